@@ -1,0 +1,13 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that using Strata never builds what it is measured against.
+let package = Package(
+    name: "strata-benchmarks",
+    dependencies: [.package(name: "strata", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "strata-bench", dependencies: [.product(name: "StrataEngine", package: "strata")])
+    ],
+    swiftLanguageModes: [.v6]
+)

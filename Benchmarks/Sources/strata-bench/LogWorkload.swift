@@ -1,0 +1,97 @@
+import Glibc
+import StrataLog
+import StrataModel
+import StrataSystem
+
+/// The log: durable commits of two sizes, by one and by many, appends without sync, opening, reading.
+struct LogWorkload: Workload {
+    static let name = "log"
+
+    let size: WorkloadSize
+    let folder: String
+
+    /// A few hundred different payloads, used in turn, so that nothing is compressed twice in a row from a warm cache alone.
+    let large: [ArraySlice<UInt8>]
+    let small: [ArraySlice<UInt8>]
+
+    init(size: WorkloadSize, folder: String) {
+        self.size = size
+        self.folder = folder
+        let samples = SamplePayloads(seed: 1)
+        large = (0..<200).map { _ in samples.payload(events: 400, bodyBytes: 246) }
+        small = (0..<1_000).map { _ in samples.payload(events: 1, bodyBytes: 268) }
+    }
+
+    func run(_ progress: (String) -> Void) throws -> [Measurement] {
+        progress("log: a commit of 400 events has \(large[0].count) bytes, a small one \(small[0].count)")
+        let memory = MemoryLedger()
+        var measurements: [Measurement] = []
+        func measure(_ name: String, _ body: () throws -> [Measurement]) throws {
+            progress("log: \(name)")
+            measurements += try body()
+        }
+        try measure("large commits, one writer") { try largeOneWriter(memory) }
+        try measure("large commits, eight writers") { try largeEightWriters(memory) }
+        try measure("small commits, one synchronous writer") { try smallOneWriter(memory) }
+        try measure("small commits, 64 tasks and 64 threads") { try smallManyWriters(memory) }
+        try measure("appends without sync") { try unsynced(memory) }
+        try measure("opening after a kill") { try opening(memory) }
+        measurements.append(
+            Measurement(
+                workload: Self.name, metric: "extra memory, any of these", unit: "MiB", strata: [memory.highest],
+                bar: .atMost(64)))
+        return measurements
+    }
+
+    /// Runs both sides in turn. Each round of Strata has a new store.
+    func rounds(
+        _ memory: MemoryLedger, strata: (SegmentedLog) throws -> Double, peer: () throws -> Double,
+        options: LogOptions = LogOptions()
+    ) throws -> (strata: [Double], peer: [Double]) {
+        var result: (strata: [Double], peer: [Double]) = ([], [])
+        for round in 0..<size.rounds {
+            // Whoever goes first changes from round to round, so that neither always finds the disk as the other left it.
+            for isStrata in round % 2 == 0 ? [true, false] : [false, true] {
+                if isStrata {
+                    result.strata.append(try strataRound(memory, options, strata))
+                } else {
+                    result.peer.append(try peer())
+                }
+                // What either side left to be written back is not the other's to pay for.
+                Glibc.sync()
+            }
+        }
+        return result
+    }
+
+    private func strataRound(
+        _ memory: MemoryLedger, _ options: LogOptions, _ body: (SegmentedLog) throws -> Double
+    ) throws -> Double {
+        let path = "\(folder)/round.strata"
+        defer { removeTree(path) }
+        let gauge = MemoryGauge()
+        let log = try SegmentedLog.open(at: path, options: options)
+        let figure = try body(log)
+        memory.note(gauge)
+        try log.close()
+        return figure
+    }
+
+    /// The bytes that the log stores for these payloads, frame headers included, so that the bare loop writes the same.
+    func storedFrames(_ payloads: [ArraySlice<UInt8>]) -> [[UInt8]] {
+        payloads.map { payload in
+            var stored = [UInt8](repeating: 0x5A, count: 64)
+            let body = compressed(payload)
+            stored += body.count < payload.count ? body : Array(payload)
+            stored += repeatElement(0, count: (8 - stored.count % 8) % 8)
+            return stored
+        }
+    }
+
+    func compressed(_ payload: ArraySlice<UInt8>) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: LZ4.bound(payload.count)) { target, count in
+            count =
+                payload.withUnsafeBytes { LZ4.compress($0, into: UnsafeMutableRawBufferPointer(target)) } ?? 0
+        }
+    }
+}

@@ -1,0 +1,78 @@
+/// One metric of a workload: what Strata did, what its peer did, and what was demanded.
+struct Measurement {
+    enum Bar {
+        /// Strata's figure divided by the peer's, higher is better.
+        case ratioAtLeast(Double)
+        /// Strata's own figure, lower is better.
+        case atMost(Double)
+    }
+
+    var workload: String
+    var metric: String
+    var unit: String
+    /// One for each round.
+    var strata: [Double]
+    var peer: String?
+    var peerValues: [Double] = []
+    var bar: Bar
+
+    var value: Double { strata.median }
+    var peerValue: Double? { peerValues.isEmpty ? nil : peerValues.median }
+
+    /// Median of the rounds' own ratios: neighbours in time, so that a machine that drifts does not count.
+    var ratio: Double? {
+        peerValues.isEmpty ? nil : zip(strata, peerValues).map { $0 / $1 }.median
+    }
+
+    var passes: Bool {
+        switch bar {
+        case .ratioAtLeast(let limit): ratio ?? 0 >= limit
+        case .atMost(let limit): value < limit
+        }
+    }
+
+    var barText: String {
+        switch bar {
+        case .ratioAtLeast(let limit): "≥ \(limit) ×"
+        case .atMost(let limit): "< \(limit.short)"
+        }
+    }
+
+    var json: String {
+        let barValue =
+            switch bar {
+            case .ratioAtLeast(let limit), .atMost(let limit): limit
+            }
+        return """
+            {"workload":"\(workload)","metric":"\(metric)","unit":"\(unit)","strata":\(value),\
+            "peer":\(peer.map { "\"\($0)\"" } ?? "null"),"peerValue":\(peerValue.map { "\($0)" } ?? "null"),\
+            "ratio":\(ratio.map { "\($0)" } ?? "null"),"bar":\(barValue),"pass":\(passes)}
+            """
+    }
+}
+
+extension [Double] {
+    var median: Double {
+        let sorted = sorted()
+        let middle = sorted.count / 2
+        return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+    }
+
+    /// Half the distance between the extremes, in percent of the median.
+    var spreadPercent: Double {
+        guard let low = self.min(), let high = self.max(), median != 0 else { return 0 }
+        return (high - low) / 2 / median * 100
+    }
+}
+
+extension Double {
+    /// Three or four digits that matter.
+    var short: String {
+        switch abs(self) {
+        case 1_000...: return "\(Int(rounded()))"
+        case 100..<1_000: return "\((self * 10).rounded() / 10)"
+        case 1..<100: return "\((self * 100).rounded() / 100)"
+        default: return "\((self * 10_000).rounded() / 10_000)"
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Glibc
+
+/// A group of metrics that are measured together.
+protocol Workload {
+    func run(_ progress: (String) -> Void) throws -> [Measurement]
+}
+
+struct WorkloadSize {
+    var rounds: Int
+    /// About how long one side of one round takes.
+    var roundSeconds: Double
+    var isQuick: Bool
+
+    static let full = WorkloadSize(rounds: 7, roundSeconds: 2, isQuick: false)
+    static let quick = WorkloadSize(rounds: 3, roundSeconds: 0.4, isQuick: true)
+}
+
+struct Runner {
+    typealias Maker = @Sendable (WorkloadSize, String) -> any Workload
+
+    static let workloads: [(name: String, make: Maker)] = [
+        (LogWorkload.name, { LogWorkload(size: $0, folder: $1) })
+    ]
+
+    let arguments: Arguments
+
+    init(_ arguments: Arguments) { self.arguments = arguments }
+
+    /// Whether all bars were met.
+    func run() throws -> Bool {
+        let folder = try makeFolder()
+        defer { removeTree(folder) }
+        var measurements: [Measurement] = []
+        for workload in Self.workloads where arguments.workloads.isEmpty || arguments.workloads.contains(workload.name) {
+            let made = workload.make(arguments.isQuick ? .quick : .full, folder)
+            measurements += try made.run(printError)
+        }
+        print(table(measurements))
+        if let path = arguments.jsonPath { try write(measurements.map { $0.json + "\n" }.joined(), to: path) }
+        return measurements.allSatisfy(\.passes)
+    }
+
+    private func table(_ measurements: [Measurement]) -> String {
+        var rows = [["metric", "unit", "Strata", "±%", "peer", "value", "±%", "ratio", "bar", ""]]
+        for measurement in measurements {
+            rows.append([
+                "\(measurement.workload): \(measurement.metric)", measurement.unit, measurement.value.short,
+                measurement.strata.spreadPercent.rounded().short, measurement.peer ?? "",
+                measurement.peerValue?.short ?? "",
+                measurement.peer == nil ? "" : measurement.peerValues.spreadPercent.rounded().short,
+                measurement.ratio?.short ?? "", measurement.barText, measurement.passes ? "ok" : "MISSED",
+            ])
+        }
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
+        }.joined(separator: "\n")
+    }
+
+    private func makeFolder() throws -> String {
+        let base = getenv("STRATA_BENCH_DIR").map { String(cString: $0) } ?? "/var/tmp"
+        var template = [UInt8]("\(base)/strata-bench-XXXXXX".utf8CString.map { UInt8(bitPattern: $0) })
+        let made = template.withUnsafeMutableBytes { bytes in
+            bytes.baseAddress.flatMap { mkdtemp($0.assumingMemoryBound(to: CChar.self)) }
+        }
+        guard made != nil else { throw BenchError(message: "no folder can be made in \(base)") }
+        return String(decoding: template.dropLast(), as: UTF8.self)
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        guard let file = fopen(path, "w") else { throw BenchError(message: "\(path) cannot be written") }
+        fputs(text, file)
+        fclose(file)
+    }
+}
+
+struct BenchError: Error, CustomStringConvertible {
+    var message: String
+    var description: String { message }
+}
+
+/// Standard error, without the C library's global stream.
+func printError(_ line: String) {
+    let bytes = Array("\(line)\n".utf8)
+    _ = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+}
+
+func secondsNow() -> Double {
+    var now = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
+}
+
+func removeTree(_ path: String) {
+    guard let stream = opendir(path) else { return }
+    while let entry = readdir(stream) {
+        let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        if name == "." || name == ".." { continue }
+        if unlink("\(path)/\(name)") != 0 { removeTree("\(path)/\(name)") }
+    }
+    closedir(stream)
+    rmdir(path)
+}

@@ -1,0 +1,17 @@
+import Glibc
+
+// Runs workloads and compares them with their peers; `--help` says how.
+do {
+    let arguments = try Arguments(CommandLine.arguments.dropFirst())
+    if arguments.showsHelp {
+        print(Arguments.help)
+        exit(0)
+    }
+    exit(try Runner(arguments).run() ? 0 : 1)
+} catch let error as UsageError {
+    printError("strata-bench: \(error.message)\n\n\(Arguments.help)")
+    exit(2)
+} catch {
+    printError("strata-bench: \(error)")
+    exit(3)
+}

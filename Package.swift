@@ -1,0 +1,37 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The layers of docs/architecture.md, one target each: an import that points up does not build.
+let package = Package(
+    name: "strata",
+    products: [
+        .executable(name: "strata", targets: ["strata"]),
+        // The engine's own modules, for benchmarks and tools. No promise of stability.
+        .library(name: "StrataEngine", targets: ["StrataModel", "StrataSystem", "StrataLog"]),
+    ],
+    targets: [
+        .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
+        .target(name: "CStrata"),
+        .target(name: "StrataModel"),
+        .target(name: "StrataSystem", dependencies: ["CLZ4", "CStrata", "StrataModel"]),
+        .target(name: "StrataLog", dependencies: ["StrataModel", "StrataSystem"]),
+        .target(name: "StrataTool", dependencies: ["StrataModel", "StrataSystem", "StrataLog"]),
+        .executableTarget(name: "strata", dependencies: ["StrataTool"]),
+        .executableTarget(
+            name: "log-demo", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Examples/LogDemo"),
+
+        .target(
+            name: "TestSupport", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Tests/Support",
+            exclude: ["read_log.py"]),
+        .executableTarget(
+            name: "crash-child", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Tests/CrashChild"),
+        .testTarget(name: "StrataModelTests", dependencies: ["StrataModel", "TestSupport"]),
+        .testTarget(name: "StrataSystemTests", dependencies: ["StrataSystem", "CStrata", "TestSupport"]),
+        .testTarget(
+            name: "StrataLogTests", dependencies: ["StrataLog", "TestSupport", "crash-child"],
+            resources: [.copy("Golden")]),
+        .testTarget(name: "StrataToolTests", dependencies: ["StrataTool", "strata", "TestSupport"]),
+        //STYLE
+    ],
+    swiftLanguageModes: [.v6]
+)

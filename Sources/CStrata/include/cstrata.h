@@ -1,0 +1,23 @@
+// What Swift cannot say: CRC-32C with the processor's own instructions, and two Linux calls that its C library module hides.
+#ifndef CSTRATA_H
+#define CSTRATA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Each takes the checksum of what came before (0 at the start) and returns the checksum including `bytes`.
+// They agree on every input; which of them exist depends on the processor.
+uint32_t strata_crc32c(uint32_t checksum, const void *bytes, size_t count);
+uint32_t strata_crc32c_portable(uint32_t checksum, const void *bytes, size_t count);
+uint32_t strata_crc32c_hardware(uint32_t checksum, const void *bytes, size_t count);
+
+// Whether `strata_crc32c_hardware` may be called on this processor; `strata_crc32c` asks by itself.
+int strata_crc32c_has_hardware(void);
+
+// Asks that the pages be written back; returns at once. 0, or -1 with errno.
+int strata_start_writeback(int descriptor, int64_t position, int64_t count);
+
+// Names the calling thread for debuggers; at most 15 bytes. 0, or an error number.
+int strata_name_this_thread(const char *name);
+
+#endif

@@ -1,0 +1,46 @@
+import StrataModel
+
+/// A commit on its way into a log.
+public struct NewCommit: Sendable {
+    /// Tells a repeated append from a new one; the caller draws it at random.
+    public var id: Identifier
+    /// Microseconds since 1970, not before the time of the commit in front of it.
+    public var time: Int64
+    public var payload: ArraySlice<UInt8>
+    // What `prepare` worked out ahead of time; nil where it has not been called.
+    var prepared: PreparedPayload?
+
+    public init(id: Identifier, time: Int64, payload: ArraySlice<UInt8>) {
+        self.id = id
+        self.time = time
+        self.payload = payload
+    }
+
+    /// Does the work that needs no place in the log, compression above all, so that it can be done on any thread.
+    mutating func prepare(touches: TouchFunction) throws {
+        if prepared == nil { prepared = try PreparedPayload(payload, touches: touches) }
+    }
+}
+
+/// A commit as the log holds it.
+public struct Commit: Sendable, Equatable {
+    public var offset: UInt64
+    public var id: Identifier
+    public var time: Int64
+    /// The chain value after this commit.
+    public var chain: UInt32
+    public var payload: ArraySlice<UInt8>
+
+    public init(offset: UInt64, id: Identifier, time: Int64, chain: UInt32, payload: ArraySlice<UInt8>) {
+        self.offset = offset
+        self.id = id
+        self.time = time
+        self.chain = chain
+        self.payload = payload
+    }
+
+    public var position: Position { Position(offset: offset, chain: chain) }
+}
+
+/// Finds what a payload touches. The log knows nothing else of records and zones.
+public typealias TouchFunction = @Sendable (UnsafeRawBufferPointer) throws -> [Touch]

@@ -1,0 +1,57 @@
+import StrataModel
+
+/// The commits behind a position, and then those that are appended, as they come; ends when the log is closed.
+///
+/// ```swift
+/// for try await commit in log.changes(after: log.end) { print(commit.offset) }
+/// ```
+public struct CommitStream: AsyncSequence, Sendable {
+    public typealias Element = Commit
+
+    let log: any EventLog
+    let start: Position
+
+    public func makeAsyncIterator() -> Iterator { Iterator(log: log, seen: start) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        private let log: any EventLog
+        private var seen: Position
+        private var cursor: (any CommitCursor)?
+
+        init(log: any EventLog, seen: Position) {
+            self.log = log
+            self.seen = seen
+        }
+
+        public mutating func next() async throws -> Commit? {
+            if cursor == nil {
+                try checkStart()
+                cursor = try log.read(from: seen.offset + 1)
+            }
+            while !Task.isCancelled {
+                if let commit = try cursor?.next() {
+                    seen = commit.position
+                    return commit
+                }
+                await log.waitForEnd(past: seen.offset)
+                // The wait ends without news only when the log was closed or the task cancelled.
+                if log.end.offset <= seen.offset { return nil }
+            }
+            return nil
+        }
+
+        private func checkStart() throws {
+            let chain = try log.chain(at: seen.offset)
+            guard chain == seen.chain else {
+                throw StrataError(
+                    .brokenChain, "The position belongs to another history than this log.",
+                    .init(offset: seen.offset, expected: hexadecimal(seen.chain), found: hexadecimal(chain)))
+            }
+        }
+    }
+}
+
+extension EventLog {
+    /// Follows the log from a position of its own history.
+    public func changes(after position: Position) -> CommitStream { CommitStream(log: self, start: position) }
+}

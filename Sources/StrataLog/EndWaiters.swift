@@ -1,0 +1,48 @@
+import Synchronization
+
+/// Tasks that wait for a log's end to move on.
+final class EndWaiters: Sendable {
+    private struct Waiter {
+        var past: UInt64
+        var continuation: CheckedContinuation<Void, Never>
+    }
+
+    private struct State {
+        var waiters: [UInt64: Waiter] = [:]
+        var nextTicket: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Returns once ``wake(end:isClosed:)`` was called with an end behind `offset` or a closed log, or the task is cancelled.
+    /// - Parameter isReached: whether there is nothing to wait for. The end must move before `wake` is called, so none is missed.
+    func wait(past offset: UInt64, unless isReached: @Sendable () -> Bool) async {
+        let ticket = state.withLock { state in
+            state.nextTicket += 1
+            return state.nextTicket
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    // Cancellation may have come first; then nobody would remove the waiter.
+                    if isReached() || Task.isCancelled { return true }
+                    state.waiters[ticket] = Waiter(past: offset, continuation: continuation)
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: ticket) }?.continuation.resume()
+        }
+    }
+
+    func wake(end: UInt64, isClosed: Bool) {
+        let ready = state.withLock { state -> [Waiter] in
+            if state.waiters.isEmpty { return [] }
+            let keys = state.waiters.filter { isClosed || $0.value.past < end }.keys
+            return keys.compactMap { state.waiters.removeValue(forKey: $0) }
+        }
+        // Outside the lock, which a task that wakes up may want at once.
+        for waiter in ready { waiter.continuation.resume() }
+    }
+}

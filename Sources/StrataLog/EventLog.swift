@@ -1,0 +1,103 @@
+import StrataModel
+
+/// An append-only sequence of commits: the only truth of a store.
+///
+/// Offsets grow; they may leave gaps. Every implementation passes the same contract suite, and may at any time accept only a
+/// prefix of what it is given, report a conflict, or not know what became of an append.
+///
+/// ```swift
+/// let end = log.end
+/// let appended = try log.append([commit], expecting: end)
+/// appended.positions.last
+/// ```
+public protocol EventLog: AnyObject, Sendable {
+    /// The last commit that readers can see; before the first one, the floor.
+    var end: Position { get }
+    /// The last commit that survives a loss of power.
+    var durableEnd: Position { get }
+    /// Time of the commit at the end; nil before the first one of the log's life.
+    var endTime: Int64? { get }
+    /// The history up to here has been let go: reads start after it.
+    var floor: Position { get }
+    /// Longest payload that a commit may have.
+    var maximumCommitBytes: Int { get }
+
+    /// Does the work on a commit that needs no place in the log, on the caller's thread; ``append(_:expecting:)`` does it otherwise.
+    func prepare(_ commit: inout NewCommit) throws
+
+    /// Appends commits behind `expecting`, which must be the end; all of them or a prefix, which is never empty.
+    ///
+    /// If commits with the same ids stand behind `expecting` already, they count as appended: repeating an append whose
+    /// outcome was unknown is safe.
+    func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended
+
+    /// Returns once everything up to the present end is durable.
+    func sync() throws
+
+    /// The commit at exactly this offset; nil if there is none.
+    func commit(at offset: UInt64) throws -> Commit?
+
+    /// Reads from the first commit at or behind `offset` up to the end, which may move on meanwhile.
+    /// - Throws: `.outOfRange` if `offset` is at or below the floor.
+    func read(from offset: UInt64) throws -> any CommitCursor
+
+    /// The chain value at an offset that is the floor, or has a commit.
+    func chain(at offset: UInt64) throws -> UInt32
+
+    /// The offset of the first commit that is not older than `time`; nil if all are older.
+    func firstOffset(notBefore time: Int64) throws -> UInt64?
+
+    /// What touched a zone behind `offset`, in order, at most `limit` entries.
+    func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage
+
+    /// Returns once the end is behind `offset`, or the log is closed, or the task is cancelled.
+    func waitForEnd(past offset: UInt64) async
+
+    /// Where a compaction replaced history by complete state; nil where history goes back to the first commit, or was only let go.
+    func base() throws -> Position?
+
+    /// Lets go of history up to `offset` or a little less, and returns the new floor.
+    func trim(to offset: UInt64) throws -> Position
+
+    /// Ends all use. What was accepted is durable afterwards.
+    func close() throws
+}
+
+/// Gives commits one after another.
+public protocol CommitCursor {
+    /// The next commit; nil at the end, where asking again later may give more.
+    mutating func next() throws -> Commit?
+}
+
+/// What became of an append that succeeded.
+public struct Appended: Sendable, Equatable {
+    /// Where the accepted commits are: one for each of a prefix of those given.
+    public var positions: [Position]
+
+    public init(positions: [Position]) { self.positions = positions }
+
+    public var count: Int { positions.count }
+}
+
+/// Why nothing, or perhaps something, was appended.
+public enum AppendFailure: Error, Sendable {
+    /// Somebody else appended; this is the end now.
+    case conflict(Position)
+    /// Nothing happened.
+    case notWritten(StrataError)
+    /// Nobody can say; the log refuses writes until it is opened again.
+    case unknown(StrataError)
+    /// A payload is longer than the limit; nothing happened.
+    case tooLarge(limit: Int)
+}
+
+extension AppendFailure: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .conflict(let end): "another append came first; the end is now \(end)"
+        case .notWritten(let error): "nothing was written: \(error)"
+        case .unknown(let error): "it is not known whether it was written: \(error)"
+        case .tooLarge(let limit): "a commit may have at most \(limit) bytes"
+        }
+    }
+}

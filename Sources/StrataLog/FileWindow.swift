@@ -1,0 +1,61 @@
+import StrataModel
+import StrataSystem
+
+/// Reads a file mostly forwards, a large piece at a time.
+final class FileWindow {
+    private static let readBytes = 1 << 20
+
+    let file: any File
+    /// Bytes at and behind this position are not read: they may still change.
+    private(set) var limit: Int
+    private let buffer = RawBuffer()
+    private var start = 0
+    private var count = 0
+
+    init(_ file: any File, limit: Int) {
+        self.file = file
+        self.limit = limit
+    }
+
+    func raise(limit: Int) { self.limit = max(self.limit, limit) }
+
+    /// `count` bytes at `position`, or as many as there are before the limit. Valid until the next call.
+    func bytes(at position: Int, count wanted: Int) throws -> UnsafeRawBufferPointer {
+        let wanted = max(0, min(wanted, limit - position))
+        if position < start || position + wanted > start + count { try fill(at: position, atLeast: wanted) }
+        let available = min(wanted, start + count - position)
+        return UnsafeRawBufferPointer(rebasing: buffer.bytes[position - start..<position - start + available])
+    }
+
+    private func fill(at position: Int, atLeast wanted: Int) throws {
+        let wanted = min(max(wanted, Self.readBytes), limit - position)
+        buffer.ensure(wanted)
+        start = position
+        // A failed read leaves the buffer half overwritten, so nothing in it counts until the read has succeeded.
+        count = 0
+        count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<wanted]), at: position)
+    }
+
+    /// The first position at or behind `position`, a multiple of 8 apart from it, whose 8 bytes `matches`; the last bytes
+    /// count as if zeros followed them.
+    func firstWord(from position: Int, where matches: (UInt64) -> Bool) throws -> Int? {
+        var position = position
+        while position < limit {
+            let piece = try bytes(at: position, count: Self.readBytes)
+            if piece.isEmpty { return nil }
+            var index = 0
+            while index + 8 <= piece.count {
+                let word = UInt64(littleEndian: piece.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                if matches(word) { return position + index }
+                index += 8
+            }
+            if index < piece.count, piece.count < Self.readBytes {
+                var word: UInt64 = 0
+                for (shift, byte) in piece[index...].enumerated() { word |= UInt64(byte) << UInt64(8 * shift) }
+                return matches(word) ? position + index : nil
+            }
+            position += index
+        }
+        return nil
+    }
+}

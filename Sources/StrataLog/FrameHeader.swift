@@ -1,0 +1,126 @@
+import StrataModel
+import StrataSystem
+
+/// The 64 bytes in front of every frame's body (docs/format.md §4).
+public struct FrameHeader: Sendable, Equatable {
+    public enum Kind: UInt8, Sendable, CaseIterable { case commit = 1, part, seal, mark }
+    public enum Codec: UInt8, Sendable, CaseIterable { case stored = 0, lz4 = 1 }
+
+    /// Flags that a reader must know are among these bits; the others may be ignored.
+    static let mandatoryFlags: UInt16 = 0x00FF
+
+    public var kind: Kind
+    public var codec: Codec
+    public var offset: UInt64
+    public var id: Identifier
+    public var time: Int64
+    public var rawLength: UInt32
+    public var storedLength: UInt32
+    public var chain: UInt32
+    public var undurable: UInt32
+    public var bodyChecksum: UInt32
+
+    /// Header, body and padding.
+    public var frameBytes: Int { LogFormat.frameHeaderBytes + LogFormat.padded(Int(storedLength)) }
+
+    /// Whether this frame proves that everything up to `offset` had been synced before it was written.
+    func isWitness(of offset: UInt64) -> Bool {
+        undurable < UInt32.max && self.offset >= UInt64(undurable) && self.offset - UInt64(undurable) >= offset
+    }
+
+    static func checksum(_ header: UnsafeRawBufferPointer, salt: UInt32, position: Int) -> UInt32 {
+        withUnsafeTemporaryAllocation(byteCount: 12 + 60, alignment: 8) { bytes in
+            bytes.storeBytes(of: salt.littleEndian, as: UInt32.self)
+            bytes.storeBytes(of: UInt64(position).littleEndian, toByteOffset: 4, as: UInt64.self)
+            UnsafeMutableRawBufferPointer(rebasing: bytes[12...])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: header[..<60]))
+            return CRC32C.checksum(UnsafeRawBufferPointer(bytes))
+        }
+    }
+
+    /// Writes the 64 bytes; `position` is where they will stand in the file.
+    func encode(into target: UnsafeMutableRawBufferPointer, salt: UInt32, position: Int) {
+        precondition(target.count == LogFormat.frameHeaderBytes, "a frame header has 64 bytes")
+        target.storeBytes(of: LogFormat.frameMagic.littleEndian, as: UInt32.self)
+        target.storeBytes(of: kind.rawValue, toByteOffset: 4, as: UInt8.self)
+        target.storeBytes(of: codec.rawValue, toByteOffset: 5, as: UInt8.self)
+        target.storeBytes(of: 0, toByteOffset: 6, as: UInt16.self)
+        target.storeBytes(of: offset.littleEndian, toByteOffset: 8, as: UInt64.self)
+        target.storeBytes(of: id.high.bigEndian, toByteOffset: 16, as: UInt64.self)
+        target.storeBytes(of: id.low.bigEndian, toByteOffset: 24, as: UInt64.self)
+        target.storeBytes(of: time.littleEndian, toByteOffset: 32, as: Int64.self)
+        target.storeBytes(of: rawLength.littleEndian, toByteOffset: 40, as: UInt32.self)
+        target.storeBytes(of: storedLength.littleEndian, toByteOffset: 44, as: UInt32.self)
+        target.storeBytes(of: chain.littleEndian, toByteOffset: 48, as: UInt32.self)
+        target.storeBytes(of: undurable.littleEndian, toByteOffset: 52, as: UInt32.self)
+        target.storeBytes(of: bodyChecksum.littleEndian, toByteOffset: 56, as: UInt32.self)
+        let checksum = Self.checksum(UnsafeRawBufferPointer(target), salt: salt, position: position)
+        target.storeBytes(of: checksum.littleEndian, toByteOffset: 60, as: UInt32.self)
+    }
+
+    /// What 64 bytes turned out to be.
+    enum Decoded {
+        case valid(FrameHeader)
+        /// Wrong magic, checksum or length: nobody finished writing it, or it decayed.
+        case invalid(StrataError)
+        /// Its checksum is right, but a newer version wrote it.
+        case unsupported(StrataError)
+    }
+
+    static func decode(_ bytes: UnsafeRawBufferPointer, salt: UInt32, position: Int) -> Decoded {
+        func number<Number: FixedWidthInteger>(_ place: Int, _: Number.Type) -> Number {
+            Number(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: Number.self))
+        }
+        func error(_ code: StrataError.Code, _ message: StaticString, _ expected: String, _ found: String) -> StrataError {
+            StrataError(code, message, .init(position: UInt64(position), expected: expected, found: found))
+        }
+        let magic = number(0, UInt32.self)
+        guard magic == LogFormat.frameMagic else {
+            return .invalid(
+                error(.wrongMagic, "There is no frame here.", hexadecimal(LogFormat.frameMagic), hexadecimal(magic)))
+        }
+        let stored = number(60, UInt32.self)
+        let checksum = checksum(bytes, salt: salt, position: position)
+        guard stored == checksum else {
+            return .invalid(
+                error(
+                    .badChecksum, "The checksum of a frame's header does not fit.", hexadecimal(checksum),
+                    hexadecimal(stored)))
+        }
+        guard let kind = Kind(rawValue: bytes[4]), let codec = Codec(rawValue: bytes[5]),
+            number(6, UInt16.self) & mandatoryFlags == 0
+        else {
+            return .unsupported(
+                error(
+                    .newerFormat, "A frame has a kind, codec or flag that this version does not know.",
+                    "kind 1 to 4, codec 0 or 1, no flags",
+                    "kind \(bytes[4]), codec \(bytes[5]), flags \(number(6, UInt16.self))"))
+        }
+        let header = FrameHeader(
+            kind: kind, codec: codec, offset: number(8, UInt64.self),
+            id: Identifier(
+                high: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)),
+                low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self))),
+            time: number(32, Int64.self), rawLength: number(40, UInt32.self), storedLength: number(44, UInt32.self),
+            chain: number(48, UInt32.self), undurable: number(52, UInt32.self), bodyChecksum: number(56, UInt32.self))
+        guard header.hasPossibleLengths else {
+            return .invalid(
+                error(
+                    .impossibleLength, "The lengths of a frame are impossible.",
+                    "at most \(LogFormat.maximumPieceBytes) bytes raw, and stored as the codec allows",
+                    "raw \(header.rawLength), stored \(header.storedLength)"))
+        }
+        return .valid(header)
+    }
+
+    private var hasPossibleLengths: Bool {
+        let prefix = kind == .part ? LogFormat.partPrefixBytes : 0
+        let stored = Int(storedLength) - prefix
+        switch kind {
+        case .seal, .mark: return rawLength == 0 && storedLength == 0 && codec == .stored && undurable == 0
+        case .commit, .part:
+            guard rawLength <= LogFormat.maximumPieceBytes, stored >= 0 else { return false }
+            return codec == .stored ? stored == Int(rawLength) : stored < Int(rawLength)
+        }
+    }
+}

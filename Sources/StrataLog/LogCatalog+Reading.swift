@@ -1,0 +1,88 @@
+import StrataModel
+import StrataSystem
+
+extension LogCatalog {
+    /// The commit at exactly this offset.
+    func commit(at offset: UInt64) throws -> Commit? {
+        guard offset > 0, let segment = try segment(containing: offset) else { return nil }
+        guard let range = try withIndex(of: segment, { $0.range(of: offset) }) else { return nil }
+        return try withFile(of: segment) { file in
+            try FrameLoader(segment: segment, file: file).commit(offset: offset, in: range)
+        }
+    }
+
+    func chain(at offset: UInt64) throws -> UInt32 {
+        let known = read { state -> UInt32? in
+            if offset == state.floor.position.offset { return state.floor.position.chain }
+            if offset == state.end.offset { return state.end.chain }
+            return nil
+        }
+        if let known { return known }
+        guard let segment = try segment(containing: offset),
+            let range = try withIndex(of: segment, { $0.range(of: offset) })
+        else {
+            throw StrataError(
+                .outOfRange, "There is no commit at this offset.",
+                .init(offset: offset, path: paths.log, expected: "at most \(read { $0.end.offset })"))
+        }
+        return try withFile(of: segment) { file in
+            try FrameLoader(segment: segment, file: file).lastHeader(offset: offset, in: range).chain
+        }
+    }
+
+    func firstOffset(notBefore time: Int64) throws -> UInt64? {
+        try requireOpen()
+        let (segments, end, endTime, floor) = read { ($0.segments, $0.end, $0.endTime, $0.floor.position.offset) }
+        guard let endTime, endTime >= time else { return nil }
+        // The last segment whose predecessor ended before `time` is where the first such commit is.
+        let segment = segments.last { $0.header.timeBefore < time } ?? segments[0]
+        var low = max(segment.firstOffset, floor + 1)
+        var high = min(segment.seal?.end.offset ?? end.offset, end.offset)
+        return try withFile(of: segment) { file in
+            let loader = FrameLoader(segment: segment, file: file)
+            while low < high {
+                let middle = (low + high) / 2
+                guard let range = try withIndex(of: segment, { $0.range(of: middle) }) else { return nil }
+                if try loader.firstHeader(offset: middle, in: range).time >= time { high = middle } else { low = middle + 1 }
+            }
+            return low
+        }
+    }
+
+    func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+        guard limit > 0 else {
+            throw StrataError(.invalidArgument, "A page of touches has at least one.", .init(found: "\(limit)"))
+        }
+        try requireOpen()
+        let (segments, end, floor) = read { ($0.segments, $0.end.offset, $0.floor.position.offset) }
+        guard offset >= floor else {
+            throw StrataError(
+                .outOfRange, "The history up to the floor has been let go.",
+                .init(offset: offset, path: paths.log, expected: "\(floor) or later", found: "\(offset)"))
+        }
+        var page = TouchPage(touches: [], readThrough: max(end, offset), moreComing: false)
+        for segment in segments where segment.seal?.end.offset ?? UInt64.max > offset {
+            let (found, isComplete) = try withIndex(of: segment) { index in
+                var found: [ZoneTouch] = []
+                let room = limit - page.touches.count
+                let isComplete = try index.collectTouches(zone: zone, after: offset, limit: room, into: &found)
+                return (found, isComplete)
+            }
+            page.touches += found.prefix { $0.offset <= end }
+            if !isComplete || (page.touches.count >= limit && segment.firstOffset != segments.last?.firstOffset) {
+                page.readThrough = page.touches.last?.offset ?? offset
+                page.moreComing = true
+                return page
+            }
+        }
+        return page
+    }
+
+    /// Runs `body` with the segment's file: closed ones are opened for the occasion.
+    private func withFile<Result>(of segment: SegmentFile, _ body: (any File) throws -> Result) throws -> Result {
+        if let file = newestFile(of: segment) { return try body(file) }
+        let file = try files.open(segment.path, .read)
+        defer { file.close() }
+        return try body(file)
+    }
+}

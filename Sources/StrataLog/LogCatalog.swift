@@ -1,0 +1,176 @@
+import StrataModel
+import StrataSystem
+import Synchronization
+
+/// What readers of a log share: its segments, where commits stand, and how far it reaches. The writer publishes into it.
+final class LogCatalog: Sendable {
+    struct State: Sendable {
+        var floor: FloorMark
+        /// In order; the last is the one that grows.
+        var segments: [SegmentFile]
+        /// Index of the last segment, and its file, which stays open.
+        var newest: SegmentIndex
+        var newestFile: any File
+        var end: Position
+        var endTime: Int64?
+        var durableEnd: Position
+        var isClosed = false
+        fileprivate var closedIndexes: [(firstOffset: UInt64, index: ClosedSegmentIndex)] = []
+
+        init(
+            floor: FloorMark, segments: [SegmentFile], newest: SegmentIndex, newestFile: any File, end: Position,
+            endTime: Int64?, durableEnd: Position
+        ) {
+            self.floor = floor
+            self.segments = segments
+            self.newest = newest
+            self.newestFile = newestFile
+            self.end = end
+            self.endTime = endTime
+            self.durableEnd = durableEnd
+        }
+    }
+
+    /// Indexes of closed segments are kept up to this many bytes, the most recently used ones.
+    private static let closedIndexBytes = 24 << 20
+
+    let paths: StorePaths
+    let files: any FileSystem
+    let touches: TouchFunction
+    private let state: Mutex<State>
+    private let waiters = EndWaiters()
+
+    init(paths: StorePaths, files: any FileSystem, touches: @escaping TouchFunction, state: sending State) {
+        self.paths = paths
+        self.files = files
+        self.touches = touches
+        self.state = Mutex(state)
+    }
+
+    func read<Result: Sendable>(_ body: (borrowing State) throws -> sending Result) rethrows -> Result {
+        try state.withLock { state in try body(state) }
+    }
+
+    /// Changes what readers see, then wakes those who waited for it.
+    func publish(_ change: (inout State) -> Void) {
+        let (end, isClosed) = state.withLock { state in
+            change(&state)
+            return (state.end.offset, state.isClosed)
+        }
+        waiters.wake(end: end, isClosed: isClosed)
+    }
+
+    func waitForEnd(past offset: UInt64) async {
+        await waiters.wait(past: offset) { read { $0.isClosed || $0.end.offset > offset } }
+    }
+
+    // MARK: Finding segments and indexes
+
+    func requireOpen() throws {
+        if state.withLock({ $0.isClosed }) { throw Self.closedError(paths) }
+    }
+
+    static func closedError(_ paths: StorePaths) -> StrataError {
+        StrataError(.closed, "The log has been closed.", .init(path: paths.store))
+    }
+
+    /// The segment that has the offset; nil behind the end.
+    func segment(containing offset: UInt64) throws -> SegmentFile? {
+        try state.withLock { state in
+            if state.isClosed { throw Self.closedError(paths) }
+            guard offset > state.floor.position.offset else {
+                throw StrataError(
+                    .outOfRange, "The history up to the floor has been let go.",
+                    .init(
+                        offset: offset, path: paths.log, expected: "an offset behind \(state.floor.position.offset)",
+                        found: "\(offset)"))
+            }
+            guard offset <= state.end.offset else { return nil }
+            return state.segments[Self.index(of: offset, in: state.segments)]
+        }
+    }
+
+    private static func index(of offset: UInt64, in segments: [SegmentFile]) -> Int {
+        var low = 0
+        var high = segments.count
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if segments[middle].firstOffset <= offset { low = middle } else { high = middle }
+        }
+        return low
+    }
+
+    /// Runs `body` with a segment's index: the growing one under the lock, closed ones from the cache or the file.
+    func withIndex<Result: Sendable>(
+        of segment: SegmentFile, _ body: (borrowing SegmentIndex) throws -> sending Result
+    ) throws -> Result {
+        let growing = try state.withLock { state -> Result? in
+            guard state.newest.firstOffset == segment.firstOffset else { return nil }
+            return try body(state.newest)
+        }
+        if let growing { return growing }
+        return try body(try closedIndex(of: segment).index)
+    }
+
+    /// The open file of the segment that grows, if that is the one.
+    func newestFile(of segment: SegmentFile) -> (any File)? {
+        state.withLock { $0.newest.firstOffset == segment.firstOffset ? $0.newestFile : nil }
+    }
+
+    private func closedIndex(of segment: SegmentFile) throws -> ClosedSegmentIndex {
+        let cached = state.withLock { state -> ClosedSegmentIndex? in
+            guard let place = state.closedIndexes.firstIndex(where: { $0.firstOffset == segment.firstOffset }) else {
+                return nil
+            }
+            let entry = state.closedIndexes.remove(at: place)
+            state.closedIndexes.append(entry)
+            return entry.index
+        }
+        if let cached { return cached }
+        let file = try files.open(segment.path, .read)
+        defer { file.close() }
+        var index = SegmentIndex(firstOffset: segment.firstOffset, endPosition: segment.header.byteCount)
+        var scanner = SegmentScanner(segment.header, FileWindow(file, limit: try file.size()))
+        let end = try SegmentEnd.find(&scanner, isNewest: false) { commit in
+            index.append(
+                offset: commit.header.offset, range: commit.range, touches: try touches(commit.payload),
+                payload: commit.payload)
+        }
+        index.extend(to: end.position)
+        let closed = ClosedSegmentIndex(index)
+        state.withLock { Self.keep(closed, in: &$0) }
+        return closed
+    }
+
+    private static func keep(_ closed: ClosedSegmentIndex, in state: inout State) {
+        state.closedIndexes.removeAll { $0.firstOffset == closed.index.firstOffset }
+        state.closedIndexes.append((closed.index.firstOffset, closed))
+        var bytes = state.closedIndexes.reduce(0) { $0 + $1.index.index.byteCount }
+        while bytes > closedIndexBytes, state.closedIndexes.count > 1 {
+            bytes -= state.closedIndexes.removeFirst().index.index.byteCount
+        }
+    }
+
+    /// Puts a new segment behind the last one, whose seal is now known, and keeps the index of what it closes.
+    static func startSegment(
+        _ segment: SegmentFile, _ file: any File, closing seal: SegmentFile.Seal, in state: inout State
+    ) {
+        state.segments[state.segments.count - 1].seal = seal
+        let closed = ClosedSegmentIndex(state.newest)
+        state.newest = SegmentIndex(firstOffset: segment.firstOffset, endPosition: segment.header.byteCount)
+        state.newestFile = file
+        keep(closed, in: &state)
+        state.segments.append(segment)
+    }
+
+    /// Removes segments that lie wholly at or below the new floor.
+    static func raiseFloor(to floor: FloorMark, in state: inout State) -> [SegmentFile] {
+        state.floor = floor
+        var removed: [SegmentFile] = []
+        while state.segments.count > 1, let seal = state.segments[0].seal, seal.end.offset <= floor.position.offset {
+            removed.append(state.segments.removeFirst())
+        }
+        for segment in removed { state.closedIndexes.removeAll { $0.firstOffset == segment.firstOffset } }
+        return removed
+    }
+}

@@ -1,0 +1,94 @@
+import StrataModel
+import StrataSystem
+
+/// Reads commits in order, from the files alone, checking everything; follows the log from segment to segment.
+struct LogCursor: CommitCursor {
+    private let catalog: LogCatalog
+    private var nextOffset: UInt64
+    private var scanner: SegmentScanner?
+    // Closed with the last copy of the cursor that uses it; the newest segment's file is shared instead.
+    private var segment: SegmentFile?
+
+    init(_ catalog: LogCatalog, from offset: UInt64) throws {
+        self.catalog = catalog
+        nextOffset = max(offset, 1)
+        // Asked now, so that an offset below the floor is refused here and not at the first commit.
+        _ = try catalog.segment(containing: nextOffset)
+    }
+
+    mutating func next() throws -> Commit? {
+        while true {
+            let visible = try catalog.visibleEnd()
+            guard nextOffset <= visible.offset else { return nil }
+            try prepareScanner(visible)
+            guard var scanner else { return nil }
+            let step = try scanner.next()
+            self.scanner = scanner
+            switch step {
+            case .commit(let scanned):
+                guard scanned.header.offset >= nextOffset else { continue }
+                nextOffset = scanned.header.offset + 1
+                return scanned.commit
+            case .mark: continue
+            case .seal: self.scanner = nil
+            case .stop(.invalid(let error)), .stop(.cannotFollow(let error)), .stop(.unsupported(let error)):
+                throw error
+            case .stop(.nothing):
+                throw StrataError(
+                    .brokenSequence, "A commit that the log has is not in its file.",
+                    .init(
+                        segment: scanner.segment.firstOffset, offset: nextOffset, position: UInt64(scanner.position),
+                        path: scanner.window.file.path, expected: "a frame", found: "zeros"))
+            }
+        }
+    }
+
+    /// Makes sure that the scanner stands in the right segment and may read as far as the log reaches.
+    private mutating func prepareScanner(_ visible: LogCatalog.VisibleEnd) throws {
+        if let scanner, let segment {
+            let limit = visible.newestFirstOffset == segment.firstOffset ? visible.endPosition : try scanner.window.file.size()
+            scanner.window.raise(limit: limit)
+            return
+        }
+        guard let segment = try catalog.segment(containing: nextOffset) else { return }
+        let range = try catalog.withIndex(of: segment) { $0.range(of: nextOffset) }
+        guard let range else { return }
+        let file = try catalog.newestFile(of: segment) ?? catalog.files.open(segment.path, .read)
+        let limit = visible.newestFirstOffset == segment.firstOffset ? visible.endPosition : try file.size()
+        let window = FileWindow(file, limit: limit)
+        self.segment = segment
+        if nextOffset == segment.firstOffset {
+            scanner = SegmentScanner(segment.header, window)
+        } else {
+            let before = try catalog.frameBefore(nextOffset, in: segment, file)
+            scanner = SegmentScanner(segment.header, window, at: range.lowerBound, after: before.end, time: before.time)
+        }
+    }
+}
+
+extension LogCatalog {
+    /// How far readers may go now: the last offset, and where the bytes of the newest segment end.
+    struct VisibleEnd: Sendable {
+        var offset: UInt64
+        var newestFirstOffset: UInt64
+        var endPosition: Int
+    }
+
+    func visibleEnd() throws -> VisibleEnd {
+        try requireOpen()
+        return read { state in
+            VisibleEnd(
+                offset: state.end.offset, newestFirstOffset: state.newest.firstOffset,
+                endPosition: state.newest.endPosition)
+        }
+    }
+
+    /// Position and time of the commit in front of one that is not its segment's first.
+    func frameBefore(_ offset: UInt64, in segment: SegmentFile, _ file: any File) throws -> (end: Position, time: Int64) {
+        guard let range = try withIndex(of: segment, { $0.range(of: offset - 1) }) else {
+            preconditionFailure("every commit but a segment's first has one in front of it there")
+        }
+        let header = try FrameLoader(segment: segment, file: file).lastHeader(offset: offset - 1, in: range)
+        return (Position(offset: header.offset, chain: header.chain), header.time)
+    }
+}

@@ -1,0 +1,200 @@
+import StrataModel
+import StrataSystem
+
+/// Names within a store (docs/format.md §1).
+public struct StorePaths: Sendable {
+    public let store: String
+
+    public init(_ store: String) { self.store = store }
+
+    public var identity: String { store + "/STORE" }
+    public var lock: String { store + "/LOCK" }
+    public var log: String { store + "/log" }
+    public var floor: String { log + "/FLOOR" }
+    var spare: String { log + "/spare" }
+
+    func segment(_ firstOffset: UInt64) -> String { log + "/" + LogFormat.segmentName(firstOffset) }
+}
+
+/// A segment file as it was found, with what is known of its end.
+struct SegmentFile: Sendable {
+    /// What the seal says; nil for the newest segment, which may still grow.
+    struct Seal: Sendable, Equatable {
+        var end: Position
+        var time: Int64
+        /// Where the seal frame begins.
+        var position: Int
+    }
+
+    let path: String
+    let header: SegmentHeader
+    var seal: Seal?
+
+    var firstOffset: UInt64 { header.firstOffset }
+
+    func contains(_ offset: UInt64) -> Bool {
+        offset >= firstOffset && offset <= seal?.end.offset ?? UInt64.max
+    }
+}
+
+/// The segments of a log by their headers and seals, checked against each other; commits have not been read.
+struct LogDirectory {
+    let identity: StoreIdentity
+    let floor: FloorMark?
+    /// In order. All but the last are closed; the last may be.
+    let segments: [SegmentFile]
+    /// Segments that a trim should have removed.
+    let leftovers: [String]
+
+    static func readIdentity(_ paths: StorePaths, _ files: any FileSystem) throws -> StoreIdentity {
+        let bytes: [UInt8]
+        do { bytes = try files.readAll(paths.identity, atMost: LogFormat.headerBlockMaximumBytes) } catch
+            let error as StrataError where error.code == .notFound
+        {
+            throw StrataError(
+                .notAStore, "This is not a Strata store: it has no STORE file.", .init(path: paths.store), cause: error)
+        }
+        return try StoreIdentity(decoding: bytes, path: paths.identity)
+    }
+
+    static func load(_ paths: StorePaths, _ files: any FileSystem) throws -> LogDirectory {
+        let identity = try readIdentity(paths, files)
+        let floor = try readFloor(paths, files, identity)
+        let named = try names(paths, files)
+        let floorOffset = floor?.position.offset ?? 0
+        var segments: [SegmentFile] = []
+        var leftovers: [String] = []
+        for (index, first) in named.enumerated() {
+            // A segment whose successor begins at or before the floor's next offset lies wholly below the floor.
+            if index + 1 < named.count, named[index + 1] <= floorOffset + 1 {
+                leftovers.append(paths.segment(first))
+                continue
+            }
+            let isNewest = index == named.count - 1
+            segments.append(try readSegment(paths.segment(first), named: first, identity, files, isNewest: isNewest))
+        }
+        try checkNeighbours(segments, floor)
+        return LogDirectory(identity: identity, floor: floor, segments: segments, leftovers: leftovers)
+    }
+
+    private static func names(_ paths: StorePaths, _ files: any FileSystem) throws -> [UInt64] {
+        do {
+            return try files.list(paths.log).compactMap(LogFormat.firstOffset(ofSegmentNamed:)).sorted()
+        } catch let error as StrataError where error.code == .notFound {
+            return []
+        }
+    }
+
+    private static func readFloor(
+        _ paths: StorePaths, _ files: any FileSystem, _ identity: StoreIdentity
+    ) throws -> FloorMark? {
+        guard try files.exists(paths.floor) else { return nil }
+        let bytes = try files.readAll(paths.floor, atMost: LogFormat.headerBlockMaximumBytes)
+        let floor = try FloorMark(decoding: bytes, path: paths.floor)
+        guard floor.storeID == identity.storeID else {
+            throw foreign(paths.floor, nil, expected: identity.storeID, found: floor.storeID)
+        }
+        return floor
+    }
+
+    private static func readSegment(
+        _ path: String, named first: UInt64, _ identity: StoreIdentity, _ files: any FileSystem, isNewest: Bool
+    ) throws -> SegmentFile {
+        let file = try files.open(path, .read)
+        defer { file.close() }
+        let header: SegmentHeader
+        do { header = try SegmentHeader.read(file) } catch let error as StrataError { throw error.located(segment: first) }
+        guard header.storeID == identity.storeID else {
+            throw foreign(path, first, expected: identity.storeID, found: header.storeID)
+        }
+        guard header.firstOffset == first else {
+            throw StrataError(
+                .brokenSequence, "A segment's header names another first offset than its file's name.",
+                .init(segment: first, path: path, expected: "\(first)", found: "\(header.firstOffset)"))
+        }
+        let seal = try findSeal(file, header)
+        if seal == nil && !isNewest {
+            throw StrataError(
+                .unsealedSegment, "A segment that has a successor is not closed.",
+                .init(segment: first, path: path, expected: "a seal frame at the end"))
+        }
+        return SegmentFile(path: path, header: header, seal: seal)
+    }
+
+    private static func foreign(
+        _ path: String, _ segment: UInt64?, expected: Identifier, found: Identifier
+    ) -> StrataError {
+        StrataError(
+            .foreignSegment, "A file belongs to another store.",
+            .init(segment: segment, path: path, expected: "store \(expected)", found: "store \(found)"))
+    }
+
+    /// The seal, if the last bytes that are not zero are one. That it follows from the commits is for a scan to say.
+    private static func findSeal(_ file: any File, _ header: SegmentHeader) throws -> SegmentFile.Seal? {
+        guard let last = try lastNonzeroByte(file) else { return nil }
+        let position = last & ~(LogFormat.frameAlignment - 1) + LogFormat.frameAlignment - LogFormat.frameHeaderBytes
+        guard position >= header.byteCount else { return nil }
+        let bytes = try file.read(count: LogFormat.frameHeaderBytes, at: position)
+        guard bytes.count == LogFormat.frameHeaderBytes else { return nil }
+        return bytes.withUnsafeBytes { bytes in
+            guard case .valid(let frame) = FrameHeader.decode(bytes, salt: header.salt, position: position),
+                frame.kind == .seal
+            else { return nil }
+            return SegmentFile.Seal(
+                end: Position(offset: frame.offset, chain: frame.chain), time: frame.time, position: position)
+        }
+    }
+
+    /// Searches from the end, where a closed segment has at most the zeros that were written ahead of it.
+    private static func lastNonzeroByte(_ file: any File) throws -> Int? {
+        var limit = try file.size()
+        while limit > 0 {
+            // A short piece first: closed segments are cut off right behind their seal.
+            let count = min(limit, limit == (try file.size()) ? 4_096 : 1 << 20)
+            let piece = try file.read(count: count, at: limit - count)
+            if let index = piece.lastIndex(where: { $0 != 0 }) { return limit - count + index }
+            limit -= count
+        }
+        return nil
+    }
+
+    private static func checkNeighbours(_ segments: [SegmentFile], _ floor: FloorMark?) throws {
+        let start = floor?.position ?? .start
+        if let first = segments.first, first.firstOffset > start.offset + 1 {
+            throw missing(before: first, expected: start.offset + 1)
+        }
+        if let first = segments.first, first.firstOffset == start.offset + 1, first.header.chainBefore != start.chain {
+            throw StrataError(
+                .brokenChain, "The first segment does not continue the history that was let go.",
+                .init(
+                    segment: first.firstOffset, path: first.path, expected: hexadecimal(start.chain),
+                    found: hexadecimal(first.header.chainBefore)))
+        }
+        for (left, right) in zip(segments, segments.dropFirst()) {
+            guard let seal = left.seal else { continue }
+            if right.firstOffset > seal.end.offset + 1 { throw missing(before: right, expected: seal.end.offset + 1) }
+            guard right.firstOffset == seal.end.offset + 1 else {
+                throw StrataError(
+                    .brokenSequence, "A segment begins before its predecessor ends.",
+                    .init(
+                        segment: right.firstOffset, path: right.path, expected: "\(seal.end.offset + 1)",
+                        found: "\(right.firstOffset)"))
+            }
+            guard right.header.chainBefore == seal.end.chain, right.header.timeBefore == seal.time else {
+                throw StrataError(
+                    .brokenChain, "A segment does not continue the history of its predecessor.",
+                    .init(
+                        segment: right.firstOffset, offset: seal.end.offset, path: right.path,
+                        expected: hexadecimal(seal.end.chain), found: hexadecimal(right.header.chainBefore)))
+            }
+        }
+    }
+
+    private static func missing(before segment: SegmentFile, expected: UInt64) -> StrataError {
+        StrataError(
+            .missingSegment, "A segment is missing.",
+            .init(
+                segment: expected, path: segment.path, expected: "a segment that begins at \(expected)",
+                found: "one that begins at \(segment.firstOffset)"))
+    }
+}

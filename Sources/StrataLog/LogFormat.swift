@@ -1,0 +1,44 @@
+import StrataModel
+
+/// Numbers that are on disk (docs/format.md). A test compares the page with them.
+public enum LogFormat {
+    public static let version: UInt16 = 1
+
+    static let storeMagic = "StrataSt"
+    static let segmentMagic = "StrataSg"
+    static let floorMagic = "StrataFl"
+
+    static let headerBlockPreludeBytes = 16
+    static let headerBlockMaximumBytes = 4_096
+    static let segmentHeaderBytes = 128
+
+    static let frameMagic: UInt32 = 0x7246_7453  // "StFr" in the order of the bytes
+    public static let frameHeaderBytes = 64
+    static let frameAlignment = 8
+    static let partPrefixBytes = 16
+
+    /// Longest payload of one commit.
+    public static let maximumCommitBytes = 64 << 20
+    /// Longest piece of a payload in one frame.
+    public static let maximumPieceBytes = 4 << 20
+
+    public static let minimumSegmentBytes = 64 << 10
+    public static let maximumSegmentBytes = 1 << 30
+
+    static let containerIdentifierMaximumBytes = 255
+
+    static func padded(_ count: Int) -> Int { (count + frameAlignment - 1) & ~(frameAlignment - 1) }
+
+    static func segmentName(_ firstOffset: UInt64) -> String {
+        let digits = String(firstOffset)
+        return String(repeating: "0", count: 20 - digits.count) + digits + ".seg"
+    }
+
+    /// The first offset that a file name of the log's folder claims; nil for other files.
+    static func firstOffset(ofSegmentNamed name: String) -> UInt64? {
+        guard name.utf8.count == 24, name.hasSuffix(".seg"), let offset = UInt64(name.dropLast(4)), offset > 0,
+            segmentName(offset) == name
+        else { return nil }
+        return offset
+    }
+}

@@ -1,0 +1,54 @@
+import StrataModel
+
+/// What "appended" promises.
+public enum Durability: Sendable, Hashable {
+    /// Appended means synced: it survives a loss of power.
+    case commit
+    /// Appended means written: it survives the end of the process; a loss of power may take the last interval.
+    case interval(milliseconds: Int)
+    /// Appended means written; when it is synced is left to the operating system and to ``EventLog/sync()``.
+    case system
+}
+
+/// How a log is opened.
+public struct LogOptions: Sendable {
+    public var durability: Durability
+    /// A segment is closed before it grows past this.
+    public var segmentBytes: Int
+    /// Space is written with zeros this far ahead.
+    public var spaceStepBytes: Int
+    /// Kept in a store that is made anew; an existing store keeps its own.
+    public var containerIdentifier: String
+    /// Whether a store is made where there is none.
+    public var createsStore: Bool
+
+    public init(
+        durability: Durability = .commit, segmentBytes: Int = 64 << 20, spaceStepBytes: Int = 4 << 20,
+        containerIdentifier: String = "iCloud.local", createsStore: Bool = true
+    ) {
+        self.durability = durability
+        self.segmentBytes = segmentBytes
+        self.spaceStepBytes = spaceStepBytes
+        self.containerIdentifier = containerIdentifier
+        self.createsStore = createsStore
+    }
+
+    func validate() throws {
+        let segments = LogFormat.minimumSegmentBytes...LogFormat.maximumSegmentBytes
+        guard segments.contains(segmentBytes) else {
+            throw StrataError(
+                .invalidArgument, "The segment size is out of its bounds.",
+                .init(expected: "\(segments.lowerBound) to \(segments.upperBound) bytes", found: "\(segmentBytes)"))
+        }
+        guard (0...segmentBytes).contains(spaceStepBytes) else {
+            throw StrataError(
+                .invalidArgument, "The step of space ahead is out of its bounds.",
+                .init(expected: "0 to \(segmentBytes) bytes", found: "\(spaceStepBytes)"))
+        }
+        if case .interval(let milliseconds) = durability, milliseconds < 1 {
+            throw StrataError(
+                .invalidArgument, "The interval between syncs is at least a millisecond.",
+                .init(found: "\(milliseconds) ms"))
+        }
+    }
+}

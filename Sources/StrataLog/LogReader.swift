@@ -1,0 +1,172 @@
+import StrataModel
+import StrataSystem
+import Synchronization
+
+/// Reads a store's log without its lock: beside a writer in another process, or from a medium that cannot be written.
+///
+/// It sees whole commits only; what stands unfinished behind them may be somebody at work. ``refresh()`` looks for more.
+///
+/// ```swift
+/// let reader = try LogReader.open(at: "Notes.strata")
+/// var cursor = try reader.read(from: 1)
+/// while let commit = try cursor.next() { print(commit.offset) }
+/// ```
+public final class LogReader: Sendable {
+    /// Bytes behind the last whole commit that are not one.
+    public struct UnfinishedTail: Sendable, Equatable {
+        public var path: String
+        public var position: Int
+        public var byteCount: Int
+        public var reason: String
+    }
+
+    /// A segment as a reader knows it.
+    public struct Segment: Sendable, Equatable {
+        public var path: String
+        public var firstOffset: UInt64
+        /// nil for an empty segment.
+        public var lastOffset: UInt64?
+        public var isClosed: Bool
+    }
+
+    /// How often a place that looks damaged is read again, because a writer may have been in the middle of it.
+    private static let attempts = 3
+
+    public let identity: StoreIdentity
+    private let catalog: LogCatalog
+    private let unfinished = Mutex<UnfinishedTail?>(nil)
+
+    public static func open(
+        at path: String, platform: Platform = Platform(),
+        touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
+    ) throws -> LogReader {
+        let paths = StorePaths(path)
+        let directory = try retrying(.notFound) { try LogDirectory.load(paths, platform.files) }
+        guard let newest = directory.segments.last else {
+            throw StrataError(.missingSegment, "The store has no segments.", .init(path: paths.log))
+        }
+        let floor =
+            directory.floor ?? FloorMark(storeID: directory.identity.storeID, position: .start, time: Int64.min)
+        let file = try platform.files.open(newest.path, .read)
+        var segments = directory.segments
+        // Known again once it has been read through to its end.
+        segments[segments.count - 1].seal = nil
+        let before = newest.header.before
+        let catalog = LogCatalog(
+            paths: paths, files: platform.files, touches: touches,
+            state: LogCatalog.State(
+                floor: floor, segments: segments,
+                newest: SegmentIndex(firstOffset: newest.firstOffset, endPosition: newest.header.byteCount),
+                newestFile: file, end: before,
+                endTime: newest.header.timeBefore == Int64.min ? nil : newest.header.timeBefore, durableEnd: before))
+        let reader = LogReader(identity: directory.identity, catalog: catalog)
+        try reader.refresh()
+        return reader
+    }
+
+    private init(identity: StoreIdentity, catalog: LogCatalog) {
+        self.identity = identity
+        self.catalog = catalog
+    }
+
+    public var end: Position { catalog.read { $0.end } }
+    public var endTime: Int64? { catalog.read { $0.endTime } }
+    public var floor: Position { catalog.read { $0.floor.position } }
+    public var unfinishedTail: UnfinishedTail? { unfinished.withLock { $0 } }
+
+    public var segments: [Segment] {
+        catalog.read { state in
+            state.segments.map { segment in
+                let last = segment.seal?.end.offset ?? state.end.offset
+                return Segment(
+                    path: segment.path, firstOffset: segment.firstOffset,
+                    lastOffset: last >= segment.firstOffset ? last : nil, isClosed: segment.seal != nil)
+            }
+        }
+    }
+
+    public func commit(at offset: UInt64) throws -> Commit? { try catalog.commit(at: offset) }
+    public func read(from offset: UInt64) throws -> any CommitCursor { try LogCursor(catalog, from: offset) }
+    public func chain(at offset: UInt64) throws -> UInt32 { try catalog.chain(at: offset) }
+    public func firstOffset(notBefore time: Int64) throws -> UInt64? { try catalog.firstOffset(notBefore: time) }
+
+    public func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+        try catalog.touches(zone: zone, after: offset, limit: limit)
+    }
+
+    /// Looks for commits and segments that have come since; returns whether the end has moved.
+    @discardableResult
+    public func refresh() throws -> Bool {
+        let before = end.offset
+        while try readOn() {}
+        return end.offset > before
+    }
+
+    /// Reads the newest segment on; true if it turned out closed and its successor has been taken up.
+    private func readOn() throws -> Bool {
+        let (segment, file, position, end, time) = catalog.read { state in
+            (
+                state.segments[state.segments.count - 1], state.newestFile, state.newest.endPosition, state.end,
+                state.endTime ?? Int64.min
+            )
+        }
+        let found = try Self.retrying(nil) {
+            let window = FileWindow(file, limit: try file.size())
+            var scanner = SegmentScanner(segment.header, window, at: position, after: end, time: time)
+            // Published one by one: what comes before a place that must be read again has been read.
+            return try SegmentEnd.find(&scanner, isNewest: true) { commit in try publish(commit) }
+        }
+        catalog.publish { $0.newest.extend(to: found.position) }
+        unfinished.withLock { $0 = Self.tail(found, segment) }
+        guard case .closed = found.kind else { return false }
+        return try takeUpSuccessor(of: segment, found)
+    }
+
+    private static func tail(_ found: SegmentEnd, _ segment: SegmentFile) -> UnfinishedTail? {
+        guard case .torn(let limit, let error) = found.kind else { return nil }
+        return UnfinishedTail(
+            path: segment.path, position: found.position, byteCount: limit - found.position,
+            reason: error?.message ?? "A commit in front of others is not there.")
+    }
+
+    private func publish(_ scanned: SegmentScanner.ScannedCommit) throws {
+        // A place that is read again gives commits again that are known already.
+        guard scanned.header.offset > end.offset else { return }
+        let touches = try catalog.touches(scanned.payload)
+        catalog.publish { state in
+            state.newest.append(
+                offset: scanned.header.offset, range: scanned.range, touches: touches, payload: scanned.payload)
+            state.end = Position(offset: scanned.header.offset, chain: scanned.header.chain)
+            state.endTime = scanned.header.time
+            state.durableEnd = state.end
+        }
+    }
+
+    private func takeUpSuccessor(of segment: SegmentFile, _ found: SegmentEnd) throws -> Bool {
+        let path = catalog.paths.segment(found.end.offset + 1)
+        guard try catalog.files.exists(path) else { return false }
+        let file = try catalog.files.open(path, .read)
+        let successor = SegmentFile(path: path, header: try SegmentHeader.read(file), seal: nil)
+        guard successor.header.storeID == identity.storeID, successor.header.before == found.end else {
+            throw StrataError(
+                .brokenChain, "A segment does not continue the history of its predecessor.",
+                .init(
+                    segment: found.end.offset + 1, path: path, expected: "\(found.end)",
+                    found: "\(successor.header.before)"))
+        }
+        let seal = SegmentFile.Seal(
+            end: found.end, time: found.time, position: found.position - LogFormat.frameHeaderBytes)
+        catalog.publish { LogCatalog.startSegment(successor, file, closing: seal, in: &$0) }
+        return true
+    }
+
+    /// - Parameter code: errors worth another try; nil for all that tell of damage.
+    private static func retrying<Result>(_ code: StrataError.Code?, _ body: () throws -> Result) throws -> Result {
+        for _ in 1..<attempts {
+            do { return try body() } catch let error as StrataError {
+                guard code == nil || error.code == code else { throw error }
+            }
+        }
+        return try body()
+    }
+}

@@ -1,0 +1,61 @@
+import StrataModel
+import StrataSystem
+
+/// Turns the body of a frame back into a piece of payload.
+enum PayloadDecoder {
+    struct PartPrefix: Equatable {
+        var payloadBytes: UInt64
+        var index: UInt32
+        var count: UInt32
+
+        init(_ body: UnsafeRawBufferPointer) {
+            payloadBytes = UInt64(littleEndian: body.loadUnaligned(as: UInt64.self))
+            index = UInt32(littleEndian: body.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
+            count = UInt32(littleEndian: body.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
+        }
+
+        /// How many parts a payload is cut into.
+        static func partCount(payloadBytes: Int) -> Int {
+            (payloadBytes + LogFormat.maximumPieceBytes - 1) / LogFormat.maximumPieceBytes
+        }
+
+        /// Where a part's piece stands in the payload; nil for a prefix that no writer writes.
+        var pieceRange: Range<Int>? {
+            guard payloadBytes > UInt64(LogFormat.maximumPieceBytes), payloadBytes <= LogFormat.maximumCommitBytes,
+                Int(count) == Self.partCount(payloadBytes: Int(payloadBytes)), index < count
+            else { return nil }
+            let start = Int(index) * LogFormat.maximumPieceBytes
+            return start..<min(start + LogFormat.maximumPieceBytes, Int(payloadBytes))
+        }
+    }
+
+    /// - Parameter padded: body and padding, as they stand in the file.
+    static func checkBody(_ padded: UnsafeRawBufferPointer, of header: FrameHeader, position: Int) throws {
+        let checksum = CRC32C.checksum(padded)
+        guard padded.count == LogFormat.padded(Int(header.storedLength)), checksum == header.bodyChecksum else {
+            throw StrataError(
+                .badChecksum, "The checksum of a frame's body does not fit.",
+                .init(
+                    offset: header.offset, position: UInt64(position), expected: hexadecimal(header.bodyChecksum),
+                    found: hexadecimal(checksum)))
+        }
+    }
+
+    /// - Parameters:
+    ///   - stored: the body without the prefix of a part and without padding.
+    ///   - target: has exactly `rawLength` bytes.
+    static func decode(
+        _ stored: UnsafeRawBufferPointer, codec: FrameHeader.Codec, into target: UnsafeMutableRawBufferPointer,
+        offset: UInt64, position: Int
+    ) throws {
+        switch codec {
+        case .stored: target.copyMemory(from: stored)
+        case .lz4:
+            guard LZ4.decompress(stored, into: target) else {
+                throw StrataError(
+                    .malformed, "A frame's body does not decompress to the length that its header names.",
+                    .init(offset: offset, position: UInt64(position), expected: "\(target.count) bytes"))
+            }
+        }
+    }
+}

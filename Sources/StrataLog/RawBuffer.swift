@@ -1,0 +1,31 @@
+/// Memory that grows and is given back with the object; its content is whatever was written last.
+// @unchecked: whoever holds one uses it from one thread at a time; the types that hold one are not shared while they work.
+final class RawBuffer: @unchecked Sendable {
+    private var memory: UnsafeMutableRawBufferPointer
+
+    init(count: Int = 0) { memory = .allocate(byteCount: count, alignment: 16) }
+
+    deinit { memory.deallocate() }
+
+    var count: Int { memory.count }
+
+    /// Valid until the next `ensure`, and as long as the object.
+    var bytes: UnsafeMutableRawBufferPointer { memory }
+
+    /// Makes room for `count` bytes; the first `keeping` of them survive.
+    func ensure(_ count: Int, keeping kept: Int = 0) {
+        precondition(kept <= memory.count, "only what is there can be kept")
+        guard memory.count < count else { return }
+        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: max(count, memory.count * 2), alignment: 16)
+        if kept > 0 { larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<kept])) }
+        memory.deallocate()
+        memory = larger
+    }
+
+    /// Gives memory back that a rare large use left behind.
+    func shrink(to count: Int) {
+        guard memory.count > count else { return }
+        memory.deallocate()
+        memory = .allocate(byteCount: count, alignment: 16)
+    }
+}

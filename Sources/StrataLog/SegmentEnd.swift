@@ -1,0 +1,89 @@
+import StrataModel
+import StrataSystem
+
+/// How a segment's frames end, found by reading them all and judged by the recovery table.
+struct SegmentEnd {
+    enum Kind {
+        case open
+        case closed
+        /// Bytes that nobody finished writing, from `position` of the scanner up to this one.
+        case torn(through: Int, StrataError?)
+    }
+
+    var kind: Kind
+    /// Behind the last whole frame.
+    var position: Int
+    var end: Position
+    var time: Int64
+    var endsWithMark: Bool
+
+    /// Reads the rest of a segment, giving each commit to `visit`.
+    /// - Throws: damage, or what the operating system reports.
+    static func find(
+        _ scanner: inout SegmentScanner, isNewest: Bool, visit: (SegmentScanner.ScannedCommit) throws -> Void
+    ) throws -> SegmentEnd {
+        var endsWithMark = false
+        while true {
+            switch try scanner.next() {
+            case .commit(let commit):
+                endsWithMark = false
+                try visit(commit)
+            case .mark: endsWithMark = true
+            case .seal: return try judge(scanner, .seal, nil, isNewest: isNewest, endsWithMark)
+            case .stop(.nothing): return try judge(scanner, .nothing, nil, isNewest: isNewest, endsWithMark)
+            case .stop(.invalid(let error)):
+                return try judge(scanner, .invalid, error, isNewest: isNewest, endsWithMark)
+            case .stop(.cannotFollow(let error)):
+                return try judge(scanner, .cannotFollow, error, isNewest: isNewest, endsWithMark)
+            case .stop(.unsupported(let error)):
+                return try judge(scanner, .unsupported, error, isNewest: isNewest, endsWithMark)
+            }
+        }
+    }
+
+    private static func judge(
+        _ scanner: SegmentScanner, _ place: RecoveryTable.Place, _ error: StrataError?, isNewest: Bool,
+        _ endsWithMark: Bool
+    ) throws -> SegmentEnd {
+        let restIsZero = try scanner.restIsZero(from: scanner.position)
+        let hasWitness = try place != .seal && !restIsZero && scanner.hasWitness()
+        let verdict = RecoveryTable.verdict(
+            for: .init(place: place, restIsZero: restIsZero, hasWitness: hasWitness, isNewest: isNewest))
+        let kind: Kind
+        switch verdict {
+        case .end: kind = .open
+        case .closed: kind = .closed
+        case .tornTail: kind = .torn(through: try scanner.lastNonzero(), error)
+        case .damage, .noSeal, .unsupported: throw error ?? defaultError(verdict, place, scanner)
+        }
+        return SegmentEnd(
+            kind: kind, position: scanner.position, end: scanner.end, time: scanner.time, endsWithMark: endsWithMark)
+    }
+
+    private static func defaultError(
+        _ verdict: RecoveryTable.Verdict, _ place: RecoveryTable.Place, _ scanner: SegmentScanner
+    ) -> StrataError {
+        let context = StrataError.Context(
+            segment: scanner.segment.firstOffset, offset: scanner.nextOffset, position: UInt64(scanner.position),
+            path: scanner.window.file.path, expected: place == .seal ? "zeros behind the seal" : "a frame or a seal",
+            found: place == .seal ? "something else" : "zeros")
+        switch (verdict, place) {
+        case (.noSeal, _):
+            return StrataError(.unsealedSegment, "A segment that has a successor is not closed.", context)
+        case (_, .seal): return StrataError(.brokenSequence, "Bytes stand behind the end of a closed segment.", context)
+        default: return StrataError(.brokenSequence, "A commit that had been synced is not there.", context)
+        }
+    }
+}
+
+extension SegmentScanner {
+    /// Behind the last byte that is not zero; the present position if all that follows is zero.
+    func lastNonzero() throws -> Int {
+        var last = position
+        while let found = try window.firstWord(from: last, where: { $0 != 0 }) {
+            // Skips over what is not zero in one go, so that long garbage does not cost a search per word.
+            last = try window.firstWord(from: found, where: { $0 == 0 }) ?? window.limit
+        }
+        return last
+    }
+}

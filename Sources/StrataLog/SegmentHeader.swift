@@ -1,0 +1,73 @@
+import StrataModel
+import StrataSystem
+
+/// What a segment says of itself and of what comes before it (docs/format.md §2).
+public struct SegmentHeader: Sendable, Equatable {
+    enum Form: UInt32 { case frames = 1, blocks = 2 }
+
+    private enum Tag {
+        static let storeID: UInt16 = 1
+        static let firstOffset: UInt16 = 2
+        static let chainBefore: UInt16 = 3
+        static let form: UInt16 = 4
+        static let segmentID: UInt16 = 5
+        static let timeBefore: UInt16 = 6
+        static let all: Set<UInt16> = [storeID, firstOffset, chainBefore, form, segmentID, timeBefore]
+    }
+
+    public let storeID: Identifier
+    public let segmentID: Identifier
+    public let firstOffset: UInt64
+    public let chainBefore: UInt32
+    /// Time of the commit before; the smallest number if there is none.
+    public let timeBefore: Int64
+    /// Checksum of the header: every frame's header checksum starts from it, so frames of other segments are not valid here.
+    let salt: UInt32
+    /// Where the first frame begins.
+    let byteCount: Int
+
+    var before: Position { Position(offset: firstOffset - 1, chain: chainBefore) }
+
+    /// A header for a new segment behind `end`, and its bytes.
+    static func make(
+        storeID: Identifier, segmentID: Identifier, after end: Position, timeBefore: Int64
+    ) throws -> (header: SegmentHeader, bytes: [UInt8]) {
+        let block = HeaderBlock(
+            magic: LogFormat.segmentMagic,
+            fields: [
+                .init(Tag.storeID, storeID), .init(Tag.firstOffset, end.offset + 1), .init(Tag.chainBefore, end.chain),
+                .init(Tag.form, Form.frames.rawValue), .init(Tag.segmentID, segmentID),
+                .init(Tag.timeBefore, timeBefore),
+            ])
+        let bytes = block.encoded(size: LogFormat.segmentHeaderBytes)
+        return (try SegmentHeader(decoding: bytes, path: "a new segment"), bytes)
+    }
+
+    init(decoding bytes: [UInt8], path: String) throws {
+        let block = try HeaderBlock(decoding: bytes, magic: LogFormat.segmentMagic, path: path)
+        try block.requireKnown(Tag.all, path: path)
+        storeID = try block.identifier(Tag.storeID, path: path)
+        segmentID = try block.identifier(Tag.segmentID, path: path)
+        firstOffset = try block.number(Tag.firstOffset, as: UInt64.self, path: path)
+        chainBefore = try block.number(Tag.chainBefore, as: UInt32.self, path: path)
+        timeBefore = try block.number(Tag.timeBefore, as: Int64.self, path: path)
+        salt = block.checksum
+        byteCount = Int(bytes[10]) | Int(bytes[11]) << 8
+        guard (1...Version.maximumOffset).contains(firstOffset) else {
+            throw StrataError(
+                .malformed, "The segment's first offset is impossible.",
+                .init(path: path, expected: "1 to \(Version.maximumOffset)", found: "\(firstOffset)"))
+        }
+        let form = try block.number(Tag.form, as: UInt32.self, path: path)
+        guard form == Form.frames.rawValue else {
+            throw StrataError(
+                .newerFormat, "The segment has a form that this version does not know.",
+                .init(path: path, expected: "\(Form.frames.rawValue)", found: "\(form)"))
+        }
+    }
+
+    static func read(_ file: any File) throws -> SegmentHeader {
+        let bytes = try file.read(count: LogFormat.headerBlockMaximumBytes, at: 0)
+        return try SegmentHeader(decoding: bytes, path: file.path)
+    }
+}

@@ -1,0 +1,57 @@
+import StrataModel
+
+/// Where each commit of one segment stands, and what it touched. In memory only, rebuilt by reading the segment.
+struct SegmentIndex: Sendable {
+    let firstOffset: UInt64
+    // Position of the first frame of commit firstOffset + i. Segments are at most 1 GiB and one commit, so 32 bits do.
+    private var positions: [UInt32] = []
+    private var changeLists: [UInt64: ChangeList] = [:]
+    /// Behind the last frame.
+    private(set) var endPosition: Int
+    private(set) var changeListBytes = 0
+
+    init(firstOffset: UInt64, endPosition: Int) {
+        self.firstOffset = firstOffset
+        self.endPosition = endPosition
+    }
+
+    var count: Int { positions.count }
+    var byteCount: Int { positions.count * 4 + changeListBytes }
+
+    mutating func append(
+        offset: UInt64, range: Range<Int>, touches: [Touch], payload: UnsafeRawBufferPointer
+    ) {
+        precondition(offset == firstOffset + UInt64(positions.count), "commits are indexed in order")
+        positions.append(UInt32(range.lowerBound))
+        endPosition = range.upperBound
+        for touch in touches {
+            changeLists[touch.zone, default: ChangeList()].append(touch, offset: offset, payload: payload)
+            // An upper bound of what the list grew by, so that counting does not cost a second look-up.
+            changeListBytes += touch.key.count + 16
+        }
+    }
+
+    /// After a mark or seal, which belong to no commit.
+    mutating func extend(to position: Int) { endPosition = position }
+
+    /// The bytes from a commit's first frame on, up to where the next commit begins or the frames end. A mark or seal may follow within.
+    func range(of offset: UInt64) -> Range<Int>? {
+        guard offset >= firstOffset, offset - firstOffset < UInt64(positions.count) else { return nil }
+        let index = Int(offset - firstOffset)
+        let limit = index + 1 < positions.count ? Int(positions[index + 1]) : endPosition
+        return Int(positions[index])..<limit
+    }
+
+    func collectTouches(
+        zone: UInt64, after offset: UInt64, limit: Int, into touches: inout [ZoneTouch]
+    ) throws -> Bool {
+        try changeLists[zone]?.collect(after: offset, limit: limit, into: &touches) ?? true
+    }
+}
+
+/// The index of a closed segment, shared by readers and never changed.
+final class ClosedSegmentIndex: Sendable {
+    let index: SegmentIndex
+
+    init(_ index: SegmentIndex) { self.index = index }
+}

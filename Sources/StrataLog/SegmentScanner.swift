@@ -1,0 +1,271 @@
+import StrataModel
+import StrataSystem
+
+/// Goes through a segment frame by frame, checking everything, up to the first place that is not the frame that must come next.
+///
+/// Recovery, cursors, `verify` and the indexes of closed segments all read through here, so there is one opinion of what is valid.
+struct SegmentScanner {
+    /// A whole commit. Its payload is valid until the scanner goes on.
+    struct ScannedCommit {
+        var header: FrameHeader
+        /// Where its first frame begins and its last one ends.
+        var range: Range<Int>
+        var payload: UnsafeRawBufferPointer
+
+        var commit: Commit {
+            Commit(
+                offset: header.offset, id: header.id, time: header.time, chain: header.chain,
+                payload: ArraySlice(payload))
+        }
+    }
+
+    enum Step {
+        case commit(ScannedCommit)
+        case mark
+        /// The segment is closed; nothing follows.
+        case seal(FrameHeader)
+        /// What stands here is not the next frame.
+        case stop(Place)
+    }
+
+    /// Why a scan stopped (docs/format.md §10, column *place*).
+    enum Place {
+        case nothing
+        case invalid(StrataError)
+        case cannotFollow(StrataError)
+        case unsupported(StrataError)
+    }
+
+    let segment: SegmentHeader
+    let window: FileWindow
+    /// Everything before is whole commits, marks and the seal.
+    private(set) var position: Int
+    private(set) var end: Position
+    private(set) var time: Int64
+    private let scratch = RawBuffer()
+
+    init(_ segment: SegmentHeader, _ window: FileWindow) {
+        self.segment = segment
+        self.window = window
+        position = segment.byteCount
+        end = segment.before
+        time = segment.timeBefore
+    }
+
+    /// Goes on from the middle of a segment: `position` is where the commit behind `end` begins.
+    init(_ segment: SegmentHeader, _ window: FileWindow, at position: Int, after end: Position, time: Int64) {
+        self.segment = segment
+        self.window = window
+        self.position = position
+        self.end = end
+        self.time = time
+    }
+
+    var nextOffset: UInt64 { end.offset + 1 }
+
+    /// - Throws: only what the operating system reports; damage is a `Step`.
+    mutating func next() throws -> Step {
+        let bytes = try window.bytes(at: position, count: LogFormat.frameHeaderBytes)
+        guard bytes.contains(where: { $0 != 0 }) else { return .stop(.nothing) }
+        let header: FrameHeader
+        switch decode(bytes, at: position) {
+        case .valid(let decoded): header = decoded
+        case .invalid(let error): return .stop(.invalid(located(error)))
+        case .unsupported(let error): return .stop(.unsupported(located(error)))
+        }
+        if let error = sequenceFault(header) { return .stop(.cannotFollow(error)) }
+        switch header.kind {
+        case .commit: return try wholeCommit(header)
+        case .part: return try commitOfParts(header)
+        case .mark, .seal:
+            // Neither has a body, and a checksum over nothing is 0.
+            guard header.bodyChecksum == 0 else {
+                return .stop(.cannotFollow(fault(.badChecksum, "A frame without a body names a checksum.", at: position)))
+            }
+            position += LogFormat.frameHeaderBytes
+            return header.kind == .mark ? .mark : .seal(header)
+        }
+    }
+
+    private func decode(_ bytes: UnsafeRawBufferPointer, at position: Int) -> FrameHeader.Decoded {
+        guard bytes.count == LogFormat.frameHeaderBytes else {
+            return .invalid(
+                fault(.impossibleLength, "The file ends inside a frame's header.", at: position, found: "\(bytes.count) bytes"))
+        }
+        return FrameHeader.decode(bytes, salt: segment.salt, position: position)
+    }
+
+    private func sequenceFault(_ header: FrameHeader) -> StrataError? {
+        let closing = header.kind == .seal || header.kind == .mark
+        let expected = closing ? end.offset : nextOffset
+        guard header.offset == expected else {
+            return fault(.brokenSequence, "A frame has another offset than must come next.", at: position,
+                expected: "\(expected)", found: "\(header.offset)")
+        }
+        guard closing ? header.time == time : header.time >= time else {
+            return fault(.brokenSequence, "A frame's time is before that of the commit in front of it.", at: position,
+                expected: "\(time) or later", found: "\(header.time)")
+        }
+        guard !closing || header.chain == end.chain else {
+            return fault(.brokenChain, "A closing frame has another chain value than the commit in front of it.",
+                at: position, expected: hexadecimal(end.chain), found: hexadecimal(header.chain))
+        }
+        return nil
+    }
+
+    /// Body and padding of the frame at `place`, checked; or why it is not whole.
+    private func body(
+        of header: FrameHeader, at place: Int
+    ) throws -> Result<UnsafeRawBufferPointer, StrataError> {
+        let count = LogFormat.padded(Int(header.storedLength))
+        let padded = try window.bytes(at: place + LogFormat.frameHeaderBytes, count: count)
+        guard padded.count == count else {
+            return .failure(
+                fault(.impossibleLength, "The file ends inside a frame's body.", at: place, expected: "\(count) bytes",
+                    found: "\(padded.count) bytes"))
+        }
+        do { try PayloadDecoder.checkBody(padded, of: header, position: place) } catch let error as StrataError {
+            return .failure(located(error))
+        }
+        return .success(UnsafeRawBufferPointer(rebasing: padded[..<Int(header.storedLength)]))
+    }
+
+    private mutating func wholeCommit(_ header: FrameHeader) throws -> Step {
+        let payload: UnsafeRawBufferPointer
+        switch try body(of: header, at: position) {
+        case .failure(let error): return .stop(.invalid(error))
+        case .success(let body):
+            if header.codec == .stored {
+                payload = body
+            } else {
+                scratch.ensure(Int(header.rawLength))
+                let target = UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<Int(header.rawLength)])
+                if let error = decodingFault(body, header, into: target, at: position) { return .stop(.invalid(error)) }
+                payload = UnsafeRawBufferPointer(target)
+            }
+        }
+        let chain = Chain.value(after: end.chain, offset: header.offset, time: header.time, payload: payload)
+        if let error = chainFault(chain, header, at: position) { return .stop(.cannotFollow(error)) }
+        return accept(header, payload: payload, through: position + header.frameBytes)
+    }
+
+    private mutating func commitOfParts(_ first: FrameHeader) throws -> Step {
+        var header = first
+        var place = position
+        var running = CRC32C()
+        var next: UInt32 = 0
+        while true {
+            let piece: Range<Int>
+            let prefix: PayloadDecoder.PartPrefix
+            switch try body(of: header, at: place) {
+            case .failure(let error): return .stop(.invalid(error))
+            case .success(let body):
+                prefix = PayloadDecoder.PartPrefix(body)
+                guard let range = prefix.pieceRange, range.count == Int(header.rawLength), prefix.index == next else {
+                    return .stop(.cannotFollow(
+                        fault(.brokenSequence, "A part is not the one that must come next.", at: place,
+                            expected: "part \(next)",
+                            found: "part \(prefix.index) of \(prefix.count), \(header.rawLength) bytes")))
+                }
+                piece = range
+                if next == 0 {
+                    scratch.ensure(Int(prefix.payloadBytes))
+                    running = Chain.begin(
+                        after: end.chain, offset: header.offset, time: header.time,
+                        payloadBytes: Int(prefix.payloadBytes))
+                }
+                guard piece.upperBound <= scratch.count else {
+                    return .stop(.cannotFollow(
+                        fault(.brokenSequence, "Parts disagree about the length of their commit.", at: place)))
+                }
+                let target = UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[piece])
+                let stored = UnsafeRawBufferPointer(rebasing: body[LogFormat.partPrefixBytes...])
+                if let error = decodingFault(stored, header, into: target, at: place) { return .stop(.invalid(error)) }
+                running.update(UnsafeRawBufferPointer(target))
+            }
+            if let error = chainFault(running.value, header, at: place) { return .stop(.cannotFollow(error)) }
+            place += header.frameBytes
+            next += 1
+            if next == prefix.count {
+                let payload = UnsafeRawBufferPointer(rebasing: scratch.bytes[..<piece.upperBound])
+                return accept(header, payload: payload, through: place)
+            }
+            switch try continuation(of: first, at: place) {
+            case .success(let following): header = following
+            case .failure(let error): return .stop(.invalid(error))
+            }
+        }
+    }
+
+    /// The header of the next part; what is not one leaves the commit incomplete.
+    private func continuation(of first: FrameHeader, at place: Int) throws -> Result<FrameHeader, StrataError> {
+        let bytes = try window.bytes(at: place, count: LogFormat.frameHeaderBytes)
+        switch decode(bytes, at: place) {
+        case .valid(let header)
+        where header.kind == .part && header.offset == first.offset && header.id == first.id
+            && header.time == first.time:
+            return .success(header)
+        case .invalid(let error), .unsupported(let error): return .failure(located(error))
+        case .valid:
+            return .failure(fault(.brokenSequence, "A commit's parts are not complete.", at: place))
+        }
+    }
+
+    private func decodingFault(
+        _ stored: UnsafeRawBufferPointer, _ header: FrameHeader, into target: UnsafeMutableRawBufferPointer, at place: Int
+    ) -> StrataError? {
+        do {
+            try PayloadDecoder.decode(
+                stored, codec: header.codec, into: target, offset: header.offset, position: place)
+            return nil
+        } catch { return located(error as? StrataError ?? StrataError(.malformed, "A body cannot be decoded.", cause: error)) }
+    }
+
+    private func chainFault(_ chain: UInt32, _ header: FrameHeader, at place: Int) -> StrataError? {
+        guard chain != header.chain else { return nil }
+        return fault(.brokenChain, "A commit's chain value does not follow from the commits before it.", at: place,
+            expected: hexadecimal(chain), found: hexadecimal(header.chain))
+    }
+
+    private mutating func accept(_ header: FrameHeader, payload: UnsafeRawBufferPointer, through limit: Int) -> Step {
+        let range = position..<limit
+        position = limit
+        end = Position(offset: header.offset, chain: header.chain)
+        time = header.time
+        return .commit(ScannedCommit(header: header, range: range, payload: payload))
+    }
+
+    private func fault(
+        _ code: StrataError.Code, _ message: StaticString, at place: Int, expected: String? = nil, found: String? = nil
+    ) -> StrataError {
+        located(StrataError(code, message, .init(position: UInt64(place), expected: expected, found: found)))
+    }
+
+    private func located(_ error: StrataError) -> StrataError {
+        error.located(path: window.file.path, segment: segment.firstOffset, offset: nextOffset)
+    }
+}
+
+extension SegmentScanner {
+    /// Whether everything from the present position on is zero.
+    func restIsZero(from place: Int) throws -> Bool {
+        try window.firstWord(from: place) { $0 != 0 } == nil
+    }
+
+    /// Whether a frame behind the present position proves that what must stand here had been synced.
+    func hasWitness() throws -> Bool {
+        var place = position
+        while true {
+            let found = try window.firstWord(from: place) { UInt32(truncatingIfNeeded: $0) == LogFormat.frameMagic }
+            guard let found else { return false }
+            let bytes = try window.bytes(at: found, count: LogFormat.frameHeaderBytes)
+            if bytes.count == LogFormat.frameHeaderBytes,
+                case .valid(let header) = FrameHeader.decode(bytes, salt: segment.salt, position: found),
+                header.isWitness(of: nextOffset)
+            {
+                return true
+            }
+            place = found + 8
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import StrataModel
+import StrataSystem
+import Synchronization
+
+extension SegmentedLog {
+    public func prepare(_ commit: inout NewCommit) throws {
+        guard commit.payload.count <= LogFormat.maximumCommitBytes else {
+            throw AppendFailure.tooLarge(limit: LogFormat.maximumCommitBytes)
+        }
+        try commit.prepare(touches: catalog.touches)
+    }
+
+    public func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+        if commits.isEmpty { return Appended(positions: []) }
+        var prepared: [PreparedPayload] = []
+        prepared.reserveCapacity(commits.count)
+        for commit in commits {
+            guard commit.payload.count <= LogFormat.maximumCommitBytes else {
+                throw .tooLarge(limit: LogFormat.maximumCommitBytes)
+            }
+            do { prepared.append(try commit.prepared ?? PreparedPayload(commit.payload, touches: catalog.touches)) } catch {
+                throw .notWritten(
+                    error as? StrataError
+                        ?? StrataError(.invalidArgument, "What the payload touches cannot be told.", cause: error))
+            }
+        }
+        return try writer.withLock { (writer) throws(AppendFailure) -> Appended in
+            try checkWritable(writer)
+            guard expecting == writer.end else {
+                return try appendBehindKnown(commits, prepared, expecting: expecting, &writer)
+            }
+            return try append(commits[...], prepared[...], &writer)
+        }
+    }
+
+    private func checkWritable(_ writer: borrowing SegmentWriter) throws(AppendFailure) {
+        if writer.isClosed { throw .notWritten(LogCatalog.closedError(catalog.paths)) }
+        if let refusal = writer.refusal { throw .unknown(refusal) }
+    }
+
+    /// Commits that are in the log already count as appended; the rest goes behind them.
+    private func appendBehindKnown(
+        _ commits: [NewCommit], _ prepared: [PreparedPayload], expecting: Position, _ writer: inout SegmentWriter
+    ) throws(AppendFailure) -> Appended {
+        let known: [Position]
+        do { known = try catalog.positions(of: commits.map(\.id), after: expecting) } catch {
+            throw .notWritten(error as? StrataError ?? StrataError(.inputOutput, "Reading failed.", cause: error))
+        }
+        guard let last = known.last else { throw .conflict(writer.end) }
+        if known.count == commits.count || last != writer.end { return Appended(positions: known) }
+        do {
+            let more = try append(commits[known.count...], prepared[known.count...], &writer)
+            return Appended(positions: known + more.positions)
+        } catch .unknown(let error) { throw .unknown(error) } catch { return Appended(positions: known) }
+    }
+
+    private func checkOrder(_ commits: ArraySlice<NewCommit>, _ writer: borrowing SegmentWriter) throws(AppendFailure) {
+        var time = writer.time
+        for commit in commits {
+            guard commit.time >= time else {
+                throw .notWritten(
+                    StrataError(
+                        .invalidArgument, "Times never fall from one commit to the next.",
+                        .init(path: catalog.paths.log, expected: "\(time) or later", found: "\(commit.time)")))
+            }
+            time = commit.time
+        }
+        guard writer.end.offset + UInt64(commits.count) <= Version.maximumOffset else {
+            throw .notWritten(
+                StrataError(.outOfRange, "The log has no offsets left.", .init(offset: writer.end.offset)))
+        }
+    }
+
+    /// Segment after segment, until all are in or something fails; what is in by then stays.
+    private func append(
+        _ commits: ArraySlice<NewCommit>, _ prepared: ArraySlice<PreparedPayload>, _ writer: inout SegmentWriter
+    ) throws(AppendFailure) -> Appended {
+        try checkOrder(commits, writer)
+        var positions: [Position] = []
+        positions.reserveCapacity(commits.count)
+        var next = commits.startIndex
+        while next < commits.endIndex {
+            do {
+                if writer.isSealed
+                    || !writer.hasRoom(
+                        for: prepared[next].frameBytes, at: writer.position, segmentBytes: options.segmentBytes)
+                {
+                    try switchSegment(&writer)
+                }
+                let run = try appendRun(commits[next...], prepared[next...], &writer)
+                positions += run
+                next += run.count
+            } catch .notWritten(let error) {
+                // A prefix is in and stays in; the caller meets the error again with the rest.
+                if positions.isEmpty { throw .notWritten(error) }
+                return Appended(positions: positions)
+            } catch { throw error }
+        }
+        return Appended(positions: positions)
+    }
+
+    /// As many commits as the segment has room for: written, synced if so promised, and published.
+    private func appendRun(
+        _ commits: ArraySlice<NewCommit>, _ prepared: ArraySlice<PreparedPayload>, _ writer: inout SegmentWriter
+    ) throws(AppendFailure) -> [Position] {
+        let durableOffset = catalog.read { $0.durableEnd.offset }
+        var positions: [Position] = []
+        var ranges: [Range<Int>] = []
+        var end = writer.end
+        var written = writer.position
+        writer.assembler.clear()
+        do {
+            for index in commits.indices {
+                let place = written + writer.assembler.count
+                guard
+                    writer.hasRoom(for: prepared[index].frameBytes, at: place, segmentBytes: options.segmentBytes)
+                else { break }
+                let chain = writer.assembler.add(
+                    commits[index], prepared[index], after: end,
+                    at: writer.place(durableOffset: durableOffset, at: written))
+                end = Position(offset: end.offset + 1, chain: chain)
+                positions.append(end)
+                ranges.append(place..<written + writer.assembler.count)
+                if writer.assembler.count >= Self.writeBytes { try flush(&writer, at: &written) }
+            }
+            try flush(&writer, at: &written)
+            if options.durability == .commit { try writer.file.sync() }
+        } catch {
+            throw writer.recover(from: error, through: written + writer.assembler.count)
+        }
+        let run = commits.prefix(positions.count)
+        writer.position = written
+        writer.end = end
+        writer.time = run.last?.time ?? writer.time
+        writer.endsWithMark = false
+        publish(run, prepared, positions, ranges, isDurable: options.durability == .commit)
+        space.didWrite(upTo: written)
+        return positions
+    }
+
+    /// Frames are handed to the operating system in pieces of about this size.
+    private static let writeBytes = 4 << 20
+
+    private func flush(_ writer: inout SegmentWriter, at written: inout Int) throws {
+        guard writer.assembler.count > 0 else { return }
+        space.willWrite(written..<written + writer.assembler.count)
+        try writer.file.write(writer.assembler.bytes, at: written)
+        written += writer.assembler.count
+        writer.assembler.clear()
+    }
+
+    private func publish(
+        _ commits: ArraySlice<NewCommit>, _ prepared: ArraySlice<PreparedPayload>, _ positions: [Position],
+        _ ranges: [Range<Int>], isDurable: Bool
+    ) {
+        guard let end = positions.last, let last = commits.last else { return }
+        catalog.publish { state in
+            for (place, index) in commits.indices.enumerated() {
+                commits[index].payload.withUnsafeBytes { payload in
+                    state.newest.append(
+                        offset: positions[place].offset, range: ranges[place], touches: prepared[index].touches,
+                        payload: payload)
+                }
+            }
+            state.end = end
+            state.endTime = last.time
+            if isDurable { state.durableEnd = end }
+        }
+    }
+}
+
+extension LogCatalog {
+    /// The positions of commits that stand behind `expecting` with just these ids, as far as they do.
+    func positions(of ids: [Identifier], after expecting: Position) throws -> [Position] {
+        let (end, floor) = read { ($0.end.offset, $0.floor.position.offset) }
+        guard expecting.offset >= floor, expecting.offset < end, try chain(at: expecting.offset) == expecting.chain else {
+            return []
+        }
+        var positions: [Position] = []
+        for (index, id) in ids.enumerated() {
+            let offset = expecting.offset + 1 + UInt64(index)
+            guard offset <= end, let commit = try commit(at: offset), commit.id == id else { break }
+            positions.append(commit.position)
+        }
+        return positions
+    }
+}

@@ -1,0 +1,180 @@
+import StrataModel
+import StrataSystem
+
+/// What opening worked out before there is a log object.
+struct OpenedLog {
+    var identity: StoreIdentity
+    var report: RecoveryReport
+}
+
+extension SegmentedLog {
+    /// Opens a store's log for writing, or makes the store; judges and mends what a crash left (docs/format.md §10).
+    ///
+    /// - Parameters:
+    ///   - path: the store's directory; the one around it must exist.
+    ///   - touches: what the log is told about payloads; by default, that they are envelopes.
+    /// - Throws: ``StrataError``; damage is never cut away here.
+    public static func open(
+        at path: String, options: LogOptions = LogOptions(), platform: Platform = Platform(),
+        touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
+    ) throws -> SegmentedLog {
+        try options.validate()
+        let paths = StorePaths(path)
+        if try !platform.files.exists(paths.identity) {
+            guard options.createsStore else {
+                throw StrataError(
+                    .notAStore, "This is not a Strata store: it has no STORE file.", .init(path: path))
+            }
+            try platform.files.makeDirectory(path)
+        }
+        let lock = try StoreLock(paths, platform.files)
+        do {
+            let opener = LogOpener(paths: paths, options: options, platform: platform, touches: touches)
+            return try opener.open(lock)
+        } catch {
+            lock.release()
+            throw error
+        }
+    }
+}
+
+/// The steps of opening, with the lock held.
+private struct LogOpener {
+    let paths: StorePaths
+    let options: LogOptions
+    let platform: Platform
+    let touches: TouchFunction
+    var files: any FileSystem { platform.files }
+
+    func open(_ lock: StoreLock) throws -> SegmentedLog {
+        if try !files.exists(paths.identity) { try create() }
+        let directory = try LogDirectory.load(paths, files)
+        var report = RecoveryReport()
+        report.removedFiles = try removeLeftovers(directory.leftovers)
+        guard var newest = directory.segments.last else {
+            throw StrataError(
+                .missingSegment, "The store has no segments.",
+                .init(path: paths.log, expected: "a segment that begins at \((directory.floor?.position.offset ?? 0) + 1)"))
+        }
+        var segments = directory.segments
+        var file = try files.open(newest.path, .write)
+        var index = SegmentIndex(firstOffset: newest.firstOffset, endPosition: newest.header.byteCount)
+        var found = try readNewest(newest, file, &index, &report)
+        guard found.end.offset >= directory.floor?.position.offset ?? 0 else {
+            throw StrataError(
+                .missingSegment, "The log ends before its floor.",
+                .init(path: paths.log, expected: "a segment that begins at \(found.end.offset + 1)"))
+        }
+        // After the end of a process, what it wrote may be in memory only; from here on it counts as durable.
+        try file.sync()
+        if case .closed = found.kind {
+            let seal = SegmentFile.Seal(
+                end: found.end, time: found.time, position: found.position - LogFormat.frameHeaderBytes)
+            segments[segments.count - 1].seal = seal
+            file.close()
+            (newest, file) = try SegmentMaker(paths: paths, platform: platform, storeID: directory.identity.storeID)
+                .make(after: found.end, time: found.time, spare: nil)
+            segments.append(newest)
+            index = SegmentIndex(firstOffset: newest.firstOffset, endPosition: newest.header.byteCount)
+            found.position = newest.header.byteCount
+            found.endsWithMark = false
+            report.madeSuccessor = true
+        }
+        return try makeLog(directory, segments, file, index, found, report, lock)
+    }
+
+    private func makeLog(
+        _ directory: LogDirectory, _ segments: [SegmentFile], _ file: any File, _ index: SegmentIndex,
+        _ found: SegmentEnd, _ report: RecoveryReport, _ lock: StoreLock
+    ) throws -> SegmentedLog {
+        let segment = segments[segments.count - 1]
+        let floor =
+            directory.floor ?? FloorMark(storeID: directory.identity.storeID, position: .start, time: Int64.min)
+        let catalog = LogCatalog(
+            paths: paths, files: files, touches: touches,
+            state: LogCatalog.State(
+                floor: floor, segments: segments, newest: index, newestFile: file, end: found.end,
+                endTime: found.time == Int64.min ? nil : found.time, durableEnd: found.end))
+        // Zeros ahead make syncs cheap; where nobody waits for syncs they would only be written twice.
+        let stepBytes = options.durability == .commit ? options.spaceStepBytes : 0
+        let space = try SpaceKeeper(
+            paths: paths, files: files, stepBytes: stepBytes, segmentBytes: options.segmentBytes)
+        space.begin(file, filled: max(try file.size(), found.position))
+        return try SegmentedLog(
+            opened: OpenedLog(identity: directory.identity, report: report), options: options, platform: platform,
+            lock: lock, space: space, catalog: catalog,
+            writer: SegmentWriter(segment: segment, file: file, found: found, isSealed: false))
+    }
+
+    /// Reads the newest segment through, and cuts back what nobody finished writing.
+    private func readNewest(
+        _ segment: SegmentFile, _ file: any File, _ index: inout SegmentIndex, _ report: inout RecoveryReport
+    ) throws -> SegmentEnd {
+        var scanner = SegmentScanner(segment.header, FileWindow(file, limit: try file.size()))
+        let found = try SegmentEnd.find(&scanner, isNewest: true) { commit in
+            index.append(
+                offset: commit.header.offset, range: commit.range, touches: try touches(commit.payload),
+                payload: commit.payload)
+            report.replayedCommits += 1
+        }
+        index.extend(to: found.position)
+        if case .torn(let limit, let error) = found.kind {
+            let writer = SegmentWriter(segment: segment, file: file, found: found, isSealed: false)
+            try writer.cutBack(through: limit)
+            report.tornTail = RecoveryReport.TornTail(
+                path: segment.path, position: found.position, byteCount: limit - found.position,
+                lastOffset: found.end.offset, reason: error?.message ?? "A commit in front of others is not there.")
+        }
+        return found
+    }
+
+    /// Removes what an interrupted creation, switch, replacement or trim left.
+    private func removeLeftovers(_ trimmed: [String]) throws -> [String] {
+        var removed = trimmed
+        for path in [paths.spare, paths.identity + ".new", paths.floor + ".new"] where try files.exists(path) {
+            removed.append(path)
+        }
+        for path in removed { try files.remove(path) }
+        if !removed.isEmpty { try files.syncDirectory(paths.log) }
+        return removed
+    }
+
+    // MARK: Creation
+
+    /// Makes the first segment, then `STORE`: a store that has its identity has its log.
+    private func create() throws {
+        try files.makeDirectory(paths.log)
+        try refuseOrphans()
+        let identity = try StoreIdentity(
+            storeID: platform.random.nextIdentifier(), containerIdentifier: options.containerIdentifier,
+            created: platform.time.nowMicroseconds())
+        let maker = SegmentMaker(paths: paths, platform: platform, storeID: identity.storeID)
+        try maker.make(after: .start, time: Int64.min, spare: nil).file.close()
+        try files.syncDirectory(paths.store)
+        try files.replace(paths.identity, in: paths.store, with: identity.encoded())
+        try files.syncDirectory(parent(of: paths.store))
+    }
+
+    /// Segments without a `STORE` are somebody's history, unless they are the empty first one of an interrupted creation.
+    private func refuseOrphans() throws {
+        for name in try files.list(paths.log) {
+            guard let first = LogFormat.firstOffset(ofSegmentNamed: name) else { continue }
+            let path = paths.segment(first)
+            let file = try files.open(path, .read)
+            defer { file.close() }
+            let frames = try FileWindow(file, limit: try file.size())
+                .firstWord(from: LogFormat.segmentHeaderBytes) { $0 != 0 }
+            guard first == 1, frames == nil else {
+                throw StrataError(
+                    .notAStore, "The store has segments but no STORE file; put the file back to open it.",
+                    .init(segment: first, path: paths.identity))
+            }
+            try files.remove(path)
+        }
+    }
+
+    private func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}

@@ -1,0 +1,101 @@
+import StrataModel
+import StrataSystem
+
+extension SegmentedLog {
+    /// Closes the segment that grows and begins the next one.
+    func switchSegment(_ writer: inout SegmentWriter) throws(AppendFailure) {
+        if !writer.isSealed { try seal(&writer) }
+        let begun: (segment: SegmentFile, file: any File, filled: Int)
+        do { begun = try beginSegment(after: writer.end, time: writer.time) } catch {
+            // The old segment stays closed; the next append tries again to begin another.
+            throw .notWritten(
+                error as? StrataError
+                    ?? StrataError(.inputOutput, "The next segment cannot be made.", cause: error))
+        }
+        let seal = SegmentFile.Seal(
+            end: writer.end, time: writer.time, position: writer.position - LogFormat.frameHeaderBytes)
+        catalog.publish { LogCatalog.startSegment(begun.segment, begun.file, closing: seal, in: &$0) }
+        // The zeros behind the seal serve nobody any more; if they stay, they are only space.
+        try? writer.file.truncate(to: writer.position)
+        writer.segment = begun.segment
+        writer.file = begun.file
+        writer.position = begun.segment.header.byteCount
+        writer.isSealed = false
+        writer.endsWithMark = false
+    }
+
+    private func seal(_ writer: inout SegmentWriter) throws(AppendFailure) {
+        do {
+            // IMPORTANT: everything in front of the seal is durable before the seal is.
+            if catalog.read({ $0.durableEnd.offset }) < writer.end.offset { try writer.file.sync() }
+        } catch {
+            let refusal = StrataError(
+                .outcomeUnknown, "A sync failed; what was appended since the last one may be lost. Open the store again.",
+                .init(path: writer.file.path), cause: error)
+            writer.refusal = refusal
+            throw .unknown(refusal)
+        }
+        let end = writer.end
+        catalog.publish { $0.durableEnd = end }
+        writer.assembler.clear()
+        writer.assembler.addClosing(
+            .seal, end: writer.end, time: writer.time,
+            at: writer.place(durableOffset: writer.end.offset, at: writer.position))
+        let limit = writer.position + writer.assembler.count
+        do {
+            space.willWrite(writer.position..<limit)
+            try writer.file.write(writer.assembler.bytes, at: writer.position)
+            try writer.file.sync()
+        } catch { throw writer.recover(from: error, through: limit) }
+        writer.position = limit
+        writer.isSealed = true
+        catalog.publish { $0.newest.extend(to: limit) }
+    }
+
+    private func beginSegment(
+        after end: Position, time: Int64
+    ) throws -> (segment: SegmentFile, file: any File, filled: Int) {
+        let spare = space.takeSpare()
+        let begun = try SegmentMaker(paths: catalog.paths, platform: platform, storeID: identity.storeID)
+            .make(after: end, time: time, spare: spare?.file)
+        let filled = max(spare?.filled ?? 0, begun.segment.header.byteCount)
+        space.begin(begun.file, filled: filled)
+        return (begun.segment, begun.file, filled)
+    }
+}
+
+/// Makes a new, empty segment that is durable under its name.
+struct SegmentMaker {
+    let paths: StorePaths
+    let platform: Platform
+    let storeID: Identifier
+
+    /// - Parameter spare: a file of zeros that is named `spare`, or nil to make one.
+    func make(after end: Position, time: Int64, spare: (any File)?) throws -> (segment: SegmentFile, file: any File) {
+        let (header, bytes) = try SegmentHeader.make(
+            storeID: storeID, segmentID: platform.random.nextIdentifier(), after: end, timeBefore: time)
+        let draft = try spare ?? makeDraft()
+        let path = paths.segment(header.firstOffset)
+        do {
+            try draft.write(bytes, at: 0)
+            try draft.sync()
+            draft.close()
+            // What an earlier try left behind has no commits: nobody was told that it is there.
+            if try platform.files.exists(path) { try platform.files.remove(path) }
+            // IMPORTANT: the header is durable before the name, and the name before anything is appended.
+            try platform.files.rename(paths.spare, to: path)
+            try platform.files.syncDirectory(paths.log)
+        } catch {
+            draft.close()
+            try? platform.files.remove(paths.spare)
+            throw error
+        }
+        let file = try platform.files.open(path, .write)
+        return (SegmentFile(path: path, header: header, seal: nil), file)
+    }
+
+    private func makeDraft() throws -> any File {
+        if try platform.files.exists(paths.spare) { try platform.files.remove(paths.spare) }
+        return try platform.files.open(paths.spare, .create)
+    }
+}

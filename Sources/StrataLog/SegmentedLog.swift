@@ -1,0 +1,154 @@
+import StrataModel
+import StrataSystem
+import Synchronization
+
+/// A log in segment files: what a store on disk uses.
+///
+/// ```swift
+/// let log = try SegmentedLog.open(at: "Notes.strata")
+/// let commit = NewCommit(id: id, time: now, payload: envelope.encoded()[...])
+/// let appended = try log.append([commit], expecting: log.end)
+/// try log.close()
+/// ```
+///
+/// Commits of many threads and tasks are gathered by a ``CommitQueue``.
+public final class SegmentedLog: EventLog {
+    public let identity: StoreIdentity
+    public let options: LogOptions
+    /// What opening found, and did about it.
+    public let recovery: RecoveryReport
+
+    let platform: Platform
+    let catalog: LogCatalog
+    let writer: Mutex<SegmentWriter>
+    let space: SpaceKeeper
+    private let lock: StoreLock
+    private let syncer: IntervalSyncer
+
+    init(
+        opened: OpenedLog, options: LogOptions, platform: Platform, lock: StoreLock, space: SpaceKeeper,
+        catalog: LogCatalog, writer: consuming sending SegmentWriter
+    ) throws {
+        identity = opened.identity
+        recovery = opened.report
+        self.options = options
+        self.platform = platform
+        self.catalog = catalog
+        self.writer = Mutex(writer)
+        self.space = space
+        self.lock = lock
+        syncer = IntervalSyncer()
+        if case .interval(let milliseconds) = options.durability {
+            try syncer.start(milliseconds: milliseconds) { [weak self] in self?.syncIgnoringErrors() }
+        }
+    }
+
+    deinit {
+        // Whoever drops a log without closing it gets what a crash would leave, minus the wait for a lock.
+        try? close()
+    }
+
+    public var end: Position { catalog.read { $0.end } }
+    public var durableEnd: Position { catalog.read { $0.durableEnd } }
+    public var endTime: Int64? { catalog.read { $0.endTime } }
+    public var floor: Position { catalog.read { $0.floor.position } }
+    public var maximumCommitBytes: Int { LogFormat.maximumCommitBytes }
+
+    public func commit(at offset: UInt64) throws -> Commit? { try catalog.commit(at: offset) }
+    public func read(from offset: UInt64) throws -> any CommitCursor { try LogCursor(catalog, from: offset) }
+    public func chain(at offset: UInt64) throws -> UInt32 { try catalog.chain(at: offset) }
+    public func firstOffset(notBefore time: Int64) throws -> UInt64? { try catalog.firstOffset(notBefore: time) }
+    public func waitForEnd(past offset: UInt64) async { await catalog.waitForEnd(past: offset) }
+    public func base() throws -> Position? { nil }
+
+    public func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+        try catalog.touches(zone: zone, after: offset, limit: limit)
+    }
+
+    // MARK: Durability
+
+    public func sync() throws {
+        try catalog.requireOpen()
+        // The lock is not held during the sync, so that appends go on.
+        let (file, end, refusal) = writer.withLock { ($0.file, $0.end, $0.refusal) }
+        if let refusal { throw refusal }
+        guard end.offset > durableEnd.offset else { return }
+        do { try file.sync() } catch { throw refuseWrites(after: error) }
+        catalog.publish { state in
+            if end.offset > state.durableEnd.offset { state.durableEnd = end }
+        }
+    }
+
+    /// A failed sync of commits that were acknowledged without one: they may be lost, and only opening again can tell.
+    private func refuseWrites(after error: any Error) -> StrataError {
+        let refusal = StrataError(
+            .outcomeUnknown, "A sync failed; what was appended since the last one may be lost. Open the store again.",
+            .init(path: catalog.paths.log), cause: error)
+        writer.withLock { $0.refusal = refusal }
+        return refusal
+    }
+
+    private func syncIgnoringErrors() {
+        // A failure is kept: the next append and the next sync report it.
+        try? sync()
+    }
+
+    // MARK: Letting go
+
+    public func trim(to offset: UInt64) throws -> Position {
+        try catalog.requireOpen()
+        // The writing lock keeps the list of segments as it is.
+        return try writer.withLock { writer throws -> Position in
+            let (segments, floor) = catalog.read { ($0.segments, $0.floor) }
+            guard let seal = segments.compactMap(\.seal).last(where: { $0.end.offset <= offset }),
+                seal.end.offset > floor.position.offset, seal.end.offset < writer.segment.firstOffset
+            else { return floor.position }
+            let mark = FloorMark(storeID: identity.storeID, position: seal.end, time: seal.time)
+            // IMPORTANT: the mark is durable before anything is removed, or the log would look damaged.
+            try platform.files.replace(catalog.paths.floor, in: catalog.paths.log, with: mark.encoded())
+            var removed: [SegmentFile] = []
+            catalog.publish { removed = LogCatalog.raiseFloor(to: mark, in: &$0) }
+            // What cannot be removed now is removed when the log is opened next.
+            for segment in removed { try? platform.files.remove(segment.path) }
+            return seal.end
+        }
+    }
+
+    // MARK: Closing
+
+    public func close() throws {
+        let wasClosed = writer.withLock { writer in
+            defer { writer.isClosed = true }
+            return writer.isClosed
+        }
+        if wasClosed { return }
+        syncer.stop()
+        // No zeros are written any more once the thread has ended, so the file can be cut behind its last frame.
+        space.stop()
+        let failure = writer.withLock { writer -> (any Error)? in
+            do { try finish(&writer) } catch { return error }
+            return nil
+        }
+        let file = writer.withLock { $0.file }
+        catalog.publish { $0.isClosed = true }
+        file.close()
+        lock.release()
+        if let failure { throw failure }
+    }
+
+    private func finish(_ writer: inout SegmentWriter) throws {
+        if writer.refusal != nil { return }
+        if durableEnd.offset < writer.end.offset { try writer.file.sync() }
+        let hasCommits = writer.position > writer.segment.header.byteCount
+        if hasCommits && !writer.isSealed && !writer.endsWithMark {
+            writer.assembler.clear()
+            writer.assembler.addClosing(
+                .mark, end: writer.end, time: writer.time,
+                at: writer.place(durableOffset: writer.end.offset, at: writer.position))
+            try writer.file.write(writer.assembler.bytes, at: writer.position)
+            writer.position += writer.assembler.count
+        }
+        try writer.file.truncate(to: writer.position)
+        try writer.file.sync()
+    }
+}

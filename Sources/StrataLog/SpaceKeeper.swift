@@ -1,0 +1,196 @@
+import StrataModel
+import StrataSystem
+
+/// Writes zeros ahead of the frames, and prepares the next segment, on a thread of its own.
+///
+/// A sync that only overwrites space that is allocated and written does not wait for the file system's own records. Failing
+/// here is never an error: the writer meets a full disk itself, where it can be reported.
+final class SpaceKeeper: Sendable {
+    private struct State {
+        /// The segment that grows. Zeros may be written only from `claimed` on, and only before `filled` passes there.
+        var file: (any File)?
+        /// Zeros reach up to here, and frames never beyond without moving it.
+        var filled = 0
+        /// While the thread writes zeros: up to where. The writer waits before it goes into that space.
+        var claimed: Int?
+        var wanted = 0
+        var spareWanted = 0
+        var spare: (any File)?
+        var spareFilled = 0
+        var isFillingSpare = false
+        /// The disk is full or broken: no second try for this segment.
+        var hasSpareFailed = false
+        var isStopping = false
+    }
+
+    private let files: any FileSystem
+    private let paths: StorePaths
+    private let stepBytes: Int
+    private let segmentBytes: Int
+    private let state = Monitor(State())
+    // Set once, right after the thread is made, before anybody else knows this object.
+    private let thread: Monitor<WorkerThread?> = Monitor(nil)
+
+    init(paths: StorePaths, files: any FileSystem, stepBytes: Int, segmentBytes: Int) throws {
+        self.files = files
+        self.paths = paths
+        self.stepBytes = stepBytes
+        self.segmentBytes = segmentBytes
+        guard stepBytes > 0 else { return }
+        let worker = try WorkerThread(name: "strata-space") { [self] in run() }
+        thread.withLock { $0 = worker }
+    }
+
+    /// A new segment grows now; zeros already reach up to `filled`.
+    func begin(_ file: any File, filled: Int) {
+        state.wait { state -> Void? in
+            guard state.claimed == nil else { return nil }
+            state.file = file
+            state.filled = filled
+            state.wanted = 0
+            state.spareWanted = 0
+            state.hasSpareFailed = false
+            return ()
+        }
+    }
+
+    /// Before frames are written to `range`: waits if zeros are just being written there.
+    func willWrite(_ range: Range<Int>) {
+        guard stepBytes > 0 else { return }
+        state.wait { state -> Void? in
+            if let claimed = state.claimed, range.upperBound > state.filled, range.lowerBound < claimed { return nil }
+            state.filled = max(state.filled, range.upperBound)
+            return ()
+        }
+    }
+
+    /// After frames were written up to `position`: sees to it that there is space ahead.
+    func didWrite(upTo position: Int) {
+        guard stepBytes > 0 else { return }
+        let needsWork = state.withLock { state in
+            // From half of the segment on, the next one is filled twice as fast as this one, so that both are done together.
+            if position > segmentBytes / 2, !state.hasSpareFailed {
+                state.spareWanted = min(segmentBytes, (position - segmentBytes / 2) * 2 + stepBytes)
+            }
+            if state.filled - position < stepBytes, state.filled < segmentBytes {
+                state.wanted = min(segmentBytes, position + 2 * stepBytes)
+            }
+            return state.wanted > state.filled || (state.spareWanted > state.spareFilled && !state.isFillingSpare)
+        }
+        if needsWork { state.notifyAll() }
+    }
+
+    /// The next segment's file, with zeros up to `filled`; nil if none has been prepared.
+    func takeSpare() -> (file: any File, filled: Int)? {
+        state.wait { state -> (file: any File, filled: Int)?? in
+            if state.isFillingSpare { return nil }
+            guard let spare = state.spare else { return .some(nil) }
+            defer {
+                state.spare = nil
+                state.spareFilled = 0
+                state.spareWanted = 0
+            }
+            return (spare, state.spareFilled)
+        }
+    }
+
+    /// Ends the thread and removes what was prepared.
+    func stop() {
+        state.withLock { $0.isStopping = true }
+        state.notifyAll()
+        thread.withLock { thread in
+            thread?.join()
+            thread = nil
+        }
+        let spare = state.withLock { state in
+            defer { state.spare = nil }
+            return state.spare
+        }
+        guard let spare else { return }
+        spare.close()
+        try? files.remove(paths.spare)
+    }
+
+    // MARK: The thread
+
+    private enum Work {
+        case fill(any File, Range<Int>)
+        case fillSpare(upTo: Int)
+        case stop
+    }
+
+    private func run() {
+        while true {
+            switch state.wait({ nextWork(&$0) }) {
+            case .stop: return
+            case .fill(let file, let range): fill(file, range)
+            case .fillSpare(let limit): fillSpare(upTo: limit)
+            }
+        }
+    }
+
+    private func nextWork(_ state: inout State) -> Work? {
+        if state.isStopping { return .stop }
+        // The segment that grows comes first: its writer would have to wait.
+        if let file = state.file, state.wanted > state.filled {
+            let range = state.filled..<min(state.wanted, state.filled + stepBytes)
+            state.claimed = range.upperBound
+            return .fill(file, range)
+        }
+        if state.spareWanted > state.spareFilled {
+            state.isFillingSpare = true
+            return .fillSpare(upTo: min(state.spareWanted, state.spareFilled + stepBytes))
+        }
+        return nil
+    }
+
+    private func fill(_ file: any File, _ range: Range<Int>) {
+        let succeeded = writeZeros(file, range)
+        state.withLock { state in
+            state.claimed = nil
+            if succeeded { state.filled = max(state.filled, range.upperBound) } else { state.file = nil }
+        }
+        state.notifyAll()
+    }
+
+    private func fillSpare(upTo limit: Int) {
+        let (existing, filled) = state.withLock { ($0.spare, $0.spareFilled) }
+        let file = existing ?? makeSpare()
+        let succeeded = file.map { writeZeros($0, filled..<limit) } ?? false
+        if !succeeded, let file {
+            file.close()
+            try? files.remove(paths.spare)
+        }
+        state.withLock { state in
+            state.isFillingSpare = false
+            state.spare = succeeded ? file : nil
+            state.spareFilled = succeeded ? limit : 0
+            if !succeeded {
+                state.spareWanted = 0
+                state.hasSpareFailed = true
+            }
+        }
+        state.notifyAll()
+    }
+
+    private func makeSpare() -> (any File)? {
+        if (try? files.exists(paths.spare)) == true { try? files.remove(paths.spare) }
+        return try? files.open(paths.spare, .create)
+    }
+
+    private func writeZeros(_ file: any File, _ range: Range<Int>) -> Bool {
+        do {
+            let zeros = [UInt8](repeating: 0, count: min(range.count, 1 << 20))
+            var position = range.lowerBound
+            while position < range.upperBound {
+                let count = min(zeros.count, range.upperBound - position)
+                try zeros.withUnsafeBytes { zeros in
+                    try file.write(UnsafeRawBufferPointer(rebasing: zeros[..<count]), at: position)
+                }
+                position += count
+            }
+            try file.sync()
+            return true
+        } catch { return false }
+    }
+}

@@ -1,0 +1,91 @@
+import StrataModel
+import StrataSystem
+
+/// Who a store is: the content of its `STORE` file.
+public struct StoreIdentity: Sendable, Equatable {
+    private enum Tag {
+        static let storeID: UInt16 = 1
+        static let containerIdentifier: UInt16 = 2
+        static let created: UInt16 = 3
+    }
+
+    public let storeID: Identifier
+    public let containerIdentifier: String
+    /// Microseconds since 1970.
+    public let created: Int64
+
+    init(storeID: Identifier, containerIdentifier: String, created: Int64) throws {
+        guard (1...LogFormat.containerIdentifierMaximumBytes).contains(containerIdentifier.utf8.count) else {
+            throw StrataError(
+                .invalidArgument, "A container identifier has 1 to 255 bytes.",
+                .init(found: "\(containerIdentifier.utf8.count) bytes"))
+        }
+        self.storeID = storeID
+        self.containerIdentifier = containerIdentifier
+        self.created = created
+    }
+
+    func encoded() -> [UInt8] {
+        HeaderBlock(
+            magic: LogFormat.storeMagic,
+            fields: [
+                .init(Tag.storeID, storeID),
+                .init(tag: Tag.containerIdentifier, value: [UInt8](containerIdentifier.utf8)),
+                .init(Tag.created, created),
+            ]
+        ).encoded()
+    }
+
+    init(decoding bytes: [UInt8], path: String) throws {
+        let block = try HeaderBlock(decoding: bytes, magic: LogFormat.storeMagic, path: path)
+        try block.requireKnown([Tag.storeID, Tag.containerIdentifier, Tag.created], path: path)
+        storeID = try block.identifier(Tag.storeID, path: path)
+        created = try block.number(Tag.created, as: Int64.self, path: path)
+        let name = try block.value(
+            Tag.containerIdentifier, bytes: 1...LogFormat.containerIdentifierMaximumBytes, path: path)
+        guard let text = String(validating: name, as: UTF8.self) else {
+            throw StrataError(.malformed, "The container identifier is not valid UTF-8.", .init(path: path))
+        }
+        containerIdentifier = text
+    }
+}
+
+/// Up to where history was let go: the content of `log/FLOOR`.
+struct FloorMark: Sendable, Equatable {
+    private enum Tag {
+        static let storeID: UInt16 = 1
+        static let offset: UInt16 = 2
+        static let chain: UInt16 = 3
+        static let time: UInt16 = 6
+    }
+
+    var storeID: Identifier
+    var position: Position
+    var time: Int64
+
+    init(storeID: Identifier, position: Position, time: Int64) {
+        self.storeID = storeID
+        self.position = position
+        self.time = time
+    }
+
+    func encoded() -> [UInt8] {
+        HeaderBlock(
+            magic: LogFormat.floorMagic,
+            fields: [
+                .init(Tag.storeID, storeID), .init(Tag.offset, position.offset), .init(Tag.chain, position.chain),
+                .init(Tag.time, time),
+            ]
+        ).encoded()
+    }
+
+    init(decoding bytes: [UInt8], path: String) throws {
+        let block = try HeaderBlock(decoding: bytes, magic: LogFormat.floorMagic, path: path)
+        try block.requireKnown([Tag.storeID, Tag.offset, Tag.chain, Tag.time], path: path)
+        storeID = try block.identifier(Tag.storeID, path: path)
+        position = Position(
+            offset: try block.number(Tag.offset, as: UInt64.self, path: path),
+            chain: try block.number(Tag.chain, as: UInt32.self, path: path))
+        time = try block.number(Tag.time, as: Int64.self, path: path)
+    }
+}

@@ -1,0 +1,33 @@
+import StrataModel
+
+/// One entry of a zone's change list.
+public struct ZoneTouch: Sendable, Equatable {
+    public var offset: UInt64
+    public var eventIndex: UInt32
+    public var kind: Touch.Kind
+    public var type: UInt64
+    public var key: [UInt8]
+
+    public init(offset: UInt64, eventIndex: UInt32, kind: Touch.Kind, type: UInt64, key: [UInt8]) {
+        self.offset = offset
+        self.eventIndex = eventIndex
+        self.kind = kind
+        self.type = type
+        self.key = key
+    }
+}
+
+/// Some entries of a zone's change list, in order.
+public struct TouchPage: Sendable, Equatable {
+    public var touches: [ZoneTouch]
+    /// Every touch of the zone up to this offset has been given; ask again from here.
+    public var readThrough: UInt64
+    /// Whether more may follow.
+    public var moreComing: Bool
+
+    public init(touches: [ZoneTouch], readThrough: UInt64, moreComing: Bool) {
+        self.touches = touches
+        self.readThrough = readThrough
+        self.moreComing = moreComing
+    }
+}

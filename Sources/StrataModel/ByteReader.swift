@@ -1,0 +1,127 @@
+/// Reads the encodings of docs/format.md from bytes that may be anything: every read is bounded, and a bad one throws.
+public struct ByteReader {
+    // Valid only inside the `withUnsafeBytes` that made it; every access below is checked against its count.
+    let bytes: UnsafeRawBufferPointer
+    public internal(set) var position: Int
+
+    /// `bytes` must stay alive as long as the reader is used.
+    public init(_ bytes: UnsafeRawBufferPointer, at position: Int = 0) {
+        self.bytes = bytes
+        self.position = position
+    }
+
+    public var remaining: Int { bytes.count - position }
+
+    public mutating func read<Number: FixedWidthInteger>(_: Number.Type, _ what: StaticString) throws -> Number {
+        guard remaining >= MemoryLayout<Number>.size else { throw short(what, MemoryLayout<Number>.size) }
+        defer { position += MemoryLayout<Number>.size }
+        return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: Number.self))
+    }
+
+    public mutating func readIdentifier(_ what: StaticString) throws -> Identifier {
+        Identifier(
+            high: UInt64(bigEndian: try read(UInt64.self, what)), low: UInt64(bigEndian: try read(UInt64.self, what)))
+    }
+
+    public mutating func readVarint(_ what: StaticString) throws -> UInt64 {
+        if position < bytes.count, bytes[position] < 0x80 {
+            defer { position += 1 }
+            return UInt64(bytes[position])
+        }
+        return try readLongVarint(what)
+    }
+
+    private mutating func readLongVarint(_ what: StaticString) throws -> UInt64 {
+        let start = position
+        var number: UInt64 = 0
+        for index in 0..<10 {
+            guard start + index < bytes.count else { throw short(what, index + 1) }
+            let byte = bytes[start + index]
+            if index == 9, byte > 1 { break }
+            number |= UInt64(byte & 0x7F) << UInt64(7 * index)
+            if byte < 0x80 {
+                if byte == 0, index > 0 { break }
+                position = start + index + 1
+                return number
+            }
+        }
+        throw malformed(what, expected: "a varint in its shortest form of at most 10 bytes")
+    }
+
+    /// A varint that must fit a bound, for counts and ordinals.
+    public mutating func readVarint(_ what: StaticString, atMost limit: UInt64) throws -> UInt64 {
+        let start = position
+        let number = try readVarint(what)
+        guard number <= limit else {
+            position = start
+            throw malformed(what, expected: "at most \(limit)", found: "\(number)")
+        }
+        return number
+    }
+
+    /// The range of the next `count` bytes, which are skipped.
+    public mutating func readRange(count: UInt64, _ what: StaticString) throws -> Range<Int> {
+        guard count <= UInt64(remaining) else { throw short(what, Int(clamping: count)) }
+        defer { position += Int(count) }
+        return position..<position + Int(count)
+    }
+
+    /// The range of a string's bytes, not judged as text.
+    public mutating func readStringRange(_ what: StaticString, atMost limit: Int) throws -> Range<Int> {
+        let count = try readVarint(what, atMost: UInt64(limit))
+        return try readRange(count: count, what)
+    }
+
+    public mutating func readString(_ what: StaticString, atMost limit: Int) throws -> String {
+        let start = position
+        return try text(in: try readStringRange(what, atMost: limit), what, start)
+    }
+
+    /// The rest as text.
+    public mutating func readRemainingText(_ what: StaticString, atMost limit: Int) throws -> String {
+        guard remaining <= limit else {
+            throw malformed(what, expected: "at most \(limit) bytes", found: "\(remaining)")
+        }
+        let start = position
+        return try text(in: try readRange(count: UInt64(remaining), what), what, start)
+    }
+
+    private mutating func text(in range: Range<Int>, _ what: StaticString, _ start: Int) throws -> String {
+        guard let text = String(validating: bytes[range], as: UTF8.self) else {
+            position = start
+            throw malformed(what, expected: "valid UTF-8")
+        }
+        return text
+    }
+
+    public func expectEnd(_ what: StaticString) throws {
+        guard remaining == 0 else { throw malformed(what, expected: "the end", found: "\(remaining) more bytes") }
+    }
+
+    public func malformed(_ what: StaticString, expected: String, found: String? = nil) -> StrataError {
+        StrataError(
+            .malformed, "Bytes do not follow the format.",
+            .init(position: UInt64(position), expected: "\(what) to be \(expected)", found: found))
+    }
+
+    private func short(_ what: StaticString, _ count: Int) -> StrataError {
+        malformed(what, expected: "\(count) bytes", found: "\(max(remaining, 0)) bytes")
+    }
+}
+
+extension ByteReader {
+    /// A reader of one part of the same bytes. Its positions count from their start, so that errors name the place.
+    init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) {
+        self.init(UnsafeRawBufferPointer(rebasing: bytes[..<range.upperBound]), at: range.lowerBound)
+    }
+
+    /// A reader of the next `count` bytes, which are skipped here.
+    mutating func readReader(count: UInt64, _ what: StaticString) throws -> ByteReader {
+        ByteReader(bytes, in: try readRange(count: count, what))
+    }
+
+    mutating func readRemainingBytes() -> ArraySlice<UInt8> {
+        defer { position = bytes.count }
+        return ArraySlice(bytes[position...])
+    }
+}

@@ -1,0 +1,52 @@
+/// Appends the encodings of docs/format.md to an array of bytes.
+public struct ByteWriter: Sendable {
+    public private(set) var bytes: [UInt8]
+
+    public init(reserving count: Int = 0) {
+        bytes = []
+        bytes.reserveCapacity(count)
+    }
+
+    public mutating func append<Number: FixedWidthInteger>(_ number: Number) {
+        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    /// Eight bytes of `high`, then eight of `low`, most significant first, so that bytes and printed digits agree.
+    public mutating func append(_ identifier: Identifier) {
+        append(identifier.high.bigEndian)
+        append(identifier.low.bigEndian)
+    }
+
+    public mutating func append(bytes more: some Sequence<UInt8>) {
+        bytes.append(contentsOf: more)
+    }
+
+    public mutating func appendVarint(_ number: UInt64) {
+        var rest = number
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    public mutating func appendString(_ text: String) {
+        appendVarint(UInt64(text.utf8.count))
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    /// Zeros up to the next multiple of `alignment`.
+    public mutating func pad(to alignment: Int) {
+        let excess = bytes.count % alignment
+        if excess != 0 { bytes.append(contentsOf: repeatElement(0, count: alignment - excess)) }
+    }
+
+    public mutating func overwrite<Number: FixedWidthInteger>(_ number: Number, at position: Int) {
+        withUnsafeBytes(of: number.littleEndian) { bytes.replaceSubrange(position..<position + $0.count, with: $0) }
+    }
+}
+
+/// How many bytes `ByteWriter.appendVarint` takes.
+public func varintLength(_ number: UInt64) -> Int {
+    number == 0 ? 1 : (63 - number.leadingZeroBitCount) / 7 + 1
+}

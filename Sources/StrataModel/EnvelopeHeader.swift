@@ -1,0 +1,140 @@
+/// Who made a commit, and by which operation.
+public struct EnvelopeHeader: Sendable, Equatable {
+    /// Operations that write. The numbers are on disk.
+    public struct OperationKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        public let rawValue: UInt64
+        public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+        public static let none = Self(rawValue: 0)
+        public static let modifyRecords = Self(rawValue: 1)
+
+        static let names = [
+            "none", "modify records", "modify zones", "modify subscriptions", "schema", "account", "console",
+            "accept shares", "fetch", "query", "feed",
+        ]
+
+        public var description: String {
+            rawValue < UInt64(Self.names.count) ? Self.names[Int(rawValue)] : "unknown operation \(rawValue)"
+        }
+    }
+
+    /// Quality of service of the operation. The numbers are on disk.
+    public struct QualityOfService: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        public let rawValue: UInt64
+        public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+        public static let `default` = Self(rawValue: 0)
+        public static let utility = Self(rawValue: 2)
+
+        static let names = ["default", "background", "utility", "user-initiated", "user-interactive"]
+
+        public var description: String {
+            rawValue < UInt64(Self.names.count) ? Self.names[Int(rawValue)] : "unknown quality \(rawValue)"
+        }
+    }
+
+    /// Bytes of the operation id, the group id and the group name, each.
+    public static let maximumTextBytes = 255
+
+    /// Ordinal of the user; 0 is the system.
+    public var user: UInt64
+    /// Ordinal of the device; 0 is none.
+    public var device: UInt64
+    public var operationID: String
+    public var operationKind: OperationKind
+    public var qualityOfService: QualityOfService
+    public var groupID: String
+    public var groupName: String
+    /// Order, atomicity and refused items of the request, encoded; reserved.
+    public var requestShape: ArraySlice<UInt8>
+    public var isLazy: Bool
+
+    public init(
+        user: UInt64 = 0, device: UInt64 = 0, operationID: String = "", operationKind: OperationKind = .none,
+        qualityOfService: QualityOfService = .default, groupID: String = "", groupName: String = "",
+        requestShape: ArraySlice<UInt8> = [], isLazy: Bool = false
+    ) {
+        self.user = user
+        self.device = device
+        self.operationID = operationID
+        self.operationKind = operationKind
+        self.qualityOfService = qualityOfService
+        self.groupID = groupID
+        self.groupName = groupName
+        self.requestShape = requestShape
+        self.isLazy = isLazy
+    }
+
+    private enum Field: UInt64 {
+        case user = 1, device, operationID, operationKind, qualityOfService, groupID, groupName, requestShape, isLazy
+        // Fields that a reader must understand to fold the commit are mandatory; the others only describe it.
+        var key: UInt64 { rawValue * 2 + (self == .user || self == .device ? 0 : 1) }
+    }
+
+    func encodedFields() -> [UInt8] {
+        precondition(
+            [operationID, groupID, groupName].allSatisfy { $0.utf8.count <= Self.maximumTextBytes },
+            "a text of the header has at most 255 bytes")
+        var writer = ByteWriter(reserving: 64)
+        func put(_ field: Field, _ value: some Collection<UInt8>) {
+            guard !value.isEmpty else { return }
+            writer.appendVarint(field.key)
+            writer.appendVarint(UInt64(value.count))
+            writer.append(bytes: value)
+        }
+        func put(_ field: Field, number: UInt64) {
+            guard number != 0 else { return }
+            var value = ByteWriter()
+            value.appendVarint(number)
+            put(field, value.bytes)
+        }
+        put(.user, number: user)
+        put(.device, number: device)
+        put(.operationID, operationID.utf8)
+        put(.operationKind, number: operationKind.rawValue)
+        put(.qualityOfService, number: qualityOfService.rawValue)
+        put(.groupID, groupID.utf8)
+        put(.groupName, groupName.utf8)
+        put(.requestShape, requestShape)
+        put(.isLazy, number: isLazy ? 1 : 0)
+        return writer.bytes
+    }
+
+    init(decoding reader: ByteReader) throws {
+        self.init()
+        var reader = reader
+        var lastNumber: UInt64 = 0
+        while reader.remaining > 0 {
+            let start = reader.position
+            let key = try reader.readVarint("a header key")
+            guard key / 2 > lastNumber else { throw reader.malformed("header keys", expected: "ascending") }
+            lastNumber = key / 2
+            let length = try reader.readVarint("the length of a header field")
+            var value = try reader.readReader(count: length, "a header field")
+            guard let field = Field(rawValue: key / 2), field.key == key else {
+                guard key % 2 == 1 else {
+                    throw StrataError(
+                        .newerFormat, "The payload has a header field that this version must know and does not.",
+                        .init(position: UInt64(start), found: "field \(key / 2)"))
+                }
+                continue
+            }
+            try decode(field, from: &value)
+            try value.expectEnd("a header field")
+        }
+    }
+
+    private mutating func decode(_ field: Field, from value: inout ByteReader) throws {
+        switch field {
+        case .user: user = try value.readVarint("the user")
+        case .device: device = try value.readVarint("the device")
+        case .operationID: operationID = try value.readRemainingText("the operation id", atMost: Self.maximumTextBytes)
+        case .operationKind: operationKind = .init(rawValue: try value.readVarint("the operation kind"))
+        case .qualityOfService: qualityOfService = .init(rawValue: try value.readVarint("the quality of service"))
+        case .groupID: groupID = try value.readRemainingText("the group id", atMost: Self.maximumTextBytes)
+        case .groupName: groupName = try value.readRemainingText("the group name", atMost: Self.maximumTextBytes)
+        case .requestShape: requestShape = value.readRemainingBytes()
+        case .isLazy: isLazy = try value.readVarint("the lazy mark", atMost: 1) == 1
+        }
+    }
+}

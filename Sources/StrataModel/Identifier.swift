@@ -1,0 +1,21 @@
+/// A random 128-bit identifier of a store, a segment or a commit.
+public struct Identifier: Hashable, Sendable, CustomStringConvertible {
+    public var high: UInt64
+    public var low: UInt64
+
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    public static let zero = Identifier(high: 0, low: 0)
+
+    /// 32 hexadecimal digits, in the order of the bytes on disk.
+    public var description: String { hexadecimal(high) + hexadecimal(low) }
+}
+
+/// Lower-case hexadecimal with leading zeros.
+public func hexadecimal<Number: FixedWidthInteger & UnsignedInteger>(_ number: Number) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: Number.bitWidth / 4 - digits.count) + digits
+}

@@ -1,0 +1,91 @@
+/// The name that an ordinal stands for, as a *name interned* event says it (docs/format.md §8).
+public struct InternedName: Hashable, Sendable {
+    public enum Scope: UInt8, Sendable, CaseIterable {
+        case `public` = 1, `private`, shared
+    }
+
+    public enum Name: Hashable, Sendable {
+        case user(String)
+        case device(user: UInt64, String)
+        case database(Scope, owner: UInt64)
+        case zone(database: UInt64, owner: UInt64, String)
+        case recordType(String)
+        case field(String)
+
+        /// The byte that stands for the namespace on disk.
+        public var namespace: UInt8 {
+            switch self {
+            case .user: 1
+            case .device: 2
+            case .database: 3
+            case .zone: 4
+            case .recordType: 5
+            case .field: 6
+            }
+        }
+    }
+
+    public var ordinal: UInt64
+    public var name: Name
+
+    public init(ordinal: UInt64, name: Name) {
+        self.ordinal = ordinal
+        self.name = name
+    }
+
+    public var event: Event {
+        var writer = ByteWriter(reserving: 32)
+        writer.append(name.namespace)
+        writer.appendVarint(ordinal)
+        switch name {
+        case .user(let text), .recordType(let text), .field(let text): writer.appendString(text)
+        case .device(let user, let text):
+            writer.appendVarint(user)
+            writer.appendString(text)
+        case .database(let scope, let owner):
+            writer.append(scope.rawValue)
+            writer.appendVarint(owner)
+        case .zone(let database, let owner, let text):
+            writer.appendVarint(database)
+            writer.appendVarint(owner)
+            writer.appendString(text)
+        }
+        return Event(.nameInterned, body: writer.bytes[...])
+    }
+
+    /// - Throws: ``StrataError`` if the body is not one of a *name interned* event.
+    public init(decoding body: ArraySlice<UInt8>) throws {
+        self = try body.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            let namespace = try reader.read(UInt8.self, "the namespace")
+            let ordinal = try reader.readVarint("the ordinal")
+            guard ordinal > 0 else { throw reader.malformed("the ordinal", expected: "at least 1") }
+            let name = try Self.readName(namespace, from: &reader)
+            try reader.expectEnd("an interned name")
+            return InternedName(ordinal: ordinal, name: name)
+        }
+    }
+
+    private static func readName(_ namespace: UInt8, from reader: inout ByteReader) throws -> Name {
+        let limit = Envelope.maximumNameBytes
+        switch namespace {
+        case 1: return .user(try reader.readString("a user", atMost: limit))
+        case 2:
+            return .device(
+                user: try reader.readVarint("a device's user"), try reader.readString("a device", atMost: limit))
+        case 3:
+            let number = try reader.read(UInt8.self, "a database's scope")
+            guard let scope = Scope(rawValue: number) else {
+                throw reader.malformed("a database's scope", expected: "1, 2 or 3", found: "\(number)")
+            }
+            return .database(scope, owner: try reader.readVarint("a database's owner"))
+        case 4:
+            return .zone(
+                database: try reader.readVarint("a zone's database"), owner: try reader.readVarint("a zone's owner"),
+                try reader.readString("a zone", atMost: limit))
+        case 5: return .recordType(try reader.readString("a record type", atMost: limit))
+        case 6: return .field(try reader.readString("a field", atMost: limit))
+        default: throw reader.malformed("the namespace", expected: "1 to 6", found: "\(namespace)")
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/// A place in a log's history: the offset of a commit and the chain value after it (docs/format.md §5).
+///
+/// Two logs that share a position share everything before it.
+///
+/// ```swift
+/// let seen = log.end
+/// for try await commit in log.changes(after: seen) { apply(commit) }
+/// ```
+public struct Position: Hashable, Sendable, CustomStringConvertible {
+    /// Number of the commit; 0 is "before everything".
+    public var offset: UInt64
+    /// Running checksum of the log's logical content up to and including that commit.
+    public var chain: UInt32
+
+    public init(offset: UInt64, chain: UInt32) {
+        self.offset = offset
+        self.chain = chain
+    }
+
+    /// Before the first commit of every log.
+    public static let start = Position(offset: 0, chain: 0)
+
+    public var description: String { "\(offset)/\(hexadecimal(chain))" }
+}
+
+/// Names one state of one record: the commit, and the event in it.
+public struct Version: Hashable, Sendable, Comparable {
+    /// Largest offset and event count that still pack into 63 bits.
+    public static let maximumOffset: UInt64 = (1 << 43) - 1
+    public static let eventBits: UInt64 = 20
+
+    public var offset: UInt64
+    public var eventIndex: UInt32
+
+    public init(offset: UInt64, eventIndex: UInt32) {
+        precondition(offset <= Self.maximumOffset && eventIndex < 1 << Self.eventBits, "a version out of its bounds")
+        self.offset = offset
+        self.eventIndex = eventIndex
+    }
+
+    /// Offset × 2²⁰ + event index, the form that is stored.
+    public var packed: UInt64 { offset << Self.eventBits | UInt64(eventIndex) }
+
+    /// Base 36 of ``packed``: what clients see as the record's change tag.
+    public var tag: String { String(packed, radix: 36) }
+
+    /// The version that a change tag names; nil for text that no tag can be.
+    public init?(tag: String) {
+        guard let packed = UInt64(tag, radix: 36), packed >> 63 == 0, String(packed, radix: 36) == tag else {
+            return nil
+        }
+        offset = packed >> Self.eventBits
+        eventIndex = UInt32(packed & (1 << Self.eventBits - 1))
+    }
+
+    public static func < (left: Version, right: Version) -> Bool { left.packed < right.packed }
+}

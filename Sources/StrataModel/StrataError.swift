@@ -1,0 +1,112 @@
+/// An error of the engine: what kind, one fixed sentence, and where.
+///
+/// The message never changes with the data, so errors can be counted and grouped; what varies is in ``context``.
+///
+/// ```swift
+/// do { _ = try SegmentedLog.open(at: "Notes.strata") } catch let error as StrataError where error.code == .locked {
+///     print(error.context.found ?? "somebody", "is writing")
+/// }
+/// ```
+public struct StrataError: Error, Sendable, CustomStringConvertible {
+    /// What kind of error it is. Open: later versions add codes.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+
+    /// Where it happened and what was seen there. Every part is optional.
+    public struct Context: Sendable, Hashable {
+        /// First offset of the segment, which is also its name.
+        public var segment: UInt64?
+        /// Offset of the commit.
+        public var offset: UInt64?
+        /// Byte position in the file or buffer.
+        public var position: UInt64?
+        public var path: String?
+        public var expected: String?
+        public var found: String?
+        /// The operating system's error number.
+        public var errno: Int32?
+
+        public init(
+            segment: UInt64? = nil, offset: UInt64? = nil, position: UInt64? = nil, path: String? = nil,
+            expected: String? = nil, found: String? = nil, errno: Int32? = nil
+        ) {
+            self.segment = segment
+            self.offset = offset
+            self.position = position
+            self.path = path
+            self.expected = expected
+            self.found = found
+            self.errno = errno
+        }
+    }
+
+    public var code: Code
+    public var message: String
+    public var context: Context
+    public var cause: (any Error)?
+
+    public init(_ code: Code, _ message: StaticString, _ context: Context = Context(), cause: (any Error)? = nil) {
+        self.code = code
+        self.message = message.description
+        self.context = context
+        self.cause = cause
+    }
+
+    /// One line: the sentence, then what is known of the place.
+    public var description: String {
+        var parts: [String] = []
+        if let path = context.path { parts.append("in \(path)") }
+        if let segment = context.segment { parts.append("segment \(segment)") }
+        if let offset = context.offset { parts.append("offset \(offset)") }
+        if let position = context.position { parts.append("position \(position)") }
+        if let expected = context.expected { parts.append("expected \(expected)") }
+        if let found = context.found { parts.append("found \(found)") }
+        let place = parts.isEmpty ? "" : " [" + parts.joined(separator: ", ") + "]"
+        let reason = cause.map { "; because: \($0)" } ?? ""
+        return "\(message)\(place) (\(code.rawValue))\(reason)"
+    }
+
+    /// The same error with what the caller knows of the place filled in where it was missing.
+    public func located(path: String? = nil, segment: UInt64? = nil, offset: UInt64? = nil) -> StrataError {
+        var located = self
+        located.context.path = context.path ?? path
+        located.context.segment = context.segment ?? segment
+        located.context.offset = context.offset ?? offset
+        return located
+    }
+}
+
+extension StrataError.Code {
+    // What is on disk is not what the format says.
+    public static let wrongMagic = Self(rawValue: "wrongMagic")
+    public static let newerFormat = Self(rawValue: "newerFormat")
+    public static let badChecksum = Self(rawValue: "badChecksum")
+    public static let brokenChain = Self(rawValue: "brokenChain")
+    public static let brokenSequence = Self(rawValue: "brokenSequence")
+    public static let impossibleLength = Self(rawValue: "impossibleLength")
+    public static let missingSegment = Self(rawValue: "missingSegment")
+    public static let foreignSegment = Self(rawValue: "foreignSegment")
+    public static let unsealedSegment = Self(rawValue: "unsealedSegment")
+    public static let malformed = Self(rawValue: "malformed")
+    public static let notAStore = Self(rawValue: "notAStore")
+
+    // What the operating system or another process refused.
+    public static let locked = Self(rawValue: "locked")
+    public static let notFound = Self(rawValue: "notFound")
+    public static let alreadyExists = Self(rawValue: "alreadyExists")
+    public static let permissionDenied = Self(rawValue: "permissionDenied")
+    public static let readOnlyMedium = Self(rawValue: "readOnlyMedium")
+    public static let noSpace = Self(rawValue: "noSpace")
+    public static let interrupted = Self(rawValue: "interrupted")
+    public static let inputOutput = Self(rawValue: "inputOutput")
+
+    // What the caller asked for cannot be.
+    public static let invalidArgument = Self(rawValue: "invalidArgument")
+    public static let tooLarge = Self(rawValue: "tooLarge")
+    public static let outOfRange = Self(rawValue: "outOfRange")
+    public static let closed = Self(rawValue: "closed")
+    public static let refusingWrites = Self(rawValue: "refusingWrites")
+    public static let outcomeUnknown = Self(rawValue: "outcomeUnknown")
+}

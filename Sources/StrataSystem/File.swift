@@ -1,0 +1,83 @@
+import StrataModel
+
+/// An open file. Calls may come from several threads; none of them moves a shared file position.
+///
+/// Implementations do one call of the operating system each and pass on what it answered, short counts and interruptions
+/// included: the loops that every caller wants are in the extension below, so that they are tested with injected faults.
+public protocol File: AnyObject, Sendable {
+    var path: String { get }
+    func size() throws -> Int
+    /// Reads at most as much as fits; 0 at the end of the file.
+    func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int
+    /// Writes at least one byte of a source that is not empty, maybe not all, and extends the file if need be.
+    func writeSome(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int
+    /// Returns once everything written before has reached the medium, as far as reading it back needs.
+    func syncData() throws
+    /// Asks that writing back may begin; promises nothing.
+    func startWriteback(_ range: Range<Int>)
+    /// Reserves space, so that writing there cannot fail for lack of it; new bytes read as zero.
+    func allocate(_ range: Range<Int>) throws
+    func truncate(to size: Int) throws
+    /// Maps the first `length` bytes, which must exist; later writes through this file are seen in the mapping.
+    func map(length: Int) throws -> any MappedMemory
+    /// Takes the exclusive lock of the file if nobody has it; it lasts until ``close()`` or the end of the process.
+    func tryLock() throws -> Bool
+    func close()
+}
+
+/// A file's bytes as memory, until it is released.
+public protocol MappedMemory: AnyObject, Sendable {
+    /// Valid as long as this object is alive.
+    var bytes: UnsafeRawBufferPointer { get }
+}
+
+extension File {
+    /// Reads until `target` is full or the file ends; returns how many bytes were read.
+    public func read(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int {
+        var count = 0
+        while count < target.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: target[count...])
+            let some = try retryingInterruptions { try readSome(into: rest, at: position + count) }
+            if some == 0 { break }
+            count += some
+        }
+        return count
+    }
+
+    /// At most `count` bytes from `position`; fewer only where the file ends.
+    public func read(count: Int, at position: Int) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
+            initializedCount = try read(into: UnsafeMutableRawBufferPointer(buffer), at: position)
+        }
+    }
+
+    /// Writes all of `source`. After an error any part of it may have been written.
+    public func write(_ source: UnsafeRawBufferPointer, at position: Int) throws {
+        var count = 0
+        while count < source.count {
+            let rest = UnsafeRawBufferPointer(rebasing: source[count...])
+            let some = try retryingInterruptions { try writeSome(rest, at: position + count) }
+            guard some > 0 else {
+                throw StrataError(
+                    .inputOutput, "Writing made no progress.",
+                    .init(position: UInt64(position + count), path: path, expected: "\(rest.count) bytes", found: "0"))
+            }
+            count += some
+        }
+    }
+
+    public func write(_ source: [UInt8], at position: Int) throws {
+        try source.withUnsafeBytes { try write($0, at: position) }
+    }
+
+    /// `syncData`, again if a signal came in between.
+    public func sync() throws {
+        try retryingInterruptions { try syncData() }
+    }
+
+    private func retryingInterruptions<Result>(_ call: () throws -> Result) throws -> Result {
+        while true {
+            do { return try call() } catch let error as StrataError where error.code == .interrupted { continue }
+        }
+    }
+}

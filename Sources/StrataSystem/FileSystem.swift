@@ -1,0 +1,47 @@
+import StrataModel
+
+/// How a file is opened.
+public enum OpenMode: Sendable {
+    /// An existing file, for reading.
+    case read
+    /// An existing file, for reading and writing.
+    case write
+    /// A new file, for reading and writing; an existing one is an error.
+    case create
+    /// For reading and writing, made if it is not there.
+    case writeOrCreate
+}
+
+/// The part of the operating system that Strata uses for files; the product calls it nowhere else.
+public protocol FileSystem: Sendable {
+    func open(_ path: String, _ mode: OpenMode) throws -> any File
+    func exists(_ path: String) throws -> Bool
+    /// Makes one directory; one that is there already is fine.
+    func makeDirectory(_ path: String) throws
+    func rename(_ source: String, to target: String) throws
+    func remove(_ path: String) throws
+    /// Names in a directory, in no order, without `.` and `..`.
+    func list(_ directory: String) throws -> [String]
+    /// Returns once the names in the directory have reached the medium.
+    func syncDirectory(_ directory: String) throws
+}
+
+extension FileSystem {
+    /// Puts `bytes` in place of whatever `path` holds, so that after a crash there is the old or the new content, durable on return.
+    public func replace(_ path: String, in directory: String, with bytes: [UInt8]) throws {
+        let draft = path + ".new"
+        if try exists(draft) { try remove(draft) }
+        let file = try open(draft, .create)
+        defer { file.close() }
+        try file.write(bytes, at: 0)
+        try file.sync()
+        try rename(draft, to: path)
+        try syncDirectory(directory)
+    }
+
+    public func readAll(_ path: String, atMost limit: Int) throws -> [UInt8] {
+        let file = try open(path, .read)
+        defer { file.close() }
+        return try file.read(count: min(try file.size(), limit), at: 0)
+    }
+}

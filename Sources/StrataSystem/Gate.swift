@@ -1,0 +1,24 @@
+import Glibc
+
+/// One thread waits until another opens it, once. Cheaper than a condition: opening wakes exactly the thread that waits.
+// @unchecked: a semaphore is made to be used from several threads.
+public final class Gate: @unchecked Sendable {
+    // Allocated, because a semaphore must not move.
+    private let semaphore: UnsafeMutablePointer<sem_t>
+
+    public init() {
+        semaphore = .allocate(capacity: 1)
+        sem_init(semaphore, 0, 0)
+    }
+
+    deinit {
+        sem_destroy(semaphore)
+        semaphore.deallocate()
+    }
+
+    public func open() { sem_post(semaphore) }
+
+    public func wait() {
+        while sem_wait(semaphore) != 0 && errno == EINTR {}
+    }
+}

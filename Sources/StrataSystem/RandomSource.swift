@@ -1,0 +1,41 @@
+import StrataModel
+import Synchronization
+
+/// Where randomness comes from.
+public protocol RandomSource: Sendable {
+    func next() -> UInt64
+}
+
+extension RandomSource {
+    public func nextIdentifier() -> Identifier { Identifier(high: next(), low: next()) }
+
+    /// A number from 0 up to, not including, `bound`.
+    public func next(below bound: UInt64) -> UInt64 {
+        // The high half of the product is uniform enough: the bias is bound / 2⁶⁴.
+        next().multipliedFullWidth(by: bound).high
+    }
+}
+
+/// The operating system's random numbers.
+public struct SystemRandom: RandomSource {
+    public init() {}
+
+    public func next() -> UInt64 {
+        var generator = SystemRandomNumberGenerator()
+        return generator.next()
+    }
+}
+
+/// The same sequence for the same seed, on every machine (SplitMix64).
+public final class SeededRandom: RandomSource {
+    private let state: Atomic<UInt64>
+
+    public init(seed: UInt64) { state = Atomic(seed) }
+
+    public func next() -> UInt64 {
+        var value = state.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}

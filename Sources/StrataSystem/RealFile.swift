@@ -1,0 +1,91 @@
+import CStrata
+import Glibc
+import StrataModel
+import Synchronization
+
+/// A file descriptor. It is closed once, by ``close()`` or with the object.
+final class RealFile: File {
+    let path: String
+    // Negative once closed, so that a second close cannot hit a descriptor that somebody else got meanwhile.
+    private let descriptor: Atomic<Int32>
+
+    init(path: String, descriptor: Int32) {
+        self.path = path
+        self.descriptor = Atomic(descriptor)
+    }
+
+    deinit { close() }
+
+    func close() {
+        let open = descriptor.exchange(-1, ordering: .acquiringAndReleasing)
+        if open >= 0 { Glibc.close(open) }
+    }
+
+    private var openDescriptor: Int32 { descriptor.load(ordering: .relaxed) }
+
+    private func failure(_ call: StaticString) -> StrataError { .systemCall(call, path: path, errno: errno) }
+
+    func size() throws -> Int {
+        var status = stat()
+        guard fstat(openDescriptor, &status) == 0 else { throw failure("fstat") }
+        return Int(status.st_size)
+    }
+
+    func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int {
+        let count = pread(openDescriptor, target.baseAddress, target.count, off_t(position))
+        guard count >= 0 else { throw failure("pread") }
+        return count
+    }
+
+    func writeSome(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int {
+        let count = pwrite(openDescriptor, source.baseAddress, source.count, off_t(position))
+        guard count >= 0 else { throw failure("pwrite") }
+        return count
+    }
+
+    func syncData() throws {
+        guard fdatasync(openDescriptor) == 0 else { throw failure("fdatasync") }
+    }
+
+    func startWriteback(_ range: Range<Int>) {
+        // A hint: where it fails, the next sync does the work and reports what is wrong.
+        _ = strata_start_writeback(openDescriptor, Int64(range.lowerBound), Int64(range.count))
+    }
+
+    func allocate(_ range: Range<Int>) throws {
+        let result = posix_fallocate(openDescriptor, off_t(range.lowerBound), off_t(range.count))
+        guard result == 0 else { throw StrataError.systemCall("fallocate", path: path, errno: result) }
+    }
+
+    func truncate(to size: Int) throws {
+        guard ftruncate(openDescriptor, off_t(size)) == 0 else { throw failure("ftruncate") }
+    }
+
+    func map(length: Int) throws -> any MappedMemory {
+        guard length > 0, length <= (try size()) else {
+            throw StrataError(
+                .outOfRange, "Only bytes that the file has can be mapped.",
+                .init(path: path, expected: "1 to \(try size()) bytes", found: "\(length)"))
+        }
+        guard let start = mmap(nil, length, PROT_READ, MAP_SHARED, openDescriptor, 0), start != MAP_FAILED else {
+            throw failure("mmap")
+        }
+        return RealMappedMemory(bytes: UnsafeRawBufferPointer(start: start, count: length))
+    }
+
+    func tryLock() throws -> Bool {
+        if flock(openDescriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+        guard errno == EWOULDBLOCK else { throw failure("flock") }
+        return false
+    }
+}
+
+/// Read-only pages of a file.
+// @unchecked: the memory is mapped until the object goes and this class never writes to it.
+private final class RealMappedMemory: MappedMemory, @unchecked Sendable {
+    let bytes: UnsafeRawBufferPointer
+
+    init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    deinit { munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count) }
+}

@@ -1,0 +1,36 @@
+import Glibc
+import Synchronization
+
+/// Where the time comes from: microseconds since 1970, which may jump in either direction.
+public protocol TimeSource: Sendable {
+    func nowMicroseconds() -> Int64
+}
+
+/// The clock of this machine.
+public struct SystemTime: TimeSource {
+    public init() {}
+
+    public func nowMicroseconds() -> Int64 {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1_000
+    }
+}
+
+/// A clock that stands still until it is told to move, for results that are the same every time.
+///
+/// ```swift
+/// let time = ManualTime(microseconds: 0)
+/// time.advance(byMicroseconds: 1_000_000)
+/// ```
+public final class ManualTime: TimeSource {
+    private let microseconds: Atomic<Int64>
+
+    public init(microseconds: Int64) { self.microseconds = Atomic(microseconds) }
+
+    public func nowMicroseconds() -> Int64 { microseconds.load(ordering: .sequentiallyConsistent) }
+
+    public func advance(byMicroseconds step: Int64) {
+        microseconds.add(step, ordering: .sequentiallyConsistent)
+    }
+}

@@ -1,0 +1,39 @@
+import CStrata
+import Glibc
+import StrataModel
+
+/// A thread of the engine's own, so that nothing that blocks runs on the cooperative pool.
+// @unchecked: `handle` is set once, before `init` returns.
+public final class WorkerThread: @unchecked Sendable {
+    private var handle = pthread_t()
+
+    private final class Start: Sendable {
+        let name: String
+        let body: @Sendable () -> Void
+
+        init(name: String, body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
+    }
+
+    /// Starts at once. `name` has at most 15 bytes.
+    public init(name: String, _ body: @escaping @Sendable () -> Void) throws {
+        let start = Unmanaged.passRetained(Start(name: name, body: body))
+        let result = pthread_create(&handle, nil, { argument in
+            // The pointer is the object retained above, passed to this thread alone.
+            guard let argument else { return nil }
+            let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+            strata_name_this_thread(start.name)
+            start.body()
+            return nil
+        }, start.toOpaque())
+        guard result == 0 else {
+            start.release()
+            throw StrataError.systemCall("pthread_create", path: name, errno: result)
+        }
+    }
+
+    /// Waits until the body has returned. Call it exactly once.
+    public func join() { pthread_join(handle, nil) }
+}
