@@ -31,6 +31,11 @@ let package = Package(
             name: "StrataLogTests", dependencies: ["StrataLog", "TestSupport", "crash-child"],
             resources: [.copy("Golden")]),
         .testTarget(name: "StrataToolTests", dependencies: ["StrataTool", "strata", "TestSupport"]),
+        // The fuzz package builds the same sources; here their corpus is replayed.
+        .target(
+            name: "FuzzedInputs", dependencies: ["StrataModel", "StrataSystem", "StrataLog"],
+            path: "Tests/Fuzz/Sources/FuzzBodies"),
+        .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzedInputs"]),
         //STYLE
     ],
     swiftLanguageModes: [.v6]

@@ -6,6 +6,8 @@ import StrataModel
 struct ChangeList: Sendable {
     /// From time to time a place to start reading from, so that finding an offset reads at most about this many bytes.
     private static let anchorSpacingBytes = 1_024
+    /// Four numbers of at most ten bytes, and the kind.
+    private static let maximumFixedBytes = 41
 
     private struct Anchor {
         /// Offset of the entry in front of this place.
@@ -16,47 +18,72 @@ struct ChangeList: Sendable {
     private var bytes: [UInt8] = []
     private var anchors: [Anchor] = []
     private var lastOffset: UInt64 = 0
+    private var nextAnchorPlace = 0
 
-    var byteCount: Int { bytes.count + anchors.count * MemoryLayout<Anchor>.size }
+    var byteCount: Int { bytes.capacity + anchors.count * MemoryLayout<Anchor>.size }
 
     mutating func append(_ touch: Touch, offset: UInt64, payload: UnsafeRawBufferPointer) {
-        if bytes.count >= (anchors.last?.place ?? -Self.anchorSpacingBytes) + Self.anchorSpacingBytes {
+        if bytes.count >= nextAnchorPlace {
             anchors.append(Anchor(offsetBefore: lastOffset, place: bytes.count))
+            nextAnchorPlace = bytes.count + Self.anchorSpacingBytes
         }
-        appendVarint(offset - lastOffset)
-        appendVarint(UInt64(touch.eventIndex))
-        bytes.append(touch.kind.rawValue)
-        appendVarint(touch.type)
-        appendVarint(UInt64(touch.key.count))
-        bytes.append(contentsOf: payload[touch.key])
+        // Encoded on the stack and appended in two pieces: an append per byte costs five times as much.
+        withUnsafeTemporaryAllocation(byteCount: Self.maximumFixedBytes, alignment: 1) { fixed in
+            var count = 0
+            Self.put(offset - lastOffset, into: fixed, at: &count)
+            Self.put(UInt64(touch.eventIndex), into: fixed, at: &count)
+            fixed[count] = touch.kind.rawValue
+            count += 1
+            Self.put(touch.type, into: fixed, at: &count)
+            Self.put(UInt64(touch.key.count), into: fixed, at: &count)
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: fixed[..<count]))
+        }
+        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: payload[touch.key]))
         lastOffset = offset
     }
 
-    private mutating func appendVarint(_ number: UInt64) {
+    private static func put(_ number: UInt64, into target: UnsafeMutableRawBufferPointer, at count: inout Int) {
         var rest = number
         while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            target[count] = UInt8(truncatingIfNeeded: rest) | 0x80
+            count += 1
             rest >>= 7
         }
-        bytes.append(UInt8(rest))
+        target[count] = UInt8(rest)
+        count += 1
     }
 
-    /// Appends entries behind `offset` to `touches` until it has `limit`, never splitting a commit's entries unless they
-    /// alone are more than that; false if it stopped before the end.
+    /// Forgets entries behind `offset`.
+    mutating func drop(after offset: UInt64) {
+        guard offset < lastOffset else { return }
+        let start = anchor(for: offset)
+        // The entries are this type's own, so that they cannot fail to decode.
+        let kept = try? bytes.withUnsafeBytes { bytes -> (place: Int, offset: UInt64) in
+            var reader = ByteReader(bytes, at: start.place)
+            var kept = (place: start.place, offset: start.offsetBefore)
+            while reader.remaining > 0 {
+                let next = kept.offset + (try reader.readVarint("the offset of a touch"))
+                if next > offset { break }
+                _ = try Self.read(&reader, offset: next, from: bytes)
+                kept = (reader.position, next)
+            }
+            return kept
+        }
+        guard let kept else { preconditionFailure("a change list reads what it wrote") }
+        bytes.removeLast(bytes.count - kept.place)
+        anchors.removeAll { $0.place >= kept.place }
+        nextAnchorPlace = anchors.last.map { $0.place + Self.anchorSpacingBytes } ?? 0
+        lastOffset = kept.offset
+    }
+
+    /// Appends entries behind `offset` to `touches`; stops at the first commit that begins when there are `limit` of them,
+    /// so that a commit's entries are never split. False if it stopped before the end.
     func collect(after offset: UInt64, limit: Int, into touches: inout [ZoneTouch]) throws -> Bool {
         guard offset < lastOffset else { return true }
-        // The last anchor whose entries may still be behind `offset`.
-        var low = 0
-        var high = anchors.count
-        while low < high {
-            let middle = (low + high) / 2
-            if anchors[middle].offsetBefore <= offset { low = middle + 1 } else { high = middle }
-        }
-        guard low > 0 else { return true }
-        let anchor = anchors[low - 1]
+        let start = anchor(for: offset)
         return try bytes.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes, at: anchor.place)
-            var current = anchor.offsetBefore
+            var reader = ByteReader(bytes, at: start.place)
+            var current = start.offsetBefore
             while reader.remaining > 0 {
                 let next = current + (try reader.readVarint("the offset of a touch"))
                 if touches.count >= limit, next != touches.last?.offset { return false }
@@ -66,6 +93,17 @@ struct ChangeList: Sendable {
             }
             return true
         }
+    }
+
+    /// The last place that has everything behind `offset` still in front of it.
+    private func anchor(for offset: UInt64) -> Anchor {
+        var low = 0
+        var high = anchors.count
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if anchors[middle].offsetBefore <= offset { low = middle } else { high = middle }
+        }
+        return anchors[low]
     }
 
     private static func read(

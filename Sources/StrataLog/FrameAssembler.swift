@@ -6,7 +6,7 @@ struct FrameAssembler: ~Copyable {
     /// A buffer that grew beyond this for one large commit is given back.
     private static let keptBytes = 8 << 20
 
-    private let buffer = RawBuffer(count: 64 << 10)
+    private let buffer = RawBuffer(count: 256 << 10)
     private(set) var count = 0
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]) }
@@ -14,6 +14,12 @@ struct FrameAssembler: ~Copyable {
     mutating func clear() {
         count = 0
         buffer.shrink(to: Self.keptBytes)
+    }
+
+    /// Takes back what was added last.
+    mutating func drop(to count: Int) {
+        precondition(count <= self.count, "only what was added can be dropped")
+        self.count = count
     }
 
     /// Where frames will stand, and what they continue.
@@ -24,25 +30,30 @@ struct FrameAssembler: ~Copyable {
         var durableOffset: UInt64
     }
 
-    /// Adds a commit's frames; returns its chain value.
-    mutating func add(_ commit: NewCommit, _ prepared: PreparedPayload, after end: Position, at place: Place) -> UInt32 {
+    /// Adds a commit's frames, compressing what has not been compressed ahead of time; returns the commit's chain value.
+    mutating func add(_ commit: NewCommit, after end: Position, at place: Place) -> UInt32 {
         let offset = end.offset + 1
-        buffer.ensure(count + prepared.frameBytes, keeping: count)
         return commit.payload.withUnsafeBytes { payload in
-            var chain = Chain.begin(
-                after: end.chain, offset: offset, time: commit.time, payloadBytes: payload.count)
-            for (index, piece) in prepared.pieces.enumerated() {
-                chain.update(UnsafeRawBufferPointer(rebasing: payload[piece.raw]))
-                let header = FrameHeader(
-                    kind: prepared.pieces.count == 1 ? .commit : .part, codec: piece.codec, offset: offset,
-                    id: commit.id, time: commit.time, rawLength: UInt32(piece.raw.count), storedLength: 0,
-                    chain: chain.value, undurable: UInt32(clamping: offset - place.durableOffset), bodyChecksum: 0)
-                let prefix = PartPrefixBytes(payloadBytes: payload.count, index: index, count: prepared.pieces.count)
-                if let compressed = piece.compressed {
-                    compressed.withUnsafeBytes { addFrame(header, prefix, body: $0, at: place) }
-                } else {
-                    addFrame(header, prefix, body: UnsafeRawBufferPointer(rebasing: payload[piece.raw]), at: place)
+            var chain = Chain.begin(after: end.chain, offset: offset, time: commit.time, payloadBytes: payload.count)
+            let pieceCount = Pieces.count(payloadBytes: payload.count)
+            for index in 0..<pieceCount {
+                let piece = UnsafeRawBufferPointer(rebasing: payload[Pieces.range(index, payloadBytes: payload.count)])
+                chain.update(piece)
+                let prefixBytes = pieceCount > 1 ? LogFormat.partPrefixBytes : 0
+                let body = room(for: prefixBytes + piece.count)
+                if prefixBytes > 0 {
+                    body.storeBytes(of: UInt64(payload.count).littleEndian, as: UInt64.self)
+                    body.storeBytes(of: UInt32(index).littleEndian, toByteOffset: 8, as: UInt32.self)
+                    body.storeBytes(of: UInt32(pieceCount).littleEndian, toByteOffset: 12, as: UInt32.self)
                 }
+                let target = UnsafeMutableRawBufferPointer(rebasing: body[prefixBytes...])
+                let (codec, storedBytes) = Self.store(piece, commit.prepared.map { $0.compressed[index] }, into: target)
+                finish(
+                    FrameHeader(
+                        kind: pieceCount > 1 ? .part : .commit, codec: codec, offset: offset, id: commit.id,
+                        time: commit.time, rawLength: UInt32(piece.count),
+                        storedLength: UInt32(prefixBytes + storedBytes), chain: chain.value,
+                        undurable: UInt32(clamping: offset - place.durableOffset), bodyChecksum: 0), at: place)
             }
             return chain.value
         }
@@ -50,36 +61,42 @@ struct FrameAssembler: ~Copyable {
 
     /// Adds a seal or a mark.
     mutating func addClosing(_ kind: FrameHeader.Kind, end: Position, time: Int64, at place: Place) {
-        buffer.ensure(count + LogFormat.frameHeaderBytes, keeping: count)
-        let header = FrameHeader(
-            kind: kind, codec: .stored, offset: end.offset, id: .zero, time: time, rawLength: 0, storedLength: 0,
-            chain: end.chain, undurable: 0, bodyChecksum: 0)
-        addFrame(header, PartPrefixBytes(payloadBytes: 0, index: 0, count: 1), body: .init(start: nil, count: 0), at: place)
+        _ = room(for: 0)
+        finish(
+            FrameHeader(
+                kind: kind, codec: .stored, offset: end.offset, id: .zero, time: time, rawLength: 0, storedLength: 0,
+                chain: end.chain, undurable: 0, bodyChecksum: 0), at: place)
     }
 
-    private struct PartPrefixBytes {
-        var payloadBytes: Int
-        var index: Int
-        var count: Int
-
-        var byteCount: Int { count > 1 ? LogFormat.partPrefixBytes : 0 }
+    /// - Parameter ready: what was compressed ahead of time: nil if nothing was, `.some(nil)` if it does not pay.
+    private static func store(
+        _ piece: UnsafeRawBufferPointer, _ ready: [UInt8]??, into target: UnsafeMutableRawBufferPointer
+    ) -> (FrameHeader.Codec, Int) {
+        switch ready {
+        case .some(.some(let compressed)):
+            compressed.withUnsafeBytes { target.copyMemory(from: $0) }
+            return (.lz4, compressed.count)
+        case .none:
+            if let count = Pieces.compress(piece, into: target) { return (.lz4, count) }
+        case .some(.none): break
+        }
+        target.copyMemory(from: piece)
+        return (.stored, piece.count)
     }
 
-    private mutating func addFrame(
-        _ header: FrameHeader, _ prefix: PartPrefixBytes, body: UnsafeRawBufferPointer, at place: Place
-    ) {
+    /// The place for a body of at most `bodyBytes` behind the next header.
+    private mutating func room(for bodyBytes: Int) -> UnsafeMutableRawBufferPointer {
+        let start = count + LogFormat.frameHeaderBytes
+        let limit = start + LogFormat.padded(bodyBytes)
+        buffer.ensure(limit, keeping: count)
+        return UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[start..<limit])
+    }
+
+    /// Pads the body that stands in its place, and puts the header in front of it.
+    private mutating func finish(_ header: FrameHeader, at place: Place) {
         var header = header
-        header.storedLength = UInt32(prefix.byteCount + body.count)
         let frame = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[count..<count + header.frameBytes])
         let padded = UnsafeMutableRawBufferPointer(rebasing: frame[LogFormat.frameHeaderBytes...])
-        if prefix.byteCount > 0 {
-            padded.storeBytes(of: UInt64(prefix.payloadBytes).littleEndian, as: UInt64.self)
-            padded.storeBytes(of: UInt32(prefix.index).littleEndian, toByteOffset: 8, as: UInt32.self)
-            padded.storeBytes(of: UInt32(prefix.count).littleEndian, toByteOffset: 12, as: UInt32.self)
-        }
-        if body.count > 0 {
-            UnsafeMutableRawBufferPointer(rebasing: padded[prefix.byteCount...]).copyMemory(from: body)
-        }
         for index in Int(header.storedLength)..<padded.count { padded[index] = 0 }
         header.bodyChecksum = CRC32C.checksum(UnsafeRawBufferPointer(padded))
         header.encode(

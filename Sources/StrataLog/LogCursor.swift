@@ -79,7 +79,7 @@ extension LogCatalog {
         return read { state in
             VisibleEnd(
                 offset: state.end.offset, newestFirstOffset: state.newest.firstOffset,
-                endPosition: state.newest.endPosition)
+                endPosition: state.endPosition)
         }
     }
 

@@ -148,14 +148,26 @@ struct LogDirectory {
     /// Searches from the end, where a closed segment has at most the zeros that were written ahead of it.
     private static func lastNonzeroByte(_ file: any File) throws -> Int? {
         var limit = try file.size()
+        // A short piece first: closed segments are cut off right behind their seal.
+        var pieceBytes = 4_096
         while limit > 0 {
-            // A short piece first: closed segments are cut off right behind their seal.
-            let count = min(limit, limit == (try file.size()) ? 4_096 : 1 << 20)
+            let count = min(limit, pieceBytes)
             let piece = try file.read(count: count, at: limit - count)
-            if let index = piece.lastIndex(where: { $0 != 0 }) { return limit - count + index }
+            if let index = lastNonzero(piece) { return limit - count + index }
             limit -= count
+            pieceBytes = 1 << 20
         }
         return nil
+    }
+
+    private static func lastNonzero(_ bytes: [UInt8]) -> Int? {
+        bytes.withUnsafeBytes { bytes in
+            var limit = bytes.count
+            // Whole words first: a segment may end in megabytes of zeros.
+            while limit >= 8, bytes.loadUnaligned(fromByteOffset: limit - 8, as: UInt64.self) == 0 { limit -= 8 }
+            while limit > 0, bytes[limit - 1] == 0 { limit -= 1 }
+            return limit > 0 ? limit - 1 : nil
+        }
     }
 
     private static func checkNeighbours(_ segments: [SegmentFile], _ floor: FloorMark?) throws {

@@ -106,7 +106,7 @@ public final class LogReader: Sendable {
     private func readOn() throws -> Bool {
         let (segment, file, position, end, time) = catalog.read { state in
             (
-                state.segments[state.segments.count - 1], state.newestFile, state.newest.endPosition, state.end,
+                state.segments[state.segments.count - 1], state.newestFile, state.endPosition, state.end,
                 state.endTime ?? Int64.min
             )
         }
@@ -116,7 +116,8 @@ public final class LogReader: Sendable {
             // Published one by one: what comes before a place that must be read again has been read.
             return try SegmentEnd.find(&scanner, isNewest: true) { commit in try publish(commit) }
         }
-        catalog.publish { $0.newest.extend(to: found.position) }
+        catalog.changeIndex { $0.extend(to: found.position) }
+        catalog.publish { $0.endPosition = found.position }
         unfinished.withLock { $0 = Self.tail(found, segment) }
         guard case .closed = found.kind else { return false }
         return try takeUpSuccessor(of: segment, found)
@@ -133,9 +134,12 @@ public final class LogReader: Sendable {
         // A place that is read again gives commits again that are known already.
         guard scanned.header.offset > end.offset else { return }
         let touches = try catalog.touches(scanned.payload)
-        catalog.publish { state in
-            state.newest.append(
+        catalog.changeIndex { newest in
+            newest.append(
                 offset: scanned.header.offset, range: scanned.range, touches: touches, payload: scanned.payload)
+        }
+        catalog.publish { state in
+            state.endPosition = scanned.range.upperBound
             state.end = Position(offset: scanned.header.offset, chain: scanned.header.chain)
             state.endTime = scanned.header.time
             state.durableEnd = state.end

@@ -14,18 +14,12 @@ enum PayloadDecoder {
             count = UInt32(littleEndian: body.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
         }
 
-        /// How many parts a payload is cut into.
-        static func partCount(payloadBytes: Int) -> Int {
-            (payloadBytes + LogFormat.maximumPieceBytes - 1) / LogFormat.maximumPieceBytes
-        }
-
         /// Where a part's piece stands in the payload; nil for a prefix that no writer writes.
         var pieceRange: Range<Int>? {
             guard payloadBytes > UInt64(LogFormat.maximumPieceBytes), payloadBytes <= LogFormat.maximumCommitBytes,
-                Int(count) == Self.partCount(payloadBytes: Int(payloadBytes)), index < count
+                Int(count) == Pieces.count(payloadBytes: Int(payloadBytes)), index < count
             else { return nil }
-            let start = Int(index) * LogFormat.maximumPieceBytes
-            return start..<min(start + LogFormat.maximumPieceBytes, Int(payloadBytes))
+            return Pieces.range(Int(index), payloadBytes: Int(payloadBytes))
         }
     }
 

@@ -5,7 +5,10 @@ struct SegmentIndex: Sendable {
     let firstOffset: UInt64
     // Position of the first frame of commit firstOffset + i. Segments are at most 1 GiB and one commit, so 32 bits do.
     private var positions: [UInt32] = []
-    private var changeLists: [UInt64: ChangeList] = [:]
+    /// Zone ordinals are small and dense, so that most lists are found without hashing.
+    private static let directZones: UInt64 = 4_096
+    private var directLists: [ChangeList] = []
+    private var otherLists: [UInt64: ChangeList] = [:]
     /// Behind the last frame.
     private(set) var endPosition: Int
     private(set) var changeListBytes = 0
@@ -25,14 +28,34 @@ struct SegmentIndex: Sendable {
         positions.append(UInt32(range.lowerBound))
         endPosition = range.upperBound
         for touch in touches {
-            changeLists[touch.zone, default: ChangeList()].append(touch, offset: offset, payload: payload)
+            if touch.zone < Self.directZones {
+                let zone = Int(touch.zone)
+                while directLists.count <= zone { directLists.append(ChangeList()) }
+                directLists[zone].append(touch, offset: offset, payload: payload)
+            } else {
+                otherLists[touch.zone, default: ChangeList()].append(touch, offset: offset, payload: payload)
+            }
             // An upper bound of what the list grew by, so that counting does not cost a second look-up.
             changeListBytes += touch.key.count + 16
         }
     }
 
+    private func changeList(of zone: UInt64) -> ChangeList? {
+        guard zone < Self.directZones else { return otherLists[zone] }
+        return zone < directLists.count ? directLists[Int(zone)] : nil
+    }
+
     /// After a mark or seal, which belong to no commit.
     mutating func extend(to position: Int) { endPosition = position }
+
+    /// Forgets commits behind `offset`.
+    mutating func drop(after offset: UInt64, endPosition: Int) {
+        let kept = offset < firstOffset ? 0 : Int(offset - firstOffset) + 1
+        if positions.count > kept { positions.removeLast(positions.count - kept) }
+        self.endPosition = endPosition
+        for zone in directLists.indices { directLists[zone].drop(after: offset) }
+        for zone in otherLists.keys { otherLists[zone]?.drop(after: offset) }
+    }
 
     /// The bytes from a commit's first frame on, up to where the next commit begins or the frames end. A mark or seal may follow within.
     func range(of offset: UInt64) -> Range<Int>? {
@@ -45,7 +68,7 @@ struct SegmentIndex: Sendable {
     func collectTouches(
         zone: UInt64, after offset: UInt64, limit: Int, into touches: inout [ZoneTouch]
     ) throws -> Bool {
-        try changeLists[zone]?.collect(after: offset, limit: limit, into: &touches) ?? true
+        try changeList(of: zone)?.collect(after: offset, limit: limit, into: &touches) ?? true
     }
 }
 

@@ -12,24 +12,27 @@ extension SegmentedLog {
 
     public func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
         if commits.isEmpty { return Appended(positions: []) }
-        var prepared: [PreparedPayload] = []
-        prepared.reserveCapacity(commits.count)
-        for commit in commits {
-            guard commit.payload.count <= LogFormat.maximumCommitBytes else {
-                throw .tooLarge(limit: LogFormat.maximumCommitBytes)
-            }
-            do { prepared.append(try commit.prepared ?? PreparedPayload(commit.payload, touches: catalog.touches)) } catch {
-                throw .notWritten(
-                    error as? StrataError
-                        ?? StrataError(.invalidArgument, "What the payload touches cannot be told.", cause: error))
-            }
-        }
+        var touches: [[Touch]] = []
+        touches.reserveCapacity(commits.count)
+        for commit in commits { touches.append(try self.touches(of: commit)) }
         return try writer.withLock { (writer) throws(AppendFailure) -> Appended in
             try checkWritable(writer)
             guard expecting == writer.end else {
-                return try appendBehindKnown(commits, prepared, expecting: expecting, &writer)
+                return try appendBehindKnown(commits, touches, expecting: expecting, &writer)
             }
-            return try append(commits[...], prepared[...], &writer)
+            return try append(commits[...], touches[...], &writer)
+        }
+    }
+
+    private func touches(of commit: NewCommit) throws(AppendFailure) -> [Touch] {
+        guard commit.payload.count <= LogFormat.maximumCommitBytes else {
+            throw .tooLarge(limit: LogFormat.maximumCommitBytes)
+        }
+        if let prepared = commit.prepared { return prepared.touches }
+        do { return try commit.payload.withUnsafeBytes { try catalog.touches($0) } } catch {
+            throw .notWritten(
+                error as? StrataError
+                    ?? StrataError(.invalidArgument, "What the payload touches cannot be told.", cause: error))
         }
     }
 
@@ -40,7 +43,7 @@ extension SegmentedLog {
 
     /// Commits that are in the log already count as appended; the rest goes behind them.
     private func appendBehindKnown(
-        _ commits: [NewCommit], _ prepared: [PreparedPayload], expecting: Position, _ writer: inout SegmentWriter
+        _ commits: [NewCommit], _ touches: [[Touch]], expecting: Position, _ writer: inout SegmentWriter
     ) throws(AppendFailure) -> Appended {
         let known: [Position]
         do { known = try catalog.positions(of: commits.map(\.id), after: expecting) } catch {
@@ -49,7 +52,7 @@ extension SegmentedLog {
         guard let last = known.last else { throw .conflict(writer.end) }
         if known.count == commits.count || last != writer.end { return Appended(positions: known) }
         do {
-            let more = try append(commits[known.count...], prepared[known.count...], &writer)
+            let more = try append(commits[known.count...], touches[known.count...], &writer)
             return Appended(positions: known + more.positions)
         } catch .unknown(let error) { throw .unknown(error) } catch { return Appended(positions: known) }
     }
@@ -73,7 +76,7 @@ extension SegmentedLog {
 
     /// Segment after segment, until all are in or something fails; what is in by then stays.
     private func append(
-        _ commits: ArraySlice<NewCommit>, _ prepared: ArraySlice<PreparedPayload>, _ writer: inout SegmentWriter
+        _ commits: ArraySlice<NewCommit>, _ touches: ArraySlice<[Touch]>, _ writer: inout SegmentWriter
     ) throws(AppendFailure) -> Appended {
         try checkOrder(commits, writer)
         var positions: [Position] = []
@@ -81,13 +84,10 @@ extension SegmentedLog {
         var next = commits.startIndex
         while next < commits.endIndex {
             do {
-                if writer.isSealed
-                    || !writer.hasRoom(
-                        for: prepared[next].frameBytes, at: writer.position, segmentBytes: options.segmentBytes)
-                {
-                    try switchSegment(&writer)
-                }
-                let run = try appendRun(commits[next...], prepared[next...], &writer)
+                if writer.isSealed { try switchSegment(&writer) }
+                let run = try appendRun(commits[next...], touches[next...], &writer)
+                // An empty segment takes whatever comes, so the next run is not empty again.
+                if run.isEmpty { try switchSegment(&writer) }
                 positions += run
                 next += run.count
             } catch .notWritten(let error) {
@@ -101,45 +101,68 @@ extension SegmentedLog {
 
     /// As many commits as the segment has room for: written, synced if so promised, and published.
     private func appendRun(
-        _ commits: ArraySlice<NewCommit>, _ prepared: ArraySlice<PreparedPayload>, _ writer: inout SegmentWriter
+        _ commits: ArraySlice<NewCommit>, _ touches: ArraySlice<[Touch]>, _ writer: inout SegmentWriter
     ) throws(AppendFailure) -> [Position] {
         let durableOffset = catalog.read { $0.durableEnd.offset }
         var positions: [Position] = []
         var ranges: [Range<Int>] = []
         var end = writer.end
         var written = writer.position
+        var isIndexed = false
         writer.assembler.clear()
         do {
             for index in commits.indices {
-                let place = written + writer.assembler.count
-                guard
-                    writer.hasRoom(for: prepared[index].frameBytes, at: place, segmentBytes: options.segmentBytes)
-                else { break }
+                let before = writer.assembler.count
                 let chain = writer.assembler.add(
-                    commits[index], prepared[index], after: end,
-                    at: writer.place(durableOffset: durableOffset, at: written))
+                    commits[index], after: end, at: writer.place(durableOffset: durableOffset, at: written))
+                let place = written + before
+                guard
+                    writer.hasRoom(
+                        for: writer.assembler.count - before, at: place, segmentBytes: options.segmentBytes)
+                else {
+                    writer.assembler.drop(to: before)
+                    break
+                }
                 end = Position(offset: end.offset + 1, chain: chain)
                 positions.append(end)
                 ranges.append(place..<written + writer.assembler.count)
                 if writer.assembler.count >= Self.writeBytes { try flush(&writer, at: &written) }
             }
             try flush(&writer, at: &written)
-            if options.durability == .commit { try writer.file.sync() }
+            if positions.isEmpty { return [] }
+            // The medium starts on a large write while the index is brought up to date, which readers do not see yet.
+            let isDurable = options.durability == .commit
+            if isDurable, written - writer.position >= Self.writebackBytes {
+                writer.file.startWriteback(writer.position..<written)
+            }
+            index(commits.prefix(positions.count), touches, positions, ranges)
+            isIndexed = true
+            if isDurable { try writer.file.sync() }
         } catch {
-            throw writer.recover(from: error, through: written + writer.assembler.count)
+            let failure = writer.recover(from: error, through: written + writer.assembler.count)
+            if isIndexed { catalog.dropUnpublished() }
+            throw failure
         }
         let run = commits.prefix(positions.count)
         writer.position = written
         writer.end = end
         writer.time = run.last?.time ?? writer.time
         writer.endsWithMark = false
-        publish(run, prepared, positions, ranges, isDurable: options.durability == .commit)
+        let (time, isDurable) = (writer.time, options.durability == .commit)
+        catalog.publish { state in
+            state.end = end
+            state.endTime = time
+            state.endPosition = written
+            if isDurable { state.durableEnd = end }
+        }
         space.didWrite(upTo: written)
         return positions
     }
 
     /// Frames are handed to the operating system in pieces of about this size.
     private static let writeBytes = 4 << 20
+    /// For less than this, asking for an early start costs more than it gains.
+    private static let writebackBytes = 32 << 10
 
     private func flush(_ writer: inout SegmentWriter, at written: inout Int) throws {
         guard writer.assembler.count > 0 else { return }
@@ -149,22 +172,18 @@ extension SegmentedLog {
         writer.assembler.clear()
     }
 
-    private func publish(
-        _ commits: ArraySlice<NewCommit>, _ prepared: ArraySlice<PreparedPayload>, _ positions: [Position],
-        _ ranges: [Range<Int>], isDurable: Bool
+    private func index(
+        _ commits: ArraySlice<NewCommit>, _ touches: ArraySlice<[Touch]>, _ positions: [Position],
+        _ ranges: [Range<Int>]
     ) {
-        guard let end = positions.last, let last = commits.last else { return }
-        catalog.publish { state in
+        catalog.changeIndex { newest in
             for (place, index) in commits.indices.enumerated() {
                 commits[index].payload.withUnsafeBytes { payload in
-                    state.newest.append(
-                        offset: positions[place].offset, range: ranges[place], touches: prepared[index].touches,
+                    newest.append(
+                        offset: positions[place].offset, range: ranges[place], touches: touches[index],
                         payload: payload)
                 }
             }
-            state.end = end
-            state.endTime = last.time
-            if isDurable { state.durableEnd = end }
         }
     }
 }

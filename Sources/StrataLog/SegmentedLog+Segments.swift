@@ -49,7 +49,8 @@ extension SegmentedLog {
         } catch { throw writer.recover(from: error, through: limit) }
         writer.position = limit
         writer.isSealed = true
-        catalog.publish { $0.newest.extend(to: limit) }
+        catalog.changeIndex { $0.extend(to: limit) }
+        catalog.publish { $0.endPosition = limit }
     }
 
     private func beginSegment(

@@ -23,6 +23,7 @@ public struct ByteReader {
             high: UInt64(bigEndian: try read(UInt64.self, what)), low: UInt64(bigEndian: try read(UInt64.self, what)))
     }
 
+    @inline(__always)
     public mutating func readVarint(_ what: StaticString) throws -> UInt64 {
         if position < bytes.count, bytes[position] < 0x80 {
             defer { position += 1 }
@@ -31,6 +32,7 @@ public struct ByteReader {
         return try readLongVarint(what)
     }
 
+    @inline(never)
     private mutating func readLongVarint(_ what: StaticString) throws -> UInt64 {
         let start = position
         var number: UInt64 = 0
@@ -49,6 +51,7 @@ public struct ByteReader {
     }
 
     /// A varint that must fit a bound, for counts and ordinals.
+    @inline(__always)
     public mutating func readVarint(_ what: StaticString, atMost limit: UInt64) throws -> UInt64 {
         let start = position
         let number = try readVarint(what)
@@ -60,6 +63,7 @@ public struct ByteReader {
     }
 
     /// The range of the next `count` bytes, which are skipped.
+    @inline(__always)
     public mutating func readRange(count: UInt64, _ what: StaticString) throws -> Range<Int> {
         guard count <= UInt64(remaining) else { throw short(what, Int(clamping: count)) }
         defer { position += Int(count) }
@@ -67,6 +71,7 @@ public struct ByteReader {
     }
 
     /// The range of a string's bytes, not judged as text.
+    @inline(__always)
     public mutating func readStringRange(_ what: StaticString, atMost limit: Int) throws -> Range<Int> {
         let count = try readVarint(what, atMost: UInt64(limit))
         return try readRange(count: count, what)

@@ -27,6 +27,7 @@ struct LogWorkload: Workload {
         let memory = MemoryLedger()
         var measurements: [Measurement] = []
         func measure(_ name: String, _ body: () throws -> [Measurement]) throws {
+            if let only = getenv("ONLY"), !name.contains(String(cString: only)) { return }
             progress("log: \(name)")
             measurements += try body()
         }
@@ -55,7 +56,7 @@ struct LogWorkload: Workload {
                 if isStrata {
                     result.strata.append(try strataRound(memory, options, strata))
                 } else {
-                    result.peer.append(try peer())
+                    result.peer.append(getenv("NOPEER") != nil ? 1 : try peer())
                 }
                 // What either side left to be written back is not the other's to pay for.
                 Glibc.sync()

@@ -1,0 +1,184 @@
+// A tour of the log, to read and to copy from: save notes, read them back, and survive being killed.
+//
+//     swift run log-demo [DIR]
+//
+// It makes DIR/Notes.strata; without DIR, in a new temporary directory. It ends with 0 if everything is as promised.
+
+import Glibc
+import StrataLog
+import StrataModel
+import StrataSystem
+
+/// Why the demo stopped, in words.
+struct DemoFailure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+// MARK: Payloads
+
+// Names get numbers, their ordinals, before their first use; from then on events carry the numbers alone.
+let anna: UInt64 = 1
+let phone: UInt64 = 1
+let privateDatabase: UInt64 = 1
+let notesZone: UInt64 = 1
+let noteType: UInt64 = 1
+
+let namesOfTheDemo = [
+    InternedName(ordinal: anna, name: .user("anna")),
+    InternedName(ordinal: phone, name: .device(user: anna, "phone")),
+    InternedName(ordinal: privateDatabase, name: .database(.private, owner: anna)),
+    InternedName(ordinal: notesZone, name: .zone(database: privateDatabase, owner: anna, "Notes")),
+    InternedName(ordinal: noteType, name: .recordType("Note")),
+]
+
+/// An event that says: a record was saved. The log asks for zone, type and name; what follows is up to its owner.
+func noteSaved(_ name: String, _ text: String) -> Event {
+    var body = ByteWriter()
+    body.appendVarint(notesZone)
+    body.appendVarint(noteType)
+    body.appendString(name)
+    body.appendString(text)
+    return Event(.recordSaved, body: body.bytes[...])
+}
+
+/// A commit's payload: who did it, by which operation, and the events that came of it.
+func payload(_ events: [Event]) -> ArraySlice<UInt8> {
+    Envelope(header: .init(user: anna, device: phone, operationKind: .modifyRecords), events: events).encoded()[...]
+}
+
+// MARK: Saving and reading
+
+func saveNotes(at store: String) async throws {
+    print("saving notes in \(store)")
+    let log = try SegmentedLog.open(at: store)
+    // The queue lets commits of many tasks and threads share one write and one sync.
+    let queue = try CommitQueue(log)
+    let interned = try await queue.commit(payload(namesOfTheDemo.map(\.event)))
+    print("  the names are in commit \(interned)")
+    let positions = try await withThrowingTaskGroup(of: [Position].self) { group in
+        for writer in 1...4 {
+            group.addTask {
+                var positions: [Position] = []
+                for number in 1...12 {
+                    let note = noteSaved("note-\(writer)-\(number)", "Note \(number) of task \(writer)")
+                    // Returns once the commit would survive a loss of power.
+                    positions.append(try await queue.commit(payload([note])))
+                }
+                return positions
+            }
+        }
+        return try await group.reduce(into: []) { $0 += $1 }
+    }
+    print("  \(positions.count) notes from 4 tasks; the log now ends at \(log.end), durable up to \(log.durableEnd)")
+    queue.close()
+    try log.close()
+}
+
+func readNotes(at store: String) throws {
+    // A reader takes no lock: it works beside a writer in another process, too.
+    let reader = try LogReader.open(at: store)
+    var names = NameTable()
+    var cursor = try reader.read(from: 1)
+    var lines: [String] = []
+    while let commit = try cursor.next() {
+        let envelope = try Envelope(decoding: commit.payload)
+        for event in envelope.events {
+            if event.kind == .nameInterned { try names.add(InternedName(decoding: event.body)) }
+        }
+        let user = names.user(envelope.header.user) ?? "?"
+        lines.append("commit \(commit.offset) by \(user): \(envelope.events.map(\.kind.description))")
+    }
+    print("read back \(lines.count) commits; the last two:")
+    for line in lines.suffix(2) { print("  \(line)") }
+}
+
+// MARK: Being killed
+
+/// What the child does: commits for ever, and prints each offset once it has been acknowledged.
+func commitUntilKilled(at store: String) throws {
+    let log = try SegmentedLog.open(at: store)
+    let queue = try CommitQueue(log)
+    var number = 0
+    while true {
+        number += 1
+        let position = try queue.commit(payload([noteSaved("child-\(number)", "Saved before the kill")]))
+        print(position.offset)
+        fflush(nil)
+    }
+}
+
+/// Starts this program as a child whose output goes to `output`, and returns its process id.
+func startChild(at store: String, output: String) throws -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+    let words = ["log-demo", "--commit-until-killed", store]
+    var arguments = words.map { strdup($0) } + [nil]
+    defer { for argument in arguments { free(argument) } }
+    var child: pid_t = 0
+    let result = posix_spawn(&child, "/proc/self/exe", &actions, nil, &arguments, environ)
+    guard result == 0 else { throw DemoFailure("cannot start a child: \(String(cString: strerror(result)))") }
+    return child
+}
+
+func surviveKill(at store: String) throws {
+    let output = store + ".acknowledged"
+    let child = try startChild(at: store, output: output)
+    usleep(300_000)
+    kill(child, SIGKILL)
+    var status: Int32 = 0
+    waitpid(child, &status, 0)
+    guard status & 0x7F == SIGKILL else { throw DemoFailure("the child ended by itself, with status \(status)") }
+    let bytes = try RealFileSystem().readAll(output, atMost: 64 << 20)
+    // The kill may have cut the last line; what counts is what was printed whole.
+    let acknowledged = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        .dropLast().compactMap { UInt64($0) }
+    guard !acknowledged.isEmpty else { throw DemoFailure("the child was killed before its first commit") }
+    print("a child process was killed after \(acknowledged.count) acknowledged commits")
+
+    // Opening judges what the kill left, and reports it.
+    let log = try SegmentedLog.open(at: store)
+    let report = log.recovery
+    print("  reopened: \(report.replayedCommits) commits replayed, the log ends at \(log.end)")
+    if let tail = report.tornTail {
+        print("  \(tail.byteCount) unfinished bytes behind commit \(tail.lastOffset) removed: \(tail.reason)")
+    } else {
+        print("  nothing unfinished was left behind")
+    }
+    for offset in acknowledged {
+        guard try log.commit(at: offset) != nil else { throw DemoFailure("commit \(offset) was acknowledged and is lost") }
+    }
+    print("  every acknowledged commit is there")
+    try log.close()
+}
+
+// MARK: The tour
+
+func makeTemporaryDirectory() throws -> String {
+    var template = Array("/tmp/log-demo-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+        throw DemoFailure("cannot make a temporary directory: \(String(cString: strerror(errno)))")
+    }
+    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
+func tour(_ arguments: [String]) async throws {
+    if arguments.count == 2, arguments[0] == "--commit-until-killed" { return try commitUntilKilled(at: arguments[1]) }
+    let directory = try arguments.first ?? makeTemporaryDirectory()
+    try RealFileSystem().makeDirectory(directory)
+    let store = directory + "/Notes.strata"
+    guard try !RealFileSystem().exists(store) else {
+        throw DemoFailure("\(store) is there already; name another directory")
+    }
+    try await saveNotes(at: store)
+    try readNotes(at: store)
+    try surviveKill(at: store)
+    print("look into it with: strata log \(store) -n 5")
+}
+
+do { try await tour(Array(CommandLine.arguments.dropFirst())) } catch {
+    "log-demo: \(error)\n".withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
+    exit(1)
+}

@@ -1,0 +1,53 @@
+import StrataModel
+
+/// Says what went wrong with a store, where, and what can be done about it.
+enum Advice {
+    static func message(for error: StrataError) -> String {
+        ([error.description] + (advice(for: error).map { ["  " + $0] } ?? [])).joined(separator: "\n")
+    }
+
+    static func advice(for error: StrataError) -> String? {
+        switch error.code {
+        case .notFound: "Check the path: it names a store's directory, such as Notes.strata."
+        case .notAStore: "Name the directory that has the file STORE in it, such as Notes.strata."
+        case .permissionDenied: "Run this as a user who may read the store's files, or copy the store."
+        case .newerFormat: "Use a newer strata; this is \(Tool.version)."
+        case .inputOutput: "The medium may be failing: copy the store to another one and ask there."
+        case _ where error.isDamage:
+            "Copy the store before anything else is done to it; 'strata verify STORE' tells how far it is whole."
+        default: nil
+        }
+    }
+
+    /// All that is known of a place, as label and value.
+    static func items(of error: StrataError) -> [(label: StaticString, value: String)] {
+        let context = error.context
+        var items: [(StaticString, String)] = [("problem", error.message), ("code", error.code.rawValue)]
+        if let segment = context.segment { items.append(("segment", "\(segment)")) }
+        if let offset = context.offset { items.append(("offset", "\(offset)")) }
+        if let position = context.position { items.append(("position", "\(position)")) }
+        if let path = context.path { items.append(("path", path)) }
+        if let expected = context.expected { items.append(("expected", expected)) }
+        if let found = context.found { items.append(("found", found)) }
+        if let cause = error.cause { items.append(("because", "\(cause)")) }
+        return items
+    }
+}
+
+extension JSONWriter {
+    /// An error as an object with the keys of the context that are known, or null.
+    mutating func field(_ key: StaticString, _ error: StrataError?) {
+        guard let error else { return null(key) }
+        beginObject(key)
+        field("code", error.code.rawValue)
+        field("message", error.message)
+        if let segment = error.context.segment { field("segment", segment) }
+        if let offset = error.context.offset { field("offset", offset) }
+        if let position = error.context.position { field("position", position) }
+        if let path = error.context.path { field("path", path) }
+        if let expected = error.context.expected { field("expected", expected) }
+        if let found = error.context.found { field("found", found) }
+        if let cause = error.cause { field("because", "\(cause)") }
+        endObject()
+    }
+}

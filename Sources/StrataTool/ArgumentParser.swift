@@ -1,0 +1,77 @@
+/// Takes a command line apart by what a command declares, and says what is wrong with one that does not fit.
+///
+/// Options may stand before, between and behind the operands, as `--name VALUE`, `--name=VALUE`, `-n VALUE` or `-nVALUE`.
+/// Behind `--` everything is an operand.
+struct ArgumentParser {
+    let operands: [Operand]
+    let options: [any OptionDescription]
+
+    init(_ command: any Command.Type) {
+        operands = command.operands
+        options = command.options + [Option.help]
+    }
+
+    func parse(_ words: [String]) throws(UsageError) -> Arguments {
+        var arguments = Arguments()
+        var rest = words[...]
+        var onlyOperands = false
+        while let word = rest.popFirst() {
+            if onlyOperands || !word.hasPrefix("-") || word == "-" {
+                try add(word, to: &arguments)
+            } else if word == "--" {
+                onlyOperands = true
+            } else {
+                try parseOption(word, &rest, into: &arguments)
+            }
+        }
+        if arguments[Option.help] { return arguments }
+        let required = operands.filter(\.isRequired)
+        guard arguments.operands.count >= required.count else {
+            throw UsageError("\(required[arguments.operands.count].name) is missing")
+        }
+        return arguments
+    }
+
+    private func add(_ word: String, to arguments: inout Arguments) throws(UsageError) {
+        guard arguments.operands.count < operands.count else {
+            throw UsageError("'\(word)' is one argument too many")
+        }
+        guard !word.isEmpty else { throw UsageError("\(operands[arguments.operands.count].name) is empty") }
+        arguments.add(operand: word)
+    }
+
+    private func parseOption(
+        _ word: String, _ rest: inout ArraySlice<String>, into arguments: inout Arguments
+    ) throws(UsageError) {
+        if word == "-h" { return arguments.set(Option.help, to: true) }
+        var (name, attached) = Self.split(word)
+        if attached == nil, option(named: name) == nil, let short = shortOption(in: word) {
+            (name, attached) = (short.name, String(word.dropFirst(short.name.count)))
+        }
+        guard let option = option(named: name) else {
+            throw UsageError(
+                "unknown option \(name)", suggestion: Suggestion.closest(to: name, among: options.map(\.name)))
+        }
+        guard !arguments.has(option) else { throw UsageError("\(name) is given twice") }
+        guard let valueName = option.valueName else {
+            guard attached == nil else { throw UsageError("\(name) takes no value") }
+            return arguments.set(option, to: try option.parse(""))
+        }
+        guard let text = attached ?? rest.popFirst(), !text.isEmpty else {
+            throw UsageError("\(name) needs a value: \(name) \(valueName)")
+        }
+        arguments.set(option, to: try option.parse(text))
+    }
+
+    private func option(named name: String) -> (any OptionDescription)? { options.first { $0.name == name } }
+
+    /// The option of one letter whose value is written right behind it.
+    private func shortOption(in word: String) -> (any OptionDescription)? {
+        options.first { $0.name.count == 2 && $0.valueName != nil && word.count > 2 && word.hasPrefix($0.name) }
+    }
+
+    private static func split(_ word: String) -> (name: String, value: String?) {
+        guard word.hasPrefix("--"), let sign = word.firstIndex(of: "=") else { return (word, nil) }
+        return (String(word[..<sign]), String(word[word.index(after: sign)...]))
+    }
+}

@@ -1,0 +1,15 @@
+/// The commands, in the order in which the help lists them.
+enum CommandRegistry {
+    static let commands: [any Command.Type] = [
+        InfoCommand.self,
+        LogCommand.self,
+        VerifyCommand.self,
+        HelpCommand.self,
+    ]
+
+    static func command(named name: String) throws(UsageError) -> any Command.Type {
+        if let command = commands.first(where: { $0.name == name }) { return command }
+        throw UsageError(
+            "unknown command \(name)", suggestion: Suggestion.closest(to: name, among: commands.map { $0.name }))
+    }
+}

@@ -1,0 +1,18 @@
+/// `strata help`: what there is, and how one command is used.
+enum HelpCommand: Command {
+    static let name = "help"
+    static let summary = "explain the tool, or one command"
+    static let details = "Without an argument it lists the commands."
+    static let operands = [Operand(name: "COMMAND", help: "the command to explain", isRequired: false)]
+    static let options: [any OptionDescription] = []
+    static let examples = ["strata help log"]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        if let name = arguments.operands.first {
+            HelpText.write(try CommandRegistry.command(named: name), to: output)
+        } else {
+            HelpText.writeOverview(to: output)
+        }
+        return .success
+    }
+}

@@ -1,0 +1,79 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+
+/// `strata verify`: whether every byte of a store's log is what it must be.
+enum VerifyCommand: Command {
+    static let name = "verify"
+    static let summary = "check every byte of a store's log"
+    static let details =
+        "It checks headers, checksums, the chain, the order of offsets and times, how segments follow one another, and that "
+        + "payloads and interned names can be decoded. It ends with 0 if all is well, with 1 and the first damaged place if "
+        + "not. An unfinished tail is no damage: a program may be writing it, or was stopped while it did."
+    static let operands = [Operand.store]
+    static let options: [any OptionDescription] = [Option.json]
+    static let examples = ["strata verify Notes.strata", "strata verify Notes.strata --json | jq .damage"]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        try StoreAccess.requireDirectory(arguments.store)
+        let bar = ProgressBar()
+        let report = LogVerifier.verify(at: arguments.store, platform: Platform(files: ReadOnlyFiles())) { done, total in
+            bar.show(done, of: total)
+        }
+        bar.clear()
+        // What was not read was not found to be wrong.
+        if let damage = report.damage, !damage.isDamage || damage.code == .newerFormat { throw damage }
+        if arguments[Option.json] { writeJSON(report, to: output) } else { write(report, to: output) }
+        try output.endLine()
+        return report.damage == nil ? .success : .no
+    }
+
+    private static func write(_ report: LogVerifier.Report, to output: Output) {
+        let extent =
+            "\(report.commitCount) commits, \(report.eventCount) events, \(report.segmentCount) segments, "
+            + "\(report.fileBytes) bytes"
+        if let damage = report.damage {
+            output.write("damaged\n")
+            for (label, value) in Advice.items(of: damage) {
+                output.write("  \(label): \(Printable.escaped(value))\n")
+            }
+            output.write("  whole up to: \(report.end), with \(report.commitCount) commits\n")
+            output.write("  advice: copy the store before anything else is done to it; 'strata log' prints what is whole")
+            return
+        }
+        output.write("ok: \(extent), end \(report.end)")
+        if let tail = report.unfinishedTail {
+            output.write(
+                "\nnote: \(tail.byteCount) bytes behind the end are unfinished, at position \(tail.position) of "
+                    + "\(Printable.escaped(tail.path)): \(tail.reason) The next program that opens the store for writing "
+                    + "removes them.")
+        }
+    }
+
+    private static func writeJSON(_ report: LogVerifier.Report, to output: Output) {
+        var json = JSONWriter(output)
+        json.beginObject()
+        json.field("ok", report.damage == nil)
+        json.field("commits", report.commitCount)
+        json.field("events", report.eventCount)
+        json.field("segments", report.segmentCount)
+        json.field("bytes", report.fileBytes)
+        json.field("end", report.end.offset)
+        json.field("chain", hexadecimal: report.end.chain)
+        json.field("unfinishedTail", report.unfinishedTail)
+        json.field("damage", report.damage)
+        json.endObject()
+    }
+}
+
+extension JSONWriter {
+    mutating func field(_ key: StaticString, _ tail: LogReader.UnfinishedTail?) {
+        guard let tail else { return null(key) }
+        beginObject(key)
+        field("path", tail.path)
+        field("position", tail.position)
+        field("bytes", tail.byteCount)
+        field("reason", tail.reason)
+        endObject()
+    }
+}

@@ -1,0 +1,157 @@
+import StrataLog
+import StrataModel
+
+/// A way to print commits.
+protocol CommitFormat {
+    func write(_ commit: Commit, _ envelope: Result<Envelope, StrataError>, _ names: KnownNames, to output: Output) throws
+}
+
+/// One line for each commit.
+struct CommitLine: CommitFormat {
+    func write(_ commit: Commit, _ envelope: Result<Envelope, StrataError>, _ names: KnownNames, to output: Output) throws {
+        output.write(decimal: commit.offset)
+        output.write(" " as StaticString)
+        output.write(Timestamp(microseconds: commit.time))
+        output.write(" " as StaticString)
+        switch envelope {
+        case .failure(let error): output.write("malformed payload: \(Printable.escaped(error.description))")
+        case .success(let envelope):
+            output.writeActor(of: envelope.header, names)
+            output.write("  " as StaticString)
+            output.writeOperation(of: envelope.header)
+            output.write(": " as StaticString)
+            output.writeKinds(of: envelope.events)
+        }
+        output.write(", " as StaticString)
+        output.writeCount(commit.payload.count, "byte", "bytes")
+        try output.endLine()
+    }
+}
+
+/// A paragraph for each commit, with a line for each event.
+struct CommitText: CommitFormat {
+    func write(_ commit: Commit, _ envelope: Result<Envelope, StrataError>, _ names: KnownNames, to output: Output) throws {
+        output.write("commit " as StaticString)
+        output.write(decimal: commit.offset)
+        output.write("  " as StaticString)
+        output.write(Timestamp(microseconds: commit.time))
+        output.write("  chain " as StaticString)
+        output.write(hexadecimal: commit.chain)
+        output.write("  id \(commit.id)\n    ")
+        switch envelope {
+        case .failure(let error):
+            output.write("malformed payload: \(Printable.escaped(error.description)), ")
+            output.writeCount(commit.payload.count, "byte", "bytes")
+            output.write("\n" as StaticString)
+        case .success(let envelope): write(envelope, commit.payload.count, names, to: output)
+        }
+        try output.endLine()
+    }
+
+    private func write(_ envelope: Envelope, _ payloadBytes: Int, _ names: KnownNames, to output: Output) {
+        let header = envelope.header
+        output.writeActor(of: header, names)
+        output.write(", " as StaticString)
+        output.writeOperation(of: header)
+        if header.qualityOfService != .default { output.write(", \(header.qualityOfService)") }
+        if header.isLazy { output.write(", lazy" as StaticString) }
+        output.write(", " as StaticString)
+        output.writeCount(envelope.events.count, "event", "events")
+        output.write(", " as StaticString)
+        output.writeCount(payloadBytes, "byte", "bytes")
+        output.write("\n" as StaticString)
+        if !header.operationID.isEmpty { output.write("    operation \(Printable.escaped(header.operationID))\n") }
+        if !header.groupID.isEmpty || !header.groupName.isEmpty {
+            output.write("    group \(Printable.escaped(header.groupID)) \(Printable.escaped(header.groupName))\n")
+        }
+        for event in envelope.events { write(event, names, to: output) }
+    }
+
+    private func write(_ event: Event, _ names: KnownNames, to output: Output) {
+        let kind = event.kind.description
+        output.write("    " + kind + String(repeating: " ", count: max(0, 15 - kind.count)))
+        switch EventDetail(event) {
+        case .interned(let interned): output.write("  \(Self.text(of: interned))")
+        case .record(let zone, let type, let name):
+            output.write("  \(Self.zone(zone, names)) / \(Self.type(type, names)) / \(Printable.escaped(name))")
+        case .zone(let zone): output.write("  \(Self.zone(zone, names))")
+        case .opaque: break
+        case .malformed(let error): output.write("  malformed: \(Printable.escaped(error.description))")
+        }
+        output.write("  (" as StaticString)
+        output.writeCount(event.body.count, "byte", "bytes")
+        output.write(")\n" as StaticString)
+    }
+
+    private static func zone(_ ordinal: UInt64, _ names: KnownNames) -> String {
+        names.zone(ordinal).map { Printable.escaped($0) } ?? "zone \(ordinal)"
+    }
+
+    private static func type(_ ordinal: UInt64, _ names: KnownNames) -> String {
+        names.recordType(ordinal).map { Printable.escaped($0) } ?? "type \(ordinal)"
+    }
+
+    private static func text(of interned: InternedName) -> String {
+        let place = "\(interned.name.namespaceName) \(interned.ordinal)"
+        return switch interned.name {
+        case .user(let text), .recordType(let text), .field(let text): "\(place) = \(Printable.escaped(text))"
+        case .device(let user, let text): "\(place) = \(Printable.escaped(text)) of user \(user)"
+        case .database(let scope, let owner): "\(place) = \(scope.name)" + (owner == 0 ? "" : " of user \(owner)")
+        case .zone(let database, let owner, let text):
+            "\(place) = \(Printable.escaped(text)) in database \(database) of user \(owner)"
+        }
+    }
+}
+
+extension Output {
+    fileprivate func writeCount(_ count: Int, _ one: StaticString, _ many: StaticString) {
+        write(decimal: UInt64(count))
+        write(" " as StaticString)
+        write(count == 1 ? one : many)
+    }
+
+    fileprivate func writeActor(of header: EnvelopeHeader, _ names: KnownNames) {
+        if header.user == 0 {
+            write("system" as StaticString)
+        } else if let name = names.user(header.user) {
+            write(Printable.escaped(name))
+        } else {
+            write("user " as StaticString)
+            write(decimal: header.user)
+        }
+        if header.device == 0 { return }
+        write(" on " as StaticString)
+        if let name = names.device(header.device) {
+            write(Printable.escaped(name))
+        } else {
+            write("device " as StaticString)
+            write(decimal: header.device)
+        }
+    }
+
+    fileprivate func writeOperation(of header: EnvelopeHeader) {
+        switch header.operationKind {
+        case .none: write("no operation" as StaticString)
+        case .modifyRecords: write("modify records" as StaticString)
+        case let kind: write(kind.description)
+        }
+    }
+
+    /// `2 record saved, 1 name interned`, in the order in which the kinds first come.
+    fileprivate func writeKinds(of events: [Event]) {
+        var counts: [(kind: EventKind, count: UInt64)] = []
+        for event in events {
+            if let index = counts.firstIndex(where: { $0.kind == event.kind }) {
+                counts[index].count += 1
+            } else {
+                counts.append((event.kind, 1))
+            }
+        }
+        for (index, entry) in counts.enumerated() {
+            if index > 0 { write(", " as StaticString) }
+            write(decimal: entry.count)
+            write(" " as StaticString)
+            write(entry.kind == .recordSaved ? "record saved" : entry.kind.description)
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import StrataLog
+import StrataModel
+
+/// Gives the commits of a store in order, up to its end or to the first place that is damaged.
+struct CommitSource {
+    private(set) var store: StoreAccess
+    private var cursor: any CommitCursor
+    private(set) var nextOffset: UInt64
+
+    init(_ store: StoreAccess, from offset: UInt64) throws {
+        self.store = store
+        nextOffset = max(offset, store.reader.floor.offset + 1)
+        cursor = try store.reader.read(from: nextOffset)
+    }
+
+    /// The next commit; nil at the end, where ``refresh()`` may find more, or in front of ``StoreAccess/damage``.
+    mutating func next() throws -> Commit? {
+        while true {
+            do {
+                guard let commit = try cursor.next() else { return nil }
+                nextOffset = commit.offset + 1
+                return commit
+            } catch let error as StrataError {
+                // A damaged segment is read once more, up to that place.
+                guard let narrowed = store.narrowed(by: error) else { throw error }
+                store = narrowed
+                cursor = try store.reader.read(from: nextOffset)
+            }
+        }
+    }
+
+    /// Looks for commits that have come since.
+    func refresh() throws {
+        if let damage = store.damage { throw damage }
+        try store.reader.refresh()
+    }
+}

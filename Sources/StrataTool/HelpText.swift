@@ -1,0 +1,57 @@
+/// Lays out what commands declare about themselves.
+enum HelpText {
+    private static let columns = 100
+
+    static func writeOverview(to output: Output) {
+        output.write("strata \(Tool.version): looks into the log of a Strata store. It never changes a store.\n\n")
+        output.write("usage: strata COMMAND [ARGUMENT …]\n\n")
+        writeTable("commands", CommandRegistry.commands.map { ($0.name, $0.summary) }, to: output)
+        writeTable(
+            "options",
+            [("--version", "print the version"), ("--help", "print this; behind a command, its own help")], to: output)
+        writeTable(
+            "exit codes",
+            [
+                ("0", "fine"), ("1", "the answer is no, such as a verification that failed"),
+                ("2", "the command line cannot be understood"),
+                ("3", "the store cannot be read, or not to its end; or the output cannot be written"),
+            ], to: output)
+        output.write("'strata help COMMAND' tells more of one, with an example.\n")
+    }
+
+    static func write(_ command: any Command.Type, to output: Output) {
+        output.write("strata \(command.name): \(command.summary)\n\n")
+        output.write("usage: \(command.usage)\n\n")
+        for line in wrapped(command.details, indentation: 0) { output.write(line + "\n") }
+        output.write("\n")
+        writeTable("arguments", command.operands.map { ($0.name, $0.help) }, to: output)
+        writeTable("options", (command.options + [Option.help]).map { ($0.usage, $0.help) }, to: output)
+        output.write("example:\n")
+        for example in command.examples { output.write("  \(example)\n") }
+    }
+
+    private static func writeTable(_ title: String, _ rows: [(String, String)], to output: Output) {
+        if rows.isEmpty { return }
+        let width = (rows.map(\.0.count).max() ?? 0) + 4
+        output.write("\(title):\n")
+        for (name, help) in rows {
+            let lines = wrapped(help, indentation: width)
+            let first = "  " + name + String(repeating: " ", count: width - 2 - name.count)
+            output.write(first + lines.joined(separator: "\n" + String(repeating: " ", count: width)) + "\n")
+        }
+        output.write("\n")
+    }
+
+    private static func wrapped(_ text: String, indentation: Int) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            if !line.isEmpty, indentation + line.count + 1 + word.count > columns {
+                lines.append(line)
+                line = ""
+            }
+            line += (line.isEmpty ? "" : " ") + word
+        }
+        return lines + [line]
+    }
+}

@@ -1,0 +1,93 @@
+import StrataModel
+
+/// The names that a log gives to ordinals, as far as they have been seen.
+///
+/// Unlike `NameTable` it does not mind gaps: of a log whose beginning was let go, or is damaged, it knows what is left.
+struct KnownNames {
+    private struct Key: Hashable {
+        let namespace: UInt8
+        let ordinal: UInt64
+    }
+
+    private var texts: [Key: String] = [:]
+    // By ordinal, because every commit asks for its user and device.
+    private var users: [String?] = []
+    private var devices: [String?] = []
+
+    func user(_ ordinal: UInt64) -> String? { Self.name(ordinal, in: users) }
+    func device(_ ordinal: UInt64) -> String? { Self.name(ordinal, in: devices) }
+    func zone(_ ordinal: UInt64) -> String? { texts[Key(namespace: 4, ordinal: ordinal)] }
+    func recordType(_ ordinal: UInt64) -> String? { texts[Key(namespace: 5, ordinal: ordinal)] }
+
+    mutating func add(_ interned: InternedName) {
+        switch interned.name {
+        case .user(let text): Self.add(text, interned.ordinal, to: &users)
+        case .device(_, let text): Self.add(text, interned.ordinal, to: &devices)
+        case .zone(_, _, let text), .recordType(let text), .field(let text):
+            texts[Key(namespace: interned.name.namespace, ordinal: interned.ordinal)] = text
+        case .database: break
+        }
+    }
+
+    /// Ordinals beyond this are damage, and must not become memory.
+    private static let maximumOrdinal: UInt64 = 1 << 20
+
+    private static func name(_ ordinal: UInt64, in names: [String?]) -> String? {
+        ordinal < UInt64(names.count) ? names[Int(ordinal)] : nil
+    }
+
+    private static func add(_ text: String, _ ordinal: UInt64, to names: inout [String?]) {
+        guard ordinal < maximumOrdinal else { return }
+        while UInt64(names.count) <= ordinal { names.append(nil) }
+        names[Int(ordinal)] = text
+    }
+
+    /// Adds what a payload interns. One that is not an envelope has no names to give.
+    mutating func add(from payload: ArraySlice<UInt8>) {
+        guard let bodies = try? Self.internedBodies(payload) else { return }
+        for body in bodies {
+            if let interned = try? InternedName(decoding: payload[body]) { add(interned) }
+        }
+    }
+
+    /// Walks over the events without taking them apart: most commits intern nothing.
+    private static func internedBodies(_ payload: ArraySlice<UInt8>) throws -> [Range<Int>] {
+        try payload.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            var found: [Range<Int>] = []
+            guard try reader.read(UInt8.self, "the envelope version") == Envelope.version else { return [] }
+            _ = try reader.readStringRange("the header fields", atMost: bytes.count)
+            let count = try reader.readVarint("the number of events", atMost: Envelope.maximumEventCount)
+            for _ in 0..<count {
+                let kind = try reader.readVarint("the kind of an event")
+                let body = try reader.readStringRange("the body of an event", atMost: bytes.count)
+                if kind == EventKind.nameInterned.rawValue {
+                    found.append(payload.startIndex + body.lowerBound..<payload.startIndex + body.upperBound)
+                }
+            }
+            return found
+        }
+    }
+}
+
+extension KnownNames {
+    /// Reads what was interned in front of `offset`. Damaged segments are passed over: names are a service, and whoever asks
+    /// for what lies behind the damage still gets them from the rest.
+    /// - Returns: the first damage that was met.
+    mutating func addAll(of store: StoreAccess, before offset: UInt64) throws -> StrataError? {
+        var damage: StrataError?
+        guard offset > store.reader.floor.offset + 1 else { return nil }
+        for segment in store.reader.segments where segment.firstOffset < offset {
+            do {
+                var source = try CommitSource(store, from: segment.firstOffset)
+                let limit = min(offset - 1, segment.lastOffset ?? 0)
+                while let commit = try source.next() {
+                    add(from: commit.payload)
+                    if commit.offset >= limit { break }
+                }
+                damage = damage ?? source.store.damage
+            } catch let error as StrataError where error.isDamage { damage = damage ?? error }
+        }
+        return damage
+    }
+}

@@ -1,0 +1,71 @@
+/// What the parser and the help know of an option without knowing the type of its value.
+protocol OptionDescription: Sendable {
+    /// With its dashes: `--json`, `-n`.
+    var name: String { get }
+    /// What stands for the value in the help; nil for an option that has none.
+    var valueName: String? { get }
+    var help: String { get }
+
+    func parse(_ text: String) throws(UsageError) -> any Sendable
+}
+
+extension OptionDescription {
+    var usage: String { valueName.map { "\(name) \($0)" } ?? name }
+}
+
+/// An option, and how its text becomes a value.
+///
+/// ```swift
+/// static let limit = Option.number("-n", "N", 0...UInt64.max, help: "print the last N commits only")
+/// let limit = arguments[Self.limit]
+/// ```
+struct Option<Value: Sendable>: OptionDescription {
+    let name: String
+    let valueName: String?
+    let help: String
+    let convert: @Sendable (String) throws(UsageError) -> Value
+
+    func parse(_ text: String) throws(UsageError) -> any Sendable { try convert(text) }
+}
+
+extension Option where Value == Bool {
+    static func flag(_ name: String, help: String) -> Option {
+        Option(name: name, valueName: nil, help: help) { _ throws(UsageError) in true }
+    }
+
+    static let json = flag("--json", help: "print JSON, one object per line (docs/guide/tool.md)")
+    static let help = flag("--help", help: "print this")
+}
+
+extension Option where Value == UInt64 {
+    static func number(
+        _ name: String, _ valueName: String, _ range: ClosedRange<UInt64>, help: String
+    ) -> Option {
+        Option(name: name, valueName: valueName, help: help) { text throws(UsageError) in
+            let digits = text.hasPrefix("-") || text.hasPrefix("+") ? text.dropFirst() : text[...]
+            guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+                throw UsageError("\(name) takes a number, and '\(text)' is none")
+            }
+            guard let number = UInt64(text), range.contains(number) else {
+                throw UsageError("\(name) \(text) is out of range: \(range.lowerBound) to \(range.upperBound)")
+            }
+            return number
+        }
+    }
+}
+
+extension Option where Value == Int64 {
+    /// A point in time, in microseconds since 1970; `now` is what "ago" counts from.
+    static func time(
+        _ name: String, _ valueName: String, help: String, now: @escaping @Sendable () -> Int64
+    ) -> Option {
+        Option(name: name, valueName: valueName, help: help) { text throws(UsageError) in
+            guard let time = Timestamp(parsing: text, now: now()) else {
+                throw UsageError(
+                    "\(name) takes a time such as 2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d or "
+                        + "@MICROSECONDS, and '\(text)' is none")
+            }
+            return time.microseconds
+        }
+    }
+}

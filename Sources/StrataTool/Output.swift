@@ -1,0 +1,124 @@
+import Glibc
+
+/// The standard output, buffered. Writing never fails by itself: ``endLine()`` and ``flush()`` report what went wrong.
+///
+/// The first line is handed on at once, so that whoever waits sees that it begins; the rest goes in large pieces.
+final class Output {
+    /// Whoever read the output has gone. Not a failure: the command ends quietly.
+    struct ClosedPipe: Error {}
+
+    /// The output could not be written for another reason.
+    struct WriteFailure: Error, CustomStringConvertible {
+        let number: Int32
+        var description: String { "cannot write the output: \(String(cString: strerror(number)))" }
+    }
+
+    private static let capacity = 64 << 10
+
+    private let descriptor: Int32
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
+    private var count = 0
+    private var hasWrittenLine = false
+    private var failure: Int32 = 0
+
+    init(descriptor: Int32 = STDOUT_FILENO) { self.descriptor = descriptor }
+
+    deinit { buffer.deallocate() }
+
+    func write(_ text: String) {
+        var text = text
+        text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+    }
+
+    func write(_ text: StaticString) {
+        write(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    func write(_ byte: UInt8) {
+        if count == Self.capacity { empty() }
+        buffer[count] = byte
+        count += 1
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes
+        while !rest.isEmpty {
+            if count == Self.capacity { empty() }
+            let some = min(rest.count, Self.capacity - count)
+            UnsafeMutableRawBufferPointer(rebasing: buffer[count..<count + some])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: rest[..<some]))
+            count += some
+            rest = UnsafeRawBufferPointer(rebasing: rest[some...])
+        }
+    }
+
+    /// Decimal digits, with zeros in front up to `width`.
+    func write(decimal number: UInt64, width: Int = 1) {
+        withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { digits in
+            var rest = number
+            var start = 20
+            while rest > 0 || start > 20 - width {
+                start -= 1
+                digits[start] = UInt8(truncatingIfNeeded: 0x30 + rest % 10)
+                rest /= 10
+            }
+            write(UnsafeRawBufferPointer(rebasing: digits[start...]))
+        }
+    }
+
+    /// All hexadecimal digits of a number.
+    func write<Number: FixedWidthInteger & UnsignedInteger>(hexadecimal number: Number) {
+        var shift = Number.bitWidth
+        while shift > 0 {
+            shift -= 4
+            let digit = UInt8(truncatingIfNeeded: number >> Number(shift)) & 0xF
+            write(digit < 10 ? 0x30 + digit : 0x57 + digit)
+        }
+    }
+
+    func endLine() throws {
+        write(UInt8(ascii: "\n"))
+        if !hasWrittenLine {
+            hasWrittenLine = true
+            empty()
+        }
+        if failure != 0 { try reportFailure() }
+    }
+
+    /// Hands on what is buffered.
+    func flush() throws {
+        empty()
+        if failure != 0 { try reportFailure() }
+    }
+
+    /// Sleeps, but no longer than somebody listens.
+    func pause(milliseconds: Int32) throws {
+        try flush()
+        var request = pollfd(fd: descriptor, events: 0, revents: 0)
+        guard poll(&request, 1, milliseconds) > 0 else { return }
+        throw ClosedPipe()
+    }
+
+    private func reportFailure() throws {
+        if failure == EPIPE { throw ClosedPipe() }
+        throw WriteFailure(number: failure)
+    }
+
+    /// After a failure everything is dropped: the error is on its way.
+    private func empty() {
+        var start = 0
+        while start < count && failure == 0 {
+            let rest = UnsafeRawBufferPointer(rebasing: buffer[start..<count])
+            let written = Glibc.write(descriptor, rest.baseAddress, rest.count)
+            if written >= 0 {
+                start += written
+            } else if errno == EAGAIN {
+                var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&request, 1, -1)
+            } else if errno != EINTR {
+                failure = errno
+            }
+        }
+        count = 0
+    }
+}

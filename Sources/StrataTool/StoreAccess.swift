@@ -1,0 +1,102 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+
+/// A store opened for reading, as far as it is whole.
+struct StoreAccess {
+    let path: String
+    let reader: LogReader
+    /// What is wrong behind the part that can be read; nil if nothing has been met.
+    private(set) var damage: StrataError?
+    private let files: ReadOnlyFiles
+
+    /// - Throws: what keeps even the beginning from being read.
+    init(_ path: String) throws {
+        try self.init(path, ReadOnlyFiles(), damage: nil)
+    }
+
+    private init(_ path: String, _ files: ReadOnlyFiles, damage: StrataError?) throws {
+        self.path = path
+        self.damage = damage
+        var files = files
+        while true {
+            do {
+                // The tool finds its commits by offset and looks at payloads itself, whatever they are.
+                reader = try LogReader.open(at: path, platform: Platform(files: files), touches: { _ in [] })
+                self.files = files
+                return
+            } catch let error as StrataError {
+                guard let narrower = Self.limit(below: error, path, files) else { throw error }
+                self.damage = error
+                files.limit = narrower
+            }
+        }
+    }
+
+    static func requireDirectory(_ path: String) throws {
+        guard try !RealFileSystem().exists(path) else { return }
+        throw StrataError(.notFound, "There is no such file or directory.", .init(path: path))
+    }
+
+    /// The same store up to in front of `error`; nil if that leaves nothing more to read than before.
+    func narrowed(by error: StrataError) -> StoreAccess? {
+        var files = files
+        guard let narrower = Self.limit(below: error, path, files) else { return nil }
+        files.limit = narrower
+        return try? StoreAccess(path, files, damage: error)
+    }
+
+    /// The first commit that is not older than `time`, in what is whole; nil if all are older.
+    mutating func firstOffset(notBefore time: Int64) throws -> UInt64? {
+        while true {
+            do { return try reader.firstOffset(notBefore: time) } catch let error as StrataError {
+                guard let narrowed = narrowed(by: error) else { throw error }
+                self = narrowed
+            }
+        }
+    }
+
+    /// What can be read in front of a damaged place.
+    private static func limit(
+        below error: StrataError, _ store: String, _ files: ReadOnlyFiles
+    ) -> ReadOnlyFiles.Limit? {
+        guard error.isDamage, let segment = error.context.segment else { return nil }
+        let directory = StorePaths(store).log
+        let names = ((try? files.list(directory)) ?? []).filter { $0.hasSuffix(".seg") && UInt64($0.dropLast(4)) != nil }
+        let sorted = names.sorted()
+        let isNamed: (String) -> Bool = { UInt64($0.dropLast(4)) == segment }
+        if let name = sorted.first(where: isNamed) {
+            let path = "\(directory)/\(name)"
+            if error.code == .unsealedSegment, error.context.position == nil {
+                return isNarrower(.init(segment: path), than: files.limit) ? .init(segment: path) : nil
+            }
+            if let position = error.context.position, error.isInFrames {
+                let limit = ReadOnlyFiles.Limit(segment: path, byteCount: Int(clamping: position))
+                return isNarrower(limit, than: files.limit) ? limit : nil
+            }
+        }
+        guard let before = sorted.last(where: { UInt64($0.dropLast(4)) ?? 0 < segment }) else { return nil }
+        return .init(segment: "\(directory)/\(before)")
+    }
+
+    private static func isNarrower(_ limit: ReadOnlyFiles.Limit, than other: ReadOnlyFiles.Limit?) -> Bool {
+        guard let other else { return true }
+        if limit.segment != other.segment { return limit.segment < other.segment }
+        return limit.byteCount ?? Int.max < other.byteCount ?? Int.max
+    }
+}
+
+extension StrataError {
+    /// Whether the bytes of the store are wrong, rather than the access to them.
+    var isDamage: Bool {
+        switch code {
+        case .wrongMagic, .newerFormat, .badChecksum, .brokenChain, .brokenSequence, .impossibleLength, .missingSegment,
+            .foreignSegment, .unsealedSegment, .malformed:
+            true
+        default: false
+        }
+    }
+
+    /// Whether the place is behind the segment's header, where what stands in front of it can be read.
+    fileprivate var isInFrames: Bool { context.position ?? 0 >= 128 }
+}

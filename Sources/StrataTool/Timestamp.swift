@@ -1,0 +1,155 @@
+/// A point in time of the Gregorian calendar in UTC, to the microsecond.
+struct Timestamp: Equatable {
+    static let microsecondsPerDay: Int64 = 86_400_000_000
+
+    var microseconds: Int64
+
+    struct Parts: Equatable {
+        var year: Int64
+        var month: Int64
+        var day: Int64
+        /// Since midnight.
+        var microseconds: Int64
+    }
+
+    init(microseconds: Int64) { self.microseconds = microseconds }
+
+    var parts: Parts {
+        let (days, rest) = Self.floorDivide(microseconds, by: Self.microsecondsPerDay)
+        let (year, month, day) = Self.date(daysSince1970: days)
+        return Parts(year: year, month: month, day: day, microseconds: rest)
+    }
+
+    private static func floorDivide(_ number: Int64, by divisor: Int64) -> (Int64, Int64) {
+        let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+
+    // Years begin in March here, so that the leap day is the last of its year; 146,097 days are 400 years.
+    private static func date(daysSince1970 days: Int64) -> (Int64, Int64, Int64) {
+        let (era, dayOfEra) = floorDivide(days + 719_468, by: 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let month = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * month + 2) / 5 + 1
+        let isNextYear = month >= 10
+        return (era * 400 + yearOfEra + (isNextYear ? 1 : 0), isNextYear ? month - 9 : month + 3, day)
+    }
+
+    private static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year - 1 : year
+        let (era, yearOfEra) = floorDivide(shifted, by: 400)
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+}
+
+extension Timestamp {
+    /// Reads `2026-11-21`, `2026-11-21T05:18`, with seconds, a fraction, `Z` or an offset such as `+01:00`; `15m`, which is so
+    /// long before `now`, also with `s`, `h` and `d`; and `@1795238283000000`. Without an offset it is UTC.
+    init?(parsing text: String, now: Int64) {
+        var scanner = DigitScanner(text)
+        if text.hasPrefix("@") {
+            guard let number = Int64(text.dropFirst()) else { return nil }
+            microseconds = number
+            return
+        }
+        if let unit = text.last, let scale = ["s": 1, "m": 60, "h": 3_600, "d": 86_400][unit] as Int64? {
+            guard let count = Int64(text.dropLast()), count >= 0 else { return nil }
+            let (span, overflow) = count.multipliedReportingOverflow(by: scale * 1_000_000)
+            let (time, under) = now.subtractingReportingOverflow(span)
+            guard !overflow, !under else { return nil }
+            microseconds = time
+            return
+        }
+        guard let year = scanner.number(digits: 4), scanner.skip("-"), let month = scanner.number(digits: 2),
+            scanner.skip("-"), let day = scanner.number(digits: 2), (1...12).contains(month), (1...31).contains(day)
+        else { return nil }
+        let days = Self.daysSince1970(year, month, day)
+        // A day that its month does not have comes back as one of the next month.
+        guard Self.date(daysSince1970: days) == (year, month, day) else { return nil }
+        microseconds = days * Self.microsecondsPerDay
+        if scanner.isAtEnd { return }
+        guard scanner.skip("T") || scanner.skip(" "), let time = scanner.timeOfDay() else { return nil }
+        guard let offset = scanner.zone(), scanner.isAtEnd else { return nil }
+        microseconds += time - offset
+    }
+}
+
+/// Reads digits and signs of fixed places.
+private struct DigitScanner {
+    private var rest: Substring.UTF8View
+
+    init(_ text: String) { rest = text[...].utf8 }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    mutating func skip(_ sign: Unicode.Scalar) -> Bool {
+        guard let first = rest.first, UInt32(first) == sign.value else { return false }
+        rest = rest.dropFirst()
+        return true
+    }
+
+    mutating func number(digits: Int) -> Int64? {
+        var number: Int64 = 0
+        for _ in 0..<digits {
+            guard let digit = rest.first, (0x30...0x39).contains(digit) else { return nil }
+            number = number * 10 + Int64(digit - 0x30)
+            rest = rest.dropFirst()
+        }
+        return number
+    }
+
+    /// Microseconds since midnight.
+    mutating func timeOfDay() -> Int64? {
+        guard let hour = number(digits: 2), hour < 24, skip(":"), let minute = number(digits: 2), minute < 60 else {
+            return nil
+        }
+        var time = (hour * 60 + minute) * 60_000_000
+        guard skip(":") else { return time }
+        guard let second = number(digits: 2), second < 60 else { return nil }
+        time += second * 1_000_000
+        guard skip(".") else { return time }
+        var scale: Int64 = 100_000
+        guard let first = number(digits: 1) else { return nil }
+        time += first * scale
+        while scale > 1, let digit = number(digits: 1) {
+            scale /= 10
+            time += digit * scale
+        }
+        return time
+    }
+
+    /// Microseconds by which the zone is ahead of UTC.
+    mutating func zone() -> Int64? {
+        if isAtEnd || skip("Z") { return 0 }
+        let sign: Int64 = skip("+") ? 1 : skip("-") ? -1 : 0
+        guard sign != 0, let hours = number(digits: 2), skip(":"), let minutes = number(digits: 2), hours < 24,
+            minutes < 60
+        else { return nil }
+        return sign * (hours * 60 + minutes) * 60_000_000
+    }
+}
+
+extension Output {
+    /// `2026-11-21T05:18:03.123456Z`; any year that a signed number of microseconds can name.
+    func write(_ time: Timestamp) {
+        let parts = time.parts
+        if parts.year < 0 { write(UInt8(ascii: "-")) }
+        write(decimal: parts.year.magnitude, width: 4)
+        write("-")
+        write(decimal: UInt64(parts.month), width: 2)
+        write("-")
+        write(decimal: UInt64(parts.day), width: 2)
+        let seconds = UInt64(parts.microseconds) / 1_000_000
+        write("T")
+        write(decimal: seconds / 3_600, width: 2)
+        write(":")
+        write(decimal: seconds / 60 % 60, width: 2)
+        write(":")
+        write(decimal: seconds % 60, width: 2)
+        write(".")
+        write(decimal: UInt64(parts.microseconds) % 1_000_000, width: 6)
+        write("Z")
+    }
+}

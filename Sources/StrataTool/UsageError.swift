@@ -1,0 +1,17 @@
+/// A command line that cannot be understood, in words that say what is wrong with it.
+struct UsageError: Error, Sendable {
+    var problem: String
+    /// What was probably meant.
+    var suggestion: String?
+
+    init(_ problem: String, suggestion: String? = nil) {
+        self.problem = problem
+        self.suggestion = suggestion
+    }
+
+    /// - Parameter command: whose help to point at; nil for the tool's own.
+    func message(for command: String?) -> String {
+        let hint = suggestion.map { "; did you mean \($0)?" } ?? ";"
+        return "\(problem)\(hint) see 'strata help\(command.map { " " + $0 } ?? "")'"
+    }
+}

@@ -1,0 +1,4 @@
+import Glibc
+import StrataTool
+
+exit(Tool.run(Array(CommandLine.arguments.dropFirst())).rawValue)

@@ -1,0 +1,34 @@
+import FuzzedInputs
+import StrataModel
+import StrataSystem
+import Testing
+
+/// Every input that fuzzing found worth keeping, through the same functions.
+@Suite struct FuzzReplayTests {
+    private static let corpus =
+        "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/") + "/Fuzz/corpus/"
+
+    private func inputs(of target: String) throws -> [[UInt8]] {
+        let files = RealFileSystem()
+        return try files.list(Self.corpus + target).map { name in
+            try files.readAll(Self.corpus + target + "/" + name, atMost: 1 << 20)
+        }
+    }
+
+    @Test("the corpus of fuzz-segment") func segments() throws {
+        let inputs = try inputs(of: "fuzz-segment")
+        #expect(inputs.count > 10)
+        for input in inputs { input.withUnsafeBytes { FuzzBodies.segment($0) } }
+    }
+
+    @Test("the corpus of fuzz-envelope") func envelopes() throws {
+        let inputs = try inputs(of: "fuzz-envelope")
+        #expect(inputs.count > 10)
+        for input in inputs { input.withUnsafeBytes { FuzzBodies.envelope($0) } }
+    }
+
+    @Test("some input of each corpus gets through to the end") func reach() throws {
+        let envelopes = try inputs(of: "fuzz-envelope").filter { (try? Envelope(decoding: $0[...])) != nil }
+        #expect(!envelopes.isEmpty)
+    }
+}

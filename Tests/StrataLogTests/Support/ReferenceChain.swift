@@ -1,0 +1,41 @@
+import StrataLog
+import StrataModel
+
+/// CRC-32C and the chain, written again from docs/format.md and nothing else, so that tests do not trust the code they test.
+enum ReferenceChain {
+    private static let table: [UInt32] = (0..<256).map { index in
+        (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0x82F6_3B78 : value >> 1 }
+    }
+
+    static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
+        table.withUnsafeBufferPointer { table in
+            var value = UInt32.max
+            for byte in bytes { value = table[Int(UInt8(truncatingIfNeeded: value) ^ byte)] ^ value >> 8 }
+            return ~value
+        }
+    }
+
+    static func value(after chain: UInt32, offset: UInt64, time: Int64, payload: ArraySlice<UInt8>) -> UInt32 {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(28 + payload.count)
+        for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: chain >> UInt32(shift))) }
+        for number in [offset, UInt64(bitPattern: time), UInt64(payload.count)] {
+            for shift in stride(from: 0, to: 64, by: 8) {
+                bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
+            }
+        }
+        bytes += payload
+        return bytes.withUnsafeBufferPointer { checksum($0) }
+    }
+
+    /// The first commit whose chain value does not follow from the one in front of it.
+    static func firstBreak(in commits: [Commit], after start: Position = .start) -> UInt64? {
+        var chain = start.chain
+        for commit in commits {
+            let expected = value(after: chain, offset: commit.offset, time: commit.time, payload: commit.payload)
+            if expected != commit.chain { return commit.offset }
+            chain = expected
+        }
+        return nil
+    }
+}

@@ -1,0 +1,129 @@
+import Glibc
+import StrataModel
+import StrataSystem
+import Synchronization
+
+/// What a run of the tool left behind.
+struct ToolResult: Sendable {
+    var code: Int32
+    var output: String
+    var errors: String
+
+    var lines: [Substring] { output.split(separator: "\n") }
+}
+
+/// The real tool as a child process: its output comes through a pipe, its errors go to a file.
+final class ToolProcess {
+    let identifier: pid_t
+    private var pipe: Int32
+    private let errorPath: String
+    private var pending: [UInt8] = []
+
+    /// Beside the test bundle, where the build puts all its products.
+    static var toolPath: String {
+        get throws { try buildDirectory() + "/strata" }
+    }
+
+    private static func buildDirectory() throws -> String {
+        var buffer = [CChar](repeating: 0, count: 4_096)
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        var path = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        while let slash = path.lastIndex(of: "/") {
+            path = String(path[..<slash])
+            if access(path + "/strata", X_OK) == 0 { return path }
+        }
+        throw StrataError(.notFound, "The strata tool is not beside the tests; build the product 'strata'.")
+    }
+
+    /// - Parameter directory: where it runs, so that outputs can name stores without their folder.
+    init(_ words: [String], in directory: String, program: String? = nil) throws {
+        let program = try program ?? Self.toolPath
+        errorPath = "\(directory)/errors-\(UInt64.random(in: 0...UInt64.max))"
+        (identifier, pipe) = try Self.spawning.withLock { _ in
+            try Self.spawn([program] + words, in: directory, errors: errorPath)
+        }
+    }
+
+    // Between making a pipe and marking it, no other child may start: it would keep the pipe open.
+    private static let spawning = Mutex(())
+
+    private static func spawn(
+        _ words: [String], in directory: String, errors: String
+    ) throws -> (pid_t, Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard Glibc.pipe(&ends) == 0 else { throw StrataError.systemCall("pipe", path: words[0], errno: errno) }
+        defer { close(ends[1]) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        let shell = ["sh", "-c", "cd \"$0\" && exec \"$@\"", directory] + words
+        var arguments = shell.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var child: pid_t = 0
+        let result = posix_spawn(&child, "/bin/sh", &actions, nil, &arguments, environ)
+        guard result == 0 else {
+            close(ends[0])
+            throw StrataError.systemCall("posix_spawn", path: words[0], errno: result)
+        }
+        return (child, ends[0])
+    }
+
+    deinit { closePipe() }
+
+    /// Runs the tool to its end.
+    static func run(_ words: String..., in directory: String) throws -> ToolResult {
+        try ToolProcess(words, in: directory).finish()
+    }
+
+    static func run(_ words: [String], in directory: String, program: String? = nil) throws -> ToolResult {
+        try ToolProcess(words, in: directory, program: program).finish()
+    }
+
+    /// The next line without its end; nil at the end of the output.
+    func readLine() throws -> String? {
+        while true {
+            if let end = pending.firstIndex(of: 0x0A) {
+                defer { pending.removeSubrange(...end) }
+                return String(decoding: pending[..<end], as: UTF8.self)
+            }
+            guard try readMore() else { return nil }
+        }
+    }
+
+    private func readMore() throws -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        let count = buffer.withUnsafeMutableBytes { read(pipe, $0.baseAddress, $0.count) }
+        guard count >= 0 else { throw StrataError.systemCall("read", path: "the tool's output", errno: errno) }
+        pending += buffer.prefix(count)
+        return count > 0
+    }
+
+    /// What `head` does once it has seen enough.
+    func closePipe() {
+        if pipe >= 0 { close(pipe) }
+        pipe = -1
+    }
+
+    func finish() throws -> ToolResult {
+        while pipe >= 0, try readMore() {}
+        closePipe()
+        let output = String(decoding: pending, as: UTF8.self)
+        return ToolResult(code: try wait(), output: output, errors: try errors())
+    }
+
+    /// The exit code; 128 + n for a process that signal n ended.
+    func wait() throws -> Int32 {
+        var status: Int32 = 0
+        guard waitpid(identifier, &status, 0) == identifier else {
+            throw StrataError.systemCall("waitpid", path: "strata", errno: errno)
+        }
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+    }
+
+    func errors() throws -> String {
+        String(decoding: try RealFileSystem().readAll(errorPath, atMost: 1 << 20), as: UTF8.self)
+    }
+}

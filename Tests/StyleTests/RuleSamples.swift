@@ -1,0 +1,98 @@
+/// For each rule, made-up files of which it must complain, and files that look alike of which it must not.
+struct RuleSample: Sendable, CustomStringConvertible {
+    let rule: String
+    let path: String
+    let text: String
+    let isBad: Bool
+
+    var description: String { "\(rule): \(isBad ? "bad" : "good") \(path): \(text.prefix(60).debugDescription)" }
+
+    var file: SourceFile { SourceFile(path: path, text: text) }
+}
+
+enum RuleSamples {
+    static let library = "Sources/StrataLog/Sample.swift"
+
+    static let all: [RuleSample] = lengths + texts + safety + imports
+
+    private static func bad(_ rule: String, _ text: String, path: String = library) -> RuleSample {
+        RuleSample(rule: rule, path: path, text: text, isBad: true)
+    }
+
+    private static func good(_ rule: String, _ text: String, path: String = library) -> RuleSample {
+        RuleSample(rule: rule, path: path, text: text, isBad: false)
+    }
+
+    private static func lines(_ count: Int) -> String { String(repeating: "    work()\n", count: count) }
+
+    private static let lengths = [
+        bad("file length", String(repeating: "\n", count: 1_001)),
+        good("file length", String(repeating: "\n", count: 1_000)),
+        good("file length", String(repeating: "\n", count: 1_001), path: "docs/long.md"),
+        bad("line length", String(repeating: "é", count: 121)),
+        good("line length", String(repeating: "é", count: 120)),
+        bad("function length", "func long(_ body: () -> Void = {}) -> Int {\n\(lines(69))}\n"),
+        good("function length", "func long(_ body: () -> Void = {}) -> Int {\n\(lines(68))}\n"),
+        bad("function length", "init() {\n  let brace = \"}\"  // }\n\(lines(69))}\n"),
+        bad("function length", "var long: Int {\n    get throws {\n\(lines(69))    }\n}\n"),
+        bad("function length", "static func == (a: A, b: A) -> Bool {\n  \"\\(a.map { $0 })}\"\n\(lines(69))}\n"),
+        bad("function length", "deinit {\n/* } /* } */ } */\n#\"\"\"\n}\"\\(\n\"\"\"#\n\(lines(66))}\n"),
+        good("function length", "protocol P {\n  func a()\n  var x: Int { get }\n}\nstruct S {\n\(lines(80))}\n"),
+        good("function length", "func a() {\n\(lines(40))}\nfunc b() {\n\(lines(40))}\n"),
+        good("function length", "let table = [\n\(lines(80))]\n"),
+    ]
+
+    private static let texts = [
+        bad("blanks", "let a = 1 \n"),
+        bad("blanks", "\tlet a = 1\n"),
+        bad("blanks", "echo \t\n", path: "tools/sample"),
+        good("blanks", "    let a = \"\\t\"\n"),
+        good("blanks", "a\tb \n", path: "Tests/Golden/table.tsv"),
+        bad("leftovers", "// \(LeftoversRule.words[0]): later\n"),
+        bad("leftovers", "x \(LeftoversRule.words[1])\n", path: "docs/page.md"),
+        bad("leftovers", "# \(LeftoversRule.words[2])\n", path: "tools/sample"),
+        bad("leftovers", "/* \(LeftoversRule.words[3]) */\n"),
+        good("leftovers", "mktemp a.\(LeftoversRule.words[2])\(LeftoversRule.words[2])\n", path: "tools/sample"),
+        bad("foreign words", "see \(ForeignWordsRule.words[0])main\n", path: "README.md"),
+        bad("foreign words", "let a = \"\(ForeignWordsRule.words[2])a\"\n"),
+        bad("foreign words", "a \(ForeignWordsRule.words[5])\n", path: ".ci/run"),
+        good("foreign words", "see docs/format.md, the network, /usr/bin\n", path: "README.md"),
+    ]
+
+    private static let safety =
+        BannedCallsRule.calls.map { bad("banned calls", "    let a = \($0.call) b)\n") } + [
+            bad("banned calls", "Swift.print(1)\n"),
+            bad("banned calls", "let a = \"\\(try! b())\"\n"),
+            good("banned calls", "print(1)\nfatalError()\n", path: "Sources/strata/main.swift"),
+            good("banned calls", "print(1)\n", path: "Tests/Support/Sample.swift"),
+            good("banned calls", "// print(1)\nlet a = \"print(1)\"\n"),
+            good("banned calls", "out.print(1)\nfunc print(_ a: Int) {}\nreprint(1)\nlet canvas = has\n"),
+            good("banned calls", "preconditionFailure(\"broken\")\nprecondition(a)\n"),
+            bad("force unwrap", "let a = b!\n"),
+            bad("force unwrap", "let a = b()!.c\n"),
+            bad("force unwrap", "/// What it is.\nlet a = b[0]!\n"),
+            bad("force unwrap", "// A reason, but too far away.\n\nlet a = b!\n"),
+            good("force unwrap", "// Not empty: checked above.\nlet a = b!\nlet c = d!  // the same\n"),
+            good("force unwrap", "if a != b, !c, !d.e { f(!g) }\n#if !os(Linux)\n#endif\nlet a = b!=c\n"),
+            good("force unwrap", "let a = \"wow!\"  // wow!\n"),
+            good("force unwrap", "let a = b!\n", path: "Tests/StrataLogTests/Sample.swift"),
+            bad("unchecked", "final class A: @unchecked Sendable {}\n"),
+            bad("unchecked", "/// A thing.\nfinal class A: @unchecked Sendable {}\n"),
+            bad("unchecked", "nonisolated(unsafe) var a = 1\n", path: "Tests/Support/Sample.swift"),
+            good("unchecked", "/// A thing.\n// @unchecked: immutable.\nfinal class A: @unchecked Sendable {}\n"),
+            good("unchecked", "let a = \"@unchecked Sendable\"\n"),
+        ]
+
+    private static let imports = [
+        bad("imports", "import Foundation\n"),
+        bad("imports", "import Glibc\n"),
+        bad("imports", "@preconcurrency import struct StrataStore.Store\n"),
+        bad("imports", "public import StrataLog\n", path: "Sources/StrataModel/Sample.swift"),
+        bad("imports", "import Dispatch\n"),
+        bad("imports", "let a = 1\n", path: "Sources/Unheard/Sample.swift"),
+        good("imports", "import StrataModel\nimport StrataSystem\nimport Synchronization\n// import Foundation\n"),
+        good("imports", "import Glibc\nimport CLZ4\n", path: "Sources/StrataSystem/Sample.swift"),
+        good("imports", "import Foundation\nimport CoreLocation\n", path: "Sources/CloudKit/Sample.swift"),
+        good("imports", "import Foundation\n", path: "Tests/StrataLogTests/Sample.swift"),
+    ]
+}

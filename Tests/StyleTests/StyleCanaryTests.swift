@@ -1,0 +1,48 @@
+import Testing
+
+/// A style test that finds nothing proves something only if it would find what it is for.
+@Suite("Canary: the style rules find what they are for")
+struct StyleCanaryTests {
+    private func rule(_ name: String) throws -> any StyleRule {
+        try #require(StyleRules.all.first { $0.name == name }, "no rule is called \(name)").rule
+    }
+
+    @Test("Each sample is judged as it should be", arguments: RuleSamples.all)
+    func sample(sample: RuleSample) throws {
+        let findings = try rule(sample.rule).findings(in: [sample.file])
+        #expect(findings.isEmpty != sample.isBad, "\(findings.map(\.description))")
+        #expect(findings.allSatisfy { $0.path == sample.path && $0.line > 0 })
+    }
+
+    @Test("Each rule has a bad sample and a good one", arguments: StyleRules.all.map(\.name))
+    func samples(rule: String) {
+        guard rule != "unused files" else { return }
+        #expect(RuleSamples.all.contains { $0.rule == rule && $0.isBad })
+        #expect(RuleSamples.all.contains { $0.rule == rule && !$0.isBad })
+    }
+
+    @Test("A finding names the line")
+    func line() throws {
+        let text = "/* a\n \"b */\nlet c = \"\"\"\n  d\\(\"e\")\n  \"\"\"; print(1)\n"
+        let file = SourceFile(path: RuleSamples.library, text: text)
+        #expect(try rule("banned calls").findings(in: [file]).map(\.line) == [5])
+    }
+
+    @Test("A file is unused until another one names something of it")
+    func unusedFiles() throws {
+        let rule = try rule("unused files")
+        func paths(_ texts: [String: String]) -> [String] {
+            let files = texts.map { SourceFile(path: "Sources/StrataLog/\($0.key).swift", text: $0.value) }
+            return rule.findings(in: files).map(\.path).sorted()
+        }
+        let user = "@main enum Program { let a = A() }\n"
+        #expect(paths(["A": "struct A {}\n", "B": user]) == [])
+        #expect(paths(["A": "struct A {}\n", "B": "@main enum Program {} // A\n"]) == ["Sources/StrataLog/A.swift"])
+        let extended = ["A": "struct A {}\n", "A+Topic": "extension A { func go() {} }\n"]
+        #expect(paths(extended.merging(["B": user]) { $1 }) == ["Sources/StrataLog/A+Topic.swift"])
+        let caller = "@main enum Program { let a = A().go() }\n"
+        #expect(paths(extended.merging(["B": caller]) { $1 }) == [])
+        #expect(paths(["A": "struct A {}\n", "A+P": "extension A: Equatable {}\n", "B": user]) == [])
+        #expect(paths(["main": "work()\n"]) == [])
+    }
+}

@@ -1,0 +1,35 @@
+import StrataModel
+import StrataSystem
+
+/// docs/format.md, taken apart into the tables that tests compare with the code.
+public struct FormatPage: Sendable {
+    private let lines: [Substring]
+
+    public init(testSupportFile: String = #filePath) throws {
+        let root = testSupportFile.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+        let path = root.joined(separator: "/") + "/docs/format.md"
+        let bytes = try RealFileSystem().readAll(path, atMost: 1 << 20)
+        lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    /// The lines of the section with that number, without its title.
+    public func section(_ number: Int) -> [Substring] {
+        let body = lines.drop { !$0.hasPrefix("## \(number). ") }.dropFirst()
+        return Array(body.prefix { !$0.hasPrefix("## ") })
+    }
+
+    /// The cells below the heading of the `index`-th table of a section, row by row.
+    public func table(_ index: Int, ofSection number: Int) -> [[String]] {
+        let blocks = section(number).split { !$0.hasPrefix("|") }
+        guard blocks.indices.contains(index) else { return [] }
+        return blocks[index].dropFirst(2).map { row in
+            row.split(separator: "|").map { $0.trimmingSpaces() }
+        }
+    }
+}
+
+extension Substring {
+    fileprivate func trimmingSpaces() -> String {
+        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+}

@@ -1,0 +1,30 @@
+import Glibc
+
+/// An error inside a seeded test, with the seed that makes it happen again.
+public struct SeedFailure: Error, CustomStringConvertible {
+    public let seed: UInt64
+    public let cause: any Error
+
+    public var description: String { "with seed \(seed) (run with STRATA_SEED=\(seed)): \(cause)" }
+}
+
+/// The seeds 1 to `count`, or the one that the environment asks for in `STRATA_SEED`.
+///
+/// As arguments of a test they are named by whatever fails: `@Test(arguments: seeds(20))`.
+public func seeds(_ count: Int) -> [UInt64] {
+    if let text = getenv("STRATA_SEED"), let seed = UInt64(String(cString: text)) { return [seed] }
+    return (0..<count).map { UInt64($0) + 1 }
+}
+
+/// Runs `body` with each seed and names the seed in what it throws; checks inside use `#require`, which throws.
+public func withSeeds(_ count: Int, _ body: (UInt64) throws -> Void) throws {
+    for seed in seeds(count) {
+        do { try body(seed) } catch { throw SeedFailure(seed: seed, cause: error) }
+    }
+}
+
+public func withSeeds(_ count: Int, _ body: (UInt64) async throws -> Void) async throws {
+    for seed in seeds(count) {
+        do { try await body(seed) } catch { throw SeedFailure(seed: seed, cause: error) }
+    }
+}

@@ -1,0 +1,143 @@
+import Glibc
+import StrataModel
+import StrataSystem
+
+/// A file that is open on a simulated disk.
+final class SimulatedFile: File {
+    let path: String
+    private let disk: SimulatedDisk
+    private let handle: Int
+
+    init(disk: SimulatedDisk, path: String, handle: Int) {
+        self.disk = disk
+        self.path = path
+        self.handle = handle
+    }
+
+    deinit { close() }
+
+    func close() {
+        disk.state.withLock { state in
+            guard let open = state.handles.removeValue(forKey: handle) else { return }
+            if state.locks[open.inode] == handle { state.locks[open.inode] = nil }
+            state.removeUnreachable()
+        }
+    }
+
+    func size() throws -> Int {
+        try call(.size, "fstat") { _, inode, _ in inode.size }
+    }
+
+    func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int {
+        try call(.read, "pread") { _, inode, outcome in
+            guard position >= 0 else { throw failure("pread", EINVAL) }
+            var count = max(0, min(target.count, inode.size - position))
+            if case .shortRead(let bytes) = outcome { count = min(count, bytes) }
+            target.copyMemory(from: inode.live.bytes(position..<position + count))
+            return count
+        }
+    }
+
+    func writeSome(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int {
+        try call(.write, "pwrite", changes: true) { state, inode, outcome in
+            guard position >= 0 else { throw failure("pwrite", EINVAL) }
+            var count = min(source.count, max(0, state.largestSize(of: inode) - position))
+            if count == 0, !source.isEmpty { throw failure("pwrite", state.capacityBytes == nil ? EFBIG : ENOSPC) }
+            if case .shortWrite(let bytes) = outcome { count = min(count, bytes) }
+            if case .writeThenErrno(let bytes, _) = outcome { count = min(count, bytes) }
+            if count > 0 { inode.write(UnsafeRawBufferPointer(rebasing: source[..<count]), at: position) }
+            if case .writeThenErrno(_, let number) = outcome { throw failure("pwrite", number) }
+            return count
+        }
+    }
+
+    func syncData() throws {
+        try call(.syncData, "fdatasync") { state, inode, outcome in
+            if state.isReadOnly, inode.needsSync { throw failure("fdatasync", EROFS) }
+            if case .syncLoses = outcome {
+                inode.loseUnsynced()
+                throw failure("fdatasync", EIO)
+            }
+            inode.sync()
+        }
+    }
+
+    // Nothing follows from it: what is unsynced may be on the medium anyway.
+    func startWriteback(_ range: Range<Int>) {}
+
+    func allocate(_ range: Range<Int>) throws {
+        try call(.allocate, "fallocate", changes: true) { state, inode, _ in
+            guard range.lowerBound >= 0, !range.isEmpty else { throw failure("fallocate", EINVAL) }
+            try checkRoom(for: range.upperBound, of: inode, in: state, "fallocate")
+            if range.upperBound > inode.size { inode.resize(to: range.upperBound) }
+        }
+    }
+
+    func truncate(to size: Int) throws {
+        // The kernel says EINVAL, not EBADF, to truncating a file that is open for reading.
+        try call(.truncate, "ftruncate", changes: true, notWritable: EINVAL) { state, inode, _ in
+            guard size >= 0 else { throw failure("ftruncate", EINVAL) }
+            try checkRoom(for: size, of: inode, in: state, "ftruncate")
+            inode.resize(to: size)
+        }
+    }
+
+    func map(length: Int) throws -> any MappedMemory {
+        try call(.map, "mmap") { _, inode, _ in
+            guard length > 0, length <= inode.size else {
+                throw StrataError(
+                    .outOfRange, "Only bytes that the file has can be mapped.",
+                    .init(path: path, expected: "1 to \(inode.size) bytes", found: "\(length)"))
+            }
+            return SimulatedMappedMemory(inode.live, length: length)
+        }
+    }
+
+    func tryLock() throws -> Bool {
+        try call(.lock, "flock") { state, inode, _ in
+            guard let holder = state.locks[inode.number] else {
+                state.locks[inode.number] = handle
+                return true
+            }
+            return holder == handle
+        }
+    }
+
+    private func failure(_ call: StaticString, _ number: Int32) -> StrataError {
+        .systemCall(call, path: path, errno: number)
+    }
+
+    private func checkRoom(
+        for size: Int, of inode: SimulatedInode, in state: SimulatedDiskState, _ call: StaticString
+    ) throws {
+        guard size > inode.size, size > state.largestSize(of: inode) else { return }
+        throw failure(call, size > StableMemory.capacityBytes ? EFBIG : ENOSPC)
+    }
+
+    private func call<Result>(
+        _ kind: SimulatedDisk.CallKind, _ name: StaticString, changes: Bool = false, notWritable: Int32 = EBADF,
+        _ body: (inout SimulatedDiskState, SimulatedInode, SimulatedDisk.FaultOutcome?) throws -> Result
+    ) throws -> Result {
+        try disk.call(kind, path, name) { state, outcome in
+            guard let open = state.handles[handle], let inode = state.inodes[open.inode] else {
+                throw failure(name, EBADF)
+            }
+            if changes, !open.isWritable { throw failure(name, notWritable) }
+            if changes { try state.checkWritable(path, name) }
+            return try body(&state, inode, outcome)
+        }
+    }
+}
+
+/// The live bytes of a file; they stay where they are as long as this object or the file does.
+private final class SimulatedMappedMemory: MappedMemory {
+    private let memory: StableMemory
+    private let length: Int
+
+    init(_ memory: StableMemory, length: Int) {
+        self.memory = memory
+        self.length = length
+    }
+
+    var bytes: UnsafeRawBufferPointer { memory.bytes(0..<length) }
+}

@@ -1,0 +1,36 @@
+import Glibc
+import StrataModel
+import StrataSystem
+
+/// A directory of its own under the temporary directory, removed with everything in it when the object goes.
+///
+/// ```swift
+/// let directory = try TestDirectory()
+/// let store = directory.path("Notes.strata")
+/// ```
+public final class TestDirectory: Sendable {
+    public let path: String
+
+    public init() throws {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(parent)/strata-test-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw StrataError.systemCall("mkdtemp", path: parent, errno: errno)
+        }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    public func path(_ name: String) -> String { "\(path)/\(name)" }
+
+    deinit { Self.removeAll(path) }
+
+    /// What cannot be removed is left to whoever cleans the temporary directory.
+    private static func removeAll(_ directory: String) {
+        for name in (try? RealFileSystem().list(directory)) ?? [] {
+            let entry = "\(directory)/\(name)"
+            // A link to a directory is unlinked here, so nothing outside is ever followed.
+            if unlink(entry) != 0 { removeAll(entry) }
+        }
+        rmdir(directory)
+    }
+}

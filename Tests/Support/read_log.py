@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Prints the log of a Strata store as JSON lines. Written from docs/format.md alone; knows nothing of the engine's code.
+
+usage: read_log.py STORE      exit code 0, or 1 and a message when something is not what the page says
+"""
+import json
+import os
+import struct
+import sys
+
+NAMESPACES = ["user", "device", "database", "zone", "record type", "field"]
+SCOPES = ["public", "private", "shared"]
+OPERATIONS = ["none", "modify records", "modify zones", "modify subscriptions", "schema", "account", "console",
+              "accept shares", "fetch", "query", "feed"]
+QUALITIES = ["default", "background", "utility", "user-initiated", "user-interactive"]
+KINDS = {1: "name interned", 2: "database created", 16: "record saved", 17: "record deleted", 18: "record erased",
+         24: "zone saved", 25: "zone deleted", 32: "subscription saved", 33: "subscription deleted", 40: "schema changed",
+         48: "user changed", 49: "device seen", 56: "client token kept", 57: "long-lived operation", 64: "share saved",
+         65: "participants changed", 72: "key changed", 80: "base marker", 81: "continuation", 82: "tokens expired",
+         128: "request refused", 129: "fetched", 130: "notification delivered", 131: "console acted",
+         132: "nothing to delete"}
+CRC_TABLE = []
+for number in range(256):
+    for _ in range(8):
+        number = number >> 1 ^ 0x82F63B78 * (number & 1)
+    CRC_TABLE.append(number)
+
+
+class Damage(Exception):
+    pass
+
+
+def check(condition, *what):
+    if not condition:
+        raise Damage(" ".join(map(str, what)))
+
+
+def crc32c(data, value=0):
+    value ^= 0xFFFFFFFF
+    for byte in data:
+        value = CRC_TABLE[(value ^ byte) & 255] ^ value >> 8
+    return value ^ 0xFFFFFFFF
+
+
+def lz4_block(data):
+    out, at = bytearray(), 0
+
+    def length(nibble, at):
+        while nibble == 15 or (nibble > 15 and data[at - 1] == 255):
+            nibble, at = nibble + data[at], at + 1
+        return nibble, at
+
+    while True:
+        token = data[at]
+        count, at = length(token >> 4, at + 1)
+        out += data[at:at + count]
+        at += count
+        if at == len(data):
+            return bytes(out)
+        distance = data[at] | data[at + 1] << 8
+        check(0 < distance <= len(out), "LZ4 match reaches before the beginning")
+        count, at = length(token & 15, at + 2)
+        for _ in range(count + 4):
+            out.append(out[-distance])
+
+
+def header_block(data, magic):
+    check(data[:8] == magic, "wrong magic", data[:8])
+    version, size, checksum = struct.unpack_from("<HHI", data, 8)
+    check(size % 8 == 0 and 16 <= size <= min(4096, len(data)), "impossible header size", size)
+    check(crc32c(data[:12] + bytes(4) + data[16:size]) == checksum, "bad header checksum")
+    check(version == 1, "format version", version)
+    fields, at = {}, 16
+    while at + 4 <= size:
+        tag, length = struct.unpack_from("<HH", data, at)
+        if tag == 0:
+            break
+        fields[tag & 0x7FFF] = data[at + 4:at + 4 + length]
+        at += 4 + (length + 3) // 4 * 4
+    return size, checksum, fields
+
+
+def number(data, signed=False):
+    return int.from_bytes(data, "little", signed=signed)
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
+        if byte < 128:
+            return value, at
+
+
+def string(data, at):
+    length, at = varint(data, at)
+    return data[at:at + length].decode(), at + length
+
+
+def interned(body, names):
+    space, (ordinal, at), event = body[0], varint(body, 1), {}
+    event.update(namespace=NAMESPACES[space - 1], ordinal=ordinal)
+    if space == 2:
+        event["user"], at = varint(body, at)
+    elif space == 3:
+        event["scope"] = SCOPES[body[at] - 1]
+        event["owner"], at = varint(body, at + 1)
+    elif space == 4:
+        event["database"], at = varint(body, at)
+        event["owner"], at = varint(body, at)
+    if space != 3:
+        event["text"], at = string(body, at)
+        names[space, ordinal] = event["text"]
+    check(at == len(body), "bytes behind an interned name")
+    return event
+
+
+def event_fields(kind, body, names):
+    event = {"kind": kind, "name": KINDS.get(kind, f"unknown event {kind}"), "bytes": len(body)}
+    if kind == 1:
+        event.update(interned(body, names))
+    elif kind in (16, 17, 18, 24, 25):
+        event["zone"], at = varint(body, 0)
+        if (4, event["zone"]) in names:
+            event["zoneName"] = names[4, event["zone"]]
+        if kind < 24:
+            event["type"], at = varint(body, at)
+            if (5, event["type"]) in names:
+                event["typeName"] = names[5, event["type"]]
+            event["record"], at = string(body, at)
+    return event
+
+
+def envelope(payload, names):
+    check(payload[0] == 1, "envelope version", payload[0])
+    length, at = varint(payload, 1)
+    fields, limit = {}, at + length
+    while at < limit:
+        key, at = varint(payload, at)
+        length, at = varint(payload, at)
+        check(key % 2 or key in (2, 4), "unknown header field", key)
+        fields[key // 2] = payload[at:at + length]
+        at += length
+
+    def value(field):
+        return varint(fields[field], 0)[0] if field in fields else 0
+
+    def named(table, index, what):
+        return table[index] if index < len(table) else f"unknown {what} {index}"
+
+    events = []
+    count, at = varint(payload, at)
+    for _ in range(count):
+        kind, at = varint(payload, at)
+        length, at = varint(payload, at)
+        events.append(event_fields(kind, payload[at:at + length], names))
+        at += length
+    check(at == len(payload), "bytes behind the last event")
+    line = {"user": value(1)}
+    if (1, value(1)) in names:
+        line["userName"] = names[1, value(1)]
+    line["device"] = value(2)
+    if (2, value(2)) in names:
+        line["deviceName"] = names[2, value(2)]
+    line.update(operationID=fields.get(3, b"").decode(), operationKind=named(OPERATIONS, value(4), "operation"),
+                qualityOfService=named(QUALITIES, value(5), "quality"), groupID=fields.get(6, b"").decode(),
+                groupName=fields.get(7, b"").decode())
+    if 8 in fields:
+        line["requestShape"] = fields[8].hex()
+    line.update(lazy=value(9) == 1, events=events)
+    return line
+
+
+def frames(path, size, salt, newest):
+    """Yields (kind, codec, offset, id, time, raw length, chain, body) up to the seal, or to the end of the newest segment."""
+    data = open(path, "rb").read()
+    while True:
+        head = data[size:size + 64]
+        if newest and not any(head):
+            return
+        try:
+            check(head[:4] == b"StFr", path, size, "no frame")
+            check(len(head) == 64, path, size, "the file ends inside a frame")
+            kind, codec, flags, offset, id, time, raw, stored, chain, _, body_sum, head_sum = struct.unpack(
+                "<4xBBHQ16sqIIIIII", head)
+            check(crc32c(salt + struct.pack("<Q", size) + head[:60]) == head_sum, path, size, "header checksum")
+            check(1 <= kind <= 4 and codec <= 1 and flags & 255 == 0, path, size, "kind, codec or flags unknown")
+            body = data[size + 64:size + 64 + (stored + 7) // 8 * 8]
+            check(raw <= 4 << 20 and len(body) >= stored, path, size, "impossible length")
+            check(crc32c(body) == body_sum, path, size, "body checksum")
+        except Damage:
+            if newest:
+                return  # not yet: somebody may be writing it
+            raise
+        yield kind, codec, offset, id, time, raw, chain, body[:stored]
+        if kind == 3:
+            return
+        size += 64 + len(body)
+
+
+def commits(store):
+    """Yields (offset, id, time, chain, payload), checking sequence and chain across segments."""
+    _, _, identity = header_block(open(f"{store}/STORE", "rb").read(), b"StrataSt")
+    end, chain, now = 0, 0, -1 << 63
+    if os.path.exists(f"{store}/log/FLOOR"):
+        _, _, floor = header_block(open(f"{store}/log/FLOOR", "rb").read(), b"StrataFl")
+        check(floor[1] == identity[1], "FLOOR of another store")
+        end, chain, now = number(floor[2]), number(floor[3]), number(floor[6], signed=True)
+    names = sorted(name for name in os.listdir(f"{store}/log") if len(name) == 24 and name.endswith(".seg"))
+    names = [name for name, after in zip(names, names[1:] + [None]) if not after or int(after[:-4]) > end + 1]
+    for name in names:
+        path = f"{store}/log/{name}"
+        size, salt, header = header_block(open(path, "rb").read(4096), b"StrataSg")
+        check(header[1] == identity[1], path, "segment of another store")
+        check(number(header[2]) == int(name[:-4]) == end + 1 and number(header[3]) == chain, path, "does not follow")
+        check(number(header[4]) == 1 and number(header[6], signed=True) == now, path, "another form or time")
+        parts, sealed = [], False
+        for kind, codec, offset, id, time, raw, value, body in frames(path, size, struct.pack("<I", salt), name == names[-1]):
+            if kind in (3, 4):
+                check((offset, value, time) == (end, chain, now), path, "seal or mark does not follow")
+                sealed = kind == 3
+                continue
+            check(offset == end + 1 and time >= now, path, "offset or time out of sequence")
+            whole, index, count = struct.unpack_from("<QII", body) if kind == 2 else (raw, 0, 1)
+            piece = body[16:] if kind == 2 else body
+            piece = lz4_block(piece) if codec == 1 else piece
+            check(len(piece) == raw and index == len(parts), path, "raw length or part index")
+            running = crc32c(struct.pack("<IQqQ", chain, offset, time, whole)) if index == 0 else running
+            running = crc32c(piece, running)
+            check(running == value, path, "chain at offset", offset)
+            parts.append(piece)
+            if len(parts) < count:
+                continue
+            payload, parts, end, chain, now = b"".join(parts), [], offset, value, time
+            check(len(payload) == whole, path, "length of the payload")
+            yield offset, id, time, chain, payload
+        check(sealed or name == names[-1], path, "not sealed")
+
+
+def main(store):
+    names = {}
+    for offset, id, time, chain, payload in commits(store):
+        line = {"offset": offset, "id": id.hex(), "time": time, "chain": f"{chain:08x}", "bytes": len(payload)}
+        line.update(envelope(payload, names))
+        sys.stdout.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(encoding="utf-8")
+    try:
+        main(sys.argv[1])
+    except (Damage, OSError, struct.error, IndexError, UnicodeDecodeError) as problem:
+        sys.exit(f"read_log.py: {problem}")

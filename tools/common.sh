@@ -1,0 +1,95 @@
+# Sourced by the other tools. Sets `root`, the repository's folder, and offers what they share.
+# shellcheck shell=bash
+set -euo pipefail
+
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
+
+# The flags under which a warning fails the build, except that something is deprecated.
+# One list for all tools: a build with other flags compiles everything again.
+# shellcheck disable=SC2034
+strict=(-Xswiftc -warnings-as-errors -Xswiftc -Wwarning -Xswiftc DeprecatedDeclaration -Xcc -Wall -Xcc -Werror)
+
+say() { printf '%s\n' "$*" >&2; }
+
+# usage_error MESSAGE: ends with 2.
+usage_error() {
+    say "$(basename "$0"): $1 (see tools/$(basename "$0") --help)"
+    exit 2
+}
+
+# seconds_since START: START as in $EPOCHREALTIME; in tenths.
+seconds_since() {
+    local start=${1/[.,]/} end=${EPOCHREALTIME/[.,]/}
+    local tenths=$(((end - start) / 100000))
+    printf '%d.%d' $((tenths / 10)) $((tenths % 10))
+}
+
+# step NAME COMMAND…: runs it and says how long it took. Its status is the command's.
+step() {
+    local name=$1 start=$EPOCHREALTIME status=0
+    shift
+    say "== $name"
+    "$@" || status=$?
+    if ((status == 0)); then
+        say "-- $name: $(seconds_since "$start") s"
+    else
+        say "-- $name: failed with $status after $(seconds_since "$start") s"
+    fi
+    return "$status"
+}
+
+# quietly COMMAND…: shows its output only when it fails.
+quietly() {
+    local output status=0
+    output=$(mktemp)
+    "$@" >"$output" 2>&1 </dev/null || status=$?
+    ((status == 0)) || cat "$output" >&2
+    rm -f "$output"
+    return "$status"
+}
+
+# need PACKAGE…: the Debian packages that must be there. Root gets what is missing; anybody else is told.
+need() {
+    local package missing=()
+    if ! command -v dpkg-query >/dev/null; then
+        say "not a Debian system: make sure that the equivalents of these are installed: $*"
+        return 0
+    fi
+    for package; do
+        # shellcheck disable=SC2016
+        [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+    done
+    ((${#missing[@]} > 0)) || return 0
+    if ((EUID != 0)); then
+        say "missing: ${missing[*]}. Install with"
+        say "    sudo apt-get install ${missing[*]}"
+        exit 2
+    fi
+    say "installing ${missing[*]}"
+    export DEBIAN_FRONTEND=noninteractive
+    if ! { quietly apt-get update -qq && quietly apt-get install -y -qq --no-install-recommends "${missing[@]}"; }; then
+        say "apt-get could not install them: ${missing[*]}"
+        exit 2
+    fi
+}
+
+# need_swift: Swift 6.2 or newer on the PATH.
+need_swift() {
+    local version=()
+    if ! command -v swift >/dev/null; then
+        say "there is no swift on the PATH: install Swift 6.2 or newer, see https://www.swift.org/install/linux"
+        exit 2
+    fi
+    read -ra version < <(swift --version 2>/dev/null | sed -nE 's/.*Swift version ([0-9]+)\.([0-9]+).*/\1 \2/p') || true
+    if ((${#version[@]} < 2 || version[0] * 100 + version[1] < 602)); then
+        say "Swift 6.2 or newer is needed, and $(command -v swift) is ${version[*]:-of no known version}:" \
+            "see https://www.swift.org/install/linux"
+        exit 2
+    fi
+}
+
+# need_for_build: what every build of the package takes.
+need_for_build() {
+    need_swift
+    need liblz4-dev pkg-config git
+}
