@@ -36,7 +36,7 @@ let package = Package(
             name: "FuzzedInputs", dependencies: ["StrataModel", "StrataSystem", "StrataLog"],
             path: "Tests/Fuzz/Sources/FuzzBodies"),
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzedInputs"]),
-        //STYLE
+        .testTarget(name: "StyleTests"),
     ],
     swiftLanguageModes: [.v6]
 )

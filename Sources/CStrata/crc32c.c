@@ -1,7 +1,8 @@
 // CRC-32C, three ways: a portable table walk, SSE 4.2 and ARMv8 instructions. docs/format.md names the parameters.
 //
-// The instruction takes three cycles but can start every cycle, so long inputs are cut into three lanes that run side by
-// side; "shifting" a lane's checksum over the bytes of the lanes behind it (a multiplication in GF(2), by table) joins them.
+// The instruction takes three cycles but can start every cycle, so long inputs are cut into three lanes that run side
+// by side; "shifting" a lane's checksum over the bytes of the lanes behind it (a multiplication in GF(2), by table)
+// joins them.
 
 #include "cstrata.h"
 

@@ -9,4 +9,10 @@ int strata_start_writeback(int descriptor, int64_t position, int64_t count) {
     return sync_file_range(descriptor, position, count, SYNC_FILE_RANGE_WRITE);
 }
 
+int strata_finish_writeback(int descriptor, int64_t position, int64_t count) {
+    return sync_file_range(
+        descriptor, position, count,
+        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+}
+
 int strata_name_this_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }

@@ -4,29 +4,28 @@ import StrataModel
 ///
 /// An entry is: offset minus the one before (varint), event index (varint), kind (1 byte), type (varint), key (string).
 struct ChangeList: Sendable {
-    /// From time to time a place to start reading from, so that finding an offset reads at most about this many bytes.
-    private static let anchorSpacingBytes = 1_024
+    /// Chunks of about this size: finding an offset reads at most one of them in vain, and none is ever copied to grow.
+    private static let chunkBytes = 4_096
     /// Four numbers of at most ten bytes, and the kind.
     private static let maximumFixedBytes = 41
 
-    private struct Anchor {
-        /// Offset of the entry in front of this place.
+    private struct Chunk {
+        /// Offset of the entry in front of this chunk.
         var offsetBefore: UInt64
-        var place: Int
+        var bytes: [UInt8] = []
     }
 
-    private var bytes: [UInt8] = []
-    private var anchors: [Anchor] = []
+    private var chunks: [Chunk] = []
     private var lastOffset: UInt64 = 0
-    private var nextAnchorPlace = 0
-
-    var byteCount: Int { bytes.capacity + anchors.count * MemoryLayout<Anchor>.size }
 
     mutating func append(_ touch: Touch, offset: UInt64, payload: UnsafeRawBufferPointer) {
-        if bytes.count >= nextAnchorPlace {
-            anchors.append(Anchor(offsetBefore: lastOffset, place: bytes.count))
-            nextAnchorPlace = bytes.count + Self.anchorSpacingBytes
+        let last = chunks.count - 1
+        if last < 0 || chunks[last].bytes.count >= Self.chunkBytes {
+            chunks.append(Chunk(offsetBefore: lastOffset))
+            // A list that filled one chunk will fill the next; a short list must not cost a whole one.
+            if last >= 0 { chunks[last + 1].bytes.reserveCapacity(Self.chunkBytes + 128) }
         }
+        let place = chunks.count - 1
         // Encoded on the stack and appended in two pieces: an append per byte costs five times as much.
         withUnsafeTemporaryAllocation(byteCount: Self.maximumFixedBytes, alignment: 1) { fixed in
             var count = 0
@@ -36,9 +35,9 @@ struct ChangeList: Sendable {
             count += 1
             Self.put(touch.type, into: fixed, at: &count)
             Self.put(UInt64(touch.key.count), into: fixed, at: &count)
-            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: fixed[..<count]))
+            chunks[place].bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: fixed[..<count]))
         }
-        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: payload[touch.key]))
+        chunks[place].bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: payload[touch.key]))
         lastOffset = offset
     }
 
@@ -56,11 +55,13 @@ struct ChangeList: Sendable {
     /// Forgets entries behind `offset`.
     mutating func drop(after offset: UInt64) {
         guard offset < lastOffset else { return }
-        let start = anchor(for: offset)
+        let place = chunk(for: offset)
+        chunks.removeLast(chunks.count - place - 1)
+        let start = chunks[place].offsetBefore
         // The entries are this type's own, so that they cannot fail to decode.
-        let kept = try? bytes.withUnsafeBytes { bytes -> (place: Int, offset: UInt64) in
-            var reader = ByteReader(bytes, at: start.place)
-            var kept = (place: start.place, offset: start.offsetBefore)
+        let kept = try? chunks[place].bytes.withUnsafeBytes { bytes -> (count: Int, offset: UInt64) in
+            var reader = ByteReader(bytes)
+            var kept = (count: 0, offset: start)
             while reader.remaining > 0 {
                 let next = kept.offset + (try reader.readVarint("the offset of a touch"))
                 if next > offset { break }
@@ -70,40 +71,42 @@ struct ChangeList: Sendable {
             return kept
         }
         guard let kept else { preconditionFailure("a change list reads what it wrote") }
-        bytes.removeLast(bytes.count - kept.place)
-        anchors.removeAll { $0.place >= kept.place }
-        nextAnchorPlace = anchors.last.map { $0.place + Self.anchorSpacingBytes } ?? 0
+        chunks[place].bytes.removeLast(chunks[place].bytes.count - kept.count)
+        if kept.count == 0 { chunks.removeLast() }
         lastOffset = kept.offset
     }
 
-    /// Appends entries behind `offset` to `touches`; stops at the first commit that begins when there are `limit` of them,
-    /// so that a commit's entries are never split. False if it stopped before the end.
+    /// Appends entries behind `offset` to `touches`; stops at the first commit that begins when there are `limit` of
+    /// them, so that a commit's entries are never split. False if it stopped before the end.
     func collect(after offset: UInt64, limit: Int, into touches: inout [ZoneTouch]) throws -> Bool {
         guard offset < lastOffset else { return true }
-        let start = anchor(for: offset)
-        return try bytes.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes, at: start.place)
-            var current = start.offsetBefore
-            while reader.remaining > 0 {
-                let next = current + (try reader.readVarint("the offset of a touch"))
-                if touches.count >= limit, next != touches.last?.offset { return false }
-                current = next
-                let touch = try Self.read(&reader, offset: current, from: bytes)
-                if current > offset { touches.append(touch) }
+        for chunk in chunks[chunk(for: offset)...] {
+            let isComplete = try chunk.bytes.withUnsafeBytes { bytes in
+                var reader = ByteReader(bytes)
+                var current = chunk.offsetBefore
+                while reader.remaining > 0 {
+                    let next = current + (try reader.readVarint("the offset of a touch"))
+                    if touches.count >= limit, next != touches.last?.offset { return false }
+                    current = next
+                    let touch = try Self.read(&reader, offset: current, from: bytes)
+                    if current > offset { touches.append(touch) }
+                }
+                return true
             }
-            return true
+            if !isComplete { return false }
         }
+        return true
     }
 
-    /// The last place that has everything behind `offset` still in front of it.
-    private func anchor(for offset: UInt64) -> Anchor {
+    /// The last chunk that has everything behind `offset` in it or behind it.
+    private func chunk(for offset: UInt64) -> Int {
         var low = 0
-        var high = anchors.count
+        var high = chunks.count
         while high - low > 1 {
             let middle = (low + high) / 2
-            if anchors[middle].offsetBefore <= offset { low = middle } else { high = middle }
+            if chunks[middle].offsetBefore <= offset { low = middle } else { high = middle }
         }
-        return anchors[low]
+        return low
     }
 
     private static func read(

@@ -17,8 +17,8 @@ public struct NewCommit: Sendable {
     }
 
     /// Does the work that needs no place in the log, compression above all, so that it can be done on any thread.
-    mutating func prepare(touches: TouchFunction) throws {
-        if prepared == nil { prepared = try PreparedPayload(payload, touches: touches) }
+    mutating func prepare(touches: TouchFunction, pool: BufferPool) throws {
+        if prepared == nil { prepared = try PreparedPayload(payload, touches: touches, pool: pool) }
     }
 }
 

@@ -14,8 +14,10 @@ final class EndWaiters: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns once ``wake(end:isClosed:)`` was called with an end behind `offset` or a closed log, or the task is cancelled.
-    /// - Parameter isReached: whether there is nothing to wait for. The end must move before `wake` is called, so none is missed.
+    /// Returns once ``wake(end:isClosed:)`` was called with an end behind `offset` or a closed log, or the task is
+    /// cancelled.
+    /// - Parameter isReached: whether there is nothing to wait for. The end must move before `wake` is called, so none
+    ///   is missed.
     func wait(past offset: UInt64, unless isReached: @Sendable () -> Bool) async {
         let ticket = state.withLock { state in
             state.nextTicket += 1

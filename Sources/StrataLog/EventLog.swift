@@ -2,8 +2,8 @@ import StrataModel
 
 /// An append-only sequence of commits: the only truth of a store.
 ///
-/// Offsets grow; they may leave gaps. Every implementation passes the same contract suite, and may at any time accept only a
-/// prefix of what it is given, report a conflict, or not know what became of an append.
+/// Offsets grow; they may leave gaps. Every implementation passes the same contract suite, and may at any time accept
+/// only a prefix of what it is given, report a conflict, or not know what became of an append.
 ///
 /// ```swift
 /// let end = log.end
@@ -22,7 +22,8 @@ public protocol EventLog: AnyObject, Sendable {
     /// Longest payload that a commit may have.
     var maximumCommitBytes: Int { get }
 
-    /// Does the work on a commit that needs no place in the log, on the caller's thread; ``append(_:expecting:)`` does it otherwise.
+    /// Does the work on a commit that needs no place in the log, on the caller's thread; ``append(_:expecting:)`` does
+    /// it otherwise.
     func prepare(_ commit: inout NewCommit) throws
 
     /// Appends commits behind `expecting`, which must be the end; all of them or a prefix, which is never empty.
@@ -53,7 +54,8 @@ public protocol EventLog: AnyObject, Sendable {
     /// Returns once the end is behind `offset`, or the log is closed, or the task is cancelled.
     func waitForEnd(past offset: UInt64) async
 
-    /// Where a compaction replaced history by complete state; nil where history goes back to the first commit, or was only let go.
+    /// Where a compaction replaced history by complete state; nil where history goes back to the first commit, or was
+    /// only let go.
     func base() throws -> Position?
 
     /// Lets go of history up to `offset` or a little less, and returns the new floor.

@@ -36,8 +36,8 @@ final class FileWindow {
         count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<wanted]), at: position)
     }
 
-    /// The first position at or behind `position`, a multiple of 8 apart from it, whose 8 bytes `matches`; the last bytes
-    /// count as if zeros followed them.
+    /// The first position at or behind `position`, a multiple of 8 apart from it, whose 8 bytes `matches`; the last
+    /// bytes count as if zeros followed them.
     func firstWord(from position: Int, where matches: (UInt64) -> Bool) throws -> Int? {
         var position = position
         while position < limit {

@@ -30,7 +30,8 @@ struct FrameAssembler: ~Copyable {
         var durableOffset: UInt64
     }
 
-    /// Adds a commit's frames, compressing what has not been compressed ahead of time; returns the commit's chain value.
+    /// Adds a commit's frames, compressing what has not been compressed ahead of time; returns the commit's chain
+    /// value.
     mutating func add(_ commit: NewCommit, after end: Position, at place: Place) -> UInt32 {
         let offset = end.offset + 1
         return commit.payload.withUnsafeBytes { payload in
@@ -70,12 +71,12 @@ struct FrameAssembler: ~Copyable {
 
     /// - Parameter ready: what was compressed ahead of time: nil if nothing was, `.some(nil)` if it does not pay.
     private static func store(
-        _ piece: UnsafeRawBufferPointer, _ ready: [UInt8]??, into target: UnsafeMutableRawBufferPointer
+        _ piece: UnsafeRawBufferPointer, _ ready: CompressedPiece??, into target: UnsafeMutableRawBufferPointer
     ) -> (FrameHeader.Codec, Int) {
         switch ready {
         case .some(.some(let compressed)):
-            compressed.withUnsafeBytes { target.copyMemory(from: $0) }
-            return (.lz4, compressed.count)
+            target.copyMemory(from: compressed.bytes)
+            return (.lz4, compressed.bytes.count)
         case .none:
             if let count = Pieces.compress(piece, into: target) { return (.lz4, count) }
         case .some(.none): break

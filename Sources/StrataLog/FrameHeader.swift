@@ -71,7 +71,9 @@ public struct FrameHeader: Sendable, Equatable {
         func number<Number: FixedWidthInteger>(_ place: Int, _: Number.Type) -> Number {
             Number(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: Number.self))
         }
-        func error(_ code: StrataError.Code, _ message: StaticString, _ expected: String, _ found: String) -> StrataError {
+        func error(_ code: StrataError.Code, _ message: StaticString, _ expected: String, _ found: String)
+            -> StrataError
+        {
             StrataError(code, message, .init(position: UInt64(position), expected: expected, found: found))
         }
         let magic = number(0, UInt32.self)

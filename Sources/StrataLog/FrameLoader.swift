@@ -29,7 +29,9 @@ struct FrameLoader {
         while last.kind == .part, position + last.frameBytes + LogFormat.frameHeaderBytes <= range.upperBound {
             position += last.frameBytes
             let bytes = try file.read(count: LogFormat.frameHeaderBytes, at: position)
-            let decoded = bytes.withUnsafeBytes { FrameHeader.decode($0, salt: segment.header.salt, position: position) }
+            let decoded = bytes.withUnsafeBytes {
+                FrameHeader.decode($0, salt: segment.header.salt, position: position)
+            }
             // A mark or seal may stand behind the last part.
             guard case .valid(let header) = decoded, header.kind == .part, header.offset == offset else { break }
             last = header
@@ -66,7 +68,8 @@ struct FrameLoader {
         if header.codec == .stored { return bytes[body] }
         return try located(header) {
             let payload = try [UInt8](unsafeUninitializedCapacity: Int(header.rawLength)) { target, count in
-                let target = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(target)[..<Int(header.rawLength)])
+                let target = UnsafeMutableRawBufferPointer(
+                    rebasing: UnsafeMutableRawBufferPointer(target)[..<Int(header.rawLength)])
                 try bytes.withUnsafeBytes { bytes in
                     try PayloadDecoder.decode(
                         UnsafeRawBufferPointer(rebasing: bytes[body]), codec: header.codec, into: target,
@@ -90,7 +93,9 @@ struct FrameLoader {
             }
             guard let piece = prefix.pieceRange, prefix.index == index, piece.lowerBound == payload.count,
                 piece.count == Int(header.rawLength), header.kind == .part, header.id == first.id
-            else { throw damaged(.brokenSequence, "A commit's parts are not complete.", first.offset, position + place) }
+            else {
+                throw damaged(.brokenSequence, "A commit's parts are not complete.", first.offset, position + place)
+            }
             if index == 0 { payload.reserveCapacity(Int(prefix.payloadBytes)) }
             payload += try located(header) {
                 try [UInt8](unsafeUninitializedCapacity: piece.count) { target, count in
@@ -98,7 +103,8 @@ struct FrameLoader {
                         try PayloadDecoder.decode(
                             UnsafeRawBufferPointer(rebasing: bytes[body.dropFirst(LogFormat.partPrefixBytes)]),
                             codec: header.codec,
-                            into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(target)[..<piece.count]),
+                            into: UnsafeMutableRawBufferPointer(
+                                rebasing: UnsafeMutableRawBufferPointer(target)[..<piece.count]),
                             offset: header.offset, position: position + place)
                     }
                     count = piece.count

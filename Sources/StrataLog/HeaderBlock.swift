@@ -35,7 +35,8 @@ struct HeaderBlock: Sendable, Equatable {
             writer.pad(to: 4)
         }
         writer.pad(to: size ?? 8)
-        precondition(writer.bytes.count <= size ?? LogFormat.headerBlockMaximumBytes, "a header block has room for its fields")
+        precondition(
+            writer.bytes.count <= size ?? LogFormat.headerBlockMaximumBytes, "a header block has room for its fields")
         writer.overwrite(UInt16(writer.bytes.count), at: 10)
         let checksum = writer.bytes.withUnsafeBytes { CRC32C.checksum($0) }
         writer.overwrite(checksum, at: 12)
@@ -61,7 +62,9 @@ struct HeaderBlock: Sendable, Equatable {
                 .newerFormat, "The file is of another version of the format; use a Strata that knows it.",
                 .init(position: 8, path: path, expected: "version \(LogFormat.version)", found: "version \(version)"))
         }
-        do { fields = try bytes.withUnsafeBytes { try Self.decodeFields($0, size: size) } } catch let error as StrataError {
+        do { fields = try bytes.withUnsafeBytes { try Self.decodeFields($0, size: size) } } catch let error
+            as StrataError
+        {
             throw error.located(path: path)
         }
     }

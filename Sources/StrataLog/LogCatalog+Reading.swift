@@ -43,7 +43,11 @@ extension LogCatalog {
             while low < high {
                 let middle = (low + high) / 2
                 guard let range = try withIndex(of: segment, { $0.range(of: middle) }) else { return nil }
-                if try loader.firstHeader(offset: middle, in: range).time >= time { high = middle } else { low = middle + 1 }
+                if try loader.firstHeader(offset: middle, in: range).time >= time {
+                    high = middle
+                } else {
+                    low = middle + 1
+                }
             }
             return low
         }

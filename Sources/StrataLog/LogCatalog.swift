@@ -2,7 +2,8 @@ import StrataModel
 import StrataSystem
 import Synchronization
 
-/// What readers of a log share: its segments, where commits stand, and how far it reaches. The writer publishes into it.
+/// What readers of a log share: its segments, where commits stand, and how far it reaches. The writer publishes into
+/// it.
 final class LogCatalog: Sendable {
     struct State: Sendable {
         var floor: FloorMark

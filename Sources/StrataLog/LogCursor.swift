@@ -46,7 +46,8 @@ struct LogCursor: CommitCursor {
     /// Makes sure that the scanner stands in the right segment and may read as far as the log reaches.
     private mutating func prepareScanner(_ visible: LogCatalog.VisibleEnd) throws {
         if let scanner, let segment {
-            let limit = visible.newestFirstOffset == segment.firstOffset ? visible.endPosition : try scanner.window.file.size()
+            let limit =
+                visible.newestFirstOffset == segment.firstOffset ? visible.endPosition : try scanner.window.file.size()
             scanner.window.raise(limit: limit)
             return
         }
@@ -84,7 +85,8 @@ extension LogCatalog {
     }
 
     /// Position and time of the commit in front of one that is not its segment's first.
-    func frameBefore(_ offset: UInt64, in segment: SegmentFile, _ file: any File) throws -> (end: Position, time: Int64) {
+    func frameBefore(_ offset: UInt64, in segment: SegmentFile, _ file: any File) throws -> (end: Position, time: Int64)
+    {
         guard let range = try withIndex(of: segment, { $0.range(of: offset - 1) }) else {
             preconditionFailure("every commit but a segment's first has one in front of it there")
         }

@@ -48,8 +48,8 @@ struct LogDirectory {
 
     static func readIdentity(_ paths: StorePaths, _ files: any FileSystem) throws -> StoreIdentity {
         let bytes: [UInt8]
-        do { bytes = try files.readAll(paths.identity, atMost: LogFormat.headerBlockMaximumBytes) } catch
-            let error as StrataError where error.code == .notFound
+        do { bytes = try files.readAll(paths.identity, atMost: LogFormat.headerBlockMaximumBytes) } catch let error
+            as StrataError where error.code == .notFound
         {
             throw StrataError(
                 .notAStore, "This is not a Strata store: it has no STORE file.", .init(path: paths.store), cause: error)
@@ -103,7 +103,9 @@ struct LogDirectory {
         let file = try files.open(path, .read)
         defer { file.close() }
         let header: SegmentHeader
-        do { header = try SegmentHeader.read(file) } catch let error as StrataError { throw error.located(segment: first) }
+        do { header = try SegmentHeader.read(file) } catch let error as StrataError {
+            throw error.located(segment: first)
+        }
         guard header.storeID == identity.storeID else {
             throw foreign(path, first, expected: identity.storeID, found: header.storeID)
         }

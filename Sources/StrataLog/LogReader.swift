@@ -4,7 +4,8 @@ import Synchronization
 
 /// Reads a store's log without its lock: beside a writer in another process, or from a medium that cannot be written.
 ///
-/// It sees whole commits only; what stands unfinished behind them may be somebody at work. ``refresh()`` looks for more.
+/// It sees whole commits only; what stands unfinished behind them may be somebody at work. ``refresh()`` looks for
+/// more.
 ///
 /// ```swift
 /// let reader = try LogReader.open(at: "Notes.strata")

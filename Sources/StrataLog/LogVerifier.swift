@@ -1,7 +1,8 @@
 import StrataModel
 import StrataSystem
 
-/// Reads every byte of a log and says whether it is what the format demands, without the lock and without changing anything.
+/// Reads every byte of a log and says whether it is what the format demands, without the lock and without changing
+/// anything.
 ///
 /// ```swift
 /// let report = LogVerifier.verify(at: "Notes.strata")
@@ -59,9 +60,9 @@ public enum LogVerifier {
         // A writer may be in the middle of what is read here; damage is what stays.
         let before = (names: names, report: report)
         for _ in 1..<attempts {
-            do { return try verify(newest, isNewest: true, files, &names, &report, progress, total) } catch
-                is StrataError
-            {
+            do {
+                return try verify(newest, isNewest: true, files, &names, &report, progress, total)
+            } catch is StrataError {
                 (names, report) = before
             }
         }
@@ -80,8 +81,8 @@ public enum LogVerifier {
         report.segmentCount += 1
         report.end = segment.header.before
         let found = try SegmentEnd.find(&scanner, isNewest: isNewest) { scanned in
-            do { report.eventCount += try verifyPayload(ArraySlice(scanned.payload), &names) } catch
-                let error as StrataError
+            do { report.eventCount += try verifyPayload(ArraySlice(scanned.payload), &names) } catch let error
+                as StrataError
             {
                 throw error.located(
                     path: segment.path, segment: segment.firstOffset, offset: scanned.header.offset)

@@ -95,7 +95,9 @@ public final class MemoryLog: EventLog {
     // MARK: Writing
 
     public func prepare(_ commit: inout NewCommit) throws {
-        guard commit.payload.count <= maximumCommitBytes else { throw AppendFailure.tooLarge(limit: maximumCommitBytes) }
+        guard commit.payload.count <= maximumCommitBytes else {
+            throw AppendFailure.tooLarge(limit: maximumCommitBytes)
+        }
     }
 
     public func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {

@@ -26,24 +26,42 @@ enum Pieces {
     }
 }
 
+/// A piece that was compressed ahead of time. Its buffer goes back to the pool with it.
+final class CompressedPiece: Sendable {
+    private let buffer: RawBuffer
+    private let pool: BufferPool
+    private let count: Int
+
+    /// nil if compressing does not pay.
+    init?(_ piece: UnsafeRawBufferPointer, _ pool: BufferPool) {
+        buffer = pool.take(piece.count)
+        self.pool = pool
+        guard let count = Pieces.compress(piece, into: buffer.bytes) else {
+            self.count = 0
+            return nil
+        }
+        self.count = count
+    }
+
+    deinit { pool.give(buffer) }
+
+    /// Valid as long as this object.
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]) }
+}
+
 /// What can be worked out of a payload before its place in the log is known, on the thread that brings it.
 struct PreparedPayload: Sendable {
     /// One for each piece; nil where the piece is stored as it is.
-    let compressed: [[UInt8]?]
+    let compressed: [CompressedPiece?]
     let touches: [Touch]
 
-    init(_ payload: ArraySlice<UInt8>, touches: TouchFunction) throws {
+    init(_ payload: ArraySlice<UInt8>, touches: TouchFunction, pool: BufferPool) throws {
         self.touches = try payload.withUnsafeBytes { try touches($0) }
-        compressed = (0..<Pieces.count(payloadBytes: payload.count)).map { index in
-            let range = Pieces.range(index, payloadBytes: payload.count)
-            let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { target, count in
-                count = payload.withUnsafeBytes { payload in
-                    Pieces.compress(
-                        UnsafeRawBufferPointer(rebasing: payload[range]), into: UnsafeMutableRawBufferPointer(target))
-                        ?? 0
-                }
+        compressed = payload.withUnsafeBytes { payload in
+            (0..<Pieces.count(payloadBytes: payload.count)).map { index in
+                let range = Pieces.range(index, payloadBytes: payload.count)
+                return CompressedPiece(UnsafeRawBufferPointer(rebasing: payload[range]), pool)
             }
-            return bytes.isEmpty ? nil : bytes
         }
     }
 }

@@ -1,5 +1,8 @@
+import Synchronization
+
 /// Memory that grows and is given back with the object; its content is whatever was written last.
-// @unchecked: whoever holds one uses it from one thread at a time; the types that hold one are not shared while they work.
+// @unchecked: whoever holds one uses it from one thread at a time; the types that hold one are not shared while they
+// work.
 final class RawBuffer: @unchecked Sendable {
     private var memory: UnsafeMutableRawBufferPointer
 
@@ -27,5 +30,26 @@ final class RawBuffer: @unchecked Sendable {
         guard memory.count > count else { return }
         memory.deallocate()
         memory = .allocate(byteCount: count, alignment: 16)
+    }
+}
+
+/// Buffers that are used again: giving each of them back to the allocator costs its pages every time.
+final class BufferPool: Sendable {
+    private static let maximumCount = 16
+    private static let maximumBytes = 256 << 10
+
+    private let buffers = Mutex<[RawBuffer]>([])
+
+    func take(_ count: Int) -> RawBuffer {
+        let buffer = buffers.withLock { $0.popLast() } ?? RawBuffer()
+        buffer.ensure(count)
+        return buffer
+    }
+
+    func give(_ buffer: RawBuffer) {
+        guard buffer.count <= Self.maximumBytes else { return }
+        buffers.withLock { buffers in
+            if buffers.count < Self.maximumCount { buffers.append(buffer) }
+        }
     }
 }

@@ -21,7 +21,8 @@ public struct SegmentHeader: Sendable, Equatable {
     public let chainBefore: UInt32
     /// Time of the commit before; the smallest number if there is none.
     public let timeBefore: Int64
-    /// Checksum of the header: every frame's header checksum starts from it, so frames of other segments are not valid here.
+    /// Checksum of the header: every frame's header checksum starts from it, so frames of other segments are not valid
+    /// here.
     let salt: UInt32
     /// Where the first frame begins.
     let byteCount: Int

@@ -57,7 +57,8 @@ struct SegmentIndex: Sendable {
         for zone in otherLists.keys { otherLists[zone]?.drop(after: offset) }
     }
 
-    /// The bytes from a commit's first frame on, up to where the next commit begins or the frames end. A mark or seal may follow within.
+    /// The bytes from a commit's first frame on, up to where the next commit begins or the frames end. A mark or seal
+    /// may follow within.
     func range(of offset: UInt64) -> Range<Int>? {
         guard offset >= firstOffset, offset - firstOffset < UInt64(positions.count) else { return nil }
         let index = Int(offset - firstOffset)

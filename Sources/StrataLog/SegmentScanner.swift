@@ -1,9 +1,11 @@
 import StrataModel
 import StrataSystem
 
-/// Goes through a segment frame by frame, checking everything, up to the first place that is not the frame that must come next.
+/// Goes through a segment frame by frame, checking everything, up to the first place that is not the frame that must
+/// come next.
 ///
-/// Recovery, cursors, `verify` and the indexes of closed segments all read through here, so there is one opinion of what is valid.
+/// Recovery, cursors, `verify` and the indexes of closed segments all read through here, so there is one opinion of
+/// what is valid.
 struct SegmentScanner {
     /// A whole commit. Its payload is valid until the scanner goes on.
     struct ScannedCommit {
@@ -80,7 +82,8 @@ struct SegmentScanner {
         case .mark, .seal:
             // Neither has a body, and a checksum over nothing is 0.
             guard header.bodyChecksum == 0 else {
-                return .stop(.cannotFollow(fault(.badChecksum, "A frame without a body names a checksum.", at: position)))
+                return .stop(
+                    .cannotFollow(fault(.badChecksum, "A frame without a body names a checksum.", at: position)))
             }
             position += LogFormat.frameHeaderBytes
             return header.kind == .mark ? .mark : .seal(header)
@@ -90,7 +93,9 @@ struct SegmentScanner {
     private func decode(_ bytes: UnsafeRawBufferPointer, at position: Int) -> FrameHeader.Decoded {
         guard bytes.count == LogFormat.frameHeaderBytes else {
             return .invalid(
-                fault(.impossibleLength, "The file ends inside a frame's header.", at: position, found: "\(bytes.count) bytes"))
+                fault(
+                    .impossibleLength, "The file ends inside a frame's header.", at: position,
+                    found: "\(bytes.count) bytes"))
         }
         return FrameHeader.decode(bytes, salt: segment.salt, position: position)
     }
@@ -99,15 +104,18 @@ struct SegmentScanner {
         let closing = header.kind == .seal || header.kind == .mark
         let expected = closing ? end.offset : nextOffset
         guard header.offset == expected else {
-            return fault(.brokenSequence, "A frame has another offset than must come next.", at: position,
+            return fault(
+                .brokenSequence, "A frame has another offset than must come next.", at: position,
                 expected: "\(expected)", found: "\(header.offset)")
         }
         guard closing ? header.time == time : header.time >= time else {
-            return fault(.brokenSequence, "A frame's time is before that of the commit in front of it.", at: position,
+            return fault(
+                .brokenSequence, "A frame's time is before that of the commit in front of it.", at: position,
                 expected: "\(time) or later", found: "\(header.time)")
         }
         guard !closing || header.chain == end.chain else {
-            return fault(.brokenChain, "A closing frame has another chain value than the commit in front of it.",
+            return fault(
+                .brokenChain, "A closing frame has another chain value than the commit in front of it.",
                 at: position, expected: hexadecimal(end.chain), found: hexadecimal(header.chain))
         }
         return nil
@@ -121,7 +129,8 @@ struct SegmentScanner {
         let padded = try window.bytes(at: place + LogFormat.frameHeaderBytes, count: count)
         guard padded.count == count else {
             return .failure(
-                fault(.impossibleLength, "The file ends inside a frame's body.", at: place, expected: "\(count) bytes",
+                fault(
+                    .impossibleLength, "The file ends inside a frame's body.", at: place, expected: "\(count) bytes",
                     found: "\(padded.count) bytes"))
         }
         do { try PayloadDecoder.checkBody(padded, of: header, position: place) } catch let error as StrataError {
@@ -162,10 +171,12 @@ struct SegmentScanner {
             case .success(let body):
                 prefix = PayloadDecoder.PartPrefix(body)
                 guard let range = prefix.pieceRange, range.count == Int(header.rawLength), prefix.index == next else {
-                    return .stop(.cannotFollow(
-                        fault(.brokenSequence, "A part is not the one that must come next.", at: place,
-                            expected: "part \(next)",
-                            found: "part \(prefix.index) of \(prefix.count), \(header.rawLength) bytes")))
+                    return .stop(
+                        .cannotFollow(
+                            fault(
+                                .brokenSequence, "A part is not the one that must come next.", at: place,
+                                expected: "part \(next)",
+                                found: "part \(prefix.index) of \(prefix.count), \(header.rawLength) bytes")))
                 }
                 piece = range
                 if next == 0 {
@@ -175,8 +186,9 @@ struct SegmentScanner {
                         payloadBytes: Int(prefix.payloadBytes))
                 }
                 guard piece.upperBound <= scratch.count else {
-                    return .stop(.cannotFollow(
-                        fault(.brokenSequence, "Parts disagree about the length of their commit.", at: place)))
+                    return .stop(
+                        .cannotFollow(
+                            fault(.brokenSequence, "Parts disagree about the length of their commit.", at: place)))
                 }
                 let target = UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[piece])
                 let stored = UnsafeRawBufferPointer(rebasing: body[LogFormat.partPrefixBytes...])
@@ -212,18 +224,22 @@ struct SegmentScanner {
     }
 
     private func decodingFault(
-        _ stored: UnsafeRawBufferPointer, _ header: FrameHeader, into target: UnsafeMutableRawBufferPointer, at place: Int
+        _ stored: UnsafeRawBufferPointer, _ header: FrameHeader, into target: UnsafeMutableRawBufferPointer,
+        at place: Int
     ) -> StrataError? {
         do {
             try PayloadDecoder.decode(
                 stored, codec: header.codec, into: target, offset: header.offset, position: place)
             return nil
-        } catch { return located(error as? StrataError ?? StrataError(.malformed, "A body cannot be decoded.", cause: error)) }
+        } catch {
+            return located(error as? StrataError ?? StrataError(.malformed, "A body cannot be decoded.", cause: error))
+        }
     }
 
     private func chainFault(_ chain: UInt32, _ header: FrameHeader, at place: Int) -> StrataError? {
         guard chain != header.chain else { return nil }
-        return fault(.brokenChain, "A commit's chain value does not follow from the commits before it.", at: place,
+        return fault(
+            .brokenChain, "A commit's chain value does not follow from the commits before it.", at: place,
             expected: hexadecimal(chain), found: hexadecimal(header.chain))
     }
 

@@ -38,7 +38,8 @@ struct SegmentWriter: ~Copyable {
         FrameAssembler.Place(salt: segment.header.salt, position: position, durableOffset: durableOffset)
     }
 
-    /// Overwrites everything from `position` up to `limit` with zeros, so that nothing of a failed write can be read again.
+    /// Overwrites everything from `position` up to `limit` with zeros, so that nothing of a failed write can be read
+    /// again.
     func cutBack(through limit: Int) throws {
         guard limit > position else { return }
         let zeros = [UInt8](repeating: 0, count: min(limit - position, 1 << 20))

@@ -7,7 +7,7 @@ extension SegmentedLog {
         guard commit.payload.count <= LogFormat.maximumCommitBytes else {
             throw AppendFailure.tooLarge(limit: LogFormat.maximumCommitBytes)
         }
-        try commit.prepare(touches: catalog.touches)
+        try commit.prepare(touches: catalog.touches, pool: pool)
     }
 
     public func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
@@ -192,7 +192,8 @@ extension LogCatalog {
     /// The positions of commits that stand behind `expecting` with just these ids, as far as they do.
     func positions(of ids: [Identifier], after expecting: Position) throws -> [Position] {
         let (end, floor) = read { ($0.end.offset, $0.floor.position.offset) }
-        guard expecting.offset >= floor, expecting.offset < end, try chain(at: expecting.offset) == expecting.chain else {
+        guard expecting.offset >= floor, expecting.offset < end, try chain(at: expecting.offset) == expecting.chain
+        else {
             return []
         }
         var positions: [Position] = []

@@ -54,7 +54,9 @@ private struct LogOpener {
         guard var newest = directory.segments.last else {
             throw StrataError(
                 .missingSegment, "The store has no segments.",
-                .init(path: paths.log, expected: "a segment that begins at \((directory.floor?.position.offset ?? 0) + 1)"))
+                .init(
+                    path: paths.log, expected: "a segment that begins at \((directory.floor?.position.offset ?? 0) + 1)"
+                ))
         }
         var segments = directory.segments
         var file = try files.open(newest.path, .write)
@@ -155,7 +157,8 @@ private struct LogOpener {
         try files.syncDirectory(parent(of: paths.store))
     }
 
-    /// Segments without a `STORE` are somebody's history, unless they are the empty first one of an interrupted creation.
+    /// Segments without a `STORE` are somebody's history, unless they are the empty first one of an interrupted
+    /// creation.
     private func refuseOrphans() throws {
         for name in try files.list(paths.log) {
             guard let first = LogFormat.firstOffset(ofSegmentNamed: name) else { continue }

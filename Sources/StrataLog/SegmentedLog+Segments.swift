@@ -30,7 +30,8 @@ extension SegmentedLog {
             if catalog.read({ $0.durableEnd.offset }) < writer.end.offset { try writer.file.sync() }
         } catch {
             let refusal = StrataError(
-                .outcomeUnknown, "A sync failed; what was appended since the last one may be lost. Open the store again.",
+                .outcomeUnknown,
+                "A sync failed; what was appended since the last one may be lost. Open the store again.",
                 .init(path: writer.file.path), cause: error)
             writer.refusal = refusal
             throw .unknown(refusal)

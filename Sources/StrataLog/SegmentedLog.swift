@@ -22,6 +22,7 @@ public final class SegmentedLog: EventLog {
     let catalog: LogCatalog
     let writer: Mutex<SegmentWriter>
     let space: SpaceKeeper
+    let pool = BufferPool()
     private let lock: StoreLock
     private let syncer: IntervalSyncer
 

@@ -3,8 +3,8 @@ import StrataSystem
 
 /// Writes zeros ahead of the frames, and prepares the next segment, on a thread of its own.
 ///
-/// A sync that only overwrites space that is allocated and written does not wait for the file system's own records. Failing
-/// here is never an error: the writer meets a full disk itself, where it can be reported.
+/// A sync that only overwrites space that is allocated and written does not wait for the file system's own records.
+/// Failing here is never an error: the writer meets a full disk itself, where it can be reported.
 final class SpaceKeeper: Sendable {
     private struct State {
         /// The segment that grows. Zeros may be written only from `claimed` on, and only before `filled` passes there.
@@ -68,7 +68,8 @@ final class SpaceKeeper: Sendable {
     func didWrite(upTo position: Int) {
         guard stepBytes > 0 else { return }
         let needsWork = state.withLock { state in
-            // From half of the segment on, the next one is filled twice as fast as this one, so that both are done together.
+            // From half of the segment on, the next one is filled twice as fast as this one, so that both are done
+            // together.
             if position > segmentBytes / 2, !state.hasSpareFailed {
                 state.spareWanted = min(segmentBytes, (position - segmentBytes / 2) * 2 + stepBytes)
             }
@@ -178,15 +179,21 @@ final class SpaceKeeper: Sendable {
         return try? files.open(paths.spare, .create)
     }
 
+    /// Zeros are written in pieces that the medium takes in the time that a commit leaves it.
+    private static let pieceBytes = 256 << 10
+
     private func writeZeros(_ file: any File, _ range: Range<Int>) -> Bool {
         do {
-            let zeros = [UInt8](repeating: 0, count: min(range.count, 1 << 20))
+            let zeros = [UInt8](repeating: 0, count: min(range.count, Self.pieceBytes))
+            // Reserved at once, so that the pieces do not each change the file's size.
+            try file.allocate(range)
             var position = range.lowerBound
             while position < range.upperBound {
                 let count = min(zeros.count, range.upperBound - position)
                 try zeros.withUnsafeBytes { zeros in
                     try file.write(UnsafeRawBufferPointer(rebasing: zeros[..<count]), at: position)
                 }
+                file.finishWriteback(position..<position + count)
                 position += count
             }
             try file.sync()

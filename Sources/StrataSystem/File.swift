@@ -2,8 +2,9 @@ import StrataModel
 
 /// An open file. Calls may come from several threads; none of them moves a shared file position.
 ///
-/// Implementations do one call of the operating system each and pass on what it answered, short counts and interruptions
-/// included: the loops that every caller wants are in the extension below, so that they are tested with injected faults.
+/// Implementations do one call of the operating system each and pass on what it answered, short counts and
+/// interruptions included: the loops that every caller wants are in the extension below, so that they are tested with
+/// injected faults.
 public protocol File: AnyObject, Sendable {
     var path: String { get }
     func size() throws -> Int
@@ -15,6 +16,8 @@ public protocol File: AnyObject, Sendable {
     func syncData() throws
     /// Asks that writing back may begin; promises nothing.
     func startWriteback(_ range: Range<Int>)
+    /// Has the range written back before it returns, so that the next sync has less to do; promises nothing.
+    func finishWriteback(_ range: Range<Int>)
     /// Reserves space, so that writing there cannot fail for lack of it; new bytes read as zero.
     func allocate(_ range: Range<Int>) throws
     func truncate(to size: Int) throws

@@ -27,7 +27,8 @@ public protocol FileSystem: Sendable {
 }
 
 extension FileSystem {
-    /// Puts `bytes` in place of whatever `path` holds, so that after a crash there is the old or the new content, durable on return.
+    /// Puts `bytes` in place of whatever `path` holds, so that after a crash there is the old or the new content,
+    /// durable on return.
     public func replace(_ path: String, in directory: String, with bytes: [UInt8]) throws {
         let draft = path + ".new"
         if try exists(draft) { try remove(draft) }

@@ -1,6 +1,7 @@
 import Glibc
 
-/// One thread waits until another opens it, once. Cheaper than a condition: opening wakes exactly the thread that waits.
+/// One thread waits until another opens it, once. Cheaper than a condition: opening wakes exactly the thread that
+/// waits.
 // @unchecked: a semaphore is made to be used from several threads.
 public final class Gate: @unchecked Sendable {
     // Allocated, because a semaphore must not move.

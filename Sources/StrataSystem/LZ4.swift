@@ -21,7 +21,8 @@ public enum LZ4 {
         return count > 0 ? Int(count) : nil
     }
 
-    /// Decompresses a block that must give exactly as many bytes as `target` has; false if it does not. Any input is safe.
+    /// Decompresses a block that must give exactly as many bytes as `target` has; false if it does not. Any input is
+    /// safe.
     public static func decompress(
         _ source: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
     ) -> Bool {

@@ -9,7 +9,8 @@ extension StrataError {
         case ENOENT, ENOTDIR: return StrataError(.notFound, "There is no such file or directory.", context)
         case EEXIST: return StrataError(.alreadyExists, "The file is there already.", context)
         case EACCES, EPERM:
-            return StrataError(.permissionDenied, "This user may not do that; check owner and mode of the path.", context)
+            return StrataError(
+                .permissionDenied, "This user may not do that; check owner and mode of the path.", context)
         case EROFS:
             return StrataError(.readOnlyMedium, "The medium is read-only; open the store for reading.", context)
         case ENOSPC, EDQUOT, EFBIG: return StrataError(.noSpace, "There is no space left for this.", context)

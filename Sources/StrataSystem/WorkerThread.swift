@@ -20,14 +20,16 @@ public final class WorkerThread: @unchecked Sendable {
     /// Starts at once. `name` has at most 15 bytes.
     public init(name: String, _ body: @escaping @Sendable () -> Void) throws {
         let start = Unmanaged.passRetained(Start(name: name, body: body))
-        let result = pthread_create(&handle, nil, { argument in
-            // The pointer is the object retained above, passed to this thread alone.
-            guard let argument else { return nil }
-            let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
-            strata_name_this_thread(start.name)
-            start.body()
-            return nil
-        }, start.toOpaque())
+        let result = pthread_create(
+            &handle, nil,
+            { argument in
+                // The pointer is the object retained above, passed to this thread alone.
+                guard let argument else { return nil }
+                let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+                strata_name_this_thread(start.name)
+                start.body()
+                return nil
+            }, start.toOpaque())
         guard result == 0 else {
             start.release()
             throw StrataError.systemCall("pthread_create", path: name, errno: result)

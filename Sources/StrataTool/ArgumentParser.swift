@@ -1,7 +1,7 @@
 /// Takes a command line apart by what a command declares, and says what is wrong with one that does not fit.
 ///
-/// Options may stand before, between and behind the operands, as `--name VALUE`, `--name=VALUE`, `-n VALUE` or `-nVALUE`.
-/// Behind `--` everything is an operand.
+/// Options may stand before, between and behind the operands, as `--name VALUE`, `--name=VALUE`, `-n VALUE` or
+/// `-nVALUE`. Behind `--` everything is an operand.
 struct ArgumentParser {
     let operands: [Operand]
     let options: [any OptionDescription]

@@ -1,7 +1,7 @@
 /// One subcommand: what it is called, what it takes, and what it does.
 ///
-/// Adding one means one file in `Commands` and one line in ``CommandRegistry``; parsing, help and errors follow from what
-/// is declared here.
+/// Adding one means one file in `Commands` and one line in ``CommandRegistry``; parsing, help and errors follow from
+/// what is declared here.
 protocol Command: Sendable {
     static var name: String { get }
     /// Half a line for the list of commands, in the imperative and without a full stop.

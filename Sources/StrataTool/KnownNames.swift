@@ -71,8 +71,8 @@ struct KnownNames {
 }
 
 extension KnownNames {
-    /// Reads what was interned in front of `offset`. Damaged segments are passed over: names are a service, and whoever asks
-    /// for what lies behind the damage still gets them from the rest.
+    /// Reads what was interned in front of `offset`. Damaged segments are passed over: names are a service, and whoever
+    /// asks for what lies behind the damage still gets them from the rest.
     /// - Returns: the first damage that was met.
     mutating func addAll(of store: StoreAccess, before offset: UInt64) throws -> StrataError? {
         var damage: StrataError?

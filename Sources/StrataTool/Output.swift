@@ -1,18 +1,24 @@
 import Glibc
 
+/// Why output cannot go on.
+enum OutputError: Error, CustomStringConvertible {
+    /// Whoever read it has gone. Not a failure: the command ends quietly.
+    case closedPipe
+    /// The operating system refuses, with this error number.
+    case refused(Int32)
+
+    var description: String {
+        switch self {
+        case .closedPipe: "nobody reads the output any more"
+        case .refused(let number): "cannot write the output: \(String(cString: strerror(number)))"
+        }
+    }
+}
+
 /// The standard output, buffered. Writing never fails by itself: ``endLine()`` and ``flush()`` report what went wrong.
 ///
 /// The first line is handed on at once, so that whoever waits sees that it begins; the rest goes in large pieces.
 final class Output {
-    /// Whoever read the output has gone. Not a failure: the command ends quietly.
-    struct ClosedPipe: Error {}
-
-    /// The output could not be written for another reason.
-    struct WriteFailure: Error, CustomStringConvertible {
-        let number: Int32
-        var description: String { "cannot write the output: \(String(cString: strerror(number)))" }
-    }
-
     private static let capacity = 64 << 10
 
     private let descriptor: Int32
@@ -96,12 +102,11 @@ final class Output {
         try flush()
         var request = pollfd(fd: descriptor, events: 0, revents: 0)
         guard poll(&request, 1, milliseconds) > 0 else { return }
-        throw ClosedPipe()
+        throw OutputError.closedPipe
     }
 
     private func reportFailure() throws {
-        if failure == EPIPE { throw ClosedPipe() }
-        throw WriteFailure(number: failure)
+        throw failure == EPIPE ? OutputError.closedPipe : .refused(failure)
     }
 
     /// After a failure everything is dropped: the error is on its way.

@@ -45,8 +45,8 @@ struct Timestamp: Equatable {
 }
 
 extension Timestamp {
-    /// Reads `2026-11-21`, `2026-11-21T05:18`, with seconds, a fraction, `Z` or an offset such as `+01:00`; `15m`, which is so
-    /// long before `now`, also with `s`, `h` and `d`; and `@1795238283000000`. Without an offset it is UTC.
+    /// Reads `2026-11-21`, `2026-11-21T05:18`, with seconds, a fraction, `Z` or an offset such as `+01:00`; `15m`,
+    /// which is so long before `now`, also with `s`, `h` and `d`; and `@1795238283000000`. Without an offset it is UTC.
     init?(parsing text: String, now: Int64) {
         var scanner = DigitScanner(text)
         if text.hasPrefix("@") {

@@ -12,14 +12,19 @@ public enum Tool {
         let output = Output()
         var name: String?
         do {
-            let code = try dispatch(words, output, &name)
-            try output.flush()
-            return code
-        } catch is Output.ClosedPipe {
+            do {
+                let code = try dispatch(words, output, &name)
+                try output.flush()
+                return code
+            } catch let error where !(error is OutputError) {
+                // What was printed before it happened comes first.
+                try output.flush()
+                throw error
+            }
+        } catch OutputError.closedPipe {
             return .success
         } catch {
-            // What was printed before it happened comes first.
-            if case .some = try? output.flush() { Diagnostics.report(explain(error, name), by: name) }
+            Diagnostics.report(explain(error, name), by: name)
             return error is UsageError ? .usage : .unreadable
         }
     }

@@ -14,7 +14,7 @@ struct SimulatedDiskNameTests {
     /// All sets of names that seeds can bring about, with the first byte of each file.
     private func outcomes() throws -> Set<String> {
         var outcomes: Set<String> = []
-        for seed in seeds(200) {
+        for seed in UInt64(1)...200 {
             let survivor = disk.afterPowerLoss(seed: seed)
             outcomes.insert(
                 try survivor.paths.map { path in

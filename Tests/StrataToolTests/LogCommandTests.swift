@@ -1,4 +1,3 @@
-import Foundation
 import StrataModel
 import Testing
 
@@ -8,25 +7,134 @@ import Testing
         #expect(result.code == 0 && result.errors.isEmpty)
         #expect(
             result.output == """
-                commit 1  2026-11-21T05:46:41.500000Z  chain CHAIN1  id 00000000000000a00000000000000001
+                commit 1  2026-11-21T05:46:41.500000Z  chain 13416bd0  id 00000000000000a00000000000000001
                     system, modify zones, 7 events, 66 bytes
                     name interned    user 1 = anna  (7 bytes)
+                    name interned    device 1 = phone of user 1  (9 bytes)
+                    name interned    database 1 = private of user 1  (4 bytes)
+                    name interned    zone 1 = Notes in database 1 of user 1  (10 bytes)
+                    name interned    record type 1 = Note  (7 bytes)
+                    name interned    field 1 = title  (8 bytes)
+                    zone saved       Notes  (1 byte)
+
+                commit 2  2026-11-21T05:46:43.000000Z  chain 13fc23d4  id 00000000000000a00000000000000002
+                    anna on phone, modify records, 1 event, 43 bytes
+                    record saved     Notes / Note / note-1  (29 bytes)
+
 
                 """)
     }
 
     @Test func oneline() throws {
         let result = try StoreFixture.small().run("log", "--oneline", "Notes.strata")
-        #expect(result.code == 0)
+        #expect(result.code == 0 && result.errors.isEmpty)
         #expect(
             result.output == """
-                1
+                1 2026-11-21T05:46:41.500000Z system  modify zones: 6 name interned, 1 zone saved, 66 bytes
+                2 2026-11-21T05:46:43.000000Z anna on phone  modify records: 1 record saved, 43 bytes
+                3 2026-11-21T05:46:44.500000Z anna on phone  modify records: 1 record saved, 43 bytes
+                4 2026-11-21T05:46:46.000000Z anna on phone  modify records: 1 record saved, 43 bytes
 
                 """)
     }
 
     @Test func json() throws {
         let result = try StoreFixture.small().run("log", "Notes.strata", "--json", "-n", "1")
-        #expect(result.output == "\n")
+        #expect(result.code == 0 && result.errors.isEmpty)
+        #expect(
+            result.output == """
+                {"offset":4,"id":"00000000000000a00000000000000004","time":1795240006000000,"chain":"8f4ff906",\
+                "bytes":43,"user":1,"userName":"anna","device":1,"deviceName":"phone","operationID":"",\
+                "operationKind":"modify records","qualityOfService":"default","groupID":"","groupName":"",\
+                "lazy":false,"events":[{"kind":16,"name":"record saved","bytes":29,"zone":1,"zoneName":"Notes",\
+                "type":1,"typeName":"Note","record":"note-3"}]}
+
+                """)
+    }
+
+    @Test func everythingThatAHeaderHasIsShown() throws {
+        let fixture = try StoreFixture.small()
+        try fixture.open()
+        try fixture.append(
+            Envelope(
+                header: .init(
+                    user: 9, device: 8, operationID: "op-1", operationKind: .init(rawValue: 77), qualityOfService: .utility,
+                    groupID: "g-1", groupName: "import", isLazy: true),
+                events: [fixture.noteEvent("x", kind: .recordErased), Event(.init(rawValue: 4_000), body: [1, 2])]
+            ).encoded())
+        try fixture.close()
+        let result = try fixture.run("log", fixture.name, "-n", "1")
+        #expect(
+            Array(result.lines.dropFirst()) == [
+                "    user 9 on device 8, unknown operation 77, utility, lazy, 2 events, 46 bytes", "    operation op-1",
+                "    group g-1 import", "    record erased    Notes / Note / x  (4 bytes)",
+                "    unknown event 4000  (2 bytes)",
+            ])
+    }
+
+    @Test func aPayloadThatIsNoEnvelopeIsShownAndPassed() throws {
+        let fixture = try StoreFixture.small()
+        try fixture.open()
+        try fixture.append([9, 9, 9])
+        try fixture.append(Envelope(events: [Event(.recordSaved, body: [0xFF])]).encoded())
+        try fixture.saveNotes(1)
+        try fixture.close()
+        let lines = try fixture.run("log", "--oneline", fixture.name, "-n", "3").lines
+        #expect(lines.count == 3)
+        #expect(lines[0].contains("malformed payload: ") && lines[0].hasSuffix(", 3 bytes"))
+        let json = try fixture.run("log", "--json", fixture.name, "-n", "3")
+        #expect(json.code == 0)
+        #expect(json.lines[0].contains("\"bytes\":3,\"malformed\":\""))
+        #expect(json.lines[1].contains("\"name\":\"record saved\",\"bytes\":1,\"malformed\":\""))
+        #expect(json.lines[2].contains("\"record\":\"note-4\""))
+    }
+
+    @Test(arguments: ["", "--oneline"]) func nothingThatATerminalObeysIsPrinted(_ form: String) throws {
+        let fixture = try StoreFixture()
+        let name = InternedName(ordinal: 1, name: .user("\u{1B}[2J\u{202E}evil\n"))
+        try fixture.append(
+            Envelope(header: .init(user: 1), events: [name.event, fixture.noteEvent("\u{1B}]0;x\u{7}")]).encoded())
+        try fixture.close()
+        let result = try ToolProcess.run(["log", fixture.name] + (form.isEmpty ? [] : [form]), in: fixture.directory.path)
+        #expect(result.output.contains("\\u{1b}[2J\\u{202e}evil\\u{a}"))
+        #expect(result.output.unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 && $0 != "\u{202E}" })
+    }
+
+    // MARK: Which commits
+
+    @Test(arguments: [
+        (["--from", "3"], 3...6), (["--to", "2"], 1...2), (["--from=2", "--to=4"], 2...4), (["-n", "2"], 5...6),
+        (["-n2", "--to", "3"], 2...3), (["-n", "99"], 1...6), (["--from", "3", "-n", "99"], 3...6),
+        (["--since", "2026-11-21T05:46:44.5Z"], 3...6), (["--since", "@1795240004500001"], 4...6),
+        (["--since", "1970-01-01"], 1...6), (["--since", "2026-11-21T06:46:46+01:00", "--to", "4"], 4...4),
+    ] as [([String], ClosedRange<Int>)])
+    func chosen(_ words: [String], _ offsets: ClosedRange<Int>) throws {
+        let fixture = try StoreFixture()
+        try fixture.internNames()
+        try fixture.saveNotes(5)
+        try fixture.close()
+        let result = try ToolProcess.run(["log", "--oneline", fixture.name] + words, in: fixture.directory.path)
+        #expect(result.code == 0 && result.errors.isEmpty)
+        #expect(result.lines.map { Int($0.prefix { $0 != " " }) } == offsets.map { $0 })
+        // Names are known though their commit is not printed.
+        #expect(result.lines.last?.contains(" anna on phone ") == (offsets.upperBound > 1))
+    }
+
+    @Test(arguments: [["--from", "5"], ["--since", "2100-01-01"], ["-n", "0"]])
+    func nothingChosen(_ words: [String]) throws {
+        let fixture = try StoreFixture.small()
+        let result = try ToolProcess.run(["log", fixture.name] + words, in: fixture.directory.path)
+        #expect(result.code == 0 && result.output.isEmpty && result.errors.isEmpty)
+    }
+
+    @Test func historyThatWasLetGoIsNoted() throws {
+        let fixture = try StoreFixture.segmented()
+        try fixture.open(segmentBytes: 64 << 10)
+        let floor = try #require(try fixture.trim(to: 200)).offset
+        try fixture.close()
+        let result = try fixture.run("log", "--oneline", fixture.name, "--from", "1", "--to", "\(floor + 2)")
+        #expect(result.code == 0)
+        #expect(result.errors == "strata log: the history up to \(floor) has been let go; printing from \(floor + 1)\n")
+        #expect(result.lines.map { UInt64($0.prefix { $0 != " " }) } == [floor + 1, floor + 2])
     }
 }

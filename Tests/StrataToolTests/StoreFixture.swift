@@ -80,6 +80,8 @@ final class StoreFixture {
         return Event(kind, body: body.bytes[...])
     }
 
+    func noise(_ count: Int) -> [UInt8] { generator.nextBytes(count) }
+
     static let header = EnvelopeHeader(user: 1, device: 1, operationKind: .modifyRecords)
 
     func saveNotes(_ count: Int, noise: Int = 20, header: EnvelopeHeader = header) throws {
@@ -109,6 +111,14 @@ final class StoreFixture {
         try RealFileSystem().list(path + "/log").filter { $0.hasSuffix(".seg") }.sorted().map { "\(path)/log/\($0)" }
     }
 
+    /// Every file with its bytes.
+    func content() throws -> [String: [UInt8]] {
+        let files = RealFileSystem()
+        let paths = try files.list(path).filter { $0 != "log" }.map { "\(path)/\($0)" }
+            + files.list(path + "/log").map { "\(path)/log/\($0)" }
+        return try Dictionary(uniqueKeysWithValues: paths.map { ($0, try files.readAll($0, atMost: 1 << 30)) })
+    }
+
     func change(_ file: String, at position: Int, _ body: (UInt8) -> UInt8) throws {
         let file = try RealFileSystem().open(file, .write)
         defer { file.close() }
@@ -128,7 +138,8 @@ final class StoreFixture {
         try appendBytes([UInt8](repeating: 0xAB, count: 100), to: newest)
     }
 
-    /// Flips a byte in the body of the commit in the middle of a segment that was closed or marked, so it counts as synced.
+    /// Flips a byte in the body of the commit in the middle of a segment that was closed or marked, so it counts as
+    /// synced.
     func flipByte(inSegment index: Int) throws {
         let file = try segments()[index]
         let bytes = try RealFileSystem().readAll(file, atMost: 1 << 30)

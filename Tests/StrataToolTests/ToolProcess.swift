@@ -18,6 +18,7 @@ final class ToolProcess {
     private var pipe: Int32
     private let errorPath: String
     private var pending: [UInt8] = []
+    private var hasEnded = false
 
     /// Beside the test bundle, where the build puts all its products.
     static var toolPath: String {
@@ -38,9 +39,10 @@ final class ToolProcess {
     /// - Parameter directory: where it runs, so that outputs can name stores without their folder.
     init(_ words: [String], in directory: String, program: String? = nil) throws {
         let program = try program ?? Self.toolPath
-        errorPath = "\(directory)/errors-\(UInt64.random(in: 0...UInt64.max))"
+        let errors = "\(directory)/errors-\(UInt64.random(in: 0...UInt64.max))"
+        errorPath = errors
         (identifier, pipe) = try Self.spawning.withLock { _ in
-            try Self.spawn([program] + words, in: directory, errors: errorPath)
+            try Self.spawn([program] + words, in: directory, errors: errors)
         }
     }
 
@@ -59,11 +61,22 @@ final class ToolProcess {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        // Threads of the test run block signals, and a shell may have it ignore some; a user's tool starts without that.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigaddset(&signals, SIGINT)
+        sigaddset(&signals, SIGPIPE)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         let shell = ["sh", "-c", "cd \"$0\" && exec \"$@\"", directory] + words
         var arguments = shell.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var child: pid_t = 0
-        let result = posix_spawn(&child, "/bin/sh", &actions, nil, &arguments, environ)
+        let result = posix_spawn(&child, "/bin/sh", &actions, &attributes, &arguments, environ)
         guard result == 0 else {
             close(ends[0])
             throw StrataError.systemCall("posix_spawn", path: words[0], errno: result)
@@ -71,7 +84,13 @@ final class ToolProcess {
         return (child, ends[0])
     }
 
-    deinit { closePipe() }
+    deinit {
+        closePipe()
+        if !hasEnded {
+            kill(identifier, SIGKILL)
+            _ = try? wait()
+        }
+    }
 
     /// Runs the tool to its end.
     static func run(_ words: String..., in directory: String) throws -> ToolResult {
@@ -93,7 +112,16 @@ final class ToolProcess {
         }
     }
 
+    /// Longer than any run takes on a busy machine; a tool that hangs fails its test instead of holding up all of them.
+    private static let patienceMilliseconds: Int32 = 30_000
+
     private func readMore() throws -> Bool {
+        var request = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
+        guard poll(&request, 1, Self.patienceMilliseconds) > 0 else {
+            throw StrataError(
+                .interrupted, "The tool says nothing more and does not end.",
+                .init(found: String(decoding: pending.suffix(200), as: UTF8.self)))
+        }
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         let count = buffer.withUnsafeMutableBytes { read(pipe, $0.baseAddress, $0.count) }
         guard count >= 0 else { throw StrataError.systemCall("read", path: "the tool's output", errno: errno) }
@@ -117,9 +145,13 @@ final class ToolProcess {
     /// The exit code; 128 + n for a process that signal n ended.
     func wait() throws -> Int32 {
         var status: Int32 = 0
-        guard waitpid(identifier, &status, 0) == identifier else {
-            throw StrataError.systemCall("waitpid", path: "strata", errno: errno)
+        for _ in 0..<Self.patienceMilliseconds where !hasEnded {
+            let ended = waitpid(identifier, &status, WNOHANG)
+            guard ended >= 0 else { throw StrataError.systemCall("waitpid", path: "strata", errno: errno) }
+            hasEnded = ended == identifier
+            if !hasEnded { usleep(1_000) }
         }
+        guard hasEnded else { throw StrataError(.interrupted, "The tool does not end.") }
         return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
     }
 

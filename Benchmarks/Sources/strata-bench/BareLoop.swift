@@ -7,7 +7,9 @@ struct BareLoop {
     let fileBytes: Int
 
     /// Calls `body` with writes that sync; returns operations per second. The file is made before the clock starts.
-    func run(seconds: Double, _ body: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws -> Double {
+    func run(seconds: Double, _ body: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws
+        -> Double
+    {
         let file = try RealFileSystem().open(path, .writeOrCreate)
         defer {
             file.close()

@@ -70,7 +70,8 @@ extension LogWorkload {
                 workload: Self.name, metric: "open after a kill, \(target >> 20) MiB active", unit: "ms",
                 strata: openings, bar: .atMost(200)),
             Measurement(
-                workload: Self.name, metric: "read a 300 B commit by offset", unit: "µs", strata: reads, bar: .atMost(3)),
+                workload: Self.name, metric: "read a 300 B commit by offset", unit: "µs", strata: reads, bar: .atMost(3)
+            ),
         ]
     }
 

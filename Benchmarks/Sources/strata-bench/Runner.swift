@@ -31,7 +31,8 @@ struct Runner {
         let folder = try makeFolder()
         defer { removeTree(folder) }
         var measurements: [Measurement] = []
-        for workload in Self.workloads where arguments.workloads.isEmpty || arguments.workloads.contains(workload.name) {
+        for workload in Self.workloads where arguments.workloads.isEmpty || arguments.workloads.contains(workload.name)
+        {
             let made = workload.make(arguments.isQuick ? .quick : .full, folder)
             measurements += try made.run(printError)
         }

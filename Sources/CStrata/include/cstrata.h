@@ -1,4 +1,5 @@
-// What Swift cannot say: CRC-32C with the processor's own instructions, and two Linux calls that its C library module hides.
+// What Swift cannot say: CRC-32C with the processor's own instructions, and two Linux calls that its C library module
+// hides.
 #ifndef CSTRATA_H
 #define CSTRATA_H
 
@@ -16,6 +17,9 @@ int strata_crc32c_has_hardware(void);
 
 // Asks that the pages be written back; returns at once. 0, or -1 with errno.
 int strata_start_writeback(int descriptor, int64_t position, int64_t count);
+
+// As above, but returns once they have been handed to the medium; no promise that they survive a loss of power.
+int strata_finish_writeback(int descriptor, int64_t position, int64_t count);
 
 // Names the calling thread for debuggers; at most 15 bytes. 0, or an error number.
 int strata_name_this_thread(const char *name);

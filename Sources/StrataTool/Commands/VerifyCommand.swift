@@ -30,14 +30,16 @@ enum VerifyCommand: Command {
 
     private static func write(_ report: LogVerifier.Report, to output: Output) {
         let extent =
-            "\(report.commitCount) commits, \(report.eventCount) events, \(report.segmentCount) segments, "
-            + "\(report.fileBytes) bytes"
+            [
+                count(report.commitCount, "commit"), count(report.eventCount, "event"),
+                count(UInt64(report.segmentCount), "segment"), count(UInt64(report.fileBytes), "byte"),
+            ].joined(separator: ", ")
         if let damage = report.damage {
             output.write("damaged\n")
             for (label, value) in Advice.items(of: damage) {
                 output.write("  \(label): \(Printable.escaped(value))\n")
             }
-            output.write("  whole up to: \(report.end), with \(report.commitCount) commits\n")
+            output.write("  whole up to: \(report.end), with \(count(report.commitCount, "commit"))\n")
             output.write("  advice: copy the store before anything else is done to it; 'strata log' prints what is whole")
             return
         }
@@ -49,6 +51,8 @@ enum VerifyCommand: Command {
                     + "removes them.")
         }
     }
+
+    private static func count(_ count: UInt64, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
     private static func writeJSON(_ report: LogVerifier.Report, to output: Output) {
         var json = JSONWriter(output)

@@ -41,24 +41,28 @@ struct AppendContractTests {
     }
 
     static let sizes = [
-        0, 1, 2, 7, 8, 63, 64, 95, 96, 97, 300, 4_095, 65_471, 64 << 10, 1 << 20, (4 << 20) - 1, 4 << 20,
-        (4 << 20) + 1, 8 << 20, 9 << 20,
+        0, 1, 2, 7, 8, 63, 64, 95, 96, 97, 300, 4_095, 65_471, 64 << 10, (4 << 20) - 1, 4 << 20, (4 << 20) + 1, 9 << 20,
     ]
 
     @Test("Payloads of every size come back, random and compressible", arguments: LogKind.allCases, [true, false])
     func sizes(kind: LogKind, isRandom: Bool) throws {
         // Large payloads only once each: reading short pieces of megabytes proves nothing more.
-        let limit = if case .stutteringDisk = kind { 64 << 10 } else { Int.max }
+        let limit =
+            switch kind {
+            case .stutteringDisk, .hostileMemory: 64 << 10
+            default: Int.max
+            }
         let fixture = try LogFixture(kind, touches: LogFixture.noTouches)
         let commits = Self.sizes.filter { $0 <= limit }.map { fixture.makeRaw($0, isRandom: isRandom) }
         for commit in commits { try fixture.append([commit]) }
         let read = fixture.own(try fixture.log.allCommits())
         #expect(read.map(\.payload.count) == commits.map(\.payload.count))
-        #expect(read == fixture.appended)
+        #expect(firstDifference(read, fixture.appended) == nil)
         for commit in read {
-            try check(try fixture.log.commit(at: commit.offset) == commit, "\(commit.payload.count) bytes by offset")
+            let byOffset = try #require(try fixture.log.commit(at: commit.offset))
+            try check(firstDifference([byOffset], [commit]) == nil, "\(commit.payload.count) bytes by offset")
         }
-        let small = try fixture.log.allCommits().prefix { $0.payload.count <= 1 << 20 }
+        let small = try fixture.log.allCommits().prefix { $0.payload.count <= 64 << 10 }
         #expect(ReferenceChain.firstBreak(in: Array(small)) == nil)
     }
 
@@ -128,8 +132,8 @@ struct AppendContractTests {
         let positions = try fixture.append(commits)
         let mine = try #require(positions.first)
         // The commit in front of the first of ours is where it was appended, whatever somebody else did meanwhile.
-        let before = try fixture.log.allCommits().last { $0.offset < mine.offset }?.position ?? start
-        let contiguous = positions.count == 4 && (try fixture.log.commits(from: mine.offset).map(\.position)) == positions
+        let before = try fixture.log.allCommits().last(where: { $0.offset < mine.offset })?.position ?? start
+        let contiguous = try fixture.log.commits(from: mine.offset).map(\.position) == positions
         let end = fixture.log.end
         #expect(try fixture.log.append([commits[0]], expecting: before).positions == [mine])
         if contiguous {

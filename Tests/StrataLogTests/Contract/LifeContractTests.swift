@@ -17,7 +17,8 @@ struct LifeContractTests {
             let floor = try fixture.log.trim(to: wanted)
             #expect(floor == fixture.log.floor)
             #expect(floor.offset <= max(wanted, before.offset) && floor.offset >= before.offset)
-            #expect(try floor.offset == 0 || all.contains { $0.position == floor } && fixture.log.chain(at: floor.offset) == floor.chain)
+            #expect(floor == .start || all.contains { $0.position == floor })
+            #expect(try fixture.log.chain(at: floor.offset) == floor.chain)
             #expect(try fixture.log.allCommits() == all.filter { $0.offset > floor.offset })
             try checkBelow(fixture.log, floor: floor.offset)
         }

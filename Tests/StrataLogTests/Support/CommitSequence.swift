@@ -1,3 +1,4 @@
+import Glibc
 import StrataLog
 import StrataModel
 import StrataSystem
@@ -66,4 +67,24 @@ extension LogReader {
         while let commit = try cursor.next() { commits.append(commit) }
         return commits
     }
+}
+
+/// Where two lists of commits differ, in words. Payloads are compared by the C library: builds for tests are not
+/// optimised, and some payloads have megabytes.
+func firstDifference(_ left: [Commit], _ right: [Commit]) -> String? {
+    for (left, right) in zip(left, right) {
+        let isSame =
+            left.position == right.position && left.id == right.id && left.time == right.time
+            && left.payload.count == right.payload.count
+            && left.payload.withUnsafeBytes { left in
+                right.payload.withUnsafeBytes { right in
+                    guard let first = left.baseAddress, let second = right.baseAddress else { return true }
+                    return memcmp(first, second, left.count) == 0
+                }
+            }
+        if !isSame {
+            return "\(left.position) with \(left.payload.count) bytes, \(right.position) with \(right.payload.count)"
+        }
+    }
+    return left.count == right.count ? nil : "\(left.count) and \(right.count) commits"
 }

@@ -41,7 +41,7 @@ final class LogFixture {
         let touches = touches ?? { try Envelope.touches(of: $0) }
         // Small segments, so that every test crosses some; the step is small enough to be taken often.
         let options = options ?? LogOptions(segmentBytes: 64 << 10, spaceStepBytes: 8 << 10)
-        commits = CommitSequence(seed: 1)
+        commits = CommitSequence(seed: 1, noise: 0.9)
         var directory: TestDirectory?
         switch kind {
         case .simulatedDisk, .stutteringDisk:

@@ -7,7 +7,8 @@ func thrownError(_ body: () throws -> Void) -> StrataError? {
     return nil
 }
 
-/// The code of the engine's error that `body` throws, wherever it is: thrown itself or as the reason of a failed append.
+/// The code of the engine's error that `body` throws, wherever it is: thrown itself or as the reason of a failed
+/// append.
 func thrownCode(_ body: () throws -> Void) -> StrataError.Code? {
     do { try body() } catch { return code(of: error) }
     return nil

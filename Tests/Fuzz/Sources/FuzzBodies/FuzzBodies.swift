@@ -4,7 +4,8 @@ import StrataSystem
 
 /// What the fuzz targets do with an input. The ordinary tests replay the corpus through the same functions.
 public enum FuzzBodies {
-    /// Any bytes as a payload: decoding gives an envelope or throws; what decodes encodes to something that decodes alike.
+    /// Any bytes as a payload: decoding gives an envelope or throws; what decodes encodes to something that decodes
+    /// alike.
     public static func envelope(_ input: UnsafeRawBufferPointer) {
         let payload = ArraySlice(input)
         _ = try? Envelope.touches(of: input)
@@ -47,8 +48,8 @@ public enum FuzzBodies {
         }
     }
 
-    /// Puts right the magic and checksums of the frames that the input seems to mean, unless it asks not to: a fuzzer does not
-    /// guess checksums, and what lies behind them is what matters.
+    /// Puts right the magic and checksums of the frames that the input seems to mean, unless it asks not to: a fuzzer
+    /// does not guess checksums, and what lies behind them is what matters.
     private static func repaired(_ input: UnsafeRawBufferPointer) -> [UInt8] {
         var bytes = [UInt8](input)
         guard let mode = bytes.popLast(), mode & 1 == 0 else { return bytes }

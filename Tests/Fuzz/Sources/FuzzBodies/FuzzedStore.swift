@@ -5,7 +5,8 @@ import Synchronization
 /// A store in memory with one segment, whose frames are given.
 struct FuzzedStore {
     static let headerBytes = 128
-    static let salt = UInt32(segmentHeader[12]) | UInt32(segmentHeader[13]) << 8 | UInt32(segmentHeader[14]) << 16
+    static let salt =
+        UInt32(segmentHeader[12]) | UInt32(segmentHeader[13]) << 8 | UInt32(segmentHeader[14]) << 16
         | UInt32(segmentHeader[15]) << 24
 
     private static let storeID = [UInt8](repeating: 7, count: 16)
@@ -123,6 +124,7 @@ private final class FuzzedFile: File {
 
     func syncData() throws {}
     func startWriteback(_ range: Range<Int>) {}
+    func finishWriteback(_ range: Range<Int>) {}
     func allocate(_ range: Range<Int>) throws {}
     func tryLock() throws -> Bool { true }
     func close() {}

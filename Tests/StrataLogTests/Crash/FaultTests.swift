@@ -1,0 +1,186 @@
+import Glibc
+@testable import StrataLog
+import StrataModel
+import StrataSystem
+import TestSupport
+import Testing
+
+/// One way in which one kind of call fails.
+struct Fault: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let kind: SimulatedDisk.CallKind
+    let outcome: SimulatedDisk.FaultOutcome
+    /// Legal, and no error: nobody may notice.
+    let isHarmless: Bool
+
+    init(
+        _ description: String, _ kind: SimulatedDisk.CallKind, _ outcome: SimulatedDisk.FaultOutcome,
+        isHarmless: Bool = false
+    ) {
+        (testDescription, self.kind, self.outcome) = (description, kind, outcome)
+        self.isHarmless = isHarmless
+    }
+
+    static let all: [Fault] = [
+        .init("a write fails", .write, .errno(EIO)), .init("a write finds no space", .write, .errno(ENOSPC)),
+        .init("a write writes a part, then fails", .write, .writeThenErrno(100, ENOSPC)),
+        .init("a write is done, and reported as failed", .write, .doneThenErrno(EIO)),
+        .init("a write is short", .write, .shortWrite(7), isHarmless: true),
+        .init("a write is interrupted", .write, .interrupted, isHarmless: true),
+        .init("a sync fails", .syncData, .errno(EIO)), .init("a sync fails and loses", .syncData, .syncLoses),
+        .init("a sync is done, and reported as failed", .syncData, .doneThenErrno(EIO)),
+        .init("a sync is interrupted", .syncData, .interrupted, isHarmless: true),
+        .init("a rename fails", .rename, .errno(EIO)),
+        .init("a rename is done, and reported as failed", .rename, .doneThenErrno(EIO)),
+        .init("a truncation fails", .truncate, .errno(EIO)), .init("a file cannot be made", .create, .errno(ENOSPC)),
+        .init("a file is made, and reported as not", .create, .doneThenErrno(EIO)),
+        .init("a removal fails", .remove, .errno(EIO)),
+        .init("a directory's sync fails", .syncDirectory, .errno(EIO)),
+        .init("a directory's sync is done, and reported as failed", .syncDirectory, .doneThenErrno(EIO)),
+        .init("a directory cannot be made", .makeDirectory, .errno(ENOSPC)), .init("an open fails", .open, .errno(EMFILE)),
+        .init("a listing fails", .list, .errno(EIO)), .init("a look fails", .exists, .errno(EIO)),
+        .init("a size fails", .size, .errno(EIO)), .init("a lock fails", .lock, .errno(ENOLCK)),
+        .init("a read fails", .read, .errno(EIO)), .init("a read is short", .read, .shortRead(3), isHarmless: true),
+    ]
+}
+
+@Suite("The k-th call fails, for every k")
+struct FaultTests {
+    @Test("Nothing acknowledged is lost, nothing refused is there, and all goes on", arguments: Fault.all, [
+        Durability.commit, .system,
+    ])
+    func everyCall(fault: Fault, durability: Durability) throws {
+        let workload = CrashWorkload(durability)
+        let clean = TinyStore()
+        var run = FaultyRun(workload, clean)
+        try run.finish()
+        let count = clean.disk.count(of: fault.kind)
+        for call in 1...max(count, 1) {
+            let store = TinyStore()
+            store.disk.fail(fault.kind, at: call, with: fault.outcome)
+            var run = FaultyRun(workload, store)
+            do {
+                try run.finish()
+                if fault.isHarmless { try check(run.failures == 0, "somebody noticed") }
+                try workload.checkSurvivor(store.left(keeping: .nothingUnsynced), run.told)
+            } catch { throw Mismatch("call \(call) of \(count): \(error)") }
+        }
+        #expect(count > 0)
+    }
+
+    @Test("A disk that fails for good leaves reading, and a store that opens when it is well again", arguments: [
+        SimulatedDisk.CallKind.write, .syncData,
+    ])
+    func fromSomeCallOn(kind: SimulatedDisk.CallKind) throws {
+        let workload = CrashWorkload(.commit)
+        for call in 1...30 {
+            let store = TinyStore()
+            let told = Monitor(CrashWorkload.Told())
+            store.disk.fail(kind, from: call, with: kind == .write ? .writeThenErrno(50, EIO) : .errno(EIO))
+            #expect(throws: (any Error).self) { try workload.run(on: store, told: told) }
+            store.disk.heal()
+            do {
+                try workload.checkSurvivor(store.left(keeping: .nothingUnsynced), told.withLock { $0 })
+                try workload.checkSurvivor(store, told.withLock { $0 })
+            } catch { throw Mismatch("from call \(call) on: \(error)") }
+        }
+    }
+
+    @Test("A disk that fills up leaves a store that opens, and that goes on when there is space", arguments: [0, 16 << 10])
+    func fullDisk(spaceStepBytes: Int) throws {
+        let workload = CrashWorkload(.commit, spaceStepBytes: spaceStepBytes)
+        for capacity in stride(from: 100, to: 150_000, by: 4_999) {
+            let store = TinyStore()
+            store.disk.capacityBytes = capacity
+            let told = Monitor(CrashWorkload.Told())
+            do {
+                let code = thrownCode { try workload.run(on: store, told: told) }
+                try check(code == .noSpace, "the full disk is called \(String(describing: code))")
+                try check(try told.withLock { $0.end } == 0 || store.reader().end.offset == told.withLock { $0.end }, "reading")
+                store.disk.capacityBytes = nil
+                try workload.checkSurvivor(store.left(keeping: .nothingUnsynced), told.withLock { $0 })
+                try workload.checkSurvivor(store, told.withLock { $0 })
+            } catch { throw Mismatch("capacity \(capacity): \(error)") }
+        }
+    }
+
+    @Test("A write that cannot be undone refuses all further ones until the store is opened again")
+    func refusal() throws {
+        let store = TinyStore()
+        let log = try store.open()
+        var sequence = CommitSequence(seed: 1)
+        let commits = sequence.next(3)
+        _ = try log.append([commits[0]], expecting: .start)
+        store.disk.fail(.write, at: 1, with: .writeThenErrno(70, EIO))
+        store.disk.fail(.write, at: 2, with: .errno(EIO))
+        let first = [commits[1]]
+        #expect(appendOutcome { _ = try log.append(first, expecting: log.end) } == "unknown")
+        for _ in 0..<2 {
+            #expect(thrownCode { _ = try log.append(first, expecting: log.end) } == .refusingWrites)
+            #expect(appendOutcome { _ = try log.append(first, expecting: log.end) } == "unknown")
+        }
+        #expect(thrownCode { try log.sync() } == .refusingWrites)
+        #expect(try log.allCommits() == expectedCommits([commits[0]]))
+        #expect(log.durableEnd.offset == 1)
+        try log.close()
+        let again = try store.open()
+        #expect(again.recovery.tornTail?.lastOffset == 1)
+        _ = try again.append(Array(commits[1...]), expecting: again.end)
+        #expect(try again.allCommits() == expectedCommits(commits))
+    }
+
+    @Test("What is told to be durable after opening again is, even where a failed sync forgot it")
+    func forgottenTail() throws {
+        let store = TinyStore()
+        let log = try store.open()
+        var sequence = CommitSequence(seed: 1)
+        let commits = sequence.next(2)
+        _ = try log.append([commits[0]], expecting: .start)
+        // The sync of the commit loses it, and taking it back fails too: its bytes can be read, but nobody will write them.
+        store.disk.fail(.syncData, at: 1, with: .syncLoses)
+        store.disk.fail(.write, at: 2, with: .errno(EIO))
+        let before = log.end
+        #expect(appendOutcome { _ = try log.append([commits[1]], expecting: before) } == "unknown")
+        try log.close()
+        store.disk.heal()
+        let again = try store.open()
+        _ = try again.append([commits[1]], expecting: before)
+        #expect(again.durableEnd.offset == 2)
+        #expect(try store.left(keeping: .nothingUnsynced).open().allCommits() == expectedCommits(commits))
+    }
+
+    @Test("A sync of zeros ahead that fails does not swallow the failure of a commit's sync")
+    func sharedSyncFailure() throws {
+        let store = TinyStore()
+        var options = TinyStore.options
+        options.spaceStepBytes = 8 << 10
+        let log = try store.open(options)
+        let disk = store.disk
+        let path = store.segment(1)
+        let isCommitWritten = Monitor(false)
+        let thread = pthread_self()
+        // The commit is written; before its sync the zeros' sync comes, fails, and takes the commit's bytes with it.
+        disk.beforeCall = { [weak disk] kind, name in
+            guard let disk, kind == .syncData, name == path else { return }
+            if pthread_equal(pthread_self(), thread) != 0 {
+                let count = disk.count(of: .syncData)
+                isCommitWritten.withLock { $0 = true }
+                isCommitWritten.notifyAll()
+                for _ in 0..<2_000 where disk.count(of: .syncData) == count { usleep(1_000) }
+            } else {
+                _ = isCommitWritten.wait(milliseconds: 2_000) { $0 ? true : nil }
+            }
+        }
+        var sequence = CommitSequence(seed: 1)
+        var acknowledged: [NewCommit] = []
+        for commit in sequence.next(3, bytesPerEvent: 2_000) {
+            isCommitWritten.withLock { $0 = false }
+            disk.fail(.syncData, at: 1, with: .syncLoses, on: path)
+            if appendOutcome({ _ = try log.append([commit], expecting: log.end) }) == nil { acknowledged.append(commit) }
+            disk.heal()
+        }
+        disk.beforeCall = nil
+        let left = try store.left(keeping: .nothingUnsynced).open()
+        #expect(try left.allCommits() == expectedCommits(acknowledged))
+    }
+}

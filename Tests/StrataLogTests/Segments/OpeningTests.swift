@@ -1,0 +1,144 @@
+@testable import StrataLog
+import StrataModel
+import StrataSystem
+import TestSupport
+import Testing
+
+@Suite("Opening and closing a store")
+struct OpeningTests {
+    private let store = TinyStore()
+
+    @Test("What was appended is there after a close, and one mark is all that a close adds")
+    func reopen() throws {
+        var sequence = CommitSequence(seed: 1)
+        let commits = sequence.next(7)
+        let log = try store.open()
+        _ = try log.append(commits, expecting: .start)
+        try log.close()
+        let content = try store.disk.content(of: store.segment(1))
+        #expect(content.count % 8 == 0)
+        #expect(content[(content.count - 64)...].starts(with: Array("StFr".utf8) + [4]))
+        for _ in 0..<3 {
+            let log = try store.open()
+            #expect(log.recovery == RecoveryReport(replayedCommits: 7))
+            #expect(try log.allCommits() == expectedCommits(commits))
+            #expect(log.durableEnd == log.end)
+            try log.close()
+            #expect(try store.disk.content(of: store.segment(1)) == content, "opening and closing changes nothing")
+        }
+    }
+
+    @Test("An empty store gets no mark, and a mark in the middle is passed over")
+    func marks() throws {
+        for _ in 0..<3 { try store.open().close() }
+        #expect(try store.disk.content(of: store.segment(1)).count == 128)
+        var sequence = CommitSequence(seed: 2)
+        var all: [NewCommit] = []
+        for _ in 0..<4 {
+            let log = try store.open()
+            let commits = sequence.next(2)
+            _ = try log.append(commits, expecting: log.end)
+            all += commits
+            #expect(try log.allCommits() == expectedCommits(all))
+            try log.close()
+        }
+        #expect(LogVerifier.verify(at: store.path, platform: store.platform).damage == nil)
+    }
+
+    @Test("What was appended is there without a close, as after the end of a process")
+    func reopenWithoutClose() throws {
+        var sequence = CommitSequence(seed: 3)
+        let commits = sequence.next(5)
+        let log = try store.open()
+        _ = try log.append(commits, expecting: .start)
+        let left = store.left(keeping: .everything)
+        let again = try left.open()
+        #expect(try again.allCommits() == expectedCommits(commits))
+        #expect(again.recovery == RecoveryReport(replayedCommits: 5))
+        #expect(again.durableEnd == again.end)
+        try log.close()
+    }
+
+    @Test("A log that is dropped lets go of the store")
+    func dropped() throws {
+        var sequence = CommitSequence(seed: 3)
+        var log: SegmentedLog? = try store.open()
+        _ = try log?.append(sequence.next(2), expecting: .start)
+        log = nil
+        #expect(try store.open().end.offset == 2)
+    }
+
+    @Test("A second writer is told who has the store, and readers are not kept out")
+    func locked() throws {
+        let directory = try TestDirectory()
+        let path = directory.path("Notes.strata")
+        let log = try SegmentedLog.open(at: path)
+        var sequence = CommitSequence(seed: 4)
+        _ = try log.append(sequence.next(1), expecting: .start)
+        let error = thrownError { _ = try SegmentedLog.open(at: path) }
+        #expect(error?.code == .locked)
+        #expect(error?.context.path == path + "/LOCK")
+        #expect(error?.context.found?.hasPrefix("pid \(ProcessIdentity.current.identifier) (") == true)
+        #expect(try LogReader.open(at: path).end == log.end)
+        try log.close()
+        try SegmentedLog.open(at: path).close()
+    }
+
+    @Test("A store is made only where that is allowed, and only where its directory can be")
+    func noStore() throws {
+        var options = TinyStore.options
+        options.createsStore = false
+        #expect(thrownCode { _ = try store.open(options) } == .notAStore)
+        #expect(store.disk.paths.isEmpty)
+        #expect(thrownCode { _ = try LogReader.open(at: store.path, platform: store.platform) } == .notAStore)
+        #expect(LogVerifier.verify(at: store.path, platform: store.platform).damage?.code == .notAStore)
+        #expect(thrownCode { _ = try SegmentedLog.open(at: "/none/x", platform: store.platform) } == .notFound)
+        try store.open().close()
+        try store.open(options).close()
+    }
+
+    @Test("A store keeps what it was made with")
+    func identity() throws {
+        var options = TinyStore.options
+        options.containerIdentifier = "iCloud.first"
+        let identity = try store.open(options).identity
+        options.containerIdentifier = "iCloud.second"
+        #expect(identity.containerIdentifier == "iCloud.first")
+        #expect(identity.created == 1_000_000)
+        #expect(try store.open(options).identity == identity)
+        #expect(try LogReader.open(at: store.path, platform: store.platform).identity == identity)
+    }
+
+    @Test("A container identifier has 1 to 255 bytes", arguments: [(0, false), (1, true), (255, true), (256, false)])
+    func containerIdentifiers(count: Int, isAllowed: Bool) throws {
+        var options = TinyStore.options
+        // Two bytes each, so that it is bytes that count.
+        options.containerIdentifier =
+            String(repeating: "é", count: count / 2) + String(repeating: "e", count: count % 2)
+        let error = thrownError { try store.open(options).close() }
+        #expect(error?.code == (isAllowed ? nil : .invalidArgument))
+        if isAllowed { #expect(try store.open().identity.containerIdentifier == options.containerIdentifier) }
+    }
+
+    @Test("Options out of their bounds are refused before anything is made", arguments: [
+        LogOptions(segmentBytes: (64 << 10) - 1), LogOptions(segmentBytes: (1 << 30) + 1), LogOptions(segmentBytes: -1),
+        LogOptions(segmentBytes: 64 << 10, spaceStepBytes: (64 << 10) + 1), LogOptions(spaceStepBytes: -1),
+        LogOptions(durability: .interval(milliseconds: 0)), LogOptions(durability: .interval(milliseconds: -5)),
+    ])
+    func options(options: LogOptions) throws {
+        #expect(thrownCode { _ = try store.open(options) } == .invalidArgument)
+        #expect(store.disk.paths.isEmpty)
+    }
+
+    @Test("Options at their bounds are not", arguments: [
+        LogOptions(segmentBytes: 64 << 10, spaceStepBytes: 64 << 10), LogOptions(segmentBytes: 1 << 30),
+        LogOptions(spaceStepBytes: 0), LogOptions(durability: .interval(milliseconds: 1)),
+    ])
+    func allowedOptions(options: LogOptions) throws {
+        let log = try store.open(options)
+        var sequence = CommitSequence(seed: 1)
+        _ = try log.append(sequence.next(3), expecting: .start)
+        try log.close()
+        #expect(try store.open().end.offset == 3)
+    }
+}

@@ -1,0 +1,66 @@
+import Testing
+
+@testable import StrataTool
+
+/// Command lines that cannot be understood end with 2 and say why, on the standard error alone.
+@Suite struct ArgumentTests {
+    struct Mistake: Sendable, CustomTestStringConvertible {
+        let words: [String]
+        let message: String
+        var testDescription: String { words.joined(separator: " ") }
+
+        init(_ line: String, _ message: String) {
+            words = line.split(separator: " ").map { $0 == "''" ? "" : String($0) }
+            self.message = message
+        }
+    }
+
+    static let mistakes = [
+        Mistake("", "strata: a command is missing; see 'strata help'"),
+        Mistake("lgo", "strata: unknown command lgo; did you mean log? see 'strata help'"),
+        Mistake("quux", "strata: unknown command quux; see 'strata help'"),
+        Mistake("--vresion", "strata: unknown option --vresion; did you mean --version? see 'strata help'"),
+        Mistake("log", "strata log: STORE is missing; see 'strata help log'"),
+        Mistake("log ''", "strata log: STORE is empty; see 'strata help log'"),
+        Mistake("log S --folow", "strata log: unknown option --folow; did you mean --follow? see 'strata help log'"),
+        Mistake("log S --zzzzzzzz", "strata log: unknown option --zzzzzzzz; see 'strata help log'"),
+        Mistake("log S -n", "strata log: -n needs a value: -n N; see 'strata help log'"),
+        Mistake("log S --from=", "strata log: --from needs a value: --from OFFSET; see 'strata help log'"),
+        Mistake("log S -n ten", "strata log: -n takes a number, and 'ten' is none; see 'strata help log'"),
+        Mistake("log S -n -1", "strata log: -n -1 is out of range: 0 to 18446744073709551615; see 'strata help log'"),
+        Mistake("log S --from 0", "strata log: --from 0 is out of range: 1 to 8796093022207; see 'strata help log'"),
+        Mistake("log S T", "strata log: 'T' is one argument too many; see 'strata help log'"),
+        Mistake("log S --json=yes", "strata log: --json takes no value; see 'strata help log'"),
+        Mistake("log S --json --json", "strata log: --json is given twice; see 'strata help log'"),
+        Mistake("log S --oneline --json", "strata log: --oneline and --json exclude each other; see 'strata help log'"),
+        Mistake("log S --from 9 --to 8", "strata log: --from 9 is behind --to 8; see 'strata help log'"),
+        Mistake(
+            "log S --since yesterday",
+            "strata log: --since takes a time such as 2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d or "
+                + "@MICROSECONDS, and 'yesterday' is none; see 'strata help log'"),
+        Mistake("info", "strata info: STORE is missing; see 'strata help info'"),
+        Mistake("verify S --follow", "strata verify: unknown option --follow; see 'strata help verify'"),
+        Mistake("help lgo", "strata help: unknown command lgo; did you mean log? see 'strata help help'"),
+    ]
+
+    @Test(arguments: mistakes) func isExplained(_ mistake: Mistake) throws {
+        let result = try ToolProcess.run(mistake.words, in: "/tmp")
+        #expect(result.code == 2)
+        #expect(result.output.isEmpty)
+        #expect(result.errors == mistake.message + "\n")
+    }
+
+    @Test(arguments: [
+        ["-n", "1", "S"], ["-n1", "S"], ["S", "-n", "1"], ["--", "S"], ["--from=2", "S"], ["--from", "2", "S"],
+    ])
+    func isUnderstood(_ words: [String]) throws {
+        let arguments = try ArgumentParser(LogCommand.self).parse(words)
+        #expect(arguments.operands == ["S"])
+        if words.contains(where: { $0.hasPrefix("-n") }) { #expect(arguments[LogCommand.limit] == 1) }
+        if words.contains(where: { $0.hasPrefix("--from") }) { #expect(arguments[LogCommand.from] == 2) }
+    }
+
+    @Test func behindTwoDashesEverythingIsAnOperand() throws {
+        #expect(try ArgumentParser(LogCommand.self).parse(["--", "--json"]).operands == ["--json"])
+    }
+}

@@ -1,0 +1,35 @@
+import Testing
+
+/// Whoever reads the output may go at any time; the tool then ends quietly.
+@Suite struct ClosedPipeTests {
+    @Test(arguments: ["--oneline", "--json"]) func endsQuietly(_ form: String) throws {
+        let fixture = try StoreFixture()
+        try fixture.internNames()
+        // More than a pipe and the tool's own buffer hold, so that it must meet the closed end.
+        try fixture.saveNotes(20_000)
+        try fixture.close()
+        let tool = try fixture.start("log", form, fixture.name)
+        #expect(try tool.readLine() != nil)
+        tool.closePipe()
+        #expect(try tool.wait() == 0)
+        #expect(try tool.errors().isEmpty)
+    }
+
+    @Test func followingEndsThoughNothingIsPrinted() throws {
+        let fixture = try StoreFixture.small()
+        let tool = try fixture.start("log", "--oneline", "--follow", fixture.name)
+        for _ in 1...4 { #expect(try tool.readLine() != nil) }
+        tool.closePipe()
+        #expect(try tool.wait() == 0)
+        #expect(try tool.errors().isEmpty)
+    }
+
+    @Test func aFullDiskIsNoClosedPipe() throws {
+        let fixture = try StoreFixture.small()
+        let shell = try ToolProcess.run(
+            ["-c", "\"$0\" log Notes.strata > /dev/full", try ToolProcess.toolPath], in: fixture.directory.path,
+            program: "/bin/sh")
+        #expect(shell.code == 3)
+        #expect(shell.errors == "strata log: cannot write the output: No space left on device\n")
+    }
+}

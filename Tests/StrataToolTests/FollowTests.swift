@@ -1,0 +1,62 @@
+import Glibc
+import StrataSystem
+import Testing
+
+@Suite struct FollowTests {
+    @Test func seesWhatALiveWriterAppendsThroughSegmentSwitches() throws {
+        let fixture = try StoreFixture(segmentBytes: 64 << 10)
+        try fixture.internNames()
+        let tool = try fixture.start("log", "--follow", "--oneline", fixture.name)
+        #expect(try tool.readLine()?.hasPrefix("1 ") == true)
+        for round in 0..<3 {
+            try fixture.saveNotes(100, noise: 700)
+            for note in 1...100 {
+                let offset = round * 100 + note + 1
+                #expect(try tool.readLine()?.hasPrefix("\(offset) ") == true)
+            }
+        }
+        #expect(try fixture.segments().count > 3)
+        kill(tool.identifier, SIGINT)
+        #expect(try tool.wait() == 128 + SIGINT)
+        #expect(try tool.errors().isEmpty)
+        try fixture.close()
+    }
+
+    @Test func endsAtTheOffsetItWasToldToReach() throws {
+        let fixture = try StoreFixture()
+        try fixture.internNames()
+        let tool = try fixture.start("log", "--follow", "--oneline", "--to", "3", fixture.name)
+        #expect(try tool.readLine() != nil)
+        try fixture.saveNotes(5)
+        let result = try tool.finish()
+        #expect(result.code == 0 && result.lines.count == 2)
+    }
+
+    @Test func onlyNewCommits() throws {
+        let fixture = try StoreFixture()
+        try fixture.internNames()
+        let tool = try fixture.start("log", "--follow", "-n", "0", "--oneline", fixture.name)
+        // Long enough for the tool to have opened the store; were it not, the test would only be weaker.
+        usleep(300_000)
+        try fixture.saveNotes(1)
+        #expect(try tool.readLine()?.hasPrefix("2 ") == true)
+        tool.closePipe()
+        #expect(try tool.wait() == 0)
+    }
+
+    /// A writer closes a segment before it makes the next one; whoever looks in between must go on all the same.
+    @Test func goesOnBehindASegmentThatHadNoSuccessorYet() throws {
+        let fixture = try StoreFixture.segmented()
+        let segments = try fixture.segments()
+        let second = try #require(Int(segments[1].suffix(24).dropLast(4)))
+        let hidden = segments.dropFirst().map { ($0, $0 + ".hidden") }
+        for (path, other) in hidden { try RealFileSystem().rename(path, to: other) }
+        let tool = try fixture.start("log", "--follow", "--oneline", "--to", "\(second)", fixture.name)
+        for offset in 1..<second { #expect(try tool.readLine()?.hasPrefix("\(offset) ") == true) }
+        // Several polls, each of which finds the closed segment without a successor.
+        usleep(500_000)
+        for (path, other) in hidden { try RealFileSystem().rename(other, to: path) }
+        #expect(try tool.readLine()?.hasPrefix("\(second) ") == true)
+        #expect(try tool.wait() == 0)
+    }
+}

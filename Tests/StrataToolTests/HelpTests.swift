@@ -1,0 +1,44 @@
+import Testing
+
+@testable import StrataTool
+
+@Suite struct HelpTests {
+    @Test func version() throws {
+        let result = try ToolProcess.run("--version", in: "/tmp")
+        #expect(result.code == 0 && result.output == "strata 0.1.0\n" && result.errors.isEmpty)
+    }
+
+    @Test func overviewNamesEveryCommand() throws {
+        let result = try ToolProcess.run("help", in: "/tmp")
+        #expect(result.code == 0)
+        for command in CommandRegistry.commands {
+            #expect(result.lines.contains { $0.hasPrefix("  \(command.name) ") && $0.hasSuffix(command.summary) })
+        }
+        #expect(try ToolProcess.run("--help", in: "/tmp").output == result.output)
+    }
+
+    // Mapped by a closure: key paths of metatypes crash the compiler of Swift 6.3.
+    private static let names = CommandRegistry.commands.map { $0.name }
+
+    @Test(arguments: names)
+    func helpOfACommandNamesEveryOptionAndAnExample(_ name: String) throws {
+        let command = try CommandRegistry.command(named: name)
+        let result = try ToolProcess.run("help", name, in: "/tmp")
+        #expect(result.code == 0)
+        for option in command.options { #expect(result.output.contains("  \(option.usage)")) }
+        for operand in command.operands { #expect(result.output.contains("  \(operand.name)  ")) }
+        #expect(!command.examples.isEmpty)
+        for example in command.examples { #expect(result.output.contains("  \(example)\n")) }
+        #expect(try ToolProcess.run(name, "--help", in: "/tmp").output == result.output)
+        #expect(result.lines.allSatisfy { $0.count <= 120 })
+    }
+
+    @Test func commandsAreDeclaredOnce() {
+        let names = CommandRegistry.commands.map { $0.name }
+        #expect(Set(names).count == names.count)
+        for command in CommandRegistry.commands {
+            let options = command.options.map(\.name)
+            #expect(Set(options).count == options.count && !options.contains("--help"))
+        }
+    }
+}

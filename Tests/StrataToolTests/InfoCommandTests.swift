@@ -1,0 +1,50 @@
+import Testing
+
+@Suite struct InfoCommandTests {
+    @Test func humanForm() throws {
+        let result = try StoreFixture.small().run("info", "Notes.strata")
+        #expect(result.code == 0 && result.errors.isEmpty)
+        #expect(result.output == "")
+    }
+
+    @Test func json() throws {
+        let result = try StoreFixture.small().run("info", "--json", "Notes.strata")
+        #expect(result.code == 0 && result.errors.isEmpty)
+        #expect(result.output == "")
+    }
+
+    @Test func emptyStore() throws {
+        let fixture = try StoreFixture()
+        try fixture.close()
+        let result = try fixture.run("info", fixture.name)
+        #expect(result.output.contains("\ncommits     0\n"))
+        #expect(!result.output.contains("\nfirst ") && !result.output.contains("\nlast "))
+        #expect(result.output.hasSuffix("\n  from 1, empty, 128 bytes, active\n"))
+    }
+
+    @Test func segmentsFloorAndTail() throws {
+        let fixture = try StoreFixture.segmented()
+        try fixture.open(segmentBytes: 64 << 10)
+        let floor = try #require(try fixture.trim(to: 200))
+        try fixture.close()
+        try fixture.addUnfinishedTail()
+        let result = try fixture.run("info", fixture.name)
+        #expect(result.code == 0)
+        #expect(result.output.contains("\ncommits     \(301 - floor.offset)\n"))
+        #expect(result.output.contains("\nfloor       \(floor)\n"))
+        #expect(result.output.contains("\ntail        100 unfinished bytes at position "))
+        let segments = result.lines.filter { $0.hasPrefix("  ") && $0.contains(" to ") }
+        #expect(segments.count == (try fixture.segments().count))
+        #expect(segments.dropLast().allSatisfy { $0.hasSuffix(", closed") } && segments.last?.hasSuffix(", active") == true)
+    }
+
+    @Test func besideALiveWriter() throws {
+        let fixture = try StoreFixture()
+        try fixture.internNames()
+        try fixture.saveNotes(2)
+        #expect(try fixture.run("info", fixture.name).output.contains("\ncommits     3\n"))
+        try fixture.saveNotes(1)
+        #expect(try fixture.run("info", fixture.name).output.contains("\ncommits     4\n"))
+        try fixture.close()
+    }
+}

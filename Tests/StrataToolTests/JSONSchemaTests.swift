@@ -1,0 +1,87 @@
+import Foundation
+import StrataModel
+import Testing
+
+/// Every line is one object whose keys are those that docs/guide/tool.md promises.
+@Suite struct JSONSchemaTests {
+    /// The keys of a table of the guide: those in the first column; a key whose last cell says "always" must be there.
+    private static func promised(_ heading: String) throws -> (all: Set<String>, always: Set<String>) {
+        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+        let page = try String(contentsOfFile: root.joined(separator: "/") + "/docs/guide/tool.md", encoding: .utf8)
+        let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
+        let section = lines.drop { $0 != "### \(heading)" }.dropFirst().prefix { !$0.hasPrefix("#") }
+        let rows = section.filter { $0.hasPrefix("| `") }.map { $0.split(separator: "|") }
+        let keys = rows.map { row in row[0].filter { $0 != "`" && $0 != " " } }
+        let always = zip(rows, keys).filter { $0.0.last?.contains("always") == true }.map { $0.1 }
+        return (Set(keys), Set(always))
+    }
+
+    private static func objects(_ output: String) throws -> [[String: Any]] {
+        try output.split(separator: "\n").map { line in
+            try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        }
+    }
+
+    private static func expect(_ object: [String: Any], follows heading: String) throws {
+        let (all, always) = try promised(heading)
+        #expect(!all.isEmpty, "the guide has a table of \(heading)")
+        let keys = Set(object.keys)
+        #expect(keys.isSubset(of: all), "\(heading): \(keys.subtracting(all)) is not documented")
+        #expect(always.isSubset(of: keys), "\(heading): \(always.subtracting(keys)) is missing")
+    }
+
+    private func varied() throws -> StoreFixture {
+        let fixture = try StoreFixture.small()
+        try fixture.open()
+        try fixture.append([9])
+        try fixture.append(
+            Envelope(
+                header: .init(user: 1, requestShape: [1]),
+                events: [fixture.zoneEvent(.zoneDeleted), Event(.fetched, body: []), Event(.recordSaved, body: [0xFF])]
+            ).encoded())
+        try fixture.close()
+        return fixture
+    }
+
+    @Test func commits() throws {
+        let objects = try Self.objects(try varied().run("log", "--json", "Notes.strata").output)
+        #expect(objects.count == 6)
+        var seen: Set<String> = []
+        for object in objects {
+            try Self.expect(object, follows: "A commit")
+            for event in object["events"] as? [[String: Any]] ?? [] {
+                try Self.expect(event, follows: "An event")
+                seen.formUnion(event.keys)
+            }
+        }
+        #expect(try Self.promised("An event").all == seen, "a documented key that never comes")
+    }
+
+    @Test func numbersKeepAllTheirDigits() throws {
+        let output = try varied().run("log", "--json", "Notes.strata").output
+        let object = try #require(try Self.objects(output).first)
+        #expect((object["time"] as? NSNumber)?.int64Value == StoreFixture.startTime + 1_500_000)
+    }
+
+    @Test func info() throws {
+        let fixture = try varied()
+        try fixture.addUnfinishedTail()
+        let object = try #require(try Self.objects(try fixture.run("info", "--json", fixture.name).output).first)
+        try Self.expect(object, follows: "What `info` prints")
+        let segments = try #require(object["segments"] as? [[String: Any]])
+        for segment in segments { try Self.expect(segment, follows: "A segment") }
+        try Self.expect(try #require(object["unfinishedTail"] as? [String: Any]), follows: "An unfinished tail")
+    }
+
+    @Test func verify() throws {
+        let fixture = try StoreFixture.small()
+        try fixture.flipByte(inSegment: 0)
+        let object = try #require(try Self.objects(try fixture.run("verify", "--json", fixture.name).output).first)
+        try Self.expect(object, follows: "What `verify` prints")
+        try Self.expect(try #require(object["damage"] as? [String: Any]), follows: "Damage")
+    }
+
+    @Test func canaryAKeyThatIsNotDocumentedIsNoticed() throws {
+        try withKnownIssue { try Self.expect(["offset": 1, "surprise": 2], follows: "A commit") }
+    }
+}

@@ -1,0 +1,48 @@
+import Testing
+
+@Suite struct VerifyCommandTests {
+    @Test func fineStore() throws {
+        let result = try StoreFixture.small().run("verify", "Notes.strata")
+        #expect(result.code == 0 && result.errors.isEmpty)
+        #expect(result.output == "ok: 4 commits, 10 events, 1 segment, 0 bytes, end 4/8f4ff906\n")
+    }
+
+    @Test func json() throws {
+        let result = try StoreFixture.small().run("verify", "--json", "Notes.strata")
+        #expect(
+            result.output == """
+                {"ok":true,"commits":4,"events":10,"segments":1,"bytes":0,"end":4,"chain":"8f4ff906",\
+                "unfinishedTail":null,"damage":null}
+
+                """)
+    }
+
+    @Test func anUnfinishedTailIsNoted() throws {
+        let fixture = try StoreFixture.small()
+        try fixture.addUnfinishedTail()
+        let result = try fixture.run("verify", fixture.name)
+        #expect(result.code == 0)
+        #expect(result.lines.count == 2 && result.lines[0].hasPrefix("ok: 4 commits, "))
+        #expect(result.lines.last?.hasPrefix("note: 100 bytes behind the end are unfinished, at position ") == true)
+        #expect(try fixture.run("verify", "--json", fixture.name).output.contains("\"bytes\":100,\"reason\":"))
+    }
+
+    @Test func damageInJSON() throws {
+        let fixture = try StoreFixture.segmented()
+        try fixture.flipByte(inSegment: 1)
+        let result = try fixture.run("verify", "--json", fixture.name)
+        #expect(result.code == 1 && result.lines.count == 1)
+        #expect(result.output.hasPrefix("{\"ok\":false,"))
+        for key in ["code", "message", "segment", "offset", "position", "path", "expected", "found"] {
+            #expect(result.output.contains("\"\(key)\":"), "\(key) in \(result.output)")
+        }
+    }
+
+    @Test func nothingIsChanged() throws {
+        let fixture = try StoreFixture.segmented()
+        try fixture.addUnfinishedTail()
+        let before = try fixture.content()
+        for command in ["info", "log", "verify"] { _ = try fixture.run(command, fixture.name) }
+        #expect(try fixture.content() == before)
+    }
+}
