@@ -148,7 +148,9 @@ func surviveKill(at store: String) throws {
         print("  nothing unfinished was left behind")
     }
     for offset in acknowledged {
-        guard try log.commit(at: offset) != nil else { throw DemoFailure("commit \(offset) was acknowledged and is lost") }
+        guard try log.commit(at: offset) != nil else {
+            throw DemoFailure("commit \(offset) was acknowledged and is lost")
+        }
     }
     print("  every acknowledged commit is there")
     try log.close()

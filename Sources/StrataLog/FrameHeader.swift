@@ -23,9 +23,9 @@ public struct FrameHeader: Sendable, Equatable {
     /// Header, body and padding.
     public var frameBytes: Int { LogFormat.frameHeaderBytes + LogFormat.padded(Int(storedLength)) }
 
-    /// Whether this frame proves that everything up to `offset` had been synced before it was written.
-    func isWitness(of offset: UInt64) -> Bool {
-        undurable < UInt32.max && self.offset >= UInt64(undurable) && self.offset - UInt64(undurable) >= offset
+    /// Everything up to here had been synced before this frame was written; nil if the frame does not say.
+    var witnessedOffset: UInt64? {
+        undurable < UInt32.max && offset >= UInt64(undurable) ? offset - UInt64(undurable) : nil
     }
 
     static func checksum(_ header: UnsafeRawBufferPointer, salt: UInt32, position: Int) -> UInt32 {

@@ -33,7 +33,7 @@ extension LogCatalog {
     func firstOffset(notBefore time: Int64) throws -> UInt64? {
         try requireOpen()
         let (segments, end, endTime, floor) = read { ($0.segments, $0.end, $0.endTime, $0.floor.position.offset) }
-        guard let endTime, endTime >= time else { return nil }
+        guard let endTime, endTime >= time, end.offset > floor else { return nil }
         // The last segment whose predecessor ended before `time` is where the first such commit is.
         let segment = segments.last { $0.header.timeBefore < time } ?? segments[0]
         var low = max(segment.firstOffset, floor + 1)

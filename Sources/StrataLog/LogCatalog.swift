@@ -34,6 +34,14 @@ final class LogCatalog: Sendable {
             self.endTime = endTime
             self.durableEnd = durableEnd
         }
+
+        /// Puts another empty segment in the place of the newest, which is empty.
+        mutating func replaceNewest(_ segment: SegmentFile, _ file: any File) {
+            segments[segments.count - 1] = segment
+            newest = SegmentIndex(firstOffset: segment.firstOffset, endPosition: segment.header.byteCount)
+            newestFile = file
+            endPosition = segment.header.byteCount
+        }
     }
 
     /// Indexes of closed segments are kept up to this many bytes, the most recently used ones.

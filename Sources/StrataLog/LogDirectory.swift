@@ -204,6 +204,16 @@ struct LogDirectory {
         }
     }
 
+    /// A log reaches its floor at least.
+    func checkEnd(_ end: Position, _ paths: StorePaths) throws {
+        guard let floor, end.offset < floor.position.offset else { return }
+        throw StrataError(
+            .missingSegment, "The log ends before its floor.",
+            .init(
+                segment: end.offset + 1, path: paths.log, expected: "commits up to \(floor.position.offset)",
+                found: "\(end.offset) as the last one"))
+    }
+
     private static func missing(before segment: SegmentFile, expected: UInt64) -> StrataError {
         StrataError(
             .missingSegment, "A segment is missing.",

@@ -62,6 +62,7 @@ public final class LogReader: Sendable {
                 endTime: newest.header.timeBefore == Int64.min ? nil : newest.header.timeBefore, durableEnd: before))
         let reader = LogReader(identity: directory.identity, catalog: catalog)
         try reader.refresh()
+        try directory.checkEnd(reader.end, paths)
         return reader
     }
 
@@ -99,8 +100,23 @@ public final class LogReader: Sendable {
     @discardableResult
     public func refresh() throws -> Bool {
         let before = end.offset
+        try replaceIfMadeAgain()
         while try readOn() {}
         return end.offset > before
+    }
+
+    /// A writer that fails in the middle of a segment switch makes the new segment a second time, under the same name.
+    private func replaceIfMadeAgain() throws {
+        let (segment, isEmpty) = catalog.read { ($0.segments[$0.segments.count - 1], $0.newest.count == 0) }
+        guard isEmpty, try catalog.files.exists(segment.path) else { return }
+        let file = try catalog.files.open(segment.path, .read)
+        let header = try SegmentHeader.read(file)
+        guard header.segmentID != segment.header.segmentID, header.storeID == identity.storeID,
+            header.before == segment.header.before
+        else { return }
+        catalog.publish { state in
+            state.replaceNewest(SegmentFile(path: segment.path, header: header, seal: nil), file)
+        }
     }
 
     /// Reads the newest segment on; true if it turned out closed and its successor has been taken up.

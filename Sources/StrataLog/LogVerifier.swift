@@ -61,12 +61,14 @@ public enum LogVerifier {
         let before = (names: names, report: report)
         for _ in 1..<attempts {
             do {
-                return try verify(newest, isNewest: true, files, &names, &report, progress, total)
+                try verify(newest, isNewest: true, files, &names, &report, progress, total)
+                return try directory.checkEnd(report.end, paths)
             } catch is StrataError {
                 (names, report) = before
             }
         }
         try verify(newest, isNewest: true, files, &names, &report, progress, total)
+        try directory.checkEnd(report.end, paths)
     }
 
     private static func verify(

@@ -297,6 +297,7 @@ public final class MemoryLog: EventLog {
         guard limit > 0 else {
             throw StrataError(.invalidArgument, "A page of touches has at least one.", .init(found: "\(limit)"))
         }
+        if offset == UInt64.max { return TouchPage(touches: [], readThrough: offset, moreComing: false) }
         return try readable(from: offset + 1) { state in
             var page = TouchPage(touches: [], readThrough: max(offset, state.end.offset), moreComing: false)
             for index in Self.index(of: offset + 1, in: state.commits)..<state.commits.count {

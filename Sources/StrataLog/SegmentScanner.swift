@@ -277,7 +277,7 @@ extension SegmentScanner {
             let bytes = try window.bytes(at: found, count: LogFormat.frameHeaderBytes)
             if bytes.count == LogFormat.frameHeaderBytes,
                 case .valid(let header) = FrameHeader.decode(bytes, salt: segment.salt, position: found),
-                header.isWitness(of: nextOffset)
+                header.witnessedOffset ?? 0 >= nextOffset
             {
                 return true
             }

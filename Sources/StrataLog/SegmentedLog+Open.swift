@@ -48,9 +48,9 @@ private struct LogOpener {
 
     func open(_ lock: StoreLock) throws -> SegmentedLog {
         if try !files.exists(paths.identity) { try create() }
+        try makeNamesDurable()
         let directory = try LogDirectory.load(paths, files)
         var report = RecoveryReport()
-        report.removedFiles = try removeLeftovers(directory.leftovers)
         guard var newest = directory.segments.last else {
             throw StrataError(
                 .missingSegment, "The store has no segments.",
@@ -61,14 +61,8 @@ private struct LogOpener {
         var segments = directory.segments
         var file = try files.open(newest.path, .write)
         var index = SegmentIndex(firstOffset: newest.firstOffset, endPosition: newest.header.byteCount)
-        var found = try readNewest(newest, file, &index, &report)
-        guard found.end.offset >= directory.floor?.position.offset ?? 0 else {
-            throw StrataError(
-                .missingSegment, "The log ends before its floor.",
-                .init(path: paths.log, expected: "a segment that begins at \(found.end.offset + 1)"))
-        }
-        // After the end of a process, what it wrote may be in memory only; from here on it counts as durable.
-        try file.sync()
+        var found = try readNewest(newest, file, directory, &index, &report)
+        report.removedFiles = try removeLeftovers(directory.leftovers)
         if case .closed = found.kind {
             let seal = SegmentFile.Seal(
                 end: found.end, time: found.time, position: found.position - LogFormat.frameHeaderBytes)
@@ -110,15 +104,19 @@ private struct LogOpener {
 
     /// Reads the newest segment through, and cuts back what nobody finished writing.
     private func readNewest(
-        _ segment: SegmentFile, _ file: any File, _ index: inout SegmentIndex, _ report: inout RecoveryReport
+        _ segment: SegmentFile, _ file: any File, _ directory: LogDirectory, _ index: inout SegmentIndex,
+        _ report: inout RecoveryReport
     ) throws -> SegmentEnd {
         var scanner = SegmentScanner(segment.header, FileWindow(file, limit: try file.size()))
+        var witnessed = segment.header.before.offset
         let found = try SegmentEnd.find(&scanner, isNewest: true) { commit in
+            witnessed = max(witnessed, commit.header.witnessedOffset ?? 0)
             index.append(
                 offset: commit.header.offset, range: commit.range, touches: try touches(commit.payload),
                 payload: commit.payload)
             report.replayedCommits += 1
         }
+        try directory.checkEnd(found.end, paths)
         index.extend(to: found.position)
         if case .torn(let limit, let error) = found.kind {
             let writer = SegmentWriter(segment: segment, file: file, found: found, isSealed: false)
@@ -127,7 +125,33 @@ private struct LogOpener {
                 path: segment.path, position: found.position, byteCount: limit - found.position,
                 lastOffset: found.end.offset, reason: error?.message ?? "A commit in front of others is not there.")
         }
+        let start = index.range(of: witnessed)?.lowerBound ?? segment.header.byteCount
+        try makeDurable(file, start..<found.position)
         return found
+    }
+
+    /// Writes back what was read, and syncs it; from here on all of it counts as durable.
+    ///
+    /// The process that wrote it may have ended before its sync, or after one that failed: then the bytes are in memory
+    /// only, and the operating system may take them for written, so that a sync alone would do nothing.
+    private func makeDurable(_ file: any File, _ range: Range<Int>) throws {
+        var position = range.lowerBound
+        while position < range.upperBound {
+            let bytes = try file.read(count: min(1 << 20, range.upperBound - position), at: position)
+            try file.write(bytes, at: position)
+            position += bytes.count
+        }
+        try file.sync()
+    }
+
+    /// Names that an earlier opener changed may not have reached the medium either.
+    private func makeNamesDurable() throws {
+        try files.syncDirectory(paths.log)
+        try files.syncDirectory(paths.store)
+        do { try files.syncDirectory(parent(of: paths.store)) } catch let error as StrataError
+        where error.code == .permissionDenied {
+            // The folder around the store may be somebody else's, who answers for it.
+        }
     }
 
     /// Removes what an interrupted creation, switch, replacement or trim left.
@@ -154,7 +178,6 @@ private struct LogOpener {
         try maker.make(after: .start, time: Int64.min, spare: nil).file.close()
         try files.syncDirectory(paths.store)
         try files.replace(paths.identity, in: paths.store, with: identity.encoded())
-        try files.syncDirectory(parent(of: paths.store))
     }
 
     /// Segments without a `STORE` are somebody's history, unless they are the empty first one of an interrupted

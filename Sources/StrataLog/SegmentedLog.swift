@@ -138,7 +138,11 @@ public final class SegmentedLog: EventLog {
     }
 
     private func finish(_ writer: inout SegmentWriter) throws {
-        if writer.refusal != nil { return }
+        if let refusal = writer.refusal {
+            // What was acknowledged without a sync may be lost: whoever closes must hear of it.
+            if durableEnd.offset < writer.end.offset { throw refusal }
+            return
+        }
         if durableEnd.offset < writer.end.offset { try writer.file.sync() }
         let hasCommits = writer.position > writer.segment.header.byteCount
         if hasCommits && !writer.isSealed && !writer.endsWithMark {

@@ -85,13 +85,14 @@ final class SpaceKeeper: Sendable {
     func takeSpare() -> (file: any File, filled: Int)? {
         state.wait { state -> (file: any File, filled: Int)?? in
             if state.isFillingSpare { return nil }
-            guard let spare = state.spare else { return .some(nil) }
+            // Nothing more is wanted until the next segment has begun: a spare that the thread started now would stand
+            // where the writer makes its own.
             defer {
                 state.spare = nil
                 state.spareFilled = 0
                 state.spareWanted = 0
             }
-            return (spare, state.spareFilled)
+            return .some(state.spare.map { ($0, state.spareFilled) })
         }
     }
 

@@ -87,5 +87,10 @@ struct FloorMark: Sendable, Equatable {
             offset: try block.number(Tag.offset, as: UInt64.self, path: path),
             chain: try block.number(Tag.chain, as: UInt32.self, path: path))
         time = try block.number(Tag.time, as: Int64.self, path: path)
+        guard position.offset <= Version.maximumOffset else {
+            throw StrataError(
+                .malformed, "The floor is at an impossible offset.",
+                .init(path: path, expected: "at most \(Version.maximumOffset)", found: "\(position.offset)"))
+        }
     }
 }

@@ -1,14 +1,17 @@
 import StrataLog
 import StrataModel
 
+/// A payload taken apart, or why that cannot be done.
+typealias DecodedEnvelope = Result<Envelope, StrataError>
+
 /// A way to print commits.
 protocol CommitFormat {
-    func write(_ commit: Commit, _ envelope: Result<Envelope, StrataError>, _ names: KnownNames, to output: Output) throws
+    func write(_ commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to output: Output) throws
 }
 
 /// One line for each commit.
 struct CommitLine: CommitFormat {
-    func write(_ commit: Commit, _ envelope: Result<Envelope, StrataError>, _ names: KnownNames, to output: Output) throws {
+    func write(_ commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to output: Output) throws {
         output.write(decimal: commit.offset)
         output.write(" " as StaticString)
         output.write(Timestamp(microseconds: commit.time))
@@ -30,7 +33,7 @@ struct CommitLine: CommitFormat {
 
 /// A paragraph for each commit, with a line for each event.
 struct CommitText: CommitFormat {
-    func write(_ commit: Commit, _ envelope: Result<Envelope, StrataError>, _ names: KnownNames, to output: Output) throws {
+    func write(_ commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to output: Output) throws {
         output.write("commit " as StaticString)
         output.write(decimal: commit.offset)
         output.write("  " as StaticString)

@@ -3,7 +3,7 @@ import StrataModel
 
 /// Writes commits as JSON lines. Keys, their order and their meaning are a promise: docs/guide/tool.md.
 struct CommitJSON: CommitFormat {
-    func write(_ commit: Commit, _ envelope: Result<Envelope, StrataError>, _ names: KnownNames, to output: Output) throws {
+    func write(_ commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to output: Output) throws {
         var json = JSONWriter(output)
         json.beginObject()
         json.field("offset", commit.offset)

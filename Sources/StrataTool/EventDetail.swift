@@ -11,7 +11,8 @@ enum EventDetail {
 
     init(_ event: Event) {
         do { self = try Self.decode(event) } catch {
-            self = .malformed(error as? StrataError ?? StrataError(.malformed, "An event cannot be decoded.", cause: error))
+            self = .malformed(
+                error as? StrataError ?? StrataError(.malformed, "An event cannot be decoded.", cause: error))
         }
     }
 

@@ -62,11 +62,10 @@ struct StoreAccess {
     ) -> ReadOnlyFiles.Limit? {
         guard error.isDamage, let segment = error.context.segment else { return nil }
         let directory = StorePaths(store).log
-        let names = ((try? files.list(directory)) ?? []).filter { $0.hasSuffix(".seg") && UInt64($0.dropLast(4)) != nil }
-        let sorted = names.sorted()
-        let isNamed: (String) -> Bool = { UInt64($0.dropLast(4)) == segment }
-        if let name = sorted.first(where: isNamed) {
-            let path = "\(directory)/\(name)"
+        let names = ((try? files.list(directory)) ?? []).filter { $0.hasSuffix(".seg") }
+        let offsets = names.compactMap { UInt64($0.dropLast(4)) }.sorted()
+        if offsets.contains(segment) {
+            let path = path(of: segment, in: directory)
             if error.code == .unsealedSegment, error.context.position == nil {
                 return isNarrower(.init(segment: path), than: files.limit) ? .init(segment: path) : nil
             }
@@ -75,8 +74,13 @@ struct StoreAccess {
                 return isNarrower(limit, than: files.limit) ? limit : nil
             }
         }
-        guard let before = sorted.last(where: { UInt64($0.dropLast(4)) ?? 0 < segment }) else { return nil }
-        return .init(segment: "\(directory)/\(before)")
+        guard let before = offsets.last(where: { $0 < segment }) else { return nil }
+        return .init(segment: path(of: before, in: directory))
+    }
+
+    private static func path(of segment: UInt64, in directory: String) -> String {
+        let digits = String(segment)
+        return "\(directory)/" + String(repeating: "0", count: 20 - digits.count) + digits + ".seg"
     }
 
     private static func isNarrower(_ limit: ReadOnlyFiles.Limit, than other: ReadOnlyFiles.Limit?) -> Bool {

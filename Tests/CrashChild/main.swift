@@ -1,1 +1,54 @@
-let x = 1
+import Glibc
+import StrataLog
+import StrataModel
+import StrataSystem
+import Synchronization
+
+// Commits from several threads and prints what was acknowledged, until it is killed.
+//   usage: crash-child STORE FIRST-NUMBER [early]
+// `early` prints before the commit instead of behind it: a bug, which whoever kills this must notice.
+
+/// A number, then filler of a length that follows from it, so that the reader can tell what must be there.
+func payload(_ number: UInt64) -> [UInt8] {
+    var body = ByteWriter()
+    body.append(number)
+    for index in 0..<(number * 7_919) % 3_000 { body.append(UInt8(truncatingIfNeeded: index &* (number | 1))) }
+    return Envelope(events: [Event(.fetched, body: body.bytes[...])]).encoded()
+}
+
+/// One call for each line: a line of this length goes into a pipe as a whole.
+func say(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+}
+
+func fail(_ reason: String) -> Never {
+    let bytes = Array("crash-child: \(reason)\n".utf8)
+    _ = bytes.withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
+    exit(2)
+}
+
+func run() throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count >= 3, let first = UInt64(arguments[2]) else { fail("usage: crash-child STORE FIRST-NUMBER") }
+    let isEarly = arguments.dropFirst(3).first == "early"
+    let log = try SegmentedLog.open(
+        at: arguments[1], options: LogOptions(segmentBytes: 64 << 10, spaceStepBytes: 16 << 10))
+    let queue = try CommitQueue(log)
+    let next = Atomic(first)
+    let threads = try (0..<4).map { _ in
+        try WorkerThread(name: "crash-writer") {
+            while true {
+                let number = next.add(1, ordering: .relaxed).oldValue
+                if isEarly { say("\(number) 0") }
+                do {
+                    let position = try queue.commit(payload(number)[...])
+                    if !isEarly { say("\(number) \(position.offset)") }
+                } catch { fail("\(error)") }
+            }
+        }
+    }
+    for thread in threads { thread.join() }
+}
+
+do { try run() } catch { fail("\(error)") }

@@ -49,7 +49,8 @@ import Testing
         let result = try fixture.run("verify", fixture.name)
         #expect(result.code == 1)
         #expect(result.lines.first == "damaged")
-        for label in ["problem", "code", "segment", "offset", "position", "path", "expected", "found", "whole up to", "advice"] {
+        let place = ["segment", "offset", "position", "path", "expected", "found"]
+        for label in ["problem", "code"] + place + ["whole up to", "advice"] {
             #expect(result.lines.contains { $0.hasPrefix("  \(label): ") }, "\(label) in \(result.output)")
         }
     }

@@ -4,13 +4,36 @@ import Testing
     @Test func humanForm() throws {
         let result = try StoreFixture.small().run("info", "Notes.strata")
         #expect(result.code == 0 && result.errors.isEmpty)
-        #expect(result.output == "")
+        #expect(
+            result.output == """
+                store       Notes.strata
+                container   iCloud.test
+                id          910a2dec89025cc1beeb8da1658eec67
+                format      1
+                created     2026-11-21T05:46:40.000000Z
+                commits     4
+                floor       0/00000000
+                end         4/8f4ff906
+                first       2026-11-21T05:46:41.500000Z
+                last        2026-11-21T05:46:46.000000Z
+                segments    1, 664 bytes
+                  1 to 4, 664 bytes, active
+
+                """)
     }
 
     @Test func json() throws {
         let result = try StoreFixture.small().run("info", "--json", "Notes.strata")
         #expect(result.code == 0 && result.errors.isEmpty)
-        #expect(result.output == "")
+        #expect(
+            result.output == """
+                {"path":"Notes.strata","container":"iCloud.test","storeID":"910a2dec89025cc1beeb8da1658eec67",\
+                "formatVersion":1,"created":1795240000000000,"commits":4,"floor":0,"floorChain":"00000000","end":4,\
+                "chain":"8f4ff906","firstTime":1795240001500000,"lastTime":1795240006000000,"bytes":664,\
+                "segments":[{"path":"Notes.strata/log/00000000000000000001.seg","firstOffset":1,"lastOffset":4,\
+                "bytes":664,"closed":false}],"unfinishedTail":null,"damage":null}
+
+                """)
     }
 
     @Test func emptyStore() throws {
@@ -35,7 +58,8 @@ import Testing
         #expect(result.output.contains("\ntail        100 unfinished bytes at position "))
         let segments = result.lines.filter { $0.hasPrefix("  ") && $0.contains(" to ") }
         #expect(segments.count == (try fixture.segments().count))
-        #expect(segments.dropLast().allSatisfy { $0.hasSuffix(", closed") } && segments.last?.hasSuffix(", active") == true)
+        #expect(segments.dropLast().allSatisfy { $0.hasSuffix(", closed") })
+        #expect(segments.last?.hasSuffix(", active") == true)
     }
 
     @Test func besideALiveWriter() throws {

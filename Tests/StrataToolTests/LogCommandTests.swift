@@ -58,7 +58,8 @@ import Testing
         try fixture.append(
             Envelope(
                 header: .init(
-                    user: 9, device: 8, operationID: "op-1", operationKind: .init(rawValue: 77), qualityOfService: .utility,
+                    user: 9, device: 8, operationID: "op-1", operationKind: .init(rawValue: 77),
+                    qualityOfService: .utility,
                     groupID: "g-1", groupName: "import", isLazy: true),
                 events: [fixture.noteEvent("x", kind: .recordErased), Event(.init(rawValue: 4_000), body: [1, 2])]
             ).encoded())
@@ -66,7 +67,7 @@ import Testing
         let result = try fixture.run("log", fixture.name, "-n", "1")
         #expect(
             Array(result.lines.dropFirst()) == [
-                "    user 9 on device 8, unknown operation 77, utility, lazy, 2 events, 46 bytes", "    operation op-1",
+                "    user 9 on device 8, unknown operation 77, utility, lazy, 2 events, 48 bytes", "    operation op-1",
                 "    group g-1 import", "    record erased    Notes / Note / x  (4 bytes)",
                 "    unknown event 4000  (2 bytes)",
             ])
@@ -95,19 +96,21 @@ import Testing
         try fixture.append(
             Envelope(header: .init(user: 1), events: [name.event, fixture.noteEvent("\u{1B}]0;x\u{7}")]).encoded())
         try fixture.close()
-        let result = try ToolProcess.run(["log", fixture.name] + (form.isEmpty ? [] : [form]), in: fixture.directory.path)
+        let words = ["log", fixture.name] + (form.isEmpty ? [] : [form])
+        let result = try ToolProcess.run(words, in: fixture.directory.path)
         #expect(result.output.contains("\\u{1b}[2J\\u{202e}evil\\u{a}"))
         #expect(result.output.unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 && $0 != "\u{202E}" })
     }
 
     // MARK: Which commits
 
-    @Test(arguments: [
-        (["--from", "3"], 3...6), (["--to", "2"], 1...2), (["--from=2", "--to=4"], 2...4), (["-n", "2"], 5...6),
-        (["-n2", "--to", "3"], 2...3), (["-n", "99"], 1...6), (["--from", "3", "-n", "99"], 3...6),
-        (["--since", "2026-11-21T05:46:44.5Z"], 3...6), (["--since", "@1795240004500001"], 4...6),
-        (["--since", "1970-01-01"], 1...6), (["--since", "2026-11-21T06:46:46+01:00", "--to", "4"], 4...4),
-    ] as [([String], ClosedRange<Int>)])
+    @Test(
+        arguments: [
+            (["--from", "3"], 3...6), (["--to", "2"], 1...2), (["--from=2", "--to=4"], 2...4), (["-n", "2"], 5...6),
+            (["-n2", "--to", "3"], 2...3), (["-n", "99"], 1...6), (["--from", "3", "-n", "99"], 3...6),
+            (["--since", "2026-11-21T05:46:44.5Z"], 3...6), (["--since", "@1795240004500001"], 4...6),
+            (["--since", "1970-01-01"], 1...6), (["--since", "2026-11-21T06:46:46+01:00", "--to", "4"], 4...4),
+        ] as [([String], ClosedRange<Int>)])
     func chosen(_ words: [String], _ offsets: ClosedRange<Int>) throws {
         let fixture = try StoreFixture()
         try fixture.internNames()

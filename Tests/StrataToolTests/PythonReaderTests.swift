@@ -41,11 +41,14 @@ import Testing
             Envelope(
                 header: .init(
                     user: 1, device: 2, operationID: "op \"1\"\\\n\t\u{1}", operationKind: .init(rawValue: 77),
-                    qualityOfService: .utility, groupID: "g", groupName: "Gruppe ü 👩‍👧", requestShape: [1, 0xFF], isLazy: true),
+                    qualityOfService: .utility, groupID: "g", groupName: "Gruppe ü 👩‍👧", requestShape: [1, 0xFF],
+                    isLazy: true),
                 events: [
-                    fixture.noteEvent("with/odd \u{7F}\u{2028}\r\u{8}\u{C}name", filling: [UInt8](repeating: 7, count: 4_000)),
+                    fixture.noteEvent(
+                        "with/odd \u{7F}\u{2028}\r\u{8}\u{C}name", filling: [UInt8](repeating: 7, count: 4_000)),
                     fixture.noteEvent("gone", kind: .recordDeleted), fixture.noteEvent("erased", kind: .recordErased),
-                    fixture.zoneEvent(.zoneSaved), fixture.zoneEvent(.zoneDeleted), Event(.init(rawValue: 5_000), body: [1]),
+                    fixture.zoneEvent(.zoneSaved), fixture.zoneEvent(.zoneDeleted),
+                    Event(.init(rawValue: 5_000), body: [1]),
                     Event(.requestRefused, body: []),
                 ]
             ).encoded())

@@ -60,7 +60,8 @@ final class StoreFixture {
 
     func internNames() throws {
         let names: [InternedName.Name] = [
-            .user("anna"), .device(user: 1, "phone"), .database(.private, owner: 1), .zone(database: 1, owner: 1, "Notes"),
+            .user("anna"), .device(user: 1, "phone"), .database(.private, owner: 1),
+            .zone(database: 1, owner: 1, "Notes"),
             .recordType("Note"), .field("title"),
         ]
         let envelope = Envelope(
@@ -114,7 +115,8 @@ final class StoreFixture {
     /// Every file with its bytes.
     func content() throws -> [String: [UInt8]] {
         let files = RealFileSystem()
-        let paths = try files.list(path).filter { $0 != "log" }.map { "\(path)/\($0)" }
+        let paths =
+            try files.list(path).filter { $0 != "log" }.map { "\(path)/\($0)" }
             + files.list(path + "/log").map { "\(path)/log/\($0)" }
         return try Dictionary(uniqueKeysWithValues: paths.map { ($0, try files.readAll($0, atMost: 1 << 30)) })
     }

@@ -61,7 +61,7 @@ final class ToolProcess {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
-        // Threads of the test run block signals, and a shell may have it ignore some; a user's tool starts without that.
+        // Threads of the test run block signals, and a shell may have it ignore some; a user's tool starts afresh.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the log of a Strata store as JSON lines. Written from docs/format.md alone; knows nothing of the engine's code.
+"""Prints the log of a Strata store as JSON lines. Written from docs/format.md alone, not from the engine's code.
 
 usage: read_log.py STORE      exit code 0, or 1 and a message when something is not what the page says
 """
@@ -14,9 +14,10 @@ OPERATIONS = ["none", "modify records", "modify zones", "modify subscriptions", 
               "accept shares", "fetch", "query", "feed"]
 QUALITIES = ["default", "background", "utility", "user-initiated", "user-interactive"]
 KINDS = {1: "name interned", 2: "database created", 16: "record saved", 17: "record deleted", 18: "record erased",
-         24: "zone saved", 25: "zone deleted", 32: "subscription saved", 33: "subscription deleted", 40: "schema changed",
-         48: "user changed", 49: "device seen", 56: "client token kept", 57: "long-lived operation", 64: "share saved",
-         65: "participants changed", 72: "key changed", 80: "base marker", 81: "continuation", 82: "tokens expired",
+         24: "zone saved", 25: "zone deleted", 32: "subscription saved", 33: "subscription deleted",
+         40: "schema changed", 48: "user changed", 49: "device seen", 56: "client token kept",
+         57: "long-lived operation", 64: "share saved", 65: "participants changed", 72: "key changed",
+         80: "base marker", 81: "continuation", 82: "tokens expired",
          128: "request refused", 129: "fetched", 130: "notification delivered", 131: "console acted",
          132: "nothing to delete"}
 CRC_TABLE = []
@@ -173,7 +174,7 @@ def envelope(payload, names):
 
 
 def frames(path, size, salt, newest):
-    """Yields (kind, codec, offset, id, time, raw length, chain, body) up to the seal, or to the end of the newest segment."""
+    """Yields (kind, codec, offset, id, time, raw length, chain, body) up to the seal or the newest segment's end."""
     data = open(path, "rb").read()
     while True:
         head = data[size:size + 64]
@@ -216,7 +217,8 @@ def commits(store):
         check(number(header[2]) == int(name[:-4]) == end + 1 and number(header[3]) == chain, path, "does not follow")
         check(number(header[4]) == 1 and number(header[6], signed=True) == now, path, "another form or time")
         parts, sealed = [], False
-        for kind, codec, offset, id, time, raw, value, body in frames(path, size, struct.pack("<I", salt), name == names[-1]):
+        salt, newest = struct.pack("<I", salt), name == names[-1]
+        for kind, codec, offset, id, time, raw, value, body in frames(path, size, salt, newest):
             if kind in (3, 4):
                 check((offset, value, time) == (end, chain, now), path, "seal or mark does not follow")
                 sealed = kind == 3
@@ -235,7 +237,7 @@ def commits(store):
             payload, parts, end, chain, now = b"".join(parts), [], offset, value, time
             check(len(payload) == whole, path, "length of the payload")
             yield offset, id, time, chain, payload
-        check(sealed or name == names[-1], path, "not sealed")
+        check(sealed or newest, path, "not sealed")
 
 
 def main(store):

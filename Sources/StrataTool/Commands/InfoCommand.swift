@@ -7,8 +7,8 @@ enum InfoCommand: Command {
     static let name = "info"
     static let summary = "tell what a store is and how much is in it"
     static let details =
-        "It reads beside a program that writes to the store, and takes no lock. Of a damaged store it tells what it can and "
-        + "ends with 3."
+        "It reads beside a program that writes to the store, and takes no lock. Of a damaged store it tells what it "
+        + "can and ends with 3."
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = [Option.json]
     static let examples = ["strata info Notes.strata", "strata info Notes.strata --json | jq .commits"]
@@ -83,7 +83,8 @@ private struct StoreInfo {
         }
         output.write("segments    \(segments.count), \(byteCount) bytes")
         for (segment, byteCount) in segments {
-            let offsets = segment.lastOffset.map { "\(segment.firstOffset) to \($0)" } ?? "from \(segment.firstOffset), empty"
+            let first = segment.firstOffset
+            let offsets = segment.lastOffset.map { "\(first) to \($0)" } ?? "from \(first), empty"
             output.write("\n  \(offsets), \(byteCount) bytes, \(segment.isClosed ? "closed" : "active")")
         }
     }

@@ -7,17 +7,17 @@ enum LogCommand: Command {
     static let name = "log"
     static let summary = "print the commits of a store, newest last"
     static let details =
-        "It reads beside a program that writes to the store, and takes no lock. Offsets and times choose which commits are "
-        + "printed; -n then takes the last of those. Of a damaged store it prints what is whole in front of the damage, "
-        + "and ends with 3."
+        "It reads beside a program that writes to the store, and takes no lock. Offsets and times choose which commits "
+        + "are printed; -n then takes the last of those. Of a damaged store it prints what is whole in front of the "
+        + "damage, and ends with 3."
 
     static let limit = Option.number("-n", "N", 0...UInt64.max, help: "print only the last N commits")
     static let from = Option.number("--from", "OFFSET", 1...Version.maximumOffset, help: "begin with this offset")
     static let to = Option.number("--to", "OFFSET", 1...Version.maximumOffset, help: "end with this offset")
     static let since = Option.time(
         "--since", "TIME",
-        help: "begin with the first commit that is not older: 2026-11-21, 2026-11-21T05:18:03Z, 15m (that long ago; also "
-            + "s, h, d) or @MICROSECONDS",
+        help: "begin with the first commit that is not older: 2026-11-21, 2026-11-21T05:18:03Z, 15m (that long ago; "
+            + "also s, h, d) or @MICROSECONDS",
         now: { SystemTime().nowMicroseconds() })
     static let oneline = Option.flag("--oneline", help: "print one line for each commit")
     static let follow = Option.flag("--follow", help: "go on with new commits as they come, until interrupted")

@@ -7,9 +7,10 @@ enum VerifyCommand: Command {
     static let name = "verify"
     static let summary = "check every byte of a store's log"
     static let details =
-        "It checks headers, checksums, the chain, the order of offsets and times, how segments follow one another, and that "
-        + "payloads and interned names can be decoded. It ends with 0 if all is well, with 1 and the first damaged place if "
-        + "not. An unfinished tail is no damage: a program may be writing it, or was stopped while it did."
+        "It checks headers, checksums, the chain, the order of offsets and times, how segments follow one another, and "
+        + "that payloads and interned names can be decoded. It ends with 0 if all is well, with 1 and the first "
+        + "damaged place if not. An unfinished tail is no damage: a program may be writing it, or was stopped while "
+        + "it did."
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = [Option.json]
     static let examples = ["strata verify Notes.strata", "strata verify Notes.strata --json | jq .damage"]
@@ -17,9 +18,8 @@ enum VerifyCommand: Command {
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try StoreAccess.requireDirectory(arguments.store)
         let bar = ProgressBar()
-        let report = LogVerifier.verify(at: arguments.store, platform: Platform(files: ReadOnlyFiles())) { done, total in
-            bar.show(done, of: total)
-        }
+        let platform = Platform(files: ReadOnlyFiles())
+        let report = LogVerifier.verify(at: arguments.store, platform: platform) { bar.show($0, of: $1) }
         bar.clear()
         // What was not read was not found to be wrong.
         if let damage = report.damage, !damage.isDamage || damage.code == .newerFormat { throw damage }
@@ -40,15 +40,16 @@ enum VerifyCommand: Command {
                 output.write("  \(label): \(Printable.escaped(value))\n")
             }
             output.write("  whole up to: \(report.end), with \(count(report.commitCount, "commit"))\n")
-            output.write("  advice: copy the store before anything else is done to it; 'strata log' prints what is whole")
+            output.write("  advice: copy the store before anything else is done to it; ")
+            output.write("'strata log' prints what is whole")
             return
         }
         output.write("ok: \(extent), end \(report.end)")
         if let tail = report.unfinishedTail {
             output.write(
                 "\nnote: \(tail.byteCount) bytes behind the end are unfinished, at position \(tail.position) of "
-                    + "\(Printable.escaped(tail.path)): \(tail.reason) The next program that opens the store for writing "
-                    + "removes them.")
+                    + "\(Printable.escaped(tail.path)): \(tail.reason) The next program that opens the store for "
+                    + "writing removes them.")
         }
     }
 

@@ -4,7 +4,8 @@ import StrataSystem
 import TestSupport
 import Testing
 
-/// What a program does with a store while everything goes wrong: it opens it, appends, syncs, trims, closes, and opens it again.
+/// What a program does with a store while everything goes wrong: it opens it, appends, syncs, trims, closes, and opens
+/// it again.
 struct CrashWorkload: Sendable {
     /// What the program has been told so far; whatever it was told must be true after any crash.
     struct Told: Sendable {
@@ -85,7 +86,7 @@ struct CrashWorkload: Sendable {
     }
 }
 
-extension Durability: @retroactive CustomTestStringConvertible {
+extension Durability: CustomTestStringConvertible {
     public var testDescription: String {
         switch self {
         case .commit: "durable by commit"

@@ -14,7 +14,7 @@ struct PowerLossTests {
         let harness = FreezeHarness(workload)
         let store = TinyStore()
         try harness.run(on: store)
-        #expect(harness.frozen.withLock { $0 } > 200)
+        #expect(harness.frozen.withLock { $0 } > 150)
         let told = harness.told.withLock { $0 }
         #expect(told.durable == UInt64(workload.reference.count))
         try workload.checkSurvivor(store.left(keeping: .nothingUnsynced), told)

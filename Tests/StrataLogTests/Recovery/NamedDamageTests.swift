@@ -97,8 +97,8 @@ struct NamedDamage: Sendable, CustomTestStringConvertible {
             try $0.disk.copyFile($0.segment(4), to: $0.segment(1))
             $0.disk.setContent(first, of: $0.segment(4))
         },
-        .init("a segment repeated under another name", .brokenSequence, in: "00009.seg") {
-            try $0.disk.copyFile($0.segment(1), to: $0.segment(9))
+        .init("a segment repeated under another name", .brokenSequence, in: "00005.seg") {
+            try $0.disk.copyFile($0.segment(4), to: $0.segment(5))
         },
         .init("a segment of another history of this store", .brokenChain, in: third) {
             // The same header fields but for the chain value: what a store restored from an old copy would have.
@@ -176,7 +176,7 @@ struct NamedDamage: Sendable, CustomTestStringConvertible {
         .init("a seal that names another end", .brokenSequence, in: third, ending: .seal) {
             try $0.disk.patchFrame($0.segment(6), try frame($0, 6, 4), at: 8, with: [3])
         },
-        .init("a part that comes alone", .brokenSequence, in: third, at: 128) {
+        .init("a part too short for what every part begins with", .impossibleLength, in: third, at: 128) {
             try $0.disk.patchFrame($0.segment(6), try frame($0, 6, 0), at: 4, with: [2])
         },
     ]

@@ -54,7 +54,7 @@ struct RecoveryTableTests {
             "the end": .end, "damage: no seal": .noSeal, "torn tail": .tornTail, "damage": .damage,
             "unsupported": .unsupported, "closed": .closed,
         ]
-        let table = try FormatPage().table(0, ofSection: 10)
+        let table = try formatPage().table(0, ofSection: 10)
         #expect(table.count == RecoveryTable.rows.count)
         for (cells, row) in zip(table, RecoveryTable.rows) {
             try #require(cells.count == 5)

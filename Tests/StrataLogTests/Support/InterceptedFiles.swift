@@ -69,6 +69,7 @@ private final class InterceptedFile: File {
     }
 
     func startWriteback(_ range: Range<Int>) { file.startWriteback(range) }
+    func finishWriteback(_ range: Range<Int>) { file.finishWriteback(range) }
 
     func allocate(_ range: Range<Int>) throws {
         if try listener(.allocate, path) { try file.allocate(range) }
