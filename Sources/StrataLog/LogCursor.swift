@@ -8,6 +8,8 @@ struct LogCursor: CommitCursor {
     private var scanner: SegmentScanner?
     // Closed with the last copy of the cursor that uses it; the newest segment's file is shared instead.
     private var segment: SegmentFile?
+    /// The segment is closed, and the window reaches to its end.
+    private var seesWholeSegment = false
 
     init(_ catalog: LogCatalog, from offset: UInt64) throws {
         self.catalog = catalog
@@ -46,24 +48,26 @@ struct LogCursor: CommitCursor {
     /// Makes sure that the scanner stands in the right segment and may read as far as the log reaches.
     private mutating func prepareScanner(_ visible: LogCatalog.VisibleEnd) throws {
         if let scanner, let segment {
-            let limit =
-                visible.newestFirstOffset == segment.firstOffset ? visible.endPosition : try scanner.window.file.size()
-            scanner.window.raise(limit: limit)
+            if visible.newestFirstOffset == segment.firstOffset {
+                scanner.window.raise(limit: visible.endPosition)
+            } else if !seesWholeSegment {
+                scanner.window.raise(limit: try scanner.window.file.size())
+                seesWholeSegment = true
+            }
             return
         }
         guard let segment = try catalog.segment(containing: nextOffset) else { return }
-        let range = try catalog.withIndex(of: segment) { $0.range(of: nextOffset) }
-        guard let range else { return }
         let file = try catalog.newestFile(of: segment) ?? catalog.files.open(segment.path, .read)
-        let limit = visible.newestFirstOffset == segment.firstOffset ? visible.endPosition : try file.size()
-        let window = FileWindow(file, limit: limit)
-        self.segment = segment
+        seesWholeSegment = visible.newestFirstOffset != segment.firstOffset
+        let window = FileWindow(file, limit: seesWholeSegment ? try file.size() : visible.endPosition)
         if nextOffset == segment.firstOffset {
+            // From the front no index is needed, which for a closed segment would mean reading it twice.
             scanner = SegmentScanner(segment.header, window)
-        } else {
+        } else if let range = try catalog.withIndex(of: segment, { $0.range(of: nextOffset) }) {
             let before = try catalog.frameBefore(nextOffset, in: segment, file)
             scanner = SegmentScanner(segment.header, window, at: range.lowerBound, after: before.end, time: before.time)
         }
+        self.segment = segment
     }
 }
 

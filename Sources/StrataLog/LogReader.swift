@@ -133,11 +133,14 @@ public final class LogReader: Sendable {
             // Published one by one: what comes before a place that must be read again has been read.
             return try SegmentEnd.find(&scanner, isNewest: true) { commit in try publish(commit) }
         }
+        unfinished.withLock { $0 = Self.tail(found, segment) }
+        if case .closed = found.kind {
+            // Until the successor is there the seal stays in front, so that the next look finds it again.
+            return try takeUpSuccessor(of: segment, found)
+        }
         catalog.changeIndex { $0.extend(to: found.position) }
         catalog.publish { $0.endPosition = found.position }
-        unfinished.withLock { $0 = Self.tail(found, segment) }
-        guard case .closed = found.kind else { return false }
-        return try takeUpSuccessor(of: segment, found)
+        return false
     }
 
     private static func tail(_ found: SegmentEnd, _ segment: SegmentFile) -> UnfinishedTail? {
@@ -150,7 +153,10 @@ public final class LogReader: Sendable {
     private func publish(_ scanned: SegmentScanner.ScannedCommit) throws {
         // A place that is read again gives commits again that are known already.
         guard scanned.header.offset > end.offset else { return }
-        let touches = try catalog.touches(scanned.payload)
+        let touches: [Touch]
+        do { touches = try catalog.touches(scanned.payload) } catch let error as StrataError {
+            throw error.located(path: catalog.paths.log, offset: scanned.header.offset)
+        }
         catalog.changeIndex { newest in
             newest.append(
                 offset: scanned.header.offset, range: scanned.range, touches: touches, payload: scanned.payload)
@@ -177,12 +183,13 @@ public final class LogReader: Sendable {
         }
         let seal = SegmentFile.Seal(
             end: found.end, time: found.time, position: found.position - LogFormat.frameHeaderBytes)
+        catalog.changeIndex { $0.extend(to: found.position) }
         catalog.publish { LogCatalog.startSegment(successor, file, closing: seal, in: &$0) }
         return true
     }
 
     /// - Parameter code: errors worth another try; nil for all that tell of damage.
-    private static func retrying<Result>(_ code: StrataError.Code?, _ body: () throws -> Result) throws -> Result {
+    static func retrying<Result>(_ code: StrataError.Code?, _ body: () throws -> Result) throws -> Result {
         for _ in 1..<attempts {
             do { return try body() } catch let error as StrataError {
                 guard code == nil || error.code == code else { throw error }

@@ -41,7 +41,7 @@ public enum LogVerifier {
         _ paths: StorePaths, _ files: any FileSystem, _ report: inout Report, _ progress: (Int, Int) -> Void
     ) throws {
         report.identity = try LogDirectory.readIdentity(paths, files)
-        let directory = try LogDirectory.load(paths, files)
+        let directory = try LogReader.retrying(.notFound) { try LogDirectory.load(paths, files) }
         guard !directory.segments.isEmpty else {
             throw StrataError(.missingSegment, "The store has no segments.", .init(path: paths.log))
         }

@@ -30,13 +30,15 @@ struct ConcurrentQueueTests {
             state.notifyAll()
         }
 
-        func waitUntilSomebodyWaits() -> Bool {
-            state.wait(milliseconds: 10_000) { $0.waiting > 0 ? true : nil } ?? false
+        /// Sleeps in between, because tasks that are to get there may need this thread.
+        func waitUntilSomebodyWaits() async throws {
+            for _ in 0..<20_000 where state.withLock({ $0.waiting }) == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            try check(state.withLock { $0.waiting } > 0, "nobody ever came to a sync")
         }
     }
 
     @Test("Closing while a thread commits on its own waits for it, and no longer")
-    func closeWhileBusy() throws {
+    func closeWhileBusy() async throws {
         let log = try store.open()
         let queue = try CommitQueue(log)
         let held = HeldDisk(store.disk)
@@ -46,14 +48,14 @@ struct ConcurrentQueueTests {
             let outcome = appendOutcome { _ = try queue.commit(MarkedPayload.make(writer: 0, index: 0)[...]) }
             results.withLock { $0.append(outcome ?? "committed") }
         }
-        #expect(held.waitUntilSomebodyWaits())
+        try await held.waitUntilSomebodyWaits()
         // Not joined: if it hangs, so would the test.
         _ = try WorkerThread(name: "test-closer") {
             queue.close()
             results.withLock { $0.append("closed") }
             results.notifyAll()
         }
-        usleep(50_000)
+        try await Task.sleep(for: .milliseconds(50))
         #expect(results.withLock { $0 } == [])
         held.release()
         writer.join()
@@ -72,7 +74,7 @@ struct ConcurrentQueueTests {
         let tasks = (0..<20).map { index in
             Task { try await queue.commit(MarkedPayload.make(writer: 1, index: index)[...]) }
         }
-        #expect(held.waitUntilSomebodyWaits())
+        try await held.waitUntilSomebodyWaits()
         try await Task.sleep(for: .milliseconds(30))
         let closer = try WorkerThread(name: "test-closer") { queue.close() }
         try await Task.sleep(for: .milliseconds(10))
@@ -108,7 +110,7 @@ struct ConcurrentQueueTests {
         held.hold()
         let payloads = (0..<50).map { [UInt8](repeating: UInt8($0), count: 1 << 20) }
         let tasks = payloads[..<46].map { payload in Task { try await queue.commit(payload[...]) } }
-        #expect(held.waitUntilSomebodyWaits())
+        try await held.waitUntilSomebodyWaits()
         try await Task.sleep(for: .milliseconds(100))
         let committed = Monitor<[Position]>([])
         let threads = try payloads[46...].map { payload in
@@ -116,7 +118,7 @@ struct ConcurrentQueueTests {
                 if let position = try? queue.commit(payload[...]) { committed.withLock { $0.append(position) } }
             }
         }
-        usleep(20_000)
+        try await Task.sleep(for: .milliseconds(20))
         held.release()
         for (task, payload) in zip(tasks, payloads) {
             let position = try await task.value

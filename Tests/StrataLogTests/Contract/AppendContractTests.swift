@@ -8,13 +8,18 @@ import Testing
 struct AppendContractTests {
     @Test("What was appended is read back, by offset and in order", arguments: LogKind.allCases)
     func readBack(kind: LogKind) throws {
-        let fixture = try LogFixture(kind)
+        try Self.checkReadBack(try LogFixture(kind))
+    }
+
+    /// Throws rather than records, so that a canary can see it fail.
+    static func checkReadBack(_ fixture: LogFixture) throws {
         try fixture.fill(60)
         let commits = try fixture.log.allCommits()
-        #expect(fixture.own(commits) == fixture.appended)
-        #expect(commits.last?.position == fixture.log.end)
-        #expect(commits.last?.time == fixture.log.endTime)
-        #expect(ReferenceChain.firstBreak(in: commits) == nil)
+        let difference = firstDifference(fixture.own(commits), fixture.appended)
+        try check(difference == nil, "read other commits than were appended: \(difference ?? "")")
+        try check(commits.last?.position == fixture.log.end, "the last commit is not the end")
+        try check(commits.last?.time == fixture.log.endTime, "the last commit's time is not the end's")
+        try check(ReferenceChain.firstBreak(in: commits) == nil, "the chain breaks")
         for (left, right) in zip(commits, commits.dropFirst()) {
             try check(left.offset < right.offset, "offsets \(left.offset), \(right.offset) do not grow")
         }
@@ -102,6 +107,10 @@ struct AppendContractTests {
     func conflicts(kind: LogKind) throws {
         let fixture = try LogFixture(kind)
         try fixture.fill(5)
+        try Self.checkConflicts(fixture)
+    }
+
+    static func checkConflicts(_ fixture: LogFixture) throws {
         let end = fixture.log.end
         let first = try #require(try fixture.log.allCommits().first).position
         let wrong = [
@@ -109,18 +118,15 @@ struct AppendContractTests {
             Position(offset: end.offset + 1, chain: end.chain), Position(offset: .max, chain: 0),
         ]
         for expecting in wrong {
-            do throws(AppendFailure) {
-                _ = try fixture.log.append(fixture.make(1), expecting: expecting)
-                Issue.record("an append behind \(expecting) went in")
-            } catch {
-                guard case .conflict(let told) = error else {
-                    Issue.record("\(error)")
-                    continue
-                }
-                #expect(told == end)
+            var failure: AppendFailure?
+            do throws(AppendFailure) { _ = try fixture.log.append(fixture.make(1), expecting: expecting) } catch {
+                failure = error
+            }
+            guard case .conflict(end) = failure else {
+                throw Mismatch("behind \(expecting): \(failure.map(\.description) ?? "appended")")
             }
         }
-        #expect(fixture.log.end == end)
+        try check(fixture.log.end == end, "a conflict moved the end")
     }
 
     @Test("Repeating an append changes nothing; what was missing of it goes in", arguments: LogKind.allCases)

@@ -7,7 +7,7 @@ import Testing
 @Suite("Contract of every log: what touched a zone")
 struct TouchContractTests {
     /// By brute force, from the payloads.
-    private func touches(of commits: [Commit], zone: UInt64) throws -> [ZoneTouch] {
+    private static func touches(of commits: [Commit], zone: UInt64) throws -> [ZoneTouch] {
         try commits.flatMap { commit in
             try commit.payload.withUnsafeBytes { bytes in
                 try Envelope.touches(of: bytes).filter { $0.zone == zone }.map {
@@ -19,7 +19,7 @@ struct TouchContractTests {
         }
     }
 
-    private func fill(_ fixture: LogFixture) throws {
+    private static func fill(_ fixture: LogFixture) throws {
         for index in 0..<24 {
             var commits = fixture.make(2, events: 1 + index % 5, bytesPerEvent: 1_500)
             let events = [
@@ -34,7 +34,10 @@ struct TouchContractTests {
 
     @Test("Reading page by page gives all, whatever the limit", arguments: LogKind.allCases)
     func pages(kind: LogKind) throws {
-        let fixture = try LogFixture(kind)
+        try Self.checkPages(try LogFixture(kind))
+    }
+
+    static func checkPages(_ fixture: LogFixture) throws {
         try fill(fixture)
         let commits = try fixture.log.allCommits()
         // 2000 and 5000 are on both sides of where change lists are kept by number and by hash.
@@ -59,7 +62,7 @@ struct TouchContractTests {
     }
 
     /// A page may be longer than its limit only to keep a commit in one piece.
-    private func checkPage(_ page: TouchPage, after: UInt64, limit: Int, all: [ZoneTouch]) throws {
+    private static func checkPage(_ page: TouchPage, after: UInt64, limit: Int, all: [ZoneTouch]) throws {
         if let last = page.touches.last {
             let ofLast = page.touches.filter { $0.offset == last.offset }.count
             try check(page.touches.count - ofLast < limit, "a page goes on behind its limit \(limit)")
@@ -72,8 +75,8 @@ struct TouchContractTests {
     @Test("A page begins behind any offset", arguments: LogKind.allCases)
     func everyOffset(kind: LogKind) throws {
         let fixture = try LogFixture(kind)
-        try fill(fixture)
-        let expected = try touches(of: try fixture.log.allCommits(), zone: 1)
+        try Self.fill(fixture)
+        let expected = try Self.touches(of: try fixture.log.allCommits(), zone: 1)
         for offset in 0...fixture.log.end.offset + 1 {
             let page = try fixture.log.touches(zone: 1, after: offset, limit: 10_000)
             try check(page.touches == expected.filter { $0.offset > offset }, "behind \(offset)")

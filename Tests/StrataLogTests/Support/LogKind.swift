@@ -59,6 +59,13 @@ final class LogFixture {
         self.directory = directory
     }
 
+    /// A log that somebody else made.
+    init(_ log: any EventLog) {
+        self.log = log
+        commits = CommitSequence(seed: 1, noise: 0.9)
+        directory = nil
+    }
+
     func make(_ count: Int, events: Int = 2, bytesPerEvent: Int = 60) -> [NewCommit] {
         commits.next(count, events: events, bytesPerEvent: bytesPerEvent)
     }

@@ -23,17 +23,21 @@ enum ReferenceChain {
         }
     }
 
-    static func value(after chain: UInt32, offset: UInt64, time: Int64, payload: ArraySlice<UInt8>) -> UInt32 {
+    /// The 28 bytes in front of the payload.
+    static func prefix(of commit: Commit, after chain: UInt32) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(28 + payload.count)
         for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: chain >> UInt32(shift))) }
-        for number in [offset, UInt64(bitPattern: time), UInt64(payload.count)] {
+        for number in [commit.offset, UInt64(bitPattern: commit.time), UInt64(commit.payload.count)] {
             for shift in stride(from: 0, to: 64, by: 8) {
                 bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
             }
         }
-        bytes += payload
-        return checksum(bytes)
+        return bytes
+    }
+
+    static func value(after chain: UInt32, offset: UInt64, time: Int64, payload: ArraySlice<UInt8>) -> UInt32 {
+        let commit = Commit(offset: offset, id: .zero, time: time, chain: 0, payload: payload)
+        return checksum(prefix(of: commit, after: chain) + payload)
     }
 
     /// The first commit whose chain value does not follow from the one in front of it.
