@@ -88,11 +88,11 @@ public final class CommitQueue: Sendable {
     }
 
     private func giveUpTurn() {
-        let othersWait = state.withLock { state in
+        let threadIsNeeded = state.withLock { state in
             state.isBusy = false
-            return !state.waiting.isEmpty
+            return !state.waiting.isEmpty || state.isClosed
         }
-        if othersWait { state.notifyAll() }
+        if threadIsNeeded { state.notifyAll() }
     }
 
     private enum Entry {
