@@ -5,10 +5,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 
-int strata_start_writeback(int descriptor, int64_t position, int64_t count) {
-    return sync_file_range(descriptor, position, count, SYNC_FILE_RANGE_WRITE);
-}
-
 int strata_finish_writeback(int descriptor, int64_t position, int64_t count) {
     return sync_file_range(
         descriptor, position, count,

@@ -52,30 +52,6 @@ struct ChangeList: Sendable {
         count += 1
     }
 
-    /// Forgets entries behind `offset`.
-    mutating func drop(after offset: UInt64) {
-        guard offset < lastOffset else { return }
-        let place = chunk(for: offset)
-        chunks.removeLast(chunks.count - place - 1)
-        let start = chunks[place].offsetBefore
-        // The entries are this type's own, so that they cannot fail to decode.
-        let kept = try? chunks[place].bytes.withUnsafeBytes { bytes -> (count: Int, offset: UInt64) in
-            var reader = ByteReader(bytes)
-            var kept = (count: 0, offset: start)
-            while reader.remaining > 0 {
-                let next = kept.offset + (try reader.readVarint("the offset of a touch"))
-                if next > offset { break }
-                _ = try Self.read(&reader, offset: next, from: bytes)
-                kept = (reader.position, next)
-            }
-            return kept
-        }
-        guard let kept else { preconditionFailure("a change list reads what it wrote") }
-        chunks[place].bytes.removeLast(chunks[place].bytes.count - kept.count)
-        if kept.count == 0 { chunks.removeLast() }
-        lastOffset = kept.offset
-    }
-
     /// Appends entries behind `offset` to `touches`; stops at the first commit that begins when there are `limit` of
     /// them, so that a commit's entries are never split. False if it stopped before the end.
     func collect(after offset: UInt64, limit: Int, into touches: inout [ZoneTouch]) throws -> Bool {

@@ -10,11 +10,8 @@ final class LogCatalog: Sendable {
         /// In order; the last is the one that grows.
         var segments: [SegmentFile]
         /// Index of the last segment, and its file, which stays open.
-        /// The index may know commits behind the end that are not published yet, or never will be.
-        fileprivate(set) var newest: SegmentIndex
+        var newest: SegmentIndex
         fileprivate(set) var newestFile: any File
-        /// Where the bytes that readers may see end in the newest segment.
-        var endPosition: Int
         var end: Position
         var endTime: Int64?
         var durableEnd: Position
@@ -29,7 +26,6 @@ final class LogCatalog: Sendable {
             self.segments = segments
             self.newest = newest
             self.newestFile = newestFile
-            endPosition = newest.endPosition
             self.end = end
             self.endTime = endTime
             self.durableEnd = durableEnd
@@ -40,7 +36,6 @@ final class LogCatalog: Sendable {
             segments[segments.count - 1] = segment
             newest = SegmentIndex(firstOffset: segment.firstOffset, endPosition: segment.header.byteCount)
             newestFile = file
-            endPosition = segment.header.byteCount
         }
     }
 
@@ -71,16 +66,6 @@ final class LogCatalog: Sendable {
             return (state.end.offset, state.isClosed)
         }
         waiters.wake(end: end, isClosed: isClosed)
-    }
-
-    /// Changes the index of the newest segment ahead of publishing.
-    func changeIndex(_ change: (inout SegmentIndex) -> Void) {
-        state.withLock { change(&$0.newest) }
-    }
-
-    /// Takes out of the index what turned out not to be in the log.
-    func dropUnpublished() {
-        state.withLock { state in state.newest.drop(after: state.end.offset, endPosition: state.endPosition) }
     }
 
     func waitForEnd(past offset: UInt64) async {
@@ -182,7 +167,6 @@ final class LogCatalog: Sendable {
         let closed = ClosedSegmentIndex(state.newest)
         state.newest = SegmentIndex(firstOffset: segment.firstOffset, endPosition: segment.header.byteCount)
         state.newestFile = file
-        state.endPosition = segment.header.byteCount
         keep(closed, in: &state)
         state.segments.append(segment)
     }

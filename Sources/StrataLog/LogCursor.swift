@@ -84,7 +84,7 @@ extension LogCatalog {
         return read { state in
             VisibleEnd(
                 offset: state.end.offset, newestFirstOffset: state.newest.firstOffset,
-                endPosition: state.endPosition)
+                endPosition: state.newest.endPosition)
         }
     }
 

@@ -123,7 +123,7 @@ public final class LogReader: Sendable {
     private func readOn() throws -> Bool {
         let (segment, file, position, end, time) = catalog.read { state in
             (
-                state.segments[state.segments.count - 1], state.newestFile, state.endPosition, state.end,
+                state.segments[state.segments.count - 1], state.newestFile, state.newest.endPosition, state.end,
                 state.endTime ?? Int64.min
             )
         }
@@ -138,8 +138,7 @@ public final class LogReader: Sendable {
             // Until the successor is there the seal stays in front, so that the next look finds it again.
             return try takeUpSuccessor(of: segment, found)
         }
-        catalog.changeIndex { $0.extend(to: found.position) }
-        catalog.publish { $0.endPosition = found.position }
+        catalog.publish { $0.newest.extend(to: found.position) }
         return false
     }
 
@@ -157,12 +156,9 @@ public final class LogReader: Sendable {
         do { touches = try catalog.touches(scanned.payload) } catch let error as StrataError {
             throw error.located(path: catalog.paths.log, offset: scanned.header.offset)
         }
-        catalog.changeIndex { newest in
-            newest.append(
-                offset: scanned.header.offset, range: scanned.range, touches: touches, payload: scanned.payload)
-        }
         catalog.publish { state in
-            state.endPosition = scanned.range.upperBound
+            state.newest.append(
+                offset: scanned.header.offset, range: scanned.range, touches: touches, payload: scanned.payload)
             state.end = Position(offset: scanned.header.offset, chain: scanned.header.chain)
             state.endTime = scanned.header.time
             state.durableEnd = state.end
@@ -183,7 +179,7 @@ public final class LogReader: Sendable {
         }
         let seal = SegmentFile.Seal(
             end: found.end, time: found.time, position: found.position - LogFormat.frameHeaderBytes)
-        catalog.changeIndex { $0.extend(to: found.position) }
+        catalog.publish { $0.newest.extend(to: found.position) }
         catalog.publish { LogCatalog.startSegment(successor, file, closing: seal, in: &$0) }
         return true
     }

@@ -48,15 +48,6 @@ struct SegmentIndex: Sendable {
     /// After a mark or seal, which belong to no commit.
     mutating func extend(to position: Int) { endPosition = position }
 
-    /// Forgets commits behind `offset`.
-    mutating func drop(after offset: UInt64, endPosition: Int) {
-        let kept = offset < firstOffset ? 0 : Int(offset - firstOffset) + 1
-        if positions.count > kept { positions.removeLast(positions.count - kept) }
-        self.endPosition = endPosition
-        for zone in directLists.indices { directLists[zone].drop(after: offset) }
-        for zone in otherLists.keys { otherLists[zone]?.drop(after: offset) }
-    }
-
     /// The bytes from a commit's first frame on, up to where the next commit begins or the frames end. A mark or seal
     /// may follow within.
     func range(of offset: UInt64) -> Range<Int>? {

@@ -108,7 +108,6 @@ extension SegmentedLog {
         var ranges: [Range<Int>] = []
         var end = writer.end
         var written = writer.position
-        var isIndexed = false
         writer.assembler.clear()
         do {
             for index in commits.indices {
@@ -130,39 +129,22 @@ extension SegmentedLog {
             }
             try flush(&writer, at: &written)
             if positions.isEmpty { return [] }
-            // The medium starts on a large write while the index is brought up to date, which readers do not see yet.
-            let isDurable = options.durability == .commit
-            if isDurable, written - writer.position >= Self.writebackBytes {
-                writer.file.startWriteback(writer.position..<written)
-            }
-            index(commits.prefix(positions.count), touches, positions, ranges)
-            isIndexed = true
-            if isDurable { try writer.file.sync() }
+            if options.durability == .commit { try writer.file.sync() }
         } catch {
-            let failure = writer.recover(from: error, through: written + writer.assembler.count)
-            if isIndexed { catalog.dropUnpublished() }
-            throw failure
+            throw writer.recover(from: error, through: written + writer.assembler.count)
         }
         let run = commits.prefix(positions.count)
         writer.position = written
         writer.end = end
         writer.time = run.last?.time ?? writer.time
         writer.endsWithMark = false
-        let (time, isDurable) = (writer.time, options.durability == .commit)
-        catalog.publish { state in
-            state.end = end
-            state.endTime = time
-            state.endPosition = written
-            if isDurable { state.durableEnd = end }
-        }
+        publish(run, touches, positions, ranges, isDurable: options.durability == .commit)
         space.didWrite(upTo: written)
         return positions
     }
 
     /// Frames are handed to the operating system in pieces of about this size.
     private static let writeBytes = 4 << 20
-    /// For less than this, asking for an early start costs more than it gains.
-    private static let writebackBytes = 32 << 10
 
     private func flush(_ writer: inout SegmentWriter, at written: inout Int) throws {
         guard writer.assembler.count > 0 else { return }
@@ -172,18 +154,22 @@ extension SegmentedLog {
         writer.assembler.clear()
     }
 
-    private func index(
+    private func publish(
         _ commits: ArraySlice<NewCommit>, _ touches: ArraySlice<[Touch]>, _ positions: [Position],
-        _ ranges: [Range<Int>]
+        _ ranges: [Range<Int>], isDurable: Bool
     ) {
-        catalog.changeIndex { newest in
+        guard let end = positions.last, let last = commits.last else { return }
+        catalog.publish { state in
             for (place, index) in commits.indices.enumerated() {
                 commits[index].payload.withUnsafeBytes { payload in
-                    newest.append(
+                    state.newest.append(
                         offset: positions[place].offset, range: ranges[place], touches: touches[index],
                         payload: payload)
                 }
             }
+            state.end = end
+            state.endTime = last.time
+            if isDurable { state.durableEnd = end }
         }
     }
 }

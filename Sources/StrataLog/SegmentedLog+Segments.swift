@@ -50,8 +50,7 @@ extension SegmentedLog {
         } catch { throw writer.recover(from: error, through: limit) }
         writer.position = limit
         writer.isSealed = true
-        catalog.changeIndex { $0.extend(to: limit) }
-        catalog.publish { $0.endPosition = limit }
+        catalog.publish { $0.newest.extend(to: limit) }
     }
 
     private func beginSegment(

@@ -14,8 +14,6 @@ public protocol File: AnyObject, Sendable {
     func writeSome(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int
     /// Returns once everything written before has reached the medium, as far as reading it back needs.
     func syncData() throws
-    /// Asks that writing back may begin; promises nothing.
-    func startWriteback(_ range: Range<Int>)
     /// Has the range written back before it returns, so that the next sync has less to do; promises nothing.
     func finishWriteback(_ range: Range<Int>)
     /// Reserves space, so that writing there cannot fail for lack of it; new bytes read as zero.

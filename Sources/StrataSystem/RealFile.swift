@@ -47,11 +47,6 @@ final class RealFile: File {
         guard fdatasync(openDescriptor) == 0 else { throw failure("fdatasync") }
     }
 
-    func startWriteback(_ range: Range<Int>) {
-        // A hint: where it fails, the next sync does the work and reports what is wrong.
-        _ = strata_start_writeback(openDescriptor, Int64(range.lowerBound), Int64(range.count))
-    }
-
     func finishWriteback(_ range: Range<Int>) {
         _ = strata_finish_writeback(openDescriptor, Int64(range.lowerBound), Int64(range.count))
     }

@@ -73,7 +73,6 @@ private final class FileBeginning: File {
     }
 
     func syncData() throws { throw ReadOnlyFiles.refusal(path) }
-    func startWriteback(_ range: Range<Int>) {}
     func finishWriteback(_ range: Range<Int>) {}
     func allocate(_ range: Range<Int>) throws { throw ReadOnlyFiles.refusal(path) }
     func truncate(to size: Int) throws { throw ReadOnlyFiles.refusal(path) }

@@ -149,7 +149,7 @@ struct FileContractTests {
         #expect(thrownCode { try file.allocate(0..<1) } == .inputOutput)
         #expect(thrownCode { _ = try file.map(length: 1) } == .inputOutput)
         #expect(thrownCode { _ = try file.tryLock() } == .inputOutput)
-        file.startWriteback(0..<1)
+        file.finishWriteback(0..<1)
     }
 
     @Test("Closing twice does not close a file that was opened in between", arguments: Kind.allCases)

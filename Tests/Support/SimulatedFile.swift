@@ -63,7 +63,6 @@ final class SimulatedFile: File {
     }
 
     // Nothing follows from it: what is unsynced may be on the medium anyway.
-    func startWriteback(_ range: Range<Int>) {}
     func finishWriteback(_ range: Range<Int>) {}
 
     func allocate(_ range: Range<Int>) throws {

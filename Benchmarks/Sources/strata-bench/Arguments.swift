@@ -4,7 +4,8 @@ struct Arguments {
         usage: tools/bench [WORKLOAD…] [--quick] [--json FILE]
 
         Runs the workloads (all of them unless some are named) against their peers, rounds alternating,
-        and compares medians with the bars. Exit 0: all bars met; 1: a bar was missed; 2: wrong usage; 3: it could not be run.
+        and compares medians with the bars. Exit 0: all bars met; 1: a bar was missed; 2: wrong usage;
+        3: it could not be run.
 
         workloads: \(Runner.workloads.map(\.name).joined(separator: ", "))
         --quick      every metric at a smaller size, in under a minute

@@ -15,10 +15,8 @@ uint32_t strata_crc32c_hardware(uint32_t checksum, const void *bytes, size_t cou
 // Whether `strata_crc32c_hardware` may be called on this processor; `strata_crc32c` asks by itself.
 int strata_crc32c_has_hardware(void);
 
-// Asks that the pages be written back; returns at once. 0, or -1 with errno.
-int strata_start_writeback(int descriptor, int64_t position, int64_t count);
-
-// As above, but returns once they have been handed to the medium; no promise that they survive a loss of power.
+// Has the pages written back and returns once they have been handed to the medium; no promise that they survive a loss
+// of power. 0, or -1 with errno.
 int strata_finish_writeback(int descriptor, int64_t position, int64_t count);
 
 // Names the calling thread for debuggers; at most 15 bytes. 0, or an error number.

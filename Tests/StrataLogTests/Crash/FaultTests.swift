@@ -160,39 +160,4 @@ struct FaultTests {
         #expect(again.durableEnd.offset == 2)
         #expect(try store.left(keeping: .nothingUnsynced).open().allCommits() == expectedCommits(commits))
     }
-
-    @Test("A sync of zeros ahead that fails does not swallow the failure of a commit's sync")
-    func sharedSyncFailure() throws {
-        let store = TinyStore()
-        var options = TinyStore.options
-        options.spaceStepBytes = 8 << 10
-        let log = try store.open(options)
-        let disk = store.disk
-        let path = store.segment(1)
-        let isCommitWritten = Monitor(false)
-        let thread = pthread_self()
-        // The commit is written; before its sync the zeros' sync comes, fails, and takes the commit's bytes with it.
-        disk.beforeCall = { [weak disk] kind, name in
-            guard let disk, kind == .syncData, name == path else { return }
-            if pthread_equal(pthread_self(), thread) != 0 {
-                let count = disk.count(of: .syncData)
-                isCommitWritten.withLock { $0 = true }
-                isCommitWritten.notifyAll()
-                for _ in 0..<2_000 where disk.count(of: .syncData) == count { usleep(1_000) }
-            } else {
-                _ = isCommitWritten.wait(milliseconds: 2_000) { $0 ? true : nil }
-            }
-        }
-        var sequence = CommitSequence(seed: 1)
-        var acknowledged: [NewCommit] = []
-        for commit in sequence.next(3, bytesPerEvent: 2_000) {
-            isCommitWritten.withLock { $0 = false }
-            disk.fail(.syncData, at: 1, with: .syncLoses, on: path)
-            if appendOutcome({ _ = try log.append([commit], expecting: log.end) }) == nil { acknowledged.append(commit) }
-            disk.heal()
-        }
-        disk.beforeCall = nil
-        let left = try store.left(keeping: .nothingUnsynced).open()
-        #expect(try left.allCommits() == expectedCommits(acknowledged))
-    }
 }

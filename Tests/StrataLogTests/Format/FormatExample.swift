@@ -43,6 +43,7 @@ struct FormatExample {
 
             `STORE`, \(identity.count) bytes:
 
+
             """
         text += try block(identity, Self.storeFields, from: 0, count: identity.count)
         text += "\n`log/00000000000000000001.seg`, \(segment.count) bytes; first its header:\n\n"
@@ -50,9 +51,11 @@ struct FormatExample {
         let frames = SeenFrame.all(in: segment)
         guard frames.count == 2 else { throw Mismatch("the example has a commit and a mark") }
         text += "\nThe frame of the commit; its body is the payload:\n\n"
-        text += try block(segment, Self.frameFields + Self.bodyFields, from: frames[0].position, count: frames[0].byteCount)
+        let commitFields = Self.frameFields("1, a commit", undurable: "1: all before it has been synced") + Self.bodyFields
+        text += try block(segment, commitFields, from: frames[0].position, count: frames[0].byteCount)
         text += "\nThe mark that closing wrote:\n\n"
-        text += try block(segment, Self.frameFields, from: frames[1].position, count: 64)
+        text += try block(
+            segment, Self.frameFields("4, a mark", undurable: "0: all has been synced"), from: frames[1].position, count: 64)
         return text + """
 
             The chain value `\(hexadecimal(commit.chain))` is the checksum of 28 bytes and the payload: \
@@ -76,7 +79,7 @@ struct FormatExample {
             while position < limit {
                 let piece = bytes[position..<min(position + 16, limit)]
                 let digits = piece.map { hexadecimal($0) }.joined(separator: " ")
-                let padding = String(repeating: " ", count: 48 - digits.count)
+                let padding = String(repeating: " ", count: 49 - digits.count)
                 let place = String(position)
                 lines.append(
                     String(repeating: " ", count: 4 - place.count) + place + "  "
@@ -110,11 +113,13 @@ struct FormatExample {
             (16, "segment id"), (4, "tag 6, 8 bytes"), (8, "time before: none"), (32, "zeros: the end of the list"),
         ]
 
-    private static let frameFields: [(count: Int, what: String)] = [
-        (4, "magic StFr"), (1, "kind"), (1, "codec"), (2, "flags"), (8, "offset 1"), (16, "commit id"), (8, "time"),
-        (4, "raw length"), (4, "stored length"), (4, "chain"), (4, "undurable"), (4, "body checksum"),
-        (4, "header checksum"),
-    ]
+    private static func frameFields(_ kind: String, undurable: String) -> [(count: Int, what: String)] {
+        [
+            (4, "magic StFr"), (1, "kind \(kind)"), (1, "codec 0, stored as it is"), (2, "flags"), (8, "offset 1"),
+            (16, "commit id"), (8, "time"), (4, "raw length"), (4, "stored length"), (4, "chain"),
+            (4, "undurable \(undurable)"), (4, "body checksum"), (4, "header checksum"),
+        ]
+    }
 
     private static let bodyFields: [(count: Int, what: String)] = [
         (1, "envelope version 1"), (1, "6 bytes of header fields"), (3, "field 1: key 2, one byte: user 1"),

@@ -26,9 +26,9 @@ struct GoldenStoreTests {
         _ = try log.append([commits[0]], expecting: log.end)
         _ = try log.append(Array(commits[1...]), expecting: log.end)
         try log.close()
-        // A commit that does not compress and fills a segment of its own, then a small one that still fits there.
+        // A commit that does not compress and no longer fits, then a small one that still fits there.
         var noise = CommitSequence(seed: 2027, noise: 1)
-        var more = noise.next(1, events: 64, bytesPerEvent: 1_000) + noise.next(1, events: 1, bytesPerEvent: 150)
+        var more = noise.next(1, events: 64, bytesPerEvent: 1_010) + noise.next(1, events: 1, bytesPerEvent: 150)
         for index in more.indices { more[index].time = text.time + 5_000_000 }
         log = try store.open()
         for commit in more { _ = try log.append([commit], expecting: log.end) }
@@ -63,7 +63,7 @@ struct GoldenStoreTests {
         #expect(try store.open().end.offset == 7)
     }
 
-    private static let lastChain = "00000000"
+    private static let lastChain = "11ad9c99"
 
     @Test("Writing it again gives the same bytes; STRATA_UPDATE_GOLDEN=1 writes them")
     func sameBytes() throws {

@@ -68,7 +68,6 @@ private final class InterceptedFile: File {
         if try listener(.syncData, path) { try file.syncData() }
     }
 
-    func startWriteback(_ range: Range<Int>) { file.startWriteback(range) }
     func finishWriteback(_ range: Range<Int>) { file.finishWriteback(range) }
 
     func allocate(_ range: Range<Int>) throws {

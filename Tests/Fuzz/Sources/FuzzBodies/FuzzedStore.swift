@@ -123,7 +123,6 @@ private final class FuzzedFile: File {
     }
 
     func syncData() throws {}
-    func startWriteback(_ range: Range<Int>) {}
     func finishWriteback(_ range: Range<Int>) {}
     func allocate(_ range: Range<Int>) throws {}
     func tryLock() throws -> Bool { true }
