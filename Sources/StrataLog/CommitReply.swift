@@ -1,6 +1,5 @@
 import StrataModel
 import StrataSystem
-import Synchronization
 
 /// How whoever waits for a commit is told.
 enum CommitReply: Sendable {
@@ -18,7 +17,7 @@ enum CommitReply: Sendable {
 /// A thread that waits for its commit.
 final class CommitTicket: Sendable {
     private let gate = Gate()
-    private let result = Mutex<Result<Position, any Error>?>(nil)
+    private let result = Lock<Result<Position, any Error>?>(nil)
 
     func resolve(_ result: Result<Position, any Error>) {
         self.result.withLock { $0 = result }
@@ -49,7 +48,7 @@ enum CommitAdmission: Sendable {
 
 /// A thread that is made after the object whose work it does.
 final class WorkerHandle: Sendable {
-    private let thread = Mutex<WorkerThread?>(nil)
+    private let thread = Lock<WorkerThread?>(nil)
 
     func start(name: String, _ body: @escaping @Sendable () -> Void) throws {
         let worker = try WorkerThread(name: name, body)

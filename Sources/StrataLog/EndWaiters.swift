@@ -1,4 +1,4 @@
-import Synchronization
+import StrataSystem
 
 /// Tasks that wait for a log's end to move on.
 final class EndWaiters: Sendable {
@@ -12,7 +12,7 @@ final class EndWaiters: Sendable {
         var nextTicket: UInt64 = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// Returns once ``wake(end:isClosed:)`` was called with an end behind `offset` or a closed log, or the task is
     /// cancelled.

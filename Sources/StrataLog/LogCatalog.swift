@@ -1,6 +1,5 @@
 import StrataModel
 import StrataSystem
-import Synchronization
 
 /// What readers of a log share: its segments, where commits stand, and how far it reaches. The writer publishes into
 /// it.
@@ -45,14 +44,14 @@ final class LogCatalog: Sendable {
     let paths: StorePaths
     let files: any FileSystem
     let touches: TouchFunction
-    private let state: Mutex<State>
+    private let state: Lock<State>
     private let waiters = EndWaiters()
 
     init(paths: StorePaths, files: any FileSystem, touches: @escaping TouchFunction, state: sending State) {
         self.paths = paths
         self.files = files
         self.touches = touches
-        self.state = Mutex(state)
+        self.state = Lock(state)
     }
 
     func read<Result: Sendable>(_ body: (borrowing State) throws -> sending Result) rethrows -> Result {

@@ -1,6 +1,5 @@
 import StrataModel
 import StrataSystem
-import Synchronization
 
 /// Reads a store's log without its lock: beside a writer in another process, or from a medium that cannot be written.
 ///
@@ -35,7 +34,7 @@ public final class LogReader: Sendable {
 
     public let identity: StoreIdentity
     private let catalog: LogCatalog
-    private let unfinished = Mutex<UnfinishedTail?>(nil)
+    private let unfinished = Lock<UnfinishedTail?>(nil)
 
     public static func open(
         at path: String, platform: Platform = Platform(),

@@ -1,6 +1,5 @@
 import StrataModel
 import StrataSystem
-import Synchronization
 
 /// A log in memory that behaves as badly as any log may: a store that works on it works on all of them.
 ///
@@ -57,7 +56,7 @@ public final class MemoryLog: EventLog {
     private let touchFunction: TouchFunction
     // What somebody else appends in a conflict; it must be a payload that the log's owner understands.
     private let foreignPayload: @Sendable (UInt64) -> ArraySlice<UInt8>
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let waiters = EndWaiters()
 
     /// - Parameter foreignPayload: makes what somebody else appends when there is a conflict, from a random number.

@@ -1,4 +1,4 @@
-import Synchronization
+import StrataSystem
 
 /// Memory that grows and is given back with the object; its content is whatever was written last.
 // @unchecked: whoever holds one uses it from one thread at a time; the types that hold one are not shared while they
@@ -38,7 +38,7 @@ final class BufferPool: Sendable {
     private static let maximumCount = 16
     private static let maximumBytes = 256 << 10
 
-    private let buffers = Mutex<[RawBuffer]>([])
+    private let buffers = Lock<[RawBuffer]>([])
 
     func take(_ count: Int) -> RawBuffer {
         let buffer = buffers.withLock { $0.popLast() } ?? RawBuffer()

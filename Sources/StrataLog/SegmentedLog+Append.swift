@@ -1,6 +1,5 @@
 import StrataModel
 import StrataSystem
-import Synchronization
 
 extension SegmentedLog {
     public func prepare(_ commit: inout NewCommit) throws {

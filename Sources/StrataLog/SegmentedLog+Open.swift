@@ -149,7 +149,8 @@ private struct LogOpener {
         try files.syncDirectory(paths.log)
         try files.syncDirectory(paths.store)
         do { try files.syncDirectory(parent(of: paths.store)) } catch let error as StrataError
-        where error.code == .permissionDenied {
+            where error.code == .permissionDenied
+        {
             // The folder around the store may be somebody else's, who answers for it.
         }
     }

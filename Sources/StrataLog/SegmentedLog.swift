@@ -1,6 +1,5 @@
 import StrataModel
 import StrataSystem
-import Synchronization
 
 /// A log in segment files: what a store on disk uses.
 ///
@@ -20,7 +19,7 @@ public final class SegmentedLog: EventLog {
 
     let platform: Platform
     let catalog: LogCatalog
-    let writer: Mutex<SegmentWriter>
+    let writer: Lock<SegmentWriter>
     let space: SpaceKeeper
     let pool = BufferPool()
     private let lock: StoreLock
@@ -35,7 +34,7 @@ public final class SegmentedLog: EventLog {
         self.options = options
         self.platform = platform
         self.catalog = catalog
-        self.writer = Mutex(writer)
+        self.writer = Lock(writer)
         self.space = space
         self.lock = lock
         syncer = IntervalSyncer()

@@ -1,8 +1,9 @@
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 import TestSupport
 import Testing
+
+@testable import StrataLog
 
 /// Payloads that say who wrote them, and the how-manieth it is.
 enum MarkedPayload {
@@ -19,9 +20,11 @@ enum MarkedPayload {
 
 @Suite("Writers and readers at once")
 struct ConcurrentLogTests {
-    @Test("Each commit is where its writer was told, in the order of each writer", arguments: [
-        LogKind.simulatedDisk, .realDisk, .memory,
-    ])
+    @Test(
+        "Each commit is where its writer was told, in the order of each writer",
+        arguments: [
+            LogKind.simulatedDisk, .realDisk, .memory,
+        ])
     func writersAndReaders(kind: LogKind) async throws {
         let fixture = try LogFixture(kind)
         try await run(on: fixture.log)

@@ -1,9 +1,10 @@
 import Glibc
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 import TestSupport
 import Testing
+
+@testable import StrataLog
 
 @Suite("The commit queue under load")
 struct ConcurrentQueueTests {
@@ -32,7 +33,9 @@ struct ConcurrentQueueTests {
 
         /// Sleeps in between, because tasks that are to get there may need this thread.
         func waitUntilSomebodyWaits() async throws {
-            for _ in 0..<20_000 where state.withLock({ $0.waiting }) == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            for _ in 0..<20_000 where state.withLock({ $0.waiting }) == 0 {
+                try await Task.sleep(for: .milliseconds(1))
+            }
             try check(state.withLock { $0.waiting } > 0, "nobody ever came to a sync")
         }
     }
@@ -49,8 +52,7 @@ struct ConcurrentQueueTests {
             results.withLock { $0.append(outcome ?? "committed") }
         }
         try await held.waitUntilSomebodyWaits()
-        // Not joined: if it hangs, so would the test.
-        _ = try WorkerThread(name: "test-closer") {
+        let closer = try WorkerThread(name: "test-closer") {
             queue.close()
             results.withLock { $0.append("closed") }
             results.notifyAll()
@@ -60,7 +62,9 @@ struct ConcurrentQueueTests {
         held.release()
         writer.join()
         let isClosed = results.wait(milliseconds: 5_000) { $0.contains("closed") ? true : nil }
-        #expect(isClosed == true)
+        // Not joined where it hangs, or the test would hang too.
+        try #require(isClosed == true)
+        closer.join()
         #expect(results.withLock { Set($0) } == ["committed", "closed"])
         #expect(log.end.offset == 1)
     }

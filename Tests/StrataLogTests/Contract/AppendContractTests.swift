@@ -71,9 +71,11 @@ struct AppendContractTests {
         #expect(ReferenceChain.firstBreak(in: Array(small)) == nil)
     }
 
-    @Test("The chain of commits in several parts is that of the whole payload", arguments: [
-        LogKind.simulatedDisk, .memory,
-    ])
+    @Test(
+        "The chain of commits in several parts is that of the whole payload",
+        arguments: [
+            LogKind.simulatedDisk, .memory,
+        ])
     func largeChain(kind: LogKind) throws {
         let fixture = try LogFixture(kind, touches: LogFixture.noTouches)
         for size in [(4 << 20) - 1, (4 << 20) + 1, 9 << 20] {
@@ -157,7 +159,8 @@ struct AppendContractTests {
         #expect(Set(ids).count == ids.count)
     }
 
-    @Test("A repeated append with another commit behind the known ones takes only those", arguments: LogKind.predictable)
+    @Test(
+        "A repeated append with another commit behind the known ones takes only those", arguments: LogKind.predictable)
     func repeatingInPart(kind: LogKind) throws {
         let fixture = try LogFixture(kind)
         let commits = fixture.make(3)

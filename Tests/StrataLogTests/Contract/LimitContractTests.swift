@@ -20,9 +20,11 @@ struct LimitContractTests {
         }
     }
 
-    @Test("One byte more is refused, prepared or not, and nothing happens", arguments: [
-        LogKind.simulatedDisk, .memory, .hostileMemory(seed: 1),
-    ])
+    @Test(
+        "One byte more is refused, prepared or not, and nothing happens",
+        arguments: [
+            LogKind.simulatedDisk, .memory, .hostileMemory(seed: 1),
+        ])
     func tooLong(kind: LogKind) throws {
         let fixture = try LogFixture(kind, touches: LogFixture.noTouches)
         let limit = fixture.log.maximumCommitBytes

@@ -17,7 +17,8 @@ final class ChildProcess {
             return readlink("/proc/self/exe", start.assumingMemoryBound(to: CChar.self), $0.count)
         }
         let path = String(decoding: buffer[..<max(count, 0)], as: UTF8.self)
-        return path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/" + name
+        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+        return folder.joined(separator: "/") + "/" + name
     }
 
     init(_ path: String, _ arguments: [String]) throws {

@@ -1,21 +1,25 @@
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import StrataLog
+
 @Suite("Canary: the crash harness notices files that forget something")
 struct CrashCanaryTests {
     /// Calls that seem to succeed and do nothing.
     static let forgotten: [(SimulatedDisk.CallKind, String)] = [
-        (.syncData, ".seg"), (.syncData, "spare"), (.syncData, "STORE"), (.syncDirectory, "log"), (.syncDirectory, "strata"),
+        (.syncData, ".seg"), (.syncData, "spare"), (.syncData, "STORE"), (.syncDirectory, "log"),
+        (.syncDirectory, "strata"),
     ]
 
     @Test("A sync that does nothing is noticed, whichever it is", arguments: forgotten)
     func forgottenSync(kind: SimulatedDisk.CallKind, path: String) throws {
         let disk = SimulatedDisk()
-        let files = InterceptedFiles(disk) { called, name in called != kind || !name.hasSuffix(path) && !name.contains(path + ".new") }
+        let files = InterceptedFiles(disk) { called, name in
+            called != kind || !name.hasSuffix(path) && !name.contains(path + ".new")
+        }
         let harness = FreezeHarness(CrashWorkload(.commit))
         #expect(throws: (any Error).self) { try harness.run(on: TinyStore(disk, files: files)) }
     }
@@ -27,13 +31,15 @@ struct CrashCanaryTests {
         let files = InterceptedFiles(disk) { kind, _ in
             kind != .syncData || count.add(1, ordering: .relaxed).newValue % 2 == 0
         }
-        #expect(throws: (any Error).self) { try FreezeHarness(CrashWorkload(.commit)).run(on: TinyStore(disk, files: files)) }
+        let harness = FreezeHarness(CrashWorkload(.commit))
+        #expect(throws: (any Error).self) { try harness.run(on: TinyStore(disk, files: files)) }
     }
 
     @Test("Files that forget nothing pass")
     func nothingForgotten() throws {
         let disk = SimulatedDisk()
-        try FreezeHarness(CrashWorkload(.commit)).run(on: TinyStore(disk, files: InterceptedFiles(disk) { _, _ in true }))
+        let files = InterceptedFiles(disk) { _, _ in true }
+        try FreezeHarness(CrashWorkload(.commit)).run(on: TinyStore(disk, files: files))
     }
 }
 

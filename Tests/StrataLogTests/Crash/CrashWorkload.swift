@@ -1,8 +1,9 @@
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 import TestSupport
 import Testing
+
+@testable import StrataLog
 
 /// What a program does with a store while everything goes wrong: it opens it, appends, syncs, trims, closes, and opens
 /// it again.

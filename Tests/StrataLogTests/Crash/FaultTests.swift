@@ -1,9 +1,10 @@
 import Glibc
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 import TestSupport
 import Testing
+
+@testable import StrataLog
 
 /// One way in which one kind of call fails.
 struct Fault: Sendable, CustomTestStringConvertible {
@@ -37,20 +38,33 @@ struct Fault: Sendable, CustomTestStringConvertible {
         .init("a removal fails", .remove, .errno(EIO)),
         .init("a directory's sync fails", .syncDirectory, .errno(EIO)),
         .init("a directory's sync is done, and reported as failed", .syncDirectory, .doneThenErrno(EIO)),
-        .init("a directory cannot be made", .makeDirectory, .errno(ENOSPC)), .init("an open fails", .open, .errno(EMFILE)),
+        .init("a directory cannot be made", .makeDirectory, .errno(ENOSPC)),
+        .init("an open fails", .open, .errno(EMFILE)),
         .init("a listing fails", .list, .errno(EIO)), .init("a look fails", .exists, .errno(EIO)),
         .init("a size fails", .size, .errno(EIO)), .init("a lock fails", .lock, .errno(ENOLCK)),
         .init("a read fails", .read, .errno(EIO)), .init("a read is short", .read, .shortRead(3), isHarmless: true),
     ]
 }
 
+/// How the log is opened that meets a fault. With space ahead a second thread makes calls too, and meets some of them.
+struct FaultSetting: Sendable {
+    let durability: Durability
+    let spaceStepBytes: Int
+
+    init(_ durability: Durability, spaceStepBytes: Int = 0) {
+        (self.durability, self.spaceStepBytes) = (durability, spaceStepBytes)
+    }
+}
+
 @Suite("The k-th call fails, for every k")
 struct FaultTests {
-    @Test("Nothing acknowledged is lost, nothing refused is there, and all goes on", arguments: Fault.all, [
-        Durability.commit, .system,
-    ])
-    func everyCall(fault: Fault, durability: Durability) throws {
-        let workload = CrashWorkload(durability)
+    @Test(
+        "Nothing acknowledged is lost, nothing refused is there, and all goes on", arguments: Fault.all,
+        [
+            FaultSetting(.commit), FaultSetting(.commit, spaceStepBytes: 16 << 10), FaultSetting(.system),
+        ])
+    func everyCall(fault: Fault, setting: FaultSetting) throws {
+        let workload = CrashWorkload(setting.durability, spaceStepBytes: setting.spaceStepBytes)
         let clean = TinyStore()
         var run = FaultyRun(workload, clean)
         try run.finish()
@@ -70,9 +84,11 @@ struct FaultTests {
         #expect(wrong == [])
     }
 
-    @Test("A disk that fails for good leaves reading, and a store that opens when it is well again", arguments: [
-        SimulatedDisk.CallKind.write, .syncData,
-    ])
+    @Test(
+        "A disk that fails for good leaves reading, and a store that opens when it is well again",
+        arguments: [
+            SimulatedDisk.CallKind.write, .syncData,
+        ])
     func fromSomeCallOn(kind: SimulatedDisk.CallKind) throws {
         let workload = CrashWorkload(.commit)
         var call = 0
@@ -93,7 +109,9 @@ struct FaultTests {
         #expect(call > 15)
     }
 
-    @Test("A disk that fills up leaves a store that opens, and that goes on when there is space", arguments: [0, 16 << 10])
+    @Test(
+        "A disk that fills up leaves a store that opens, and that goes on when there is space",
+        arguments: [0, 16 << 10])
     func fullDisk(spaceStepBytes: Int) throws {
         let workload = CrashWorkload(.commit, spaceStepBytes: spaceStepBytes)
         var capacity = 100

@@ -1,7 +1,8 @@
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 import TestSupport
+
+@testable import StrataLog
 
 /// The workload of a program that does not give up: it checks what each failure promises, and tries again.
 struct FaultyRun {

@@ -66,11 +66,12 @@ final class KillHarness {
     }
 
     private func checkNew(_ commits: [Commit]) throws {
-        if let broken = ReferenceChain.firstBreak(in: commits, after: end) { throw Mismatch("the chain breaks at \(broken)") }
+        let broken = ReferenceChain.firstBreak(in: commits, after: end)
+        try check(broken == nil, "the chain breaks at \(broken ?? 0)")
         for (index, commit) in commits.enumerated() {
             try check(commit.offset == end.offset + 1 + UInt64(index), "a gap in front of \(commit.offset)")
             let number = try Self.number(in: commit)
-            try check(number >= nextNumber && numbers.insert(number).inserted, "commit \(number) twice, or from nowhere")
+            try check(number >= nextNumber && numbers.insert(number).inserted, "commit \(number) comes twice")
         }
     }
 

@@ -1,14 +1,17 @@
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 import TestSupport
 import Testing
 
+@testable import StrataLog
+
 @Suite("Power is lost at any moment")
 struct PowerLossTests {
-    @Test("What was told to be durable is there, whole, and the store goes on", arguments: [
-        (Durability.commit, 0), (.commit, 16 << 10), (.system, 0), (.interval(milliseconds: 1), 0),
-    ])
+    @Test(
+        "What was told to be durable is there, whole, and the store goes on",
+        arguments: [
+            (Durability.commit, 0), (.commit, 16 << 10), (.system, 0), (.interval(milliseconds: 1), 0),
+        ])
     func everyCall(durability: Durability, spaceStepBytes: Int) throws {
         let workload = CrashWorkload(durability, spaceStepBytes: spaceStepBytes)
         let harness = FreezeHarness(workload)
@@ -51,7 +54,10 @@ final class FreezeHarness: Sendable {
         }
         let ways: [(SimulatedDisk.PowerLoss, UInt64)] =
             isSync
-            ? [(.nothingUnsynced, 0), (.everything, 0), (.random, number), (.random, number + 1), (.random, number + 2)]
+            ? [
+                (.nothingUnsynced, 0), (.everything, 0), (.random, number), (.random, number + 1),
+                (.random, number + 2),
+            ]
             : [(number % 4 == 0 ? .everything : .nothingUnsynced, 0), (.random, number)]
         for (keeping, seed) in ways {
             let left = TinyStore(disk.afterPowerLoss(seed: seed, keeping: keeping), seed: 77)

@@ -1,9 +1,10 @@
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import StrataLog
 
 /// A process that ends leaves everything in the system's memory. The next one builds on that, and then power is lost.
 @Suite("A process dies at any moment, and power is lost later")
@@ -23,11 +24,13 @@ struct ProcessDeathTests {
         return count.load(ordering: .relaxed) > calls
     }
 
-    @Test("The next process finds what it was told, and so does the one after power was lost", arguments: [
-        Durability.commit, .system,
-    ])
-    func everyCall(durability: Durability) throws {
-        let workload = CrashWorkload(durability)
+    @Test(
+        "The next process finds what it was told, and so does the one after power was lost",
+        arguments: [
+            (Durability.commit, 0), (.commit, 16 << 10), (.system, 0),
+        ])
+    func everyCall(durability: Durability, spaceStepBytes: Int) throws {
+        let workload = CrashWorkload(durability, spaceStepBytes: spaceStepBytes)
         var calls = 0
         var wrong: [String] = []
         while true {

@@ -1,9 +1,10 @@
 import Glibc
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 import TestSupport
 import Testing
+
+@testable import StrataLog
 
 /// The writer and the thread that writes zeros ahead sync the same file. The system reports a failure once, to whoever
 /// syncs first, and takes all that was written until then for written.
@@ -27,7 +28,9 @@ struct SharedSyncTests {
                 moment.withLock { $0.isCommitWritten = true }
                 moment.notifyAll()
                 let count = disk.count(of: .syncData)
-                for _ in 0..<300 where disk.count(of: .syncData) == count { usleep(1_000) }
+                for _ in 0..<50 where disk.count(of: .syncData) == count { usleep(1_000) }
+                // Zeros that come to their sync from here on wait for the next commit.
+                moment.withLock { $0.isCommitWritten = false }
             } else if moment.wait(milliseconds: 2_000, { $0.isCommitWritten ? true : nil }) == true {
                 moment.withLock { $0.hasFailed = true }
                 disk.fail(.syncData, at: 1, with: .syncLoses, on: path)
@@ -41,15 +44,14 @@ struct SharedSyncTests {
         options.spaceStepBytes = 8 << 10
         let log = try store.open(options)
         var sequence = CommitSequence(seed: 1, noise: 1)
-        let commits = sequence.next(6, events: 1, bytesPerEvent: 500)
+        let commits = sequence.next(40, events: 1, bytesPerEvent: 500)
         _ = try log.append([commits[0]], expecting: .start)
-        // The first step of zeros is there; the commits of this test fit into it, so that nobody waits for more.
+        // Zeros are there for the next commits; some commits later more are wanted, a good deal behind those.
         for _ in 0..<3_000 where try store.disk.content(of: store.segment(1)).count < 8 << 10 { usleep(1_000) }
         usleep(20_000)
         install()
         var acknowledged = 1
         for commit in commits[1...] where !moment.withLock({ $0.hasFailed }) {
-            moment.withLock { $0.isCommitWritten = false }
             if appendOutcome({ _ = try log.append([commit], expecting: log.end) }) == nil { acknowledged += 1 }
         }
         store.disk.beforeCall = nil

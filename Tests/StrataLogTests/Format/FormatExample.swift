@@ -1,7 +1,8 @@
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 import TestSupport
+
+@testable import StrataLog
 
 /// The worked example of docs/format.md §9: a store with one commit, byte by byte. The same bytes every time.
 struct FormatExample {
@@ -51,11 +52,13 @@ struct FormatExample {
         let frames = SeenFrame.all(in: segment)
         guard frames.count == 2 else { throw Mismatch("the example has a commit and a mark") }
         text += "\nThe frame of the commit; its body is the payload:\n\n"
-        let commitFields = Self.frameFields("1, a commit", undurable: "1: all before it has been synced") + Self.bodyFields
+        let commitFields =
+            Self.frameFields("1, a commit", undurable: "1: all before it has been synced") + Self.bodyFields
         text += try block(segment, commitFields, from: frames[0].position, count: frames[0].byteCount)
         text += "\nThe mark that closing wrote:\n\n"
         text += try block(
-            segment, Self.frameFields("4, a mark", undurable: "0: all has been synced"), from: frames[1].position, count: 64)
+            segment, Self.frameFields("4, a mark", undurable: "0: all has been synced"), from: frames[1].position,
+            count: 64)
         return text + """
 
             The chain value `\(hexadecimal(commit.chain))` is the checksum of 28 bytes and the payload: \
@@ -101,14 +104,16 @@ struct FormatExample {
 
     private static let storeFields: [(count: Int, what: String)] =
         prelude("StrataSt", size: 72) + [
-            (4, "tag 1, 16 bytes"), (16, "store id"), (4, "tag 2, 14 bytes"), (14, "container identifier iCloud.example"),
+            (4, "tag 1, 16 bytes"), (16, "store id"), (4, "tag 2, 14 bytes"),
+            (14, "container identifier iCloud.example"),
             (2, "padding"), (4, "tag 3, 8 bytes"), (8, "created 1767225600000000, which is 2026-01-01T00:00:00Z"),
             (4, "zeros up to a multiple of 8: the end of the list"),
         ]
 
     private static let segmentFields: [(count: Int, what: String)] =
         prelude("StrataSg", size: 128) + [
-            (4, "tag 1, 16 bytes"), (16, "store id"), (4, "tag 2, 8 bytes"), (8, "first offset 1"), (4, "tag 3, 4 bytes"),
+            (4, "tag 1, 16 bytes"), (16, "store id"), (4, "tag 2, 8 bytes"), (8, "first offset 1"),
+            (4, "tag 3, 4 bytes"),
             (4, "chain value before: 0"), (4, "tag 4, 4 bytes"), (4, "form 1: frames"), (4, "tag 5, 16 bytes"),
             (16, "segment id"), (4, "tag 6, 8 bytes"), (8, "time before: none"), (32, "zeros: the end of the list"),
         ]
@@ -123,7 +128,8 @@ struct FormatExample {
 
     private static let bodyFields: [(count: Int, what: String)] = [
         (1, "envelope version 1"), (1, "6 bytes of header fields"), (3, "field 1: key 2, one byte: user 1"),
-        (3, "field 4, optional: key 9, one byte: modify records"), (1, "2 events"), (2, "kind 1, name interned; 7 bytes"),
+        (3, "field 4, optional: key 9, one byte: modify records"), (1, "2 events"),
+        (2, "kind 1, name interned; 7 bytes"),
         (2, "record type, ordinal 1"), (5, "name: 4 bytes, Note"), (2, "kind 16, record saved; 9 bytes"),
         (2, "zone 1, type 1"), (7, "record name: 6 bytes, note-1"), (3, "padding"),
     ]

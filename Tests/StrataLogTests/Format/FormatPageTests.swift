@@ -1,9 +1,10 @@
 import Glibc
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 import TestSupport
 import Testing
+
+@testable import StrataLog
 
 @Suite("docs/format.md says what the code does: files, headers and frames")
 struct FormatPageTests {
@@ -14,7 +15,8 @@ struct FormatPageTests {
     @Test("§2 The prelude of every header block")
     func prelude() {
         let rows = page.table(0, ofSection: 2)
-        #expect(rows.map { Array($0.prefix(2)) } == [["0", "8"], ["8", "2"], ["10", "2"], ["12", "4"], ["16", ""]])
+        #expect(
+            rows.map { Array($0.prefix(2)) } == [["0", "8"], ["8", "2"], ["10", "2"], ["12", "4"], ["16", ""]])
         for magic in [LogFormat.storeMagic, LogFormat.segmentMagic, LogFormat.floorMagic] {
             #expect(rows[0][2].contains("`\(magic)`") && magic.utf8.count == 8)
         }
@@ -133,8 +135,8 @@ struct FormatPageTests {
             let before = content.part(upTo: FormatExample.begin)
             let after = content.part(behind: FormatExample.end)
             let updated = before + expected + after
-            try files.replace(formatPagePath, in: String(formatPagePath.dropLast("/format.md".count)), with: Array(updated.utf8))
-            return
+            let folder = String(formatPagePath.dropLast("/format.md".count))
+            return try files.replace(formatPagePath, in: folder, with: Array(updated.utf8))
         }
         let between = content.part(behind: FormatExample.begin).part(upTo: FormatExample.end)
         #expect(FormatExample.begin + between + FormatExample.end == expected)

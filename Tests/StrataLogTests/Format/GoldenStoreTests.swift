@@ -1,9 +1,10 @@
 import Glibc
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 import TestSupport
 import Testing
+
+@testable import StrataLog
 
 /// A store of format 1 as it was written when the format was fixed. Later versions must read it, and write it just so.
 @Suite("The golden store of format 1")

@@ -1,8 +1,9 @@
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 import TestSupport
 import Testing
+
+@testable import StrataLog
 
 /// One kind of damage, what it is called, and where the error must point.
 struct NamedDamage: Sendable, CustomTestStringConvertible {
@@ -53,7 +54,9 @@ struct NamedDamage: Sendable, CustomTestStringConvertible {
         .init("a header whose size is no multiple of 8", .impossibleLength, in: first, at: 10) {
             try $0.disk.overwrite($0.segment(1), at: 10, with: [124, 0])
         },
-        .init("an empty STORE", .wrongMagic, in: "STORE", at: 0) { try $0.disk.truncateFile($0.path + "/STORE", to: 0) },
+        .init("an empty STORE", .wrongMagic, in: "STORE", at: 0) {
+            try $0.disk.truncateFile($0.path + "/STORE", to: 0)
+        },
         .init("an unknown mandatory field in STORE", .newerFormat, in: "STORE") {
             try $0.disk.addHeaderField($0.path + "/STORE", tag: 9, value: [1, 2])
         },
@@ -84,7 +87,9 @@ struct NamedDamage: Sendable, CustomTestStringConvertible {
     static let segments: [NamedDamage] = [
         .init("no STORE", .notAStore, in: "STORE") { try $0.disk.removeFile($0.path + "/STORE") },
         .init("the first segment is missing", .missingSegment, in: second) { try $0.disk.removeFile($0.segment(1)) },
-        .init("a segment in the middle is missing", .missingSegment, in: third) { try $0.disk.removeFile($0.segment(4)) },
+        .init("a segment in the middle is missing", .missingSegment, in: third) {
+            try $0.disk.removeFile($0.segment(4))
+        },
         .init("all segments are missing", .missingSegment, in: "log") {
             for path in $0.segments { try $0.disk.removeFile(path) }
         },
@@ -116,7 +121,9 @@ struct NamedDamage: Sendable, CustomTestStringConvertible {
             let count = try $0.disk.content(of: $0.segment(6)).count
             try $0.disk.overwrite($0.segment(6), at: count + 100, with: [7])
         },
-        .init("an empty newest segment", .wrongMagic, in: third, at: 0) { try $0.disk.truncateFile($0.segment(6), to: 0) },
+        .init("an empty newest segment", .wrongMagic, in: third, at: 0) {
+            try $0.disk.truncateFile($0.segment(6), to: 0)
+        },
     ]
 
     static let frames: [NamedDamage] = [
@@ -202,7 +209,11 @@ struct NamedDamageTests {
         try damage.damage(store)
         let before = try store.disk.paths.filter { !$0.hasSuffix("LOCK") }.map { try store.disk.content(of: $0) }
         let report = store.verify()
-        if damage.code == .notAStore { #expect(report.damage?.code == .notAStore) } else { check(report.damage, damage) }
+        if damage.code == .notAStore {
+            #expect(report.damage?.code == .notAStore)
+        } else {
+            check(report.damage, damage)
+        }
         if damage.isFoundAtOpening {
             check(thrownError { _ = try store.open() }, damage)
         } else {
@@ -210,7 +221,7 @@ struct NamedDamageTests {
             check(thrownError { _ = try log.allCommits() }, damage)
             check(thrownError { _ = try log.touches(zone: 1, after: 0, limit: 100) }, damage)
         }
-        // Nothing is mended, cut or removed but the name in the lock.
+        // Nothing is mended, cut or removed; only the name in the lock is new.
         let after = try store.disk.paths.filter { !$0.hasSuffix("LOCK") }.map { try store.disk.content(of: $0) }
         #expect(before == after)
     }

@@ -1,7 +1,8 @@
-@testable import StrataLog
 import StrataModel
 import TestSupport
 import Testing
+
+@testable import StrataLog
 
 @Suite("The recovery table")
 struct RecoveryTableTests {

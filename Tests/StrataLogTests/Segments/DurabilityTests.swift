@@ -69,9 +69,11 @@ struct DurabilityTests {
         }
     }
 
-    @Test("A failed sync is told by the next append and the next sync, and reading goes on", arguments: [
-        SimulatedDisk.FaultOutcome.syncLoses, .errno(5),
-    ])
+    @Test(
+        "A failed sync is told by the next append and the next sync, and reading goes on",
+        arguments: [
+            SimulatedDisk.FaultOutcome.syncLoses, .errno(5),
+        ])
     func failedSync(outcome: SimulatedDisk.FaultOutcome) throws {
         let log = try open(.system)
         var sequence = CommitSequence(seed: 1)
@@ -85,9 +87,11 @@ struct DurabilityTests {
         #expect(try log.allCommits() == expectedCommits(commits))
     }
 
-    @Test("A close after a failed sync does not say that all is durable", arguments: [
-        Durability.system, .interval(milliseconds: 1),
-    ])
+    @Test(
+        "A close after a failed sync does not say that all is durable",
+        arguments: [
+            Durability.system, .interval(milliseconds: 1),
+        ])
     func closeAfterFailedSync(durability: Durability) throws {
         let log = try open(durability)
         var sequence = CommitSequence(seed: 1)

@@ -1,8 +1,9 @@
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 import TestSupport
 import Testing
+
+@testable import StrataLog
 
 @Suite("Reading beside a writer")
 struct LogReaderTests {

@@ -1,8 +1,9 @@
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 import TestSupport
 import Testing
+
+@testable import StrataLog
 
 @Suite("Opening and closing a store")
 struct OpeningTests {
@@ -120,20 +121,25 @@ struct OpeningTests {
         if isAllowed { #expect(try store.open().identity.containerIdentifier == options.containerIdentifier) }
     }
 
-    @Test("Options out of their bounds are refused before anything is made", arguments: [
-        LogOptions(segmentBytes: (64 << 10) - 1), LogOptions(segmentBytes: (1 << 30) + 1), LogOptions(segmentBytes: -1),
-        LogOptions(segmentBytes: 64 << 10, spaceStepBytes: (64 << 10) + 1), LogOptions(spaceStepBytes: -1),
-        LogOptions(durability: .interval(milliseconds: 0)), LogOptions(durability: .interval(milliseconds: -5)),
-    ])
+    @Test(
+        "Options out of their bounds are refused before anything is made",
+        arguments: [
+            LogOptions(segmentBytes: (64 << 10) - 1), LogOptions(segmentBytes: (1 << 30) + 1),
+            LogOptions(segmentBytes: -1),
+            LogOptions(segmentBytes: 64 << 10, spaceStepBytes: (64 << 10) + 1), LogOptions(spaceStepBytes: -1),
+            LogOptions(durability: .interval(milliseconds: 0)), LogOptions(durability: .interval(milliseconds: -5)),
+        ])
     func options(options: LogOptions) throws {
         #expect(thrownCode { _ = try store.open(options) } == .invalidArgument)
         #expect(store.disk.paths.isEmpty)
     }
 
-    @Test("Options at their bounds are not", arguments: [
-        LogOptions(segmentBytes: 64 << 10, spaceStepBytes: 64 << 10), LogOptions(segmentBytes: 1 << 30),
-        LogOptions(spaceStepBytes: 0), LogOptions(durability: .interval(milliseconds: 1)),
-    ])
+    @Test(
+        "Options at their bounds are not",
+        arguments: [
+            LogOptions(segmentBytes: 64 << 10, spaceStepBytes: 64 << 10), LogOptions(segmentBytes: 1 << 30),
+            LogOptions(spaceStepBytes: 0), LogOptions(durability: .interval(milliseconds: 1)),
+        ])
     func allowedOptions(options: LogOptions) throws {
         let log = try store.open(options)
         var sequence = CommitSequence(seed: 1)

@@ -1,8 +1,9 @@
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 import TestSupport
 import Testing
+
+@testable import StrataLog
 
 @Suite("Segments that follow one another")
 struct SegmentSwitchTests {
@@ -19,7 +20,8 @@ struct SegmentSwitchTests {
         return commits
     }
 
-    @Test("Segments keep to their size, are sealed and cut off, and read as one log", arguments: [0, 8 << 10, 64 << 10])
+    @Test(
+        "Segments keep to their size, are sealed and cut off, and read as one log", arguments: [0, 8 << 10, 64 << 10])
     func sizes(step: Int) throws {
         var options = TinyStore.options
         options.spaceStepBytes = step

@@ -1,8 +1,9 @@
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 import TestSupport
 import Testing
+
+@testable import StrataLog
 
 @Suite("Letting go of segments")
 struct TrimTests {

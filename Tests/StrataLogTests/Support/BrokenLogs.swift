@@ -1,10 +1,13 @@
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 
+@testable import StrataLog
+
 /// A log with a bug, which a harness must find: it would find nothing in the product otherwise.
 final class BrokenLog: EventLog {
-    enum Bug: CaseIterable { case dropsCommit, swapsPayload, forgetsChain, repeatsOffset, splitsTouches, ignoresConflict }
+    enum Bug: CaseIterable {
+        case dropsCommit, swapsPayload, forgetsChain, repeatsOffset, splitsTouches, ignoresConflict
+    }
 
     let log = MemoryLog()
     let bug: Bug
@@ -47,8 +50,10 @@ final class BrokenLog: EventLog {
         var commit = commit
         switch bug {
         case .swapsPayload where commit.offset == 7: commit.payload = commit.payload.dropLast() + [0xAA]
-        case .forgetsChain where commit.offset > 10: commit.chain = Chain.value(
-            after: 0, offset: commit.offset, time: commit.time, payload: UnsafeRawBufferPointer(start: nil, count: 0))
+        case .forgetsChain where commit.offset > 10:
+            commit.chain = Chain.value(
+                after: 0, offset: commit.offset, time: commit.time,
+                payload: UnsafeRawBufferPointer(start: nil, count: 0))
         case .repeatsOffset where commit.offset == 9: commit.offset = 8
         default: break
         }

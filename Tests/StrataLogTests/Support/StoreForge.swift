@@ -1,7 +1,8 @@
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 import TestSupport
+
+@testable import StrataLog
 
 /// Stores with segments of a few hundred bytes, which no writer makes: small enough to damage every byte of them.
 struct StoreForge {

@@ -1,7 +1,8 @@
-@testable import StrataLog
 import StrataModel
 import StrataSystem
 import TestSupport
+
+@testable import StrataLog
 
 /// A store on a simulated disk of its own, with small segments, and everything that varies made to stand still.
 struct TinyStore: Sendable {
