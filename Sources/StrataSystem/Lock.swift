@@ -2,8 +2,8 @@ import Glibc
 
 /// A value behind a lock. What `body` gets must not escape it.
 ///
-/// The standard library's `Mutex` does the same; but where it has to wait it does so out of sight of the thread sanitizer,
-/// which then reports races that are none.
+/// The standard library's `Mutex` does the same; but where it has to wait it does so out of sight of the thread
+/// sanitizer, which then reports races that are none.
 // @unchecked: `state` is touched only between lock and unlock of `mutex`.
 public final class Lock<State: ~Copyable>: @unchecked Sendable {
     private var state: State
