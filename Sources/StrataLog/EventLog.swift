@@ -48,7 +48,8 @@ public protocol EventLog: AnyObject, Sendable {
     /// The offset of the first commit that is not older than `time`; nil if all are older.
     func firstOffset(notBefore time: Int64) throws -> UInt64?
 
-    /// What touched a zone behind `offset`, in order, at most `limit` entries.
+    /// What touched a zone behind `offset`, in order: about `limit` entries, more where one commit has more, since a
+    /// commit's entries are never split.
     func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage
 
     /// Returns once the end is behind `offset`, or the log is closed, or the task is cancelled.

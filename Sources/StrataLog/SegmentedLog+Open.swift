@@ -95,7 +95,7 @@ private struct LogOpener {
         let stepBytes = options.durability == .commit ? options.spaceStepBytes : 0
         let space = try SpaceKeeper(
             paths: paths, files: files, stepBytes: stepBytes, segmentBytes: options.segmentBytes)
-        space.begin(file, filled: max(try file.size(), found.position))
+        space.begin(segment.path, filled: max(try file.size(), found.position))
         return try SegmentedLog(
             opened: OpenedLog(identity: directory.identity, report: report), options: options, platform: platform,
             lock: lock, space: space, catalog: catalog,

@@ -60,7 +60,7 @@ extension SegmentedLog {
         let begun = try SegmentMaker(paths: catalog.paths, platform: platform, storeID: identity.storeID)
             .make(after: end, time: time, spare: spare?.file)
         let filled = max(spare?.filled ?? 0, begun.segment.header.byteCount)
-        space.begin(begun.file, filled: filled)
+        space.begin(begun.segment.path, filled: filled)
         return (begun.segment, begun.file, filled)
     }
 }

@@ -7,7 +7,9 @@ import StrataSystem
 /// Failing here is never an error: the writer meets a full disk itself, where it can be reported.
 final class SpaceKeeper: Sendable {
     private struct State {
-        /// The segment that grows. Zeros may be written only from `claimed` on, and only before `filled` passes there.
+        /// The segment that grows, opened once more: the system tells each opening once when writing back failed, and
+        /// the writer's must not miss it because this thread was told first. Zeros may be written only from `claimed`
+        /// on, and only before `filled` passes there.
         var file: (any File)?
         /// Zeros reach up to here, and frames never beyond without moving it.
         var filled = 0
@@ -42,9 +44,11 @@ final class SpaceKeeper: Sendable {
     }
 
     /// A new segment grows now; zeros already reach up to `filled`.
-    func begin(_ file: any File, filled: Int) {
+    func begin(_ path: String, filled: Int) {
+        let file = stepBytes > 0 ? try? files.open(path, .write) : nil
         state.wait { state -> Void? in
             guard state.claimed == nil else { return nil }
+            state.file?.close()
             state.file = file
             state.filled = filled
             state.wanted = 0
@@ -106,6 +110,8 @@ final class SpaceKeeper: Sendable {
         }
         let spare = state.withLock { state in
             defer { state.spare = nil }
+            state.file?.close()
+            state.file = nil
             return state.spare
         }
         guard let spare else { return }
@@ -150,7 +156,12 @@ final class SpaceKeeper: Sendable {
         let succeeded = writeZeros(file, range)
         state.withLock { state in
             state.claimed = nil
-            if succeeded { state.filled = max(state.filled, range.upperBound) } else { state.file = nil }
+            if succeeded {
+                state.filled = max(state.filled, range.upperBound)
+            } else {
+                state.file?.close()
+                state.file = nil
+            }
         }
         state.notifyAll()
     }

@@ -17,7 +17,8 @@ extension SimulatedDisk {
             let isWritable = if case .read = mode { false } else { true }
             let handle = state.nextNumber()
             state.handles[handle] = .init(inode: inode.number, isWritable: isWritable)
-            return SimulatedFile(disk: self, path: path, handle: handle)
+            return SimulatedFile(
+                disk: self, path: path, handle: handle, knownFailures: inode.writebackFailures)
         }
     }
 

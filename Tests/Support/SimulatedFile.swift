@@ -1,17 +1,20 @@
 import Glibc
 import StrataModel
 import StrataSystem
+import Synchronization
 
 /// A file that is open on a simulated disk.
 final class SimulatedFile: File {
     let path: String
     private let disk: SimulatedDisk
     private let handle: Int
+    private let knownFailures: Atomic<Int>
 
-    init(disk: SimulatedDisk, path: String, handle: Int) {
+    init(disk: SimulatedDisk, path: String, handle: Int, knownFailures: Int) {
         self.disk = disk
         self.path = path
         self.handle = handle
+        self.knownFailures = Atomic(knownFailures)
     }
 
     deinit { close() }
@@ -56,9 +59,14 @@ final class SimulatedFile: File {
             if state.isReadOnly, inode.needsSync { throw failure("fdatasync", EROFS) }
             if case .syncLoses = outcome {
                 inode.loseUnsynced()
+                inode.writebackFailures += 1
+                knownFailures.store(inode.writebackFailures, ordering: .relaxed)
                 throw failure("fdatasync", EIO)
             }
             inode.sync()
+            if knownFailures.exchange(inode.writebackFailures, ordering: .relaxed) < inode.writebackFailures {
+                throw failure("fdatasync", EIO)
+            }
         }
     }
 

@@ -10,6 +10,8 @@ final class SimulatedInode {
     let number: Int
     let live = StableMemory()
     private(set) var size = 0
+    /// How often writing back failed. Each opening of the file is told of it once, as on Linux since 4.13.
+    var writebackFailures = 0
     private let medium = StableMemory()
     private var mediumSize = 0
     /// Written since the last sync.
