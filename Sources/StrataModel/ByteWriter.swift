@@ -45,8 +45,3 @@ public struct ByteWriter: Sendable {
         withUnsafeBytes(of: number.littleEndian) { bytes.replaceSubrange(position..<position + $0.count, with: $0) }
     }
 }
-
-/// How many bytes `ByteWriter.appendVarint` takes.
-public func varintLength(_ number: UInt64) -> Int {
-    number == 0 ? 1 : (63 - number.leadingZeroBitCount) / 7 + 1
-}

@@ -60,6 +60,5 @@ public final class Monitor<State>: @unchecked Sendable {
         }
     }
 
-    public func notifyOne() { pthread_cond_signal(condition) }
     public func notifyAll() { pthread_cond_broadcast(condition) }
 }

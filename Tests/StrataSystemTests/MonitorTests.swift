@@ -40,26 +40,6 @@ struct MonitorTests {
         thread.join()
     }
 
-    @Test("One notice wakes one of those who wait")
-    func notifyOne() throws {
-        let monitor = Monitor(0)
-        let threads = try (0..<3).map { _ in
-            try WorkerThread(name: "taker") {
-                monitor.wait { tokens -> Void? in
-                    guard tokens > 0 else { return nil }
-                    tokens -= 1
-                    return ()
-                }
-            }
-        }
-        for _ in threads {
-            monitor.withLock { $0 += 1 }
-            monitor.notifyOne()
-        }
-        for thread in threads { thread.join() }
-        #expect(monitor.withLock { $0 } == 0)
-    }
-
     @Test("A limited wait gives up, not before its time", arguments: [0, 1, 60, 1_050])
     func timeout(milliseconds: Int) {
         let monitor = Monitor(0)
