@@ -45,6 +45,7 @@ public final class CommitQueue: Sendable {
         var commit = newCommit(payload)
         if state.withLock({ Self.takeTurn(&$0) }) {
             defer { giveUpTurn() }
+            try log.prepare(&commit)
             return try append([commit])[0].get()
         }
         try log.prepare(&commit)

@@ -15,6 +15,10 @@ public struct LogOptions: Sendable {
     public var durability: Durability
     /// A segment is closed before it grows past this.
     public var segmentBytes: Int
+    /// The first segment is closed before it grows past this; each one after it may have twice the size of the one
+    /// before, up to ``segmentBytes``. So a small store stays small, and zeros are written into files that nobody waits
+    /// for.
+    public var firstSegmentBytes: Int
     /// Space is written with zeros this far ahead.
     public var spaceStepBytes: Int
     /// Kept in a store that is made anew; an existing store keeps its own.
@@ -23,22 +27,28 @@ public struct LogOptions: Sendable {
     public var createsStore: Bool
 
     public init(
-        durability: Durability = .commit, segmentBytes: Int = 64 << 20, spaceStepBytes: Int = 4 << 20,
-        containerIdentifier: String = "iCloud.local", createsStore: Bool = true
+        durability: Durability = .commit, segmentBytes: Int = 64 << 20, firstSegmentBytes: Int = 4 << 20,
+        spaceStepBytes: Int = 4 << 20, containerIdentifier: String = "iCloud.local", createsStore: Bool = true
     ) {
         self.durability = durability
         self.segmentBytes = segmentBytes
+        self.firstSegmentBytes = firstSegmentBytes
         self.spaceStepBytes = spaceStepBytes
         self.containerIdentifier = containerIdentifier
         self.createsStore = createsStore
     }
 
+    /// How large a segment may become that follows one of `previousBytes`; 0 if it is the first.
+    func segmentLimit(after previousBytes: Int) -> Int {
+        min(segmentBytes, max(firstSegmentBytes, 2 * previousBytes))
+    }
+
     func validate() throws {
         let segments = LogFormat.minimumSegmentBytes...LogFormat.maximumSegmentBytes
-        guard segments.contains(segmentBytes) else {
+        for bytes in [segmentBytes, firstSegmentBytes] where !segments.contains(bytes) {
             throw StrataError(
                 .invalidArgument, "The segment size is out of its bounds.",
-                .init(expected: "\(segments.lowerBound) to \(segments.upperBound) bytes", found: "\(segmentBytes)"))
+                .init(expected: "\(segments.lowerBound) to \(segments.upperBound) bytes", found: "\(bytes)"))
         }
         guard (0...segmentBytes).contains(spaceStepBytes) else {
             throw StrataError(

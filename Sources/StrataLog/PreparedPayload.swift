@@ -56,12 +56,14 @@ struct PreparedPayload: Sendable {
     let touches: [Touch]
 
     init(_ payload: ArraySlice<UInt8>, touches: TouchFunction, pool: BufferPool) throws {
-        self.touches = try payload.withUnsafeBytes { try touches($0) }
         compressed = payload.withUnsafeBytes { payload in
             (0..<Pieces.count(payloadBytes: payload.count)).map { index in
                 let range = Pieces.range(index, payloadBytes: payload.count)
                 return CompressedPiece(UnsafeRawBufferPointer(rebasing: payload[range]), pool)
             }
         }
+        // Behind the compression, which goes through the bytes in order: touches skip from event to event, and would
+        // wait for memory at each of them.
+        self.touches = try payload.withUnsafeBytes { try touches($0) }
     }
 }

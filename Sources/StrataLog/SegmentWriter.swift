@@ -5,6 +5,8 @@ import StrataSystem
 struct SegmentWriter: ~Copyable {
     var segment: SegmentFile
     var file: any File
+    /// The segment is closed before it grows past this.
+    var limitBytes: Int
     /// Where the next frame goes; all before is whole frames.
     var position: Int
     var end: Position
@@ -18,9 +20,10 @@ struct SegmentWriter: ~Copyable {
     var isClosed = false
     var assembler = FrameAssembler()
 
-    init(segment: SegmentFile, file: any File, found: SegmentEnd, isSealed: Bool) {
+    init(segment: SegmentFile, file: any File, limitBytes: Int, found: SegmentEnd, isSealed: Bool) {
         self.segment = segment
         self.file = file
+        self.limitBytes = limitBytes
         position = found.position
         end = found.end
         time = found.time
@@ -29,9 +32,9 @@ struct SegmentWriter: ~Copyable {
     }
 
     /// Whether a commit goes into this segment: a segment takes at least one, whatever its size.
-    func hasRoom(for frameBytes: Int, at place: Int, segmentBytes: Int) -> Bool {
+    func hasRoom(for frameBytes: Int, at place: Int) -> Bool {
         // The seal needs its place too.
-        place == segment.header.byteCount || place + frameBytes + LogFormat.frameHeaderBytes <= segmentBytes
+        place == segment.header.byteCount || place + frameBytes + LogFormat.frameHeaderBytes <= limitBytes
     }
 
     func place(durableOffset: UInt64, at position: Int) -> FrameAssembler.Place {

@@ -114,10 +114,7 @@ extension SegmentedLog {
                 let chain = writer.assembler.add(
                     commits[index], after: end, at: writer.place(durableOffset: durableOffset, at: written))
                 let place = written + before
-                guard
-                    writer.hasRoom(
-                        for: writer.assembler.count - before, at: place, segmentBytes: options.segmentBytes)
-                else {
+                guard writer.hasRoom(for: writer.assembler.count - before, at: place) else {
                     writer.assembler.drop(to: before)
                     break
                 }

@@ -93,13 +93,16 @@ private struct LogOpener {
                 endTime: found.time == Int64.min ? nil : found.time, durableEnd: found.end))
         // Zeros ahead make syncs cheap; where nobody waits for syncs they would only be written twice.
         let stepBytes = options.durability == .commit ? options.spaceStepBytes : 0
-        let space = try SpaceKeeper(
-            paths: paths, files: files, stepBytes: stepBytes, segmentBytes: options.segmentBytes)
-        space.begin(segment.path, filled: max(try file.size(), found.position))
+        let space = try SpaceKeeper(paths: paths, files: files, stepBytes: stepBytes)
+        let previous = segments.dropLast().last?.seal?.position ?? 0
+        let limitBytes = options.segmentLimit(after: previous)
+        space.begin(
+            segment.path, filled: max(try file.size(), found.position), limitBytes: limitBytes,
+            nextLimitBytes: options.segmentLimit(after: limitBytes))
         return try SegmentedLog(
             opened: OpenedLog(identity: directory.identity, report: report), options: options, platform: platform,
             lock: lock, space: space, catalog: catalog,
-            writer: SegmentWriter(segment: segment, file: file, found: found, isSealed: false))
+            writer: SegmentWriter(segment: segment, file: file, limitBytes: limitBytes, found: found, isSealed: false))
     }
 
     /// Reads the newest segment through, and cuts back what nobody finished writing.
@@ -119,7 +122,8 @@ private struct LogOpener {
         try directory.checkEnd(found.end, paths)
         index.extend(to: found.position)
         if case .torn(let limit, let error) = found.kind {
-            let writer = SegmentWriter(segment: segment, file: file, found: found, isSealed: false)
+            let writer = SegmentWriter(
+                segment: segment, file: file, limitBytes: options.segmentBytes, found: found, isSealed: false)
             try writer.cutBack(through: limit)
             report.tornTail = RecoveryReport.TornTail(
                 path: segment.path, position: found.position, byteCount: limit - found.position,

@@ -6,7 +6,8 @@ extension SegmentedLog {
     func switchSegment(_ writer: inout SegmentWriter) throws(AppendFailure) {
         if !writer.isSealed { try seal(&writer) }
         let begun: (segment: SegmentFile, file: any File, filled: Int)
-        do { begun = try beginSegment(after: writer.end, time: writer.time) } catch {
+        let limitBytes = options.segmentLimit(after: writer.position)
+        do { begun = try beginSegment(after: writer.end, time: writer.time, limitBytes: limitBytes) } catch {
             // The old segment stays closed; the next append tries again to begin another.
             throw .notWritten(
                 error as? StrataError
@@ -19,6 +20,7 @@ extension SegmentedLog {
         try? writer.file.truncate(to: writer.position)
         writer.segment = begun.segment
         writer.file = begun.file
+        writer.limitBytes = limitBytes
         writer.position = begun.segment.header.byteCount
         writer.isSealed = false
         writer.endsWithMark = false
@@ -54,13 +56,15 @@ extension SegmentedLog {
     }
 
     private func beginSegment(
-        after end: Position, time: Int64
+        after end: Position, time: Int64, limitBytes: Int
     ) throws -> (segment: SegmentFile, file: any File, filled: Int) {
         let spare = space.takeSpare()
         let begun = try SegmentMaker(paths: catalog.paths, platform: platform, storeID: identity.storeID)
             .make(after: end, time: time, spare: spare?.file)
         let filled = max(spare?.filled ?? 0, begun.segment.header.byteCount)
-        space.begin(begun.segment.path, filled: filled)
+        space.begin(
+            begun.segment.path, filled: filled, limitBytes: limitBytes,
+            nextLimitBytes: options.segmentLimit(after: limitBytes))
         return (begun.segment, begun.file, filled)
     }
 }

@@ -16,10 +16,15 @@ final class SpaceKeeper: Sendable {
         /// While the thread writes zeros: up to where. The writer waits before it goes into that space.
         var claimed: Int?
         var wanted = 0
+        /// Up to where the segment may grow, and the one after it.
+        var limitBytes = 0
+        var nextLimitBytes = 0
         var spareWanted = 0
         var spare: (any File)?
         var spareFilled = 0
         var isFillingSpare = false
+        /// The writer waits for the spare as it is: no further step is begun.
+        var isTakingSpare = false
         /// The disk is full or broken: no second try for this segment.
         var hasSpareFailed = false
         var isStopping = false
@@ -28,23 +33,21 @@ final class SpaceKeeper: Sendable {
     private let files: any FileSystem
     private let paths: StorePaths
     private let stepBytes: Int
-    private let segmentBytes: Int
     private let state = Monitor(State())
     // Set once, right after the thread is made, before anybody else knows this object.
     private let thread: Monitor<WorkerThread?> = Monitor(nil)
 
-    init(paths: StorePaths, files: any FileSystem, stepBytes: Int, segmentBytes: Int) throws {
+    init(paths: StorePaths, files: any FileSystem, stepBytes: Int) throws {
         self.files = files
         self.paths = paths
         self.stepBytes = stepBytes
-        self.segmentBytes = segmentBytes
         guard stepBytes > 0 else { return }
         let worker = try WorkerThread(name: "strata-space") { [self] in run() }
         thread.withLock { $0 = worker }
     }
 
     /// A new segment grows now; zeros already reach up to `filled`.
-    func begin(_ path: String, filled: Int) {
+    func begin(_ path: String, filled: Int, limitBytes: Int, nextLimitBytes: Int) {
         let file = stepBytes > 0 ? try? files.open(path, .write) : nil
         state.wait { state -> Void? in
             guard state.claimed == nil else { return nil }
@@ -52,6 +55,8 @@ final class SpaceKeeper: Sendable {
             state.file = file
             state.filled = filled
             state.wanted = 0
+            state.limitBytes = limitBytes
+            state.nextLimitBytes = nextLimitBytes
             state.spareWanted = 0
             state.hasSpareFailed = false
             return ()
@@ -72,13 +77,15 @@ final class SpaceKeeper: Sendable {
     func didWrite(upTo position: Int) {
         guard stepBytes > 0 else { return }
         let needsWork = state.withLock { state in
-            // From half of the segment on, the next one is filled twice as fast as this one, so that both are done
-            // together.
-            if position > segmentBytes / 2, !state.hasSpareFailed {
-                state.spareWanted = min(segmentBytes, (position - segmentBytes / 2) * 2 + stepBytes)
+            let start = state.limitBytes / 8
+            if position > start, !state.hasSpareFailed {
+                // Evenly, from an eighth to seven eighths of this segment: the next one is full before it is needed.
+                let span = state.limitBytes - 2 * start
+                state.spareWanted = min(
+                    state.nextLimitBytes, (position - start) * state.nextLimitBytes / span + stepBytes)
             }
-            if state.filled - position < stepBytes, state.filled < segmentBytes {
-                state.wanted = min(segmentBytes, position + 2 * stepBytes)
+            if state.filled - position < stepBytes, state.filled < state.limitBytes {
+                state.wanted = min(state.limitBytes, position + 2 * stepBytes)
             }
             return state.wanted > state.filled || (state.spareWanted > state.spareFilled && !state.isFillingSpare)
         }
@@ -88,6 +95,7 @@ final class SpaceKeeper: Sendable {
     /// The next segment's file, with zeros up to `filled`; nil if none has been prepared.
     func takeSpare() -> (file: any File, filled: Int)? {
         state.wait { state -> (file: any File, filled: Int)?? in
+            state.isTakingSpare = state.isFillingSpare
             if state.isFillingSpare { return nil }
             // Nothing more is wanted until the next segment has begun: a spare that the thread started now would stand
             // where the writer makes its own.
@@ -123,7 +131,7 @@ final class SpaceKeeper: Sendable {
 
     private enum Work {
         case fill(any File, Range<Int>)
-        case fillSpare(upTo: Int)
+        case fillSpare(upTo: Int, of: Int)
         case stop
     }
 
@@ -132,7 +140,7 @@ final class SpaceKeeper: Sendable {
             switch state.wait({ nextWork(&$0) }) {
             case .stop: return
             case .fill(let file, let range): fill(file, range)
-            case .fillSpare(let limit): fillSpare(upTo: limit)
+            case .fillSpare(let limit, let total): fillSpare(upTo: limit, of: total)
             }
         }
     }
@@ -145,15 +153,20 @@ final class SpaceKeeper: Sendable {
             state.claimed = range.upperBound
             return .fill(file, range)
         }
-        if state.spareWanted > state.spareFilled {
+        if state.spareWanted > state.spareFilled, !state.isTakingSpare {
             state.isFillingSpare = true
-            return .fillSpare(upTo: min(state.spareWanted, state.spareFilled + stepBytes))
+            let limit = min(state.spareWanted, state.spareFilled + Self.spareStepBytes)
+            return .fillSpare(upTo: limit, of: state.nextLimitBytes)
         }
         return nil
     }
 
     private func fill(_ file: any File, _ range: Range<Int>) {
-        let succeeded = writeZeros(file, range)
+        let succeeded = tryTo {
+            try file.allocate(range)
+            try writeZeros(file, range)
+            try file.sync()
+        }
         state.withLock { state in
             state.claimed = nil
             if succeeded {
@@ -166,10 +179,17 @@ final class SpaceKeeper: Sendable {
         state.notifyAll()
     }
 
-    private func fillSpare(upTo limit: Int) {
+    private func fillSpare(upTo limit: Int, of total: Int) {
         let (existing, filled) = state.withLock { ($0.spare, $0.spareFilled) }
-        let file = existing ?? makeSpare()
-        let succeeded = file.map { writeZeros($0, filled..<limit) } ?? false
+        var file = existing
+        let succeeded = tryTo {
+            let spare = try file ?? makeSpare()
+            file = spare
+            // Allocated once and synced once: each time, the file system's own records hold up the syncs of commits.
+            if filled == 0 { try spare.allocate(0..<total) }
+            try writeZeros(spare, filled..<limit)
+            if limit == total { try spare.sync() }
+        }
         if !succeeded, let file {
             file.close()
             try? files.remove(paths.spare)
@@ -186,30 +206,31 @@ final class SpaceKeeper: Sendable {
         state.notifyAll()
     }
 
-    private func makeSpare() -> (any File)? {
-        if (try? files.exists(paths.spare)) == true { try? files.remove(paths.spare) }
-        return try? files.open(paths.spare, .create)
+    private func makeSpare() throws -> any File {
+        if try files.exists(paths.spare) { try files.remove(paths.spare) }
+        return try files.open(paths.spare, .create)
+    }
+
+    private func tryTo(_ body: () throws -> Void) -> Bool {
+        do { try body() } catch { return false }
+        return true
     }
 
     /// Zeros are written in pieces that the medium takes in the time that a commit leaves it.
     private static let pieceBytes = 256 << 10
+    /// The writer may have to wait for one such step when it takes the spare.
+    private static let spareStepBytes = 1 << 20
 
-    private func writeZeros(_ file: any File, _ range: Range<Int>) -> Bool {
-        do {
-            let zeros = [UInt8](repeating: 0, count: min(range.count, Self.pieceBytes))
-            // Reserved at once, so that the pieces do not each change the file's size.
-            try file.allocate(range)
-            var position = range.lowerBound
-            while position < range.upperBound {
-                let count = min(zeros.count, range.upperBound - position)
-                try zeros.withUnsafeBytes { zeros in
-                    try file.write(UnsafeRawBufferPointer(rebasing: zeros[..<count]), at: position)
-                }
-                file.finishWriteback(position..<position + count)
-                position += count
+    private func writeZeros(_ file: any File, _ range: Range<Int>) throws {
+        let zeros = [UInt8](repeating: 0, count: min(range.count, Self.pieceBytes))
+        var position = range.lowerBound
+        while position < range.upperBound {
+            let count = min(zeros.count, range.upperBound - position)
+            try zeros.withUnsafeBytes { zeros in
+                try file.write(UnsafeRawBufferPointer(rebasing: zeros[..<count]), at: position)
             }
-            try file.sync()
-            return true
-        } catch { return false }
+            file.finishWriteback(position..<position + count)
+            position += count
+        }
     }
 }

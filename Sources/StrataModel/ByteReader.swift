@@ -25,11 +25,17 @@ public struct ByteReader {
 
     @inline(__always)
     public mutating func readVarint(_ what: StaticString) throws -> UInt64 {
-        if position < bytes.count, bytes[position] < 0x80 {
-            defer { position += 1 }
-            return UInt64(bytes[position])
+        guard position + 1 < bytes.count else { return try readLongVarint(what) }
+        let low = bytes[position]
+        if low < 0x80 {
+            position += 1
+            return UInt64(low)
         }
-        return try readLongVarint(what)
+        // Lengths and ordinals of two bytes are too many for a call each.
+        let high = bytes[position + 1]
+        guard high < 0x80, high > 0 else { return try readLongVarint(what) }
+        position += 2
+        return UInt64(low & 0x7F) | UInt64(high) << 7
     }
 
     @inline(never)

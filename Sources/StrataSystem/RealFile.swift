@@ -8,6 +8,8 @@ final class RealFile: File {
     let path: String
     // Negative once closed, so that a second close cannot hit a descriptor that somebody else got meanwhile.
     private let descriptor: Atomic<Int32>
+    /// The process that took the file's lock; 0 if none did.
+    private let lockHolder = Atomic<Int32>(0)
 
     init(path: String, descriptor: Int32) {
         self.path = path
@@ -18,7 +20,11 @@ final class RealFile: File {
 
     func close() {
         let open = descriptor.exchange(-1, ordering: .acquiringAndReleasing)
-        if open >= 0 { Glibc.close(open) }
+        guard open >= 0 else { return }
+        // A child that another thread is just starting shares the descriptor until it runs its own program, and closing
+        // alone would leave the lock with it. A child that copied this object must not unlock what its parent holds.
+        if lockHolder.load(ordering: .relaxed) == getpid() { flock(open, LOCK_UN) }
+        Glibc.close(open)
     }
 
     private var openDescriptor: Int32 { descriptor.load(ordering: .relaxed) }
@@ -73,7 +79,10 @@ final class RealFile: File {
     }
 
     func tryLock() throws -> Bool {
-        if flock(openDescriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+        if flock(openDescriptor, LOCK_EX | LOCK_NB) == 0 {
+            lockHolder.store(getpid(), ordering: .relaxed)
+            return true
+        }
         guard errno == EWOULDBLOCK else { throw failure("flock") }
         return false
     }

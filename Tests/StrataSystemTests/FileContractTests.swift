@@ -1,3 +1,4 @@
+import Foundation
 import StrataModel
 import StrataSystem
 import TestSupport
@@ -88,6 +89,21 @@ struct FileContractTests {
         let fixture = try FileSystemFixture(kind)
         #expect(try fixture.makeFile("LOCK").tryLock())
         #expect(try fixture.files.open(fixture.path("LOCK"), .read).tryLock())
+    }
+
+    @Test("Closing lets the lock go though a child that is just starting has the descriptor too")
+    func lockSharedWithChild() throws {
+        let fixture = try FileSystemFixture(.real)
+        let file = try fixture.makeFile("LOCK")
+        #expect(try file.tryLock())
+        let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { name in
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+            return target == fixture.path("LOCK") ? Int32(name).map { dup($0) } : nil
+        }
+        defer { for copy in copies { close(copy) } }
+        #expect(!copies.isEmpty)
+        file.close()
+        #expect(try fixture.files.open(fixture.path("LOCK"), .write).tryLock())
     }
 
     @Test("The lock belongs to the file, not to its name", arguments: Kind.allCases)

@@ -40,7 +40,8 @@ extension LogWorkload {
         let copy = "\(folder)/killed.strata"
         defer { removeTree(path) }
         // Larger than what is written, so that all of it is in the active segment.
-        let log = try SegmentedLog.open(at: path, options: LogOptions(durability: .system, segmentBytes: 80 << 20))
+        let options = LogOptions(durability: .system, segmentBytes: 80 << 20, firstSegmentBytes: 80 << 20)
+        let log = try SegmentedLog.open(at: path, options: options)
         let segment = "\(path)/log/00000000000000000001.seg"
         let file = try RealFileSystem().open(segment, .read)
         defer { file.close() }

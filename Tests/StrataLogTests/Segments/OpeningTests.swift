@@ -125,7 +125,8 @@ struct OpeningTests {
         "Options out of their bounds are refused before anything is made",
         arguments: [
             LogOptions(segmentBytes: (64 << 10) - 1), LogOptions(segmentBytes: (1 << 30) + 1),
-            LogOptions(segmentBytes: -1),
+            LogOptions(segmentBytes: -1), LogOptions(firstSegmentBytes: (64 << 10) - 1),
+            LogOptions(firstSegmentBytes: (1 << 30) + 1),
             LogOptions(segmentBytes: 64 << 10, spaceStepBytes: (64 << 10) + 1), LogOptions(spaceStepBytes: -1),
             LogOptions(durability: .interval(milliseconds: 0)), LogOptions(durability: .interval(milliseconds: -5)),
         ])
@@ -138,6 +139,7 @@ struct OpeningTests {
         "Options at their bounds are not",
         arguments: [
             LogOptions(segmentBytes: 64 << 10, spaceStepBytes: 64 << 10), LogOptions(segmentBytes: 1 << 30),
+            LogOptions(firstSegmentBytes: 1 << 30), LogOptions(firstSegmentBytes: 64 << 10),
             LogOptions(spaceStepBytes: 0), LogOptions(durability: .interval(milliseconds: 1)),
         ])
     func allowedOptions(options: LogOptions) throws {

@@ -1,3 +1,4 @@
+import Glibc
 import StrataModel
 import StrataSystem
 import TestSupport
@@ -41,6 +42,43 @@ struct SegmentSwitchTests {
         let again = try store.open(options)
         #expect(again.recovery == RecoveryReport(replayedCommits: 50 - Int(store.newestFirstOffset) + 1))
         #expect(try again.allCommits() == expectedCommits(commits))
+    }
+
+    @Test("Segments double from the first size to the largest, also when the store is opened in between")
+    func growth() throws {
+        var options = TinyStore.options
+        options.segmentBytes = 256 << 10
+        options.firstSegmentBytes = 64 << 10
+        var log = try store.open(options)
+        for round in 0..<6 {
+            _ = try fill(log, 30, seed: UInt64(round))
+            try log.close()
+            log = try store.open(options)
+        }
+        let sizes = try store.segments.dropLast().map { try store.disk.content(of: $0).count }
+        #expect(sizes.count >= 4)
+        let commitBytes = 10 << 10
+        for (size, limit) in zip(sizes, [64 << 10, 128 << 10, 256 << 10, 256 << 10]) {
+            #expect(size <= limit && size > limit - 2 * commitBytes, "\(sizes)")
+        }
+    }
+
+    @Test("Whoever takes the spare gets it as it is, and does not wait until it is full")
+    func spareInTheMaking() throws {
+        try store.open().close()
+        let limitBytes = 64 << 20
+        let keeper = try SpaceKeeper(paths: StorePaths(store.path), files: store.disk, stepBytes: 4 << 20)
+        defer { keeper.stop() }
+        keeper.begin(store.segment(1), filled: limitBytes, limitBytes: limitBytes, nextLimitBytes: limitBytes)
+        keeper.didWrite(upTo: limitBytes)
+        var tries = 0
+        while !store.disk.paths.contains(store.log + "/spare"), tries < 100_000 {
+            usleep(10)
+            tries += 1
+        }
+        let spare = try #require(keeper.takeSpare())
+        #expect(spare.filled >= 1 << 20 && spare.filled < limitBytes)
+        spare.file.close()
     }
 
     @Test("A commit larger than a segment has one of its own")
