@@ -112,6 +112,8 @@ public final class SegmentedLog: EventLog {
         try catalog.requireOpen()
         // The writing lock keeps the list of segments as it is.
         return try writer.withLock { writer throws -> Position in
+            // IMPORTANT: once closed, another process may be writing to the store.
+            if writer.isClosed { throw LogCatalog.closedError(catalog.paths) }
             let (segments, floor) = catalog.read { ($0.segments, $0.floor) }
             guard let seal = segments.compactMap(\.seal).last(where: { $0.end.offset <= offset }),
                 seal.end.offset > floor.position.offset, seal.end.offset < writer.segment.firstOffset

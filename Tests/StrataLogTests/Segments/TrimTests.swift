@@ -100,4 +100,17 @@ struct TrimTests {
         #expect(seen == Array(all[1...].prefix(seen.count)))
         #expect(floor.offset > 0)
     }
+
+    @Test("Nothing is let go once closing has begun: another process may be writing")
+    func closing() throws {
+        let log = try store.open()
+        _ = try fill(log, 30)
+        // What a trim meets that waited for the writing lock while another thread closed.
+        log.writer.withLock { $0.isClosed = true }
+        let before = store.disk.paths
+        #expect(thrownCode { _ = try log.trim(to: 30) } == .closed)
+        #expect(thrownCode { try log.sync() } == .closed)
+        #expect(store.disk.paths == before)
+        log.writer.withLock { $0.isClosed = false }
+    }
 }
