@@ -142,6 +142,14 @@ struct LogDirectory {
             guard case .valid(let frame) = FrameHeader.decode(bytes, salt: header.salt, position: position),
                 frame.kind == .seal
             else { return nil }
+            let possible = header.firstOffset - 1...Version.maximumOffset
+            guard possible.contains(frame.offset) else {
+                throw StrataError(
+                    .brokenSequence, "A seal names an offset that its segment cannot end with.",
+                    .init(
+                        segment: header.firstOffset, position: UInt64(position), path: file.path,
+                        expected: "\(possible.lowerBound) to \(possible.upperBound)", found: "\(frame.offset)"))
+            }
             return SegmentFile.Seal(
                 end: Position(offset: frame.offset, chain: frame.chain), time: frame.time, position: position)
         }

@@ -117,6 +117,12 @@ struct NamedDamage: Sendable, CustomTestStringConvertible {
             let count = try $0.disk.content(of: $0.segment(4)).count
             try $0.disk.overwrite($0.segment(4), at: count, with: [0, 0, 0, 0, 0, 0, 0, 0, 7])
         },
+        .init("a seal at an impossible offset", .brokenSequence, in: first) {
+            try $0.disk.patchFrame($0.segment(1), try frame($0, 1, 3), at: 8, with: [UInt8](repeating: 0xFF, count: 8))
+        },
+        .init("a seal in front of its segment", .brokenSequence, in: second) {
+            try $0.disk.patchFrame($0.segment(4), try frame($0, 4, 2), at: 8, with: [2])
+        },
         .init("garbage behind the seal of the newest segment", .brokenSequence, in: third, ending: .seal) {
             let count = try $0.disk.content(of: $0.segment(6)).count
             try $0.disk.overwrite($0.segment(6), at: count + 100, with: [7])
