@@ -288,4 +288,23 @@ struct NamedDamageTests {
             guard thrownError({ _ = try store.open() }) != nil else { throw Mismatch("the store was opened") }
         }
     }
+
+    @Test("A second seal in front of the one at the end is damage, not the end, and reading stops there")
+    func earlySeal() throws {
+        let forge = try StoreForge.three()
+        let store = forge.store
+        let frames = SeenFrame.all(in: try store.disk.content(of: store.segment(1)))
+        let reader = try store.reader()
+        var header = try store.disk.content(of: store.segment(1))[..<128]
+        let segment = try SegmentHeader(decoding: Array(header), path: "")
+        var assembler = FrameAssembler()
+        assembler.addClosing(
+            .seal, end: .start, time: Int64.min, at: .init(salt: segment.salt, position: 128, durableOffset: 0))
+        header += Array(assembler.bytes)
+        try store.disk.overwrite(store.segment(1), at: 0, with: Array(header))
+        let gap = [UInt8](repeating: 0, count: frames[3].position - header.count)
+        try store.disk.overwrite(store.segment(1), at: header.count, with: gap)
+        store.disk.fail(.read, from: 100, with: .errno(5))
+        #expect(thrownCode { _ = try reader.allCommits() } == .brokenSequence)
+    }
 }
