@@ -70,6 +70,10 @@ struct LogCursor: CommitCursor {
             return
         }
         guard let segment = try catalog.segment(containing: nextOffset) else { return }
+        try catalog.explainingAbsence(of: segment) { try begin(segment, visible) }
+    }
+
+    private mutating func begin(_ segment: SegmentFile, _ visible: LogCatalog.VisibleEnd) throws {
         let file = try catalog.newestFile(of: segment) ?? catalog.files.open(segment.path, .read)
         seesWholeSegment = visible.newestFirstOffset != segment.firstOffset
         let window = FileWindow(file, limit: seesWholeSegment ? try file.size() : visible.endPosition)

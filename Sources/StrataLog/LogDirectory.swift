@@ -59,8 +59,10 @@ struct LogDirectory {
 
     static func load(_ paths: StorePaths, _ files: any FileSystem) throws -> LogDirectory {
         let identity = try readIdentity(paths, files)
-        let floor = try readFloor(paths, files, identity)
+        // In this order: a trim in between leaves names of files that are gone, which is noticed; otherwise the floor
+        // would be too low for the names, which looks like damage.
         let named = try names(paths, files)
+        let floor = try readFloor(paths, files, identity)
         let floorOffset = floor?.position.offset ?? 0
         var segments: [SegmentFile] = []
         var leftovers: [String] = []
@@ -88,9 +90,7 @@ struct LogDirectory {
     private static func readFloor(
         _ paths: StorePaths, _ files: any FileSystem, _ identity: StoreIdentity
     ) throws -> FloorMark? {
-        guard try files.exists(paths.floor) else { return nil }
-        let bytes = try files.readAll(paths.floor, atMost: LogFormat.headerBlockMaximumBytes)
-        let floor = try FloorMark(decoding: bytes, path: paths.floor)
+        guard let floor = try FloorMark.read(paths, files) else { return nil }
         guard floor.storeID == identity.storeID else {
             throw foreign(paths.floor, nil, expected: identity.storeID, found: floor.storeID)
         }
@@ -138,7 +138,7 @@ struct LogDirectory {
         guard position >= header.byteCount else { return nil }
         let bytes = try file.read(count: LogFormat.frameHeaderBytes, at: position)
         guard bytes.count == LogFormat.frameHeaderBytes else { return nil }
-        return bytes.withUnsafeBytes { bytes in
+        return try bytes.withUnsafeBytes { bytes in
             guard case .valid(let frame) = FrameHeader.decode(bytes, salt: header.salt, position: position),
                 frame.kind == .seal
             else { return nil }

@@ -166,7 +166,10 @@ public final class LogReader: Sendable {
 
     private func takeUpSuccessor(of segment: SegmentFile, _ found: SegmentEnd) throws -> Bool {
         let path = catalog.paths.segment(found.end.offset + 1)
-        guard try catalog.files.exists(path) else { return false }
+        guard try catalog.files.exists(path) else {
+            try refuseIfLetGo(behind: found.end.offset)
+            return false
+        }
         let file = try catalog.files.open(path, .read)
         let successor = SegmentFile(path: path, header: try SegmentHeader.read(file), seal: nil)
         guard successor.header.storeID == identity.storeID, successor.header.before == found.end else {
@@ -181,6 +184,14 @@ public final class LogReader: Sendable {
         catalog.publish { $0.newest.extend(to: found.position) }
         catalog.publish { LogCatalog.startSegment(successor, file, closing: seal, in: &$0) }
         return true
+    }
+
+    /// A trim may have taken the successor before this reader came to it; then there is nothing to wait for.
+    private func refuseIfLetGo(behind offset: UInt64) throws {
+        guard let floor = try FloorMark.read(catalog.paths, catalog.files), floor.position.offset > offset else {
+            return
+        }
+        throw LogCatalog.letGoError(offset + 1, floor: floor.position.offset, catalog.paths)
     }
 
     /// - Parameter code: errors worth another try; nil for all that tell of damage.
