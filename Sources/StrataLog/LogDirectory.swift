@@ -5,7 +5,12 @@ import StrataSystem
 public struct StorePaths: Sendable {
     public let store: String
 
-    public init(_ store: String) { self.store = store }
+    public init(_ store: String) {
+        // Without slashes at the end: the folder around the store is what stands before the last one.
+        var store = store[...]
+        while store.count > 1, store.last == "/" { store.removeLast() }
+        self.store = String(store)
+    }
 
     public var identity: String { store + "/STORE" }
     public var lock: String { store + "/LOCK" }

@@ -147,4 +147,16 @@ struct OpeningTests {
         try log.close()
         #expect(try store.open().end.offset == 3)
     }
+
+    @Test("A folder's name may end in a slash: the folder around the store is synced all the same")
+    func trailingSlash() throws {
+        let synced = Lock<Set<String>>([])
+        store.disk.beforeCall = { kind, path in
+            if kind == .syncDirectory { synced.withLock { _ = $0.insert(path) } }
+        }
+        try SegmentedLog.open(at: store.path + "//", platform: store.platform).close()
+        store.disk.beforeCall = nil
+        #expect(synced.withLock { $0 } == ["/", store.path, store.log])
+        try store.open().close()
+    }
 }
