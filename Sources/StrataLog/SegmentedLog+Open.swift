@@ -125,7 +125,11 @@ private struct LogOpener {
                 path: segment.path, position: found.position, byteCount: limit - found.position,
                 lastOffset: found.end.offset, reason: error?.message ?? "A commit in front of others is not there.")
         }
-        let start = index.range(of: witnessed)?.lowerBound ?? segment.header.byteCount
+        // A mark or a seal says that all in front of it had been synced.
+        let start =
+            found.endsWithMark || found.isClosed
+            ? found.position - LogFormat.frameHeaderBytes
+            : index.range(of: witnessed)?.lowerBound ?? segment.header.byteCount
         try makeDurable(file, start..<found.position)
         return found
     }

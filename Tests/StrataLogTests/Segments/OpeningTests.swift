@@ -159,4 +159,19 @@ struct OpeningTests {
         #expect(synced.withLock { $0 } == ["/", store.path, store.log])
         try store.open().close()
     }
+
+    @Test("Opening what was closed in order writes nothing back, however much was never witnessed")
+    func nothingToWriteBack() throws {
+        var options = TinyStore.options
+        options.durability = .system
+        options.segmentBytes = 8 << 20
+        let log = try store.open(options)
+        var sequence = CommitSequence(seed: 1, noise: 1)
+        _ = try log.append(sequence.next(3, events: 1, bytesPerEvent: 2 << 20), expecting: .start)
+        try log.close()
+        let left = store.copy()
+        #expect(try left.open(options).end.offset == 3)
+        // The name in the lock, and the mark.
+        #expect(left.disk.count(of: .write) == 2)
+    }
 }
