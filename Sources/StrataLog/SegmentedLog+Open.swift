@@ -93,9 +93,11 @@ private struct LogOpener {
                 endTime: found.time == Int64.min ? nil : found.time, durableEnd: found.end))
         // Zeros ahead make syncs cheap; where nobody waits for syncs they would only be written twice.
         let stepBytes = options.durability == .commit ? options.spaceStepBytes : 0
+        // Asked first: what throws behind the next line would leave a thread without an owner.
+        let filled = max(try file.size(), found.position)
         let space = try SpaceKeeper(
             paths: paths, files: files, stepBytes: stepBytes, segmentBytes: options.segmentBytes)
-        space.begin(segment.path, filled: max(try file.size(), found.position))
+        space.begin(segment.path, filled: filled)
         return try SegmentedLog(
             opened: OpenedLog(identity: directory.identity, report: report), options: options, platform: platform,
             lock: lock, space: space, catalog: catalog,
@@ -112,7 +114,7 @@ private struct LogOpener {
         let found = try SegmentEnd.find(&scanner, isNewest: true) { commit in
             witnessed = max(witnessed, commit.header.witnessedOffset ?? 0)
             index.append(
-                offset: commit.header.offset, range: commit.range, touches: try touches(commit.payload),
+                offset: commit.header.offset, range: commit.range, touches: try touches(of: commit, segment),
                 payload: commit.payload)
             report.replayedCommits += 1
         }
@@ -134,6 +136,12 @@ private struct LogOpener {
         return found
     }
 
+    private func touches(of commit: SegmentScanner.ScannedCommit, _ segment: SegmentFile) throws -> [Touch] {
+        do { return try touches(commit.payload) } catch let error as StrataError {
+            throw error.located(path: segment.path, segment: segment.firstOffset, offset: commit.header.offset)
+        }
+    }
+
     /// Writes back what was read, and syncs it; from here on all of it counts as durable.
     ///
     /// The process that wrote it may have ended before its sync, or after one that failed: then the bytes are in memory
@@ -142,6 +150,11 @@ private struct LogOpener {
         var position = range.lowerBound
         while position < range.upperBound {
             let bytes = try file.read(count: min(1 << 20, range.upperBound - position), at: position)
+            guard !bytes.isEmpty else {
+                throw StrataError(
+                    .inputOutput, "A file became shorter while it was read.",
+                    .init(position: UInt64(position), path: file.path, expected: "\(range.upperBound) bytes"))
+            }
             try file.write(bytes, at: position)
             position += bytes.count
         }

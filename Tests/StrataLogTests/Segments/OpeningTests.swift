@@ -174,4 +174,16 @@ struct OpeningTests {
         // The name in the lock, and the mark.
         #expect(left.disk.count(of: .write) == 2)
     }
+
+    @Test("A payload that opening cannot understand is named")
+    func strangePayload() throws {
+        let log = try SegmentedLog.open(
+            at: store.path, options: TinyStore.options, platform: store.platform, touches: LogFixture.noTouches)
+        var sequence = CommitSequence(seed: 1)
+        _ = try log.append([sequence.next(), sequence.raw(40, isRandom: false)], expecting: .start)
+        try log.close()
+        let error = thrownError { _ = try store.open() }
+        #expect(error?.context.path == store.segment(1))
+        #expect(error?.context.segment == 1 && error?.context.offset == 2)
+    }
 }
