@@ -167,4 +167,21 @@ struct TornTailTests {
         #expect(log.recovery.tornTail?.byteCount == garbage.count)
         #expect(forge.store.disk.count(of: .read) < 100, "\(forge.store.disk.count(of: .read)) reads")
     }
+
+    @Test("Parts that disagree about the length of their commit are damage")
+    func partsOfOtherLengths() throws {
+        var sequence = CommitSequence(seed: 9)
+        var forge = try StoreForge()
+        try forge.addSegment([[sequence.raw(9 << 20, isRandom: false)]], .mark)
+        let path = forge.store.segment(1)
+        let part = SeenFrame.all(in: try forge.store.disk.content(of: path))[1]
+        // As many parts, of the same lengths but for the last.
+        try forge.store.disk.patchFrame(path, part, at: 64, with: littleEndian(UInt64(10 << 20)))
+        let error = thrownError {
+            _ = try SegmentedLog.open(
+                at: forge.store.path, options: TinyStore.options, platform: forge.store.platform,
+                touches: LogFixture.noTouches)
+        }
+        #expect(error?.code == .brokenSequence && error?.context.position == UInt64(part.position))
+    }
 }
