@@ -144,9 +144,14 @@ public final class SegmentedLog: EventLog {
             do { try finish(&writer) } catch { return error }
             return nil
         }
-        let file = writer.withLock { $0.file }
-        catalog.publish { $0.isClosed = true }
-        file.close()
+        // Not closed under the hands of those who read or sync it just now: the system gives the number of a closed
+        // descriptor to the next file that is opened. It goes with the last of them.
+        let nothing = ClosedFile(path: writer.withLock { $0.file.path })
+        writer.withLock { $0.file = nothing }
+        catalog.publish { state in
+            state.isClosed = true
+            state.replaceNewest(state.segments[state.segments.count - 1], nothing)
+        }
         lock.release()
         if let failure { throw failure }
     }

@@ -186,4 +186,24 @@ struct OpeningTests {
         #expect(error?.context.path == store.segment(1))
         #expect(error?.context.segment == 1 && error?.context.offset == 2)
     }
+
+    @Test("Closing leaves its file to whoever is reading it: the system gives its number to the next file opened")
+    func closingBesideReading() throws {
+        let log = try store.open()
+        var sequence = CommitSequence(seed: 1)
+        let commits = expectedCommits(sequence.next(2))
+        _ = try log.append(
+            commits.map { NewCommit(id: $0.id, time: $0.time, payload: $0.payload) }, expecting: .start)
+        let outcome = Lock("nothing was read")
+        store.disk.beforeCall = { [disk = store.disk] kind, _ in
+            guard kind == .read else { return }
+            disk.beforeCall = nil
+            let code = thrownCode { try log.close() }
+            outcome.withLock { $0 = code?.rawValue ?? "closed" }
+        }
+        #expect(try log.commit(at: 2) == commits[1])
+        #expect(outcome.withLock { $0 } == "closed")
+        #expect(thrownCode { _ = try log.commit(at: 2) } == .closed)
+        #expect(try store.open().allCommits() == commits)
+    }
 }
