@@ -6,9 +6,10 @@ public struct NewCommit: Sendable {
     public var id: Identifier
     /// Microseconds since 1970, not before the time of the commit in front of it.
     public var time: Int64
-    public var payload: ArraySlice<UInt8>
+    /// Changing it takes back what `prepare` worked out: the log would keep the old bytes under the new chain value.
+    public var payload: ArraySlice<UInt8> { didSet { prepared = nil } }
     // What `prepare` worked out ahead of time; nil where it has not been called.
-    var prepared: PreparedPayload?
+    private(set) var prepared: PreparedPayload?
 
     public init(id: Identifier, time: Int64, payload: ArraySlice<UInt8>) {
         self.id = id

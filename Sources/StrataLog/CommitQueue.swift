@@ -48,7 +48,7 @@ public final class CommitQueue: Sendable {
             try log.prepare(&commit)
             return try append([commit])[0].get()
         }
-        try log.prepare(&commit)
+        try prepare(&commit)
         let ticket = CommitTicket()
         while let gate = try enqueueOrGate(Waiting(commit: commit, reply: .ticket(ticket))) { gate.wait() }
         return try ticket.wait()
@@ -57,7 +57,7 @@ public final class CommitQueue: Sendable {
     /// As the other `commit`, suspending instead of blocking.
     public func commit(_ payload: ArraySlice<UInt8>) async throws -> Position {
         var commit = newCommit(payload)
-        try log.prepare(&commit)
+        try prepare(&commit)
         let prepared = commit
         return try await withCheckedThrowingContinuation { continuation in
             enqueue(Waiting(commit: prepared, reply: .continuation(continuation)))
@@ -78,6 +78,15 @@ public final class CommitQueue: Sendable {
 
     private func newCommit(_ payload: ArraySlice<UInt8>) -> NewCommit {
         NewCommit(id: platform.random.nextIdentifier(), time: 0, payload: payload)
+    }
+
+    /// Fails as appending would: who calls must not need to know whether others were there first.
+    private func prepare(_ commit: inout NewCommit) throws(AppendFailure) {
+        do { try log.prepare(&commit) } catch let failure as AppendFailure { throw failure } catch {
+            throw .notWritten(
+                error as? StrataError
+                    ?? StrataError(.invalidArgument, "What the payload touches cannot be told.", cause: error))
+        }
     }
 
     // MARK: Getting in

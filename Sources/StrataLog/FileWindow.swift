@@ -36,12 +36,19 @@ final class FileWindow {
         count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<wanted]), at: position)
     }
 
+    /// Whole words that are in memory already, or a large piece: reading that anew for each of many finds would cost
+    /// the square of the file's size.
+    private func piece(at position: Int) throws -> UnsafeRawBufferPointer {
+        let known = position >= start ? (start + count - position) & ~7 : 0
+        return try bytes(at: position, count: known > 0 ? known : Self.readBytes)
+    }
+
     /// The first position at or behind `position`, a multiple of 8 apart from it, whose 8 bytes `matches`; the last
     /// bytes count as if zeros followed them.
     func firstWord(from position: Int, where matches: (UInt64) -> Bool) throws -> Int? {
         var position = position
         while position < limit {
-            let piece = try bytes(at: position, count: Self.readBytes)
+            let piece = try piece(at: position)
             if piece.isEmpty { return nil }
             var index = 0
             while index + 8 <= piece.count {

@@ -86,17 +86,20 @@ struct FrameLoader {
         var place = 0
         var payload: [UInt8] = []
         var index: UInt32 = 0
+        var payloadBytes: UInt64?
         while true {
             let body = try checkedBody(header, bytes, at: place, position)
             let prefix = bytes.withUnsafeBytes {
                 PayloadDecoder.PartPrefix(UnsafeRawBufferPointer(rebasing: $0[body]))
             }
             guard let piece = prefix.pieceRange, prefix.index == index, piece.lowerBound == payload.count,
-                piece.count == Int(header.rawLength), header.kind == .part, header.id == first.id
+                piece.count == Int(header.rawLength), header.kind == .part, header.id == first.id,
+                prefix.payloadBytes == payloadBytes ?? prefix.payloadBytes
             else {
                 throw damaged(.brokenSequence, "A commit's parts are not complete.", first.offset, position + place)
             }
             if index == 0 { payload.reserveCapacity(Int(prefix.payloadBytes)) }
+            payloadBytes = prefix.payloadBytes
             payload += try located(header) {
                 try [UInt8](unsafeUninitializedCapacity: piece.count) { target, count in
                     try bytes.withUnsafeBytes { bytes in

@@ -5,9 +5,11 @@ extension LogCatalog {
     /// The commit at exactly this offset.
     func commit(at offset: UInt64) throws -> Commit? {
         guard offset > 0, let segment = try segment(containing: offset) else { return nil }
-        guard let range = try withIndex(of: segment, { $0.range(of: offset) }) else { return nil }
-        return try withFile(of: segment) { file in
-            try FrameLoader(segment: segment, file: file).commit(offset: offset, in: range)
+        return try explainingAbsence(of: segment) {
+            guard let range = try withIndex(of: segment, { $0.range(of: offset) }) else { return nil }
+            return try withFile(of: segment) { file in
+                try FrameLoader(segment: segment, file: file).commit(offset: offset, in: range)
+            }
         }
     }
 
@@ -19,12 +21,17 @@ extension LogCatalog {
         }
         if let known { return known }
         guard let segment = try segment(containing: offset),
-            let range = try withIndex(of: segment, { $0.range(of: offset) })
+            let chain = try explainingAbsence(of: segment, { try chainValue(at: offset, in: segment) })
         else {
             throw StrataError(
                 .outOfRange, "There is no commit at this offset.",
                 .init(offset: offset, path: paths.log, expected: "at most \(read { $0.end.offset })"))
         }
+        return chain
+    }
+
+    private func chainValue(at offset: UInt64, in segment: SegmentFile) throws -> UInt32? {
+        guard let range = try withIndex(of: segment, { $0.range(of: offset) }) else { return nil }
         return try withFile(of: segment) { file in
             try FrameLoader(segment: segment, file: file).lastHeader(offset: offset, in: range).chain
         }
@@ -36,21 +43,31 @@ extension LogCatalog {
         guard let endTime, endTime >= time, end.offset > floor else { return nil }
         // The last segment whose predecessor ended before `time` is where the first such commit is.
         let segment = segments.last { $0.header.timeBefore < time } ?? segments[0]
-        var low = max(segment.firstOffset, floor + 1)
-        var high = min(segment.seal?.end.offset ?? end.offset, end.offset)
-        return try withFile(of: segment) { file in
-            let loader = FrameLoader(segment: segment, file: file)
-            while low < high {
-                let middle = (low + high) / 2
-                guard let range = try withIndex(of: segment, { $0.range(of: middle) }) else { return nil }
-                if try loader.firstHeader(offset: middle, in: range).time >= time {
-                    high = middle
-                } else {
-                    low = middle + 1
-                }
+        let low = max(segment.firstOffset, floor + 1)
+        let high = min(segment.seal?.end.offset ?? end.offset, end.offset)
+        return try explainingAbsence(of: segment) {
+            try withFile(of: segment) { file in
+                try firstOffset(notBefore: time, from: low, to: high, FrameLoader(segment: segment, file: file))
             }
-            return low
         }
+    }
+
+    /// - Parameter high: a commit that is not older than `time`.
+    private func firstOffset(
+        notBefore time: Int64, from low: UInt64, to high: UInt64, _ loader: FrameLoader
+    ) throws -> UInt64? {
+        var low = low
+        var high = high
+        while low < high {
+            let middle = (low + high) / 2
+            guard let range = try withIndex(of: loader.segment, { $0.range(of: middle) }) else { return nil }
+            if try loader.firstHeader(offset: middle, in: range).time >= time {
+                high = middle
+            } else {
+                low = middle + 1
+            }
+        }
+        return low
     }
 
     func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
@@ -66,11 +83,13 @@ extension LogCatalog {
         }
         var page = TouchPage(touches: [], readThrough: max(end, offset), moreComing: false)
         for segment in segments where segment.seal?.end.offset ?? UInt64.max > offset {
-            let (found, isComplete) = try withIndex(of: segment) { index in
-                var found: [ZoneTouch] = []
-                let room = limit - page.touches.count
-                let isComplete = try index.collectTouches(zone: zone, after: offset, limit: room, into: &found)
-                return (found, isComplete)
+            let room = limit - page.touches.count
+            let (found, isComplete) = try explainingAbsence(of: segment) {
+                try withIndex(of: segment) { index in
+                    var found: [ZoneTouch] = []
+                    let isComplete = try index.collectTouches(zone: zone, after: offset, limit: room, into: &found)
+                    return (found, isComplete)
+                }
             }
             page.touches += found.prefix { $0.offset <= end }
             if !isComplete || (page.touches.count >= limit && segment.firstOffset != segments.last?.firstOffset) {
@@ -80,6 +99,24 @@ extension LogCatalog {
             }
         }
         return page
+    }
+
+    /// Runs `body`; if the segment's file is gone because its history was let go meanwhile, by this process or another,
+    /// that is what the error says.
+    func explainingAbsence<Result>(of segment: SegmentFile, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as StrataError where error.code == .notFound {
+            guard let floor = try? FloorMark.read(paths, files), floor.position.offset >= segment.firstOffset else {
+                throw error
+            }
+            throw Self.letGoError(segment.firstOffset, floor: floor.position.offset, paths)
+        }
+    }
+
+    static func letGoError(_ offset: UInt64, floor: UInt64, _ paths: StorePaths) -> StrataError {
+        StrataError(
+            .outOfRange, "The history up to the floor has been let go.",
+            .init(
+                offset: offset, path: paths.log, expected: "an offset behind \(floor)", found: "\(offset)"))
     }
 
     /// Runs `body` with the segment's file: closed ones are opened for the occasion.

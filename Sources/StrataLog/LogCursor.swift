@@ -32,7 +32,9 @@ struct LogCursor: CommitCursor {
                 nextOffset = scanned.header.offset + 1
                 return scanned.commit
             case .mark: continue
-            case .seal: self.scanner = nil
+            case .seal:
+                self.scanner = nil
+                try refuseEarlySeal(of: scanner)
             case .stop(.invalid(let error)), .stop(.cannotFollow(let error)), .stop(.unsupported(let error)):
                 throw error
             case .stop(.nothing):
@@ -43,6 +45,17 @@ struct LogCursor: CommitCursor {
                         path: scanner.window.file.path, expected: "a frame", found: "zeros"))
             }
         }
+    }
+
+    /// What comes behind a seal is in the next segment; looking for it in the same one again would never end.
+    private func refuseEarlySeal(of scanner: SegmentScanner) throws {
+        guard try catalog.segment(containing: nextOffset)?.firstOffset == scanner.segment.firstOffset else { return }
+        throw StrataError(
+            .brokenSequence, "A segment is closed in front of its last commit.",
+            .init(
+                segment: scanner.segment.firstOffset, offset: nextOffset,
+                position: UInt64(scanner.position - LogFormat.frameHeaderBytes), path: scanner.window.file.path,
+                expected: "a commit", found: "a seal"))
     }
 
     /// Makes sure that the scanner stands in the right segment and may read as far as the log reaches.
@@ -57,6 +70,10 @@ struct LogCursor: CommitCursor {
             return
         }
         guard let segment = try catalog.segment(containing: nextOffset) else { return }
+        try catalog.explainingAbsence(of: segment) { try begin(segment, visible) }
+    }
+
+    private mutating func begin(_ segment: SegmentFile, _ visible: LogCatalog.VisibleEnd) throws {
         let file = try catalog.newestFile(of: segment) ?? catalog.files.open(segment.path, .read)
         seesWholeSegment = visible.newestFirstOffset != segment.firstOffset
         let window = FileWindow(file, limit: seesWholeSegment ? try file.size() : visible.endPosition)

@@ -5,7 +5,12 @@ import StrataSystem
 public struct StorePaths: Sendable {
     public let store: String
 
-    public init(_ store: String) { self.store = store }
+    public init(_ store: String) {
+        // Without slashes at the end: the folder around the store is what stands before the last one.
+        var store = store[...]
+        while store.count > 1, store.last == "/" { store.removeLast() }
+        self.store = String(store)
+    }
 
     public var identity: String { store + "/STORE" }
     public var lock: String { store + "/LOCK" }
@@ -59,8 +64,10 @@ struct LogDirectory {
 
     static func load(_ paths: StorePaths, _ files: any FileSystem) throws -> LogDirectory {
         let identity = try readIdentity(paths, files)
-        let floor = try readFloor(paths, files, identity)
+        // In this order: a trim in between leaves names of files that are gone, which is noticed; otherwise the floor
+        // would be too low for the names, which looks like damage.
         let named = try names(paths, files)
+        let floor = try readFloor(paths, files, identity)
         let floorOffset = floor?.position.offset ?? 0
         var segments: [SegmentFile] = []
         var leftovers: [String] = []
@@ -88,9 +95,7 @@ struct LogDirectory {
     private static func readFloor(
         _ paths: StorePaths, _ files: any FileSystem, _ identity: StoreIdentity
     ) throws -> FloorMark? {
-        guard try files.exists(paths.floor) else { return nil }
-        let bytes = try files.readAll(paths.floor, atMost: LogFormat.headerBlockMaximumBytes)
-        let floor = try FloorMark(decoding: bytes, path: paths.floor)
+        guard let floor = try FloorMark.read(paths, files) else { return nil }
         guard floor.storeID == identity.storeID else {
             throw foreign(paths.floor, nil, expected: identity.storeID, found: floor.storeID)
         }
@@ -138,10 +143,18 @@ struct LogDirectory {
         guard position >= header.byteCount else { return nil }
         let bytes = try file.read(count: LogFormat.frameHeaderBytes, at: position)
         guard bytes.count == LogFormat.frameHeaderBytes else { return nil }
-        return bytes.withUnsafeBytes { bytes in
+        return try bytes.withUnsafeBytes { bytes in
             guard case .valid(let frame) = FrameHeader.decode(bytes, salt: header.salt, position: position),
                 frame.kind == .seal
             else { return nil }
+            let possible = header.firstOffset - 1...Version.maximumOffset
+            guard possible.contains(frame.offset) else {
+                throw StrataError(
+                    .brokenSequence, "A seal names an offset that its segment cannot end with.",
+                    .init(
+                        segment: header.firstOffset, position: UInt64(position), path: file.path,
+                        expected: "\(possible.lowerBound) to \(possible.upperBound)", found: "\(frame.offset)"))
+            }
             return SegmentFile.Seal(
                 end: Position(offset: frame.offset, chain: frame.chain), time: frame.time, position: position)
         }

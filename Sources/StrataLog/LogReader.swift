@@ -35,6 +35,9 @@ public final class LogReader: Sendable {
     public let identity: StoreIdentity
     private let catalog: LogCatalog
     private let unfinished = Lock<UnfinishedTail?>(nil)
+    /// Held while one thread looks for more: two would each publish the same commits. It counts the looks, because the
+    /// thread sanitizer takes a state without size for the field behind it.
+    private let looks = Lock(0)
 
     public static func open(
         at path: String, platform: Platform = Platform(),
@@ -98,10 +101,13 @@ public final class LogReader: Sendable {
     /// Looks for commits and segments that have come since; returns whether the end has moved.
     @discardableResult
     public func refresh() throws -> Bool {
-        let before = end.offset
-        try replaceIfMadeAgain()
-        while try readOn() {}
-        return end.offset > before
+        try looks.withLock { count in
+            count += 1
+            let before = end.offset
+            try replaceIfMadeAgain()
+            while try readOn() {}
+            return end.offset > before
+        }
     }
 
     /// A writer that fails in the middle of a segment switch makes the new segment a second time, under the same name.
@@ -166,7 +172,10 @@ public final class LogReader: Sendable {
 
     private func takeUpSuccessor(of segment: SegmentFile, _ found: SegmentEnd) throws -> Bool {
         let path = catalog.paths.segment(found.end.offset + 1)
-        guard try catalog.files.exists(path) else { return false }
+        guard try catalog.files.exists(path) else {
+            try refuseIfLetGo(behind: found.end.offset)
+            return false
+        }
         let file = try catalog.files.open(path, .read)
         let successor = SegmentFile(path: path, header: try SegmentHeader.read(file), seal: nil)
         guard successor.header.storeID == identity.storeID, successor.header.before == found.end else {
@@ -181,6 +190,14 @@ public final class LogReader: Sendable {
         catalog.publish { $0.newest.extend(to: found.position) }
         catalog.publish { LogCatalog.startSegment(successor, file, closing: seal, in: &$0) }
         return true
+    }
+
+    /// A trim may have taken the successor before this reader came to it; then there is nothing to wait for.
+    private func refuseIfLetGo(behind offset: UInt64) throws {
+        guard let floor = try FloorMark.read(catalog.paths, catalog.files), floor.position.offset > offset else {
+            return
+        }
+        throw LogCatalog.letGoError(offset + 1, floor: floor.position.offset, catalog.paths)
     }
 
     /// - Parameter code: errors worth another try; nil for all that tell of damage.

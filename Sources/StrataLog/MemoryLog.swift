@@ -97,6 +97,8 @@ public final class MemoryLog: EventLog {
         guard commit.payload.count <= maximumCommitBytes else {
             throw AppendFailure.tooLarge(limit: maximumCommitBytes)
         }
+        // For its errors: a payload that is none must fail here, and not together with others that wait.
+        _ = try commit.payload.withUnsafeBytes { try touchFunction($0) }
     }
 
     public func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {

@@ -17,6 +17,8 @@ struct SegmentEnd {
     var time: Int64
     var endsWithMark: Bool
 
+    var isClosed: Bool { if case .closed = kind { true } else { false } }
+
     /// Reads the rest of a segment, giving each commit to `visit`.
     /// - Throws: damage, or what the operating system reports.
     static func find(

@@ -162,6 +162,7 @@ struct SegmentScanner {
         var header = first
         var place = position
         var running = CRC32C()
+        var payloadBytes: UInt64?
         var next: UInt32 = 0
         while true {
             let piece: Range<Int>
@@ -170,25 +171,24 @@ struct SegmentScanner {
             case .failure(let error): return .stop(.invalid(error))
             case .success(let body):
                 prefix = PayloadDecoder.PartPrefix(body)
-                guard let range = prefix.pieceRange, range.count == Int(header.rawLength), prefix.index == next else {
+                guard let range = prefix.pieceRange, range.count == Int(header.rawLength), prefix.index == next,
+                    prefix.payloadBytes == payloadBytes ?? prefix.payloadBytes
+                else {
                     return .stop(
                         .cannotFollow(
                             fault(
                                 .brokenSequence, "A part is not the one that must come next.", at: place,
-                                expected: "part \(next)",
-                                found: "part \(prefix.index) of \(prefix.count), \(header.rawLength) bytes")))
+                                expected: "part \(next)" + (payloadBytes.map { " of \($0) bytes" } ?? ""),
+                                found: "part \(prefix.index) of \(prefix.payloadBytes) bytes, \(header.rawLength) here")
+                        ))
                 }
                 piece = range
-                if next == 0 {
+                if payloadBytes == nil {
+                    payloadBytes = prefix.payloadBytes
                     scratch.ensure(Int(prefix.payloadBytes))
                     running = Chain.begin(
                         after: end.chain, offset: header.offset, time: header.time,
                         payloadBytes: Int(prefix.payloadBytes))
-                }
-                guard piece.upperBound <= scratch.count else {
-                    return .stop(
-                        .cannotFollow(
-                            fault(.brokenSequence, "Parts disagree about the length of their commit.", at: place)))
                 }
                 let target = UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[piece])
                 let stored = UnsafeRawBufferPointer(rebasing: body[LogFormat.partPrefixBytes...])

@@ -93,11 +93,13 @@ private struct LogOpener {
                 endTime: found.time == Int64.min ? nil : found.time, durableEnd: found.end))
         // Zeros ahead make syncs cheap; where nobody waits for syncs they would only be written twice.
         let stepBytes = options.durability == .commit ? options.spaceStepBytes : 0
-        let space = try SpaceKeeper(paths: paths, files: files, stepBytes: stepBytes)
         let previous = segments.dropLast().last?.seal?.position ?? 0
         let limitBytes = options.segmentLimit(after: previous)
+        // Asked first: what throws behind the next line would leave a thread without an owner.
+        let filled = max(try file.size(), found.position)
+        let space = try SpaceKeeper(paths: paths, files: files, stepBytes: stepBytes)
         space.begin(
-            segment.path, filled: max(try file.size(), found.position), limitBytes: limitBytes,
+            segment.path, filled: filled, limitBytes: limitBytes,
             nextLimitBytes: options.segmentLimit(after: limitBytes))
         return try SegmentedLog(
             opened: OpenedLog(identity: directory.identity, report: report), options: options, platform: platform,
@@ -115,7 +117,7 @@ private struct LogOpener {
         let found = try SegmentEnd.find(&scanner, isNewest: true) { commit in
             witnessed = max(witnessed, commit.header.witnessedOffset ?? 0)
             index.append(
-                offset: commit.header.offset, range: commit.range, touches: try touches(commit.payload),
+                offset: commit.header.offset, range: commit.range, touches: try touches(of: commit, segment),
                 payload: commit.payload)
             report.replayedCommits += 1
         }
@@ -129,9 +131,19 @@ private struct LogOpener {
                 path: segment.path, position: found.position, byteCount: limit - found.position,
                 lastOffset: found.end.offset, reason: error?.message ?? "A commit in front of others is not there.")
         }
-        let start = index.range(of: witnessed)?.lowerBound ?? segment.header.byteCount
+        // A mark or a seal says that all in front of it had been synced.
+        let start =
+            found.endsWithMark || found.isClosed
+            ? found.position - LogFormat.frameHeaderBytes
+            : index.range(of: witnessed)?.lowerBound ?? segment.header.byteCount
         try makeDurable(file, start..<found.position)
         return found
+    }
+
+    private func touches(of commit: SegmentScanner.ScannedCommit, _ segment: SegmentFile) throws -> [Touch] {
+        do { return try touches(commit.payload) } catch let error as StrataError {
+            throw error.located(path: segment.path, segment: segment.firstOffset, offset: commit.header.offset)
+        }
     }
 
     /// Writes back what was read, and syncs it; from here on all of it counts as durable.
@@ -142,6 +154,11 @@ private struct LogOpener {
         var position = range.lowerBound
         while position < range.upperBound {
             let bytes = try file.read(count: min(1 << 20, range.upperBound - position), at: position)
+            guard !bytes.isEmpty else {
+                throw StrataError(
+                    .inputOutput, "A file became shorter while it was read.",
+                    .init(position: UInt64(position), path: file.path, expected: "\(range.upperBound) bytes"))
+            }
             try file.write(bytes, at: position)
             position += bytes.count
         }

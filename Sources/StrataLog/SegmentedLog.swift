@@ -23,6 +23,9 @@ public final class SegmentedLog: EventLog {
     let space: SpaceKeeper
     let pool = BufferPool()
     private let lock: StoreLock
+    /// Why a sync of commits that were acknowledged without one failed. Held during such a sync: the system reports a
+    /// failure to one caller only and takes the data for written, so that a second sync at the same time would succeed.
+    private let syncing = Lock<StrataError?>(nil)
     private let syncer: IntervalSyncer
 
     init(
@@ -70,22 +73,32 @@ public final class SegmentedLog: EventLog {
     public func sync() throws {
         try catalog.requireOpen()
         // The lock is not held during the sync, so that appends go on.
-        let (file, end, refusal) = writer.withLock { ($0.file, $0.end, $0.refusal) }
+        let (file, end, refusal, isClosed) = writer.withLock { ($0.file, $0.end, $0.refusal, $0.isClosed) }
+        if isClosed { throw LogCatalog.closedError(catalog.paths) }
         if let refusal { throw refusal }
-        guard end.offset > durableEnd.offset else { return }
-        do { try file.sync() } catch { throw refuseWrites(after: error) }
-        catalog.publish { state in
-            if end.offset > state.durableEnd.offset { state.durableEnd = end }
+        do { try makeDurable(file, through: end) } catch {
+            // They may be lost, and only opening again can tell.
+            writer.withLock { $0.refusal = error }
+            throw error
         }
     }
 
-    /// A failed sync of commits that were acknowledged without one: they may be lost, and only opening again can tell.
-    private func refuseWrites(after error: any Error) -> StrataError {
-        let refusal = StrataError(
-            .outcomeUnknown, "A sync failed; what was appended since the last one may be lost. Open the store again.",
-            .init(path: catalog.paths.log), cause: error)
-        writer.withLock { $0.refusal = refusal }
-        return refusal
+    /// Syncs commits that were acknowledged without a sync: those in `file`, which has all up to `end` that closed
+    /// segments have not. After a failure every later call fails.
+    private func makeDurable(_ file: any File, through end: Position) throws(StrataError) {
+        try syncing.withLock { (failure) throws(StrataError) in
+            if let failure { throw failure }
+            if durableEnd.offset >= end.offset { return }
+            do { try file.sync() } catch {
+                let refusal = StrataError(
+                    .outcomeUnknown,
+                    "A sync failed; what was appended since the last one may be lost. Open the store again.",
+                    .init(path: catalog.paths.log), cause: error)
+                failure = refusal
+                throw refusal
+            }
+            catalog.publish { $0.durableEnd = end }
+        }
     }
 
     private func syncIgnoringErrors() {
@@ -99,6 +112,8 @@ public final class SegmentedLog: EventLog {
         try catalog.requireOpen()
         // The writing lock keeps the list of segments as it is.
         return try writer.withLock { writer throws -> Position in
+            // IMPORTANT: once closed, another process may be writing to the store.
+            if writer.isClosed { throw LogCatalog.closedError(catalog.paths) }
             let (segments, floor) = catalog.read { ($0.segments, $0.floor) }
             guard let seal = segments.compactMap(\.seal).last(where: { $0.end.offset <= offset }),
                 seal.end.offset > floor.position.offset, seal.end.offset < writer.segment.firstOffset
@@ -129,9 +144,14 @@ public final class SegmentedLog: EventLog {
             do { try finish(&writer) } catch { return error }
             return nil
         }
-        let file = writer.withLock { $0.file }
-        catalog.publish { $0.isClosed = true }
-        file.close()
+        // Not closed under the hands of those who read or sync it just now: the system gives the number of a closed
+        // descriptor to the next file that is opened. It goes with the last of them.
+        let nothing = ClosedFile(path: writer.withLock { $0.file.path })
+        writer.withLock { $0.file = nothing }
+        catalog.publish { state in
+            state.isClosed = true
+            state.replaceNewest(state.segments[state.segments.count - 1], nothing)
+        }
         lock.release()
         if let failure { throw failure }
     }
@@ -142,7 +162,7 @@ public final class SegmentedLog: EventLog {
             if durableEnd.offset < writer.end.offset { throw refusal }
             return
         }
-        if durableEnd.offset < writer.end.offset { try writer.file.sync() }
+        try makeDurable(writer.file, through: writer.end)
         let hasCommits = writer.position > writer.segment.header.byteCount
         if hasCommits && !writer.isSealed && !writer.endsWithMark {
             writer.assembler.clear()

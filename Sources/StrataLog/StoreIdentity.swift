@@ -69,6 +69,13 @@ struct FloorMark: Sendable, Equatable {
         self.time = time
     }
 
+    /// What is in the store's `FLOOR` now; nil where nothing was let go.
+    static func read(_ paths: StorePaths, _ files: any FileSystem) throws -> FloorMark? {
+        guard try files.exists(paths.floor) else { return nil }
+        let bytes = try files.readAll(paths.floor, atMost: LogFormat.headerBlockMaximumBytes)
+        return try FloorMark(decoding: bytes, path: paths.floor)
+    }
+
     func encoded() -> [UInt8] {
         HeaderBlock(
             magic: LogFormat.floorMagic,

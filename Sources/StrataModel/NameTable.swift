@@ -13,17 +13,19 @@ public struct NameTable: Sendable {
 
     /// - Throws: ``StrataError`` for another name under a known ordinal, or for an ordinal that leaves a gap.
     public mutating func add(_ interned: InternedName) throws {
-        let known = names[interned.name.namespace, default: []]
-        if interned.ordinal == UInt64(known.count) + 1 {
-            names[interned.name.namespace, default: []].append(interned.name)
+        let namespace = interned.name.namespace
+        // The array is never held in a second place here: appending would copy all of it.
+        let count = UInt64(names[namespace]?.count ?? 0)
+        if interned.ordinal == count + 1 {
+            names[namespace, default: []].append(interned.name)
             return
         }
-        guard interned.ordinal <= UInt64(known.count), known[Int(interned.ordinal) - 1] == interned.name else {
+        let known = name(namespace, interned.ordinal)
+        guard known == interned.name else {
             throw StrataError(
                 .malformed, "A name is interned twice, or out of order.",
                 .init(
-                    expected: interned.ordinal <= UInt64(known.count)
-                        ? "\(known[Int(interned.ordinal) - 1])" : "ordinal \(known.count + 1)",
+                    expected: known.map { "\($0)" } ?? "ordinal \(count + 1)",
                     found: "\(interned.name) as ordinal \(interned.ordinal)"))
         }
     }

@@ -117,6 +117,12 @@ struct NamedDamage: Sendable, CustomTestStringConvertible {
             let count = try $0.disk.content(of: $0.segment(4)).count
             try $0.disk.overwrite($0.segment(4), at: count, with: [0, 0, 0, 0, 0, 0, 0, 0, 7])
         },
+        .init("a seal at an impossible offset", .brokenSequence, in: first) {
+            try $0.disk.patchFrame($0.segment(1), try frame($0, 1, 3), at: 8, with: [UInt8](repeating: 0xFF, count: 8))
+        },
+        .init("a seal in front of its segment", .brokenSequence, in: second) {
+            try $0.disk.patchFrame($0.segment(4), try frame($0, 4, 2), at: 8, with: [2])
+        },
         .init("garbage behind the seal of the newest segment", .brokenSequence, in: third, ending: .seal) {
             let count = try $0.disk.content(of: $0.segment(6)).count
             try $0.disk.overwrite($0.segment(6), at: count + 100, with: [7])
@@ -281,5 +287,24 @@ struct NamedDamageTests {
             store.disk.setContent(floor.encoded(), of: store.log + "/FLOOR")
             guard thrownError({ _ = try store.open() }) != nil else { throw Mismatch("the store was opened") }
         }
+    }
+
+    @Test("A second seal in front of the one at the end is damage, not the end, and reading stops there")
+    func earlySeal() throws {
+        let forge = try StoreForge.three()
+        let store = forge.store
+        let frames = SeenFrame.all(in: try store.disk.content(of: store.segment(1)))
+        let reader = try store.reader()
+        var header = try store.disk.content(of: store.segment(1))[..<128]
+        let segment = try SegmentHeader(decoding: Array(header), path: "")
+        var assembler = FrameAssembler()
+        assembler.addClosing(
+            .seal, end: .start, time: Int64.min, at: .init(salt: segment.salt, position: 128, durableOffset: 0))
+        header += Array(assembler.bytes)
+        try store.disk.overwrite(store.segment(1), at: 0, with: Array(header))
+        let gap = [UInt8](repeating: 0, count: frames[3].position - header.count)
+        try store.disk.overwrite(store.segment(1), at: header.count, with: gap)
+        store.disk.fail(.read, from: 100, with: .errno(5))
+        #expect(thrownCode { _ = try reader.allCommits() } == .brokenSequence)
     }
 }

@@ -139,4 +139,49 @@ struct TornTailTests {
         let commits = sequence.next(1)
         #expect(appendOutcome { _ = try grown.append(commits, expecting: lost) } == "conflict")
     }
+
+    @Test("Judging a long tail reads it a few times, not once for each frame in it")
+    func longTail() throws {
+        var sequence = CommitSequence(seed: 1, noise: 1)
+        var forge = try StoreForge()
+        // Behind the small frames comes more than is read at once.
+        let small = sequence.next(3_000, events: 1, bytesPerEvent: 20)
+        try forge.addSegment([sequence.next(2), small + sequence.next(1, events: 1, bytesPerEvent: 3 << 20)], .open)
+        let path = forge.store.segment(1)
+        let frames = SeenFrame.all(in: try forge.store.disk.content(of: path))
+        try forge.store.disk.overwrite(path, at: frames[2].position, with: [0])
+        let log = try forge.store.open()
+        #expect(log.end.offset == 2 && log.recovery.tornTail != nil)
+        #expect(forge.store.disk.count(of: .read) < 100, "\(forge.store.disk.count(of: .read)) reads")
+    }
+
+    @Test("Garbage with many zeros in it is found to its end without many reads")
+    func sparseGarbage() throws {
+        let forge = try StoreForge.three(.mark)
+        let path = forge.store.segment(6)
+        let count = try forge.store.disk.content(of: path).count
+        let sparse = (0..<3_000).flatMap { _ in [UInt8](repeating: 0, count: 8) + [UInt8](repeating: 1, count: 8) }
+        let garbage = sparse + [UInt8](repeating: 1, count: 3 << 20)
+        try forge.store.disk.overwrite(path, at: count, with: garbage)
+        let log = try forge.store.open()
+        #expect(log.recovery.tornTail?.byteCount == garbage.count)
+        #expect(forge.store.disk.count(of: .read) < 100, "\(forge.store.disk.count(of: .read)) reads")
+    }
+
+    @Test("Parts that disagree about the length of their commit are damage")
+    func partsOfOtherLengths() throws {
+        var sequence = CommitSequence(seed: 9)
+        var forge = try StoreForge()
+        try forge.addSegment([[sequence.raw(9 << 20, isRandom: false)]], .mark)
+        let path = forge.store.segment(1)
+        let part = SeenFrame.all(in: try forge.store.disk.content(of: path))[1]
+        // As many parts, of the same lengths but for the last.
+        try forge.store.disk.patchFrame(path, part, at: 64, with: littleEndian(UInt64(10 << 20)))
+        let error = thrownError {
+            _ = try SegmentedLog.open(
+                at: forge.store.path, options: TinyStore.options, platform: forge.store.platform,
+                touches: LogFixture.noTouches)
+        }
+        #expect(error?.code == .brokenSequence && error?.context.position == UInt64(part.position))
+    }
 }

@@ -149,4 +149,63 @@ struct OpeningTests {
         try log.close()
         #expect(try store.open().end.offset == 3)
     }
+
+    @Test("A folder's name may end in a slash: the folder around the store is synced all the same")
+    func trailingSlash() throws {
+        let synced = Lock<Set<String>>([])
+        store.disk.beforeCall = { kind, path in
+            if kind == .syncDirectory { synced.withLock { _ = $0.insert(path) } }
+        }
+        try SegmentedLog.open(at: store.path + "//", platform: store.platform).close()
+        store.disk.beforeCall = nil
+        #expect(synced.withLock { $0 } == ["/", store.path, store.log])
+        try store.open().close()
+    }
+
+    @Test("Opening what was closed in order writes nothing back, however much was never witnessed")
+    func nothingToWriteBack() throws {
+        var options = TinyStore.options
+        options.durability = .system
+        options.segmentBytes = 8 << 20
+        let log = try store.open(options)
+        var sequence = CommitSequence(seed: 1, noise: 1)
+        _ = try log.append(sequence.next(3, events: 1, bytesPerEvent: 2 << 20), expecting: .start)
+        try log.close()
+        let left = store.copy()
+        #expect(try left.open(options).end.offset == 3)
+        // The name in the lock, and the mark.
+        #expect(left.disk.count(of: .write) == 2)
+    }
+
+    @Test("A payload that opening cannot understand is named")
+    func strangePayload() throws {
+        let log = try SegmentedLog.open(
+            at: store.path, options: TinyStore.options, platform: store.platform, touches: LogFixture.noTouches)
+        var sequence = CommitSequence(seed: 1)
+        _ = try log.append([sequence.next(), sequence.raw(40, isRandom: false)], expecting: .start)
+        try log.close()
+        let error = thrownError { _ = try store.open() }
+        #expect(error?.context.path == store.segment(1))
+        #expect(error?.context.segment == 1 && error?.context.offset == 2)
+    }
+
+    @Test("Closing leaves its file to whoever is reading it: the system gives its number to the next file opened")
+    func closingBesideReading() throws {
+        let log = try store.open()
+        var sequence = CommitSequence(seed: 1)
+        let commits = expectedCommits(sequence.next(2))
+        _ = try log.append(
+            commits.map { NewCommit(id: $0.id, time: $0.time, payload: $0.payload) }, expecting: .start)
+        let outcome = Lock("nothing was read")
+        store.disk.beforeCall = { [disk = store.disk] kind, _ in
+            guard kind == .read else { return }
+            disk.beforeCall = nil
+            let code = thrownCode { try log.close() }
+            outcome.withLock { $0 = code?.rawValue ?? "closed" }
+        }
+        #expect(try log.commit(at: 2) == commits[1])
+        #expect(outcome.withLock { $0 } == "closed")
+        #expect(thrownCode { _ = try log.commit(at: 2) } == .closed)
+        #expect(try store.open().allCommits() == commits)
+    }
 }

@@ -100,4 +100,54 @@ struct TrimTests {
         #expect(seen == Array(all[1...].prefix(seen.count)))
         #expect(floor.offset > 0)
     }
+
+    @Test("Nothing is let go once closing has begun: another process may be writing")
+    func closing() throws {
+        let log = try store.open()
+        _ = try fill(log, 30)
+        // What a trim meets that waited for the writing lock while another thread closed.
+        log.writer.withLock { $0.isClosed = true }
+        let before = store.disk.paths
+        #expect(thrownCode { _ = try log.trim(to: 30) } == .closed)
+        #expect(thrownCode { try log.sync() } == .closed)
+        #expect(store.disk.paths == before)
+        log.writer.withLock { $0.isClosed = false }
+    }
+
+    @Test("A reader that opens while history is let go finds no damage")
+    func openingBesideTrim() throws {
+        let log = try store.open()
+        let all = try fill(log, 30)
+        let floor = Lock(Position.start)
+        store.disk.beforeCall = { [disk = store.disk] kind, _ in
+            guard kind == .list else { return }
+            disk.beforeCall = nil
+            if let trimmed = try? log.trim(to: 30) { floor.withLock { $0 = trimmed } }
+        }
+        let reader = try store.reader()
+        #expect(floor.withLock { $0.offset } > 0)
+        #expect(reader.floor == floor.withLock { $0 })
+        #expect(try reader.allCommits() == Array(all[Int(reader.floor.offset)...]))
+    }
+
+    @Test("A reader left behind by a trim is told so, wherever it looks")
+    func readerBehindTrim() throws {
+        let log = try store.open()
+        let all = try fill(log, 3)
+        let early = try store.reader()
+        let rest = try fill(log, 27, seed: 2)
+        let late = try store.reader()
+        let floor = try log.trim(to: 30)
+        #expect(floor.offset == 20)
+        let error = thrownError { try early.refresh() }
+        #expect(error?.code == .outOfRange)
+        // What it has open it still reads.
+        #expect(try early.commit(at: 2) == all[1])
+        #expect(thrownCode { _ = try late.commit(at: 1) } == .outOfRange)
+        #expect(thrownCode { _ = try late.chain(at: 1) } == .outOfRange)
+        #expect(thrownCode { _ = try late.touches(zone: 1, after: 0, limit: 5) } == .outOfRange)
+        #expect(thrownCode { _ = try late.firstOffset(notBefore: 0) } == .outOfRange)
+        #expect(thrownCode { _ = try late.allCommits() } == .outOfRange)
+        #expect(try late.commit(at: 30) == rest.last)
+    }
 }
