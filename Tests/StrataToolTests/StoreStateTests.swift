@@ -80,6 +80,18 @@ import Testing
             try RealFileSystem().remove(try fixture.segments()[0])
             return fixture
         },
+        State(testDescription: "ends before its floor", info: 3, log: 3, verify: 1, words: "missingSegment") {
+            let fixture = try StoreFixture.segmented()
+            let files = RealFileSystem()
+            let first = try fixture.segments()[0]
+            let bytes = try files.readAll(first, atMost: 1 << 20)
+            try fixture.open(segmentBytes: 64 << 10)
+            _ = try fixture.trim(to: 200)
+            try fixture.close()
+            for segment in try fixture.segments() { try files.remove(segment) }
+            try files.open(first, .create).write(bytes, at: 0)
+            return fixture
+        },
         State(testDescription: "segment of a newer format", info: 3, log: 3, verify: 3, words: "newerFormat") {
             let fixture = try StoreFixture.segmented()
             try fixture.makeNewer(try fixture.segments()[1])
