@@ -24,7 +24,7 @@ public enum Tool {
         } catch OutputError.closedPipe {
             return .success
         } catch {
-            Diagnostics.report(explain(error, name), by: name)
+            report(error, by: name)
             return error is UsageError ? .usage : .unreadable
         }
     }
@@ -51,11 +51,12 @@ public enum Tool {
         return try command.run(arguments, output)
     }
 
-    private static func explain(_ error: any Error, _ command: String?) -> String {
+    private static func report(_ error: any Error, by command: String?) {
         switch error {
-        case let error as UsageError: error.message(for: command)
-        case let error as StrataError: Advice.message(for: error)
-        default: "\(error)"
+        case let error as UsageError: Diagnostics.report(error.message(for: command), by: command)
+        case let error as StrataError:
+            Diagnostics.report(error.description, advice: Advice.advice(for: error), by: command)
+        default: Diagnostics.report("\(error)", by: command)
         }
     }
 }

@@ -1,6 +1,9 @@
 import Glibc
+import StrataModel
 import StrataSystem
 import Testing
+
+@testable import StrataTool
 
 /// How each command ends on each state that a store can be in.
 @Suite struct StoreStateTests {
@@ -121,6 +124,29 @@ import Testing
             let result = try fixture.run(command, fixture.name)
             #expect(result.code == 3 && result.errors.contains("permissionDenied"), "\(result)")
         }
+    }
+
+    /// Most of what the operating system may refuse says nothing about the medium.
+    @Test func onlyAFailingMediumIsCalledOne() throws {
+        let refused = StrataError.systemCall("open", path: "p", errno: ELOOP)
+        let failed = StrataError.systemCall("pread", path: "p", errno: EIO)
+        #expect(refused.code == .inputOutput && Advice.advice(for: refused) == nil)
+        #expect(failed.code == .inputOutput && Advice.advice(for: failed)?.contains("medium") == true)
+        let name = String(repeating: "n", count: 300)
+        let result = try ToolProcess.run("info", name, in: "/tmp")
+        #expect(result.code == 3 && result.errors.contains("File name too long"))
+        #expect(!result.errors.contains("medium"), "\(result.errors)")
+    }
+
+    @Test func aPathWithTheEndOfALineStaysOnItsLine() throws {
+        let result = try ToolProcess.run("info", "a\nstrata info: b", in: "/tmp")
+        #expect(result.code == 3)
+        #expect(
+            result.errors == """
+                strata info: There is no such file or directory. [in a\\u{a}strata info: b] (notFound)
+                  Check the path: it names a store's directory, such as Notes.strata.
+
+                """)
     }
 
     @Test func canaryAnotherStateIsNoticed() throws {
