@@ -19,6 +19,8 @@ let package = Package(
         .executableTarget(name: "strata", dependencies: ["StrataTool"]),
         .executableTarget(
             name: "log-demo", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Examples/LogDemo"),
+        .executableTarget(
+            name: "small-program", dependencies: ["StrataModel", "StrataLog"], path: "Examples/SmallProgram"),
 
         .target(
             name: "TestSupport", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Tests/Support",

@@ -1,18 +1,16 @@
+import Glibc
 import StrataModel
 
 /// Says what went wrong with a store, where, and what can be done about it.
 enum Advice {
-    static func message(for error: StrataError) -> String {
-        ([error.description] + (advice(for: error).map { ["  " + $0] } ?? [])).joined(separator: "\n")
-    }
-
     static func advice(for error: StrataError) -> String? {
         switch error.code {
         case .notFound: "Check the path: it names a store's directory, such as Notes.strata."
         case .notAStore: "Name the directory that has the file STORE in it, such as Notes.strata."
         case .permissionDenied: "Run this as a user who may read the store's files, or copy the store."
         case .newerFormat: "Use a newer strata; this is \(Tool.version)."
-        case .inputOutput: "The medium may be failing: copy the store to another one and ask there."
+        case .inputOutput where error.context.errno == EIO:
+            "The medium may be failing: copy the store to another one and ask there."
         case _ where error.isDamage:
             "Copy the store before anything else is done to it; 'strata verify STORE' tells how far it is whole."
         default: nil

@@ -4,8 +4,12 @@ import Glibc
 enum Diagnostics {
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    static func report(_ message: String, by command: String?) {
-        write((command.map { "strata \($0): " } ?? "strata: ") + Printable.escaped(message, keepsNewlines: true) + "\n")
+    /// - Parameter advice: what can be done about it, on a line of its own.
+    static func report(_ problem: String, advice: String? = nil, by command: String?) {
+        let tool = command.map { "strata \($0): " } ?? "strata: "
+        // Escaped one by one: a path may hold the end of a line, and would then look like something of ours.
+        let lines = [tool + problem] + (advice.map { ["  " + $0] } ?? [])
+        write(lines.map { Printable.escaped($0) + "\n" }.joined())
     }
 
     static func write(_ text: String) {

@@ -1,11 +1,11 @@
 /// Text from a store, made safe to show: names may hold anything, also what a terminal would obey.
 enum Printable {
     /// With control characters as `\u{1b}`.
-    static func escaped(_ text: String, keepsNewlines: Bool = false) -> String {
+    static func escaped(_ text: String) -> String {
         if isPlain(text.utf8) { return text }
         var result = ""
         for scalar in text.unicodeScalars {
-            if isControl(scalar), !(keepsNewlines && scalar == "\n") {
+            if isControl(scalar) {
                 result += "\\u{\(String(scalar.value, radix: 16))}"
             } else {
                 result.unicodeScalars.append(scalar)

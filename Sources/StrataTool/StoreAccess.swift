@@ -56,22 +56,27 @@ struct StoreAccess {
         }
     }
 
-    /// What can be read in front of a damaged place.
-    private static func limit(
+    /// What can be read in front of a damaged place; nil if that is not less than before.
+    static func limit(
         below error: StrataError, _ store: String, _ files: ReadOnlyFiles
     ) -> ReadOnlyFiles.Limit? {
         guard error.isDamage, let segment = error.context.segment else { return nil }
         let directory = StorePaths(store).log
         let names = ((try? files.list(directory)) ?? []).filter { $0.hasSuffix(".seg") }
         let offsets = names.compactMap { UInt64($0.dropLast(4)) }.sorted()
+        guard let limit = limit(below: error, segment, offsets, in: directory) else { return nil }
+        // Else the same damage would be met again and again.
+        return isNarrower(limit, than: files.limit) ? limit : nil
+    }
+
+    private static func limit(
+        below error: StrataError, _ segment: UInt64, _ offsets: [UInt64], in directory: String
+    ) -> ReadOnlyFiles.Limit? {
         if offsets.contains(segment) {
             let path = path(of: segment, in: directory)
-            if error.code == .unsealedSegment, error.context.position == nil {
-                return isNarrower(.init(segment: path), than: files.limit) ? .init(segment: path) : nil
-            }
+            if error.code == .unsealedSegment, error.context.position == nil { return .init(segment: path) }
             if let position = error.context.position, error.isInFrames {
-                let limit = ReadOnlyFiles.Limit(segment: path, byteCount: Int(clamping: position))
-                return isNarrower(limit, than: files.limit) ? limit : nil
+                return .init(segment: path, byteCount: Int(clamping: position))
             }
         }
         guard let before = offsets.last(where: { $0 < segment }) else { return nil }

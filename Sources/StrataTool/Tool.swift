@@ -5,15 +5,23 @@ import StrataModel
 public enum Tool {
     public static let version = "0.1.0"
 
-    /// - Parameter words: the command line without the program's own name.
-    public static func run(_ words: [String]) -> ExitCode {
+    /// - Parameter words: the command line without the program's own name, as the operating system hands it over.
+    public static func run(_ words: [UnsafePointer<CChar>]) -> ExitCode {
+        run(words.map { (String(cString: $0), String(validatingCString: $0) != nil) })
+    }
+
+    private static func run(_ words: [(text: String, isText: Bool)]) -> ExitCode {
         // A reader that has seen enough closes the pipe; the write that meets it reports that instead of killing us.
         signal(SIGPIPE, SIG_IGN)
         let output = Output()
         var name: String?
         do {
             do {
-                let code = try dispatch(words, output, &name)
+                // Its text names another file than the one that was meant.
+                if let word = words.first(where: { !$0.isText }) {
+                    throw UsageError("'\(word.text)' is not UTF-8; reach it by a symbolic link whose name is")
+                }
+                let code = try dispatch(words.map(\.text), output, &name)
                 try output.flush()
                 return code
             } catch let error where !(error is OutputError) {
@@ -24,7 +32,7 @@ public enum Tool {
         } catch OutputError.closedPipe {
             return .success
         } catch {
-            Diagnostics.report(explain(error, name), by: name)
+            report(error, by: name)
             return error is UsageError ? .usage : .unreadable
         }
     }
@@ -33,9 +41,12 @@ public enum Tool {
         guard let first = words.first else { throw UsageError("a command is missing") }
         switch first {
         case "--version":
+            guard words.count == 1 else { throw UsageError("'\(words[1])' is one argument too many") }
             output.write("strata \(version)\n")
             return .success
-        case "--help", "-h": return try HelpCommand.run(Arguments(), output)
+        case "--help", "-h":
+            let arguments = try ArgumentParser(HelpCommand.self).parse(Array(words.dropFirst()))
+            return try HelpCommand.run(arguments, output)
         case _ where first.hasPrefix("-"):
             throw UsageError(
                 "unknown option \(first)", suggestion: Suggestion.closest(to: first, among: ["--help", "--version"]))
@@ -51,11 +62,12 @@ public enum Tool {
         return try command.run(arguments, output)
     }
 
-    private static func explain(_ error: any Error, _ command: String?) -> String {
+    private static func report(_ error: any Error, by command: String?) {
         switch error {
-        case let error as UsageError: error.message(for: command)
-        case let error as StrataError: Advice.message(for: error)
-        default: "\(error)"
+        case let error as UsageError: Diagnostics.report(error.message(for: command), by: command)
+        case let error as StrataError:
+            Diagnostics.report(error.description, advice: Advice.advice(for: error), by: command)
+        default: Diagnostics.report("\(error)", by: command)
         }
     }
 }

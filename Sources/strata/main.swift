@@ -1,4 +1,5 @@
 import Glibc
 import StrataTool
 
-exit(Tool.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+let words = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+exit(Tool.run(words.dropFirst().compactMap { $0.map { UnsafePointer($0) } }).rawValue)

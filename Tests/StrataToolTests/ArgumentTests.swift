@@ -20,6 +20,9 @@ import Testing
         Mistake("lgo", "strata: unknown command lgo; did you mean log? see 'strata help'"),
         Mistake("quux", "strata: unknown command quux; see 'strata help'"),
         Mistake("--vresion", "strata: unknown option --vresion; did you mean --version? see 'strata help'"),
+        Mistake("--version log", "strata: 'log' is one argument too many; see 'strata help'"),
+        Mistake("--help lgo", "strata: unknown command lgo; did you mean log? see 'strata help'"),
+        Mistake("--help log info", "strata: 'info' is one argument too many; see 'strata help'"),
         Mistake("log", "strata log: STORE is missing; see 'strata help log'"),
         Mistake("log ''", "strata log: STORE is empty; see 'strata help log'"),
         Mistake("log S --folow", "strata log: unknown option --folow; did you mean --follow? see 'strata help log'"),
@@ -58,6 +61,17 @@ import Testing
         #expect(arguments.operands == ["S"])
         if words.contains(where: { $0.hasPrefix("-n") }) { #expect(arguments[LogCommand.limit] == 1) }
         if words.contains(where: { $0.hasPrefix("--from") }) { #expect(arguments[LogCommand.from] == 2) }
+    }
+
+    /// Text of ours cannot name such a file, and the one that it would name instead is another.
+    @Test func whatIsNotUTF8IsNotTakenForAnotherName() throws {
+        let line = "\"$0\" info \"$(printf 'b\\377d')\""
+        let result = try ToolProcess.run(["-c", line, try ToolProcess.toolPath], in: "/tmp", program: "/bin/sh")
+        #expect(result.code == 2 && result.output.isEmpty)
+        let name = "'b\u{FFFD}d'"
+        #expect(
+            result.errors
+                == "strata: \(name) is not UTF-8; reach it by a symbolic link whose name is; see 'strata help'\n")
     }
 
     @Test func behindTwoDashesEverythingIsAnOperand() throws {

@@ -44,6 +44,20 @@ import Testing
         #expect(try tool.wait() == 0)
     }
 
+    @Test func whatIsOlderThanSinceIsPassedOverAlsoWhenItComesLater() throws {
+        let fixture = try StoreFixture()
+        try fixture.internNames()
+        // The fixture's commits are 1.5 s apart, so that of the next five the last two are not older.
+        let since = StoreFixture.startTime + 5 * 1_500_000
+        let tool = try fixture.start("log", "--follow", "--oneline", "--since", "@\(since)", "--to", "6", fixture.name)
+        // Long enough for the tool to have opened the store; were it not, the test would only be weaker.
+        usleep(300_000)
+        try fixture.saveNotes(5)
+        let result = try tool.finish()
+        #expect(result.code == 0 && result.lines.map { $0.prefix(2) } == ["5 ", "6 "], "\(result.output)")
+        #expect(result.lines.first?.contains(" anna on phone ") == true)
+    }
+
     /// A writer closes a segment before it makes the next one; whoever looks in between must go on all the same.
     @Test func goesOnBehindASegmentThatHadNoSuccessorYet() throws {
         let fixture = try StoreFixture.segmented()

@@ -30,6 +30,7 @@ import Testing
         #expect(!command.examples.isEmpty)
         for example in command.examples { #expect(result.output.contains("  \(example)\n")) }
         #expect(try ToolProcess.run(name, "--help", in: "/tmp").output == result.output)
+        #expect(try ToolProcess.run("--help", name, in: "/tmp").output == result.output)
         #expect(result.lines.allSatisfy { $0.count <= 120 })
     }
 

@@ -1,6 +1,9 @@
 import Glibc
+import StrataModel
 import StrataSystem
 import Testing
+
+@testable import StrataTool
 
 /// How each command ends on each state that a store can be in.
 @Suite struct StoreStateTests {
@@ -80,6 +83,18 @@ import Testing
             try RealFileSystem().remove(try fixture.segments()[0])
             return fixture
         },
+        State(testDescription: "ends before its floor", info: 3, log: 3, verify: 1, words: "missingSegment") {
+            let fixture = try StoreFixture.segmented()
+            let files = RealFileSystem()
+            let first = try fixture.segments()[0]
+            let bytes = try files.readAll(first, atMost: 1 << 20)
+            try fixture.open(segmentBytes: 64 << 10)
+            _ = try fixture.trim(to: 200)
+            try fixture.close()
+            for segment in try fixture.segments() { try files.remove(segment) }
+            try files.open(first, .create).write(bytes, at: 0)
+            return fixture
+        },
         State(testDescription: "segment of a newer format", info: 3, log: 3, verify: 3, words: "newerFormat") {
             let fixture = try StoreFixture.segmented()
             try fixture.makeNewer(try fixture.segments()[1])
@@ -109,6 +124,29 @@ import Testing
             let result = try fixture.run(command, fixture.name)
             #expect(result.code == 3 && result.errors.contains("permissionDenied"), "\(result)")
         }
+    }
+
+    /// Most of what the operating system may refuse says nothing about the medium.
+    @Test func onlyAFailingMediumIsCalledOne() throws {
+        let refused = StrataError.systemCall("open", path: "p", errno: ELOOP)
+        let failed = StrataError.systemCall("pread", path: "p", errno: EIO)
+        #expect(refused.code == .inputOutput && Advice.advice(for: refused) == nil)
+        #expect(failed.code == .inputOutput && Advice.advice(for: failed)?.contains("medium") == true)
+        let name = String(repeating: "n", count: 300)
+        let result = try ToolProcess.run("info", name, in: "/tmp")
+        #expect(result.code == 3 && result.errors.contains("File name too long"))
+        #expect(!result.errors.contains("medium"), "\(result.errors)")
+    }
+
+    @Test func aPathWithTheEndOfALineStaysOnItsLine() throws {
+        let result = try ToolProcess.run("info", "a\nstrata info: b", in: "/tmp")
+        #expect(result.code == 3)
+        #expect(
+            result.errors == """
+                strata info: There is no such file or directory. [in a\\u{a}strata info: b] (notFound)
+                  Check the path: it names a store's directory, such as Notes.strata.
+
+                """)
     }
 
     @Test func canaryAnotherStateIsNoticed() throws {

@@ -1,3 +1,4 @@
+import StrataSystem
 import Testing
 
 @Suite struct VerifyCommandTests {
@@ -36,6 +37,40 @@ import Testing
         for key in ["code", "message", "segment", "offset", "position", "path", "expected", "found"] {
             #expect(result.output.contains("\"\(key)\":"), "\(key) in \(result.output)")
         }
+    }
+
+    /// How many segments are read does not depend on where the damage lies: what is whole in front of it is counted.
+    @Test(arguments: ["missing", "foreign header", "unsealed"]) func tellsHowMuchIsWholeInFrontOf(_ damage: String)
+        throws
+    {
+        let fixture = try StoreFixture.segmented()
+        let segments = try fixture.segments()
+        switch damage {
+        case "missing": try RealFileSystem().remove(segments[2])
+        case "foreign header": try fixture.change(segments[2], at: 30) { ~$0 }
+        // The seal's own header is the last that a closed segment has.
+        default: try fixture.change(segments[1], at: RealFileSystem().open(segments[1], .read).size() - 30) { ~$0 }
+        }
+        let whole = try fixture.run("log", "--oneline", fixture.name).lines.count
+        #expect(whole >= 100)
+        let text = try fixture.run("verify", fixture.name)
+        #expect(text.code == 1)
+        #expect(
+            text.lines.contains { $0.hasSuffix(", with \(whole) commits") && $0.hasPrefix("  whole up to: \(whole)/") })
+        let json = try fixture.run("verify", "--json", fixture.name)
+        #expect(json.code == 1 && json.output.contains(",\"commits\":\(whole),"), "\(json.output)")
+        #expect(json.output.contains(",\"segments\":2,") && json.output.contains(",\"end\":\(whole),"))
+    }
+
+    /// A segment that is missing is met before any commit is read, but is not the first place that is wrong.
+    @Test func theFirstDamageIsTheOneFarthestInFront() throws {
+        let fixture = try StoreFixture.segmented()
+        let segments = try fixture.segments()
+        try fixture.flipByte(inSegment: 0)
+        try RealFileSystem().remove(segments[2])
+        let result = try fixture.run("verify", "--json", fixture.name)
+        #expect(result.code == 1 && result.output.contains("\"damage\":{\"code\":\"badChecksum\""), "\(result.output)")
+        #expect(result.output.contains("\"segment\":1,"))
     }
 
     @Test func nothingIsChanged() throws {

@@ -44,7 +44,8 @@ enum LogCommand: Command {
         var names = KnownNames()
         let damageBefore = try names.addAll(of: store, before: first)
         var printer = LogPrinter(
-            source: try CommitSource(store, from: first), names: names, format: format(arguments), output: output)
+            source: try CommitSource(store, from: first), earliest: arguments[since] ?? Int64.min, names: names,
+            format: format(arguments), output: output)
         let last = arguments[to] ?? UInt64.max
         while true {
             try printer.printAll(upTo: last)
@@ -82,6 +83,8 @@ enum LogCommand: Command {
 /// Prints commits one after another, learning names on the way.
 private struct LogPrinter {
     var source: CommitSource
+    /// What is older is passed over. Times never fall, so this matters only to what comes while following.
+    let earliest: Int64
     var names: KnownNames
     let format: any CommitFormat
     let output: Output
@@ -96,7 +99,7 @@ private struct LogPrinter {
                     if let interned = try? InternedName(decoding: event.body) { names.add(interned) }
                 }
             }
-            try format.write(commit, envelope, names, to: output)
+            if commit.time >= earliest { try format.write(commit, envelope, names, to: output) }
         }
     }
 }

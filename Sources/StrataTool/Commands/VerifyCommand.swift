@@ -18,14 +18,35 @@ enum VerifyCommand: Command {
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try StoreAccess.requireDirectory(arguments.store)
         let bar = ProgressBar()
-        let platform = Platform(files: ReadOnlyFiles())
-        let report = LogVerifier.verify(at: arguments.store, platform: platform) { bar.show($0, of: $1) }
+        let report = verify(arguments.store) { bar.show($0, of: $1) }
         bar.clear()
         // What was not read was not found to be wrong.
         if let damage = report.damage, !damage.isDamage || damage.code == .newerFormat { throw damage }
         if arguments[Option.json] { writeJSON(report, to: output) } else { write(report, to: output) }
         try output.endLine()
         return report.damage == nil ? .success : .no
+    }
+
+    /// Damage between segments is met before any of them is read. What lies in front of it is then read all the same,
+    /// so that the report says how much is whole, and names the first damage rather than the one that was met first.
+    private static func verify(_ store: String, progress: (Int, Int) -> Void) -> LogVerifier.Report {
+        var files = ReadOnlyFiles()
+        var first: StrataError?
+        while true {
+            var report = LogVerifier.verify(at: store, platform: Platform(files: files), progress: progress)
+            if let damage = report.damage {
+                let isEarlier = damage.context.segment ?? UInt64.max < first?.context.segment ?? UInt64.max
+                first = isEarlier ? damage : first ?? damage
+                if report.segmentCount == 0, let limit = StoreAccess.limit(below: damage, store, files) {
+                    files.limit = limit
+                    continue
+                }
+            }
+            // A segment that is read up to its damage alone seems to end in the middle of something.
+            if first != nil { report.unfinishedTail = nil }
+            report.damage = first
+            return report
+        }
     }
 
     private static func write(_ report: LogVerifier.Report, to output: Output) {
