@@ -21,6 +21,8 @@ final class FileWindow {
 
     /// `count` bytes at `position`, or as many as there are before the limit. Valid until the next call.
     func bytes(at position: Int, count wanted: Int) throws -> UnsafeRawBufferPointer {
+        // A file that was cut short may end in front of a place that was read before.
+        guard position < limit else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         let wanted = max(0, min(wanted, limit - position))
         if position < start || position + wanted > start + count { try fill(at: position, atLeast: wanted) }
         let available = min(wanted, start + count - position)

@@ -133,8 +133,16 @@ public final class LogReader: Sendable {
             )
         }
         let found = try Self.retrying(nil) {
-            let window = FileWindow(file, limit: try file.size())
-            var scanner = SegmentScanner(segment.header, window, at: position, after: end, time: time)
+            let size = try file.size()
+            guard size >= position else {
+                throw StrataError(
+                    .impossibleLength, "A segment has become shorter than what has been read of it.",
+                    .init(
+                        segment: segment.firstOffset, path: segment.path, expected: "at least \(position) bytes",
+                        found: "\(size)"))
+            }
+            var scanner = SegmentScanner(
+                segment.header, FileWindow(file, limit: size), at: position, after: end, time: time)
             // Published one by one: what comes before a place that must be read again has been read.
             return try SegmentEnd.find(&scanner, isNewest: true) { commit in try publish(commit) }
         }

@@ -85,6 +85,12 @@ struct SegmentScanner {
                 return .stop(
                     .cannotFollow(fault(.badChecksum, "A frame without a body names a checksum.", at: position)))
             }
+            // Its successor would have the same name.
+            guard header.kind == .mark || end.offset >= segment.firstOffset else {
+                return .stop(
+                    .cannotFollow(
+                        fault(.brokenSequence, "A seal closes a segment that has no commits.", at: position)))
+            }
             position += LogFormat.frameHeaderBytes
             return header.kind == .mark ? .mark : .seal(header)
         }

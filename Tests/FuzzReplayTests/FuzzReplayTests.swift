@@ -18,7 +18,7 @@ import Testing
     @Test("the corpus of fuzz-segment") func segments() throws {
         let inputs = try inputs(of: "fuzz-segment")
         #expect(inputs.count > 10)
-        for input in inputs { input.withUnsafeBytes { FuzzBodies.segment($0) } }
+        for input in inputs { _ = input.withUnsafeBytes { FuzzBodies.segment($0) } }
     }
 
     @Test("the corpus of fuzz-envelope") func envelopes() throws {
@@ -30,5 +30,8 @@ import Testing
     @Test("some input of each corpus gets through to the end") func reach() throws {
         let envelopes = try inputs(of: "fuzz-envelope").filter { (try? Envelope(decoding: $0[...])) != nil }
         #expect(!envelopes.isEmpty)
+        let commits = try inputs(of: "fuzz-segment").map { input in input.withUnsafeBytes { FuzzBodies.segment($0) } }
+        #expect(commits.contains { $0 ?? 0 > 1 }, "a segment with several commits is accepted")
+        #expect(commits.contains(nil), "a segment is refused")
     }
 }

@@ -58,6 +58,17 @@ import Testing
         #expect(result.lines.first?.contains(" anna on phone ") == true)
     }
 
+    /// No writer does that, but whoever copies a store over another one may.
+    @Test func aSegmentThatBecomesShorterIsDamage() throws {
+        let fixture = try StoreFixture.small()
+        let tool = try fixture.start("log", "--oneline", "--follow", fixture.name)
+        for _ in 1...4 { #expect(try tool.readLine() != nil) }
+        let segment = try RealFileSystem().open(try fixture.segments()[0], .write)
+        try segment.truncate(to: 300)
+        let result = try tool.finish()
+        #expect(result.code == 3 && result.errors.contains("(impossibleLength)"), "\(result.errors)")
+    }
+
     /// A writer closes a segment before it makes the next one; whoever looks in between must go on all the same.
     @Test func goesOnBehindASegmentThatHadNoSuccessorYet() throws {
         let fixture = try StoreFixture.segmented()

@@ -1,3 +1,4 @@
+import Glibc
 import StrataModel
 import StrataSystem
 import TestSupport
@@ -230,6 +231,29 @@ struct NamedDamageTests {
         // Nothing is mended, cut or removed; only the name in the lock is new.
         let after = try store.disk.paths.filter { !$0.hasSuffix("LOCK") }.map { try store.disk.content(of: $0) }
         #expect(before == after)
+    }
+
+    /// Its successor would have the same name: a reader would take it up again and again, a writer replace it.
+    @Test("A seal in a segment without commits", arguments: [[], [30]])
+    func sealedEmptySegment(sizes: [Int]) async throws {
+        await #expect(processExitsWith: .success) { [sizes] in
+            // Where it does not end, nothing else stops it.
+            _ = alarm(20)
+            var forge = try StoreForge()
+            var sequence = CommitSequence(seed: 1, noise: 1)
+            for size in sizes {
+                try forge.addSegment([sequence.next(1, events: 1, bytesPerEvent: size)], .seal)
+            }
+            try forge.addSegment([], .seal)
+            let store = forge.store
+            for error in [
+                thrownError { _ = try store.reader() }, store.verify().damage, thrownError { _ = try store.open() },
+            ] {
+                guard error?.code == .brokenSequence, error?.context.position == 128 else {
+                    throw Mismatch("found \(String(describing: error))")
+                }
+            }
+        }
     }
 
     @Test("What is reserved for later versions is skipped where it says so")

@@ -17,12 +17,14 @@ public enum FuzzBodies {
 
     /// Any bytes as the frames of a segment. Reading gives commits or an error; what a writer accepts, a second opening
     /// accepts too, with nothing more to cut.
-    public static func segment(_ input: UnsafeRawBufferPointer) {
+    /// - Returns: how many commits the writer found; nil if it refused the segment.
+    @discardableResult
+    public static func segment(_ input: UnsafeRawBufferPointer) -> UInt64? {
         let store = FuzzedStore(frames: repaired(input))
         _ = LogVerifier.verify(at: "s", platform: store.platform)
         let touches: TouchFunction = { _ in [] }
         readAll(store, touches)
-        guard let log = try? open(store, touches) else { return }
+        guard let log = try? open(store, touches) else { return nil }
         let end = log.end
         try? log.close()
         guard let reopened = try? open(store, touches) else {
@@ -31,6 +33,7 @@ public enum FuzzBodies {
         precondition(reopened.end == end, "opening twice gives the same end")
         precondition(reopened.recovery.tornTail == nil, "a torn tail is cut once")
         try? reopened.close()
+        return end.offset
     }
 
     private static func open(_ store: FuzzedStore, _ touches: @escaping TouchFunction) throws -> SegmentedLog {
@@ -60,10 +63,10 @@ public enum FuzzBodies {
             // Lengths stay within the input, so that bodies are reached.
             bytes[place + 46] = 0
             bytes[place + 47] = 0
-            let stored = Int(bytes[place + 44]) | Int(bytes[place + 45]) << 8
+            var stored = Int(bytes[place + 44]) | Int(bytes[place + 45]) << 8
+            guard place + LogFormat.frameHeaderBytes + (stored + 7) / 8 * 8 <= bytes.count else { break }
+            if mode & 2 == 0 { stored = sequence.put(into: &bytes, at: place, bodyBytes: stored) }
             let limit = place + LogFormat.frameHeaderBytes + (stored + 7) / 8 * 8
-            guard limit <= bytes.count else { break }
-            if mode & 2 == 0 { sequence.put(into: &bytes, at: place, bodyBytes: stored) }
             let body = checksum(bytes, place + LogFormat.frameHeaderBytes..<limit)
             put(body, into: &bytes, at: place + 56)
             var header = CRC32C()
@@ -76,14 +79,37 @@ public enum FuzzBodies {
         return bytes
     }
 
-    /// Makes frames follow one another as commits whose bodies are stored as they are.
+    /// Makes frames follow one another: what the input gives are kinds, lengths and bodies.
     private struct Sequence {
         private var offset: UInt64 = 0
         private var chain: UInt32 = 0
 
-        mutating func put(into bytes: inout [UInt8], at place: Int, bodyBytes: Int) {
-            // Every eighth value of the kind's byte keeps what the input says, so that other kinds come in between.
-            guard bytes[place + 4] & 7 != 0 else { return }
+        /// - Returns: the length of the frame's body.
+        mutating func put(into bytes: inout [UInt8], at place: Int, bodyBytes: Int) -> Int {
+            let choice = bytes[place + 4]
+            switch choice & 7 {
+            case 4, 5:
+                putClosing(choice & 7 == 4 ? 4 : 3, into: &bytes, at: place)
+                return 0
+            // Stay as the input has them, so that what is wrong comes in between. Parts are among these: a whole commit
+            // of them has more than 4 MiB.
+            case 6, 7: bytes[place + 4] = choice >> 3
+            default: putCommit(into: &bytes, at: place, bodyBytes)
+            }
+            return bodyBytes
+        }
+
+        /// A mark or a seal.
+        private func putClosing(_ kind: UInt8, into bytes: inout [UInt8], at place: Int) {
+            bytes.replaceSubrange(place + 4..<place + 64, with: repeatElement(0, count: 60))
+            bytes[place + 4] = kind
+            FuzzBodies.put(UInt32(truncatingIfNeeded: offset), into: &bytes, at: place + 8)
+            if offset == 0 { bytes[place + 39] = 0x80 }
+            FuzzBodies.put(chain, into: &bytes, at: place + 48)
+        }
+
+        /// A commit whose body is stored as it is.
+        private mutating func putCommit(into bytes: inout [UInt8], at place: Int, _ bodyBytes: Int) {
             offset += 1
             bytes[place + 4] = 1
             bytes[place + 5] = 0

@@ -1,4 +1,4 @@
 import FuzzBodies
 import FuzzDriver
 
-fuzz(FuzzBodies.segment)
+fuzz { FuzzBodies.segment($0) }
