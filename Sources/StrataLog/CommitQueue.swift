@@ -43,12 +43,11 @@ public final class CommitQueue: Sendable {
     /// Commits a payload; returns once it is as durable as the log promises.
     public func commit(_ payload: ArraySlice<UInt8>) throws -> Position {
         var commit = newCommit(payload)
+        try prepare(&commit)
         if state.withLock({ Self.takeTurn(&$0) }) {
             defer { giveUpTurn() }
-            try log.prepare(&commit)
             return try append([commit])[0].get()
         }
-        try prepare(&commit)
         let ticket = CommitTicket()
         while let gate = try enqueueOrGate(Waiting(commit: commit, reply: .ticket(ticket))) { gate.wait() }
         return try ticket.wait()

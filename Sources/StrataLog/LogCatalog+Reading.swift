@@ -84,13 +84,10 @@ extension LogCatalog {
         var page = TouchPage(touches: [], readThrough: max(end, offset), moreComing: false)
         for segment in segments where segment.seal?.end.offset ?? UInt64.max > offset {
             let room = limit - page.touches.count
-            let (found, isComplete) = try explainingAbsence(of: segment) {
-                try withIndex(of: segment) { index in
-                    var found: [ZoneTouch] = []
-                    let isComplete = try index.collectTouches(zone: zone, after: offset, limit: room, into: &found)
-                    return (found, isComplete)
-                }
-            }
+            // A copy, which shares the list's bytes, so that nobody waits for the lock while it is read.
+            let list = try explainingAbsence(of: segment) { try withIndex(of: segment) { $0.changeList(of: zone) } }
+            var found: [ZoneTouch] = []
+            let isComplete = try list?.collect(after: offset, limit: room, into: &found) ?? true
             page.touches += found.prefix { $0.offset <= end }
             if !isComplete || (page.touches.count >= limit && segment.firstOffset != segments.last?.firstOffset) {
                 page.readThrough = page.touches.last?.offset ?? offset

@@ -19,7 +19,7 @@ public struct LogOptions: Sendable {
     /// before, up to ``segmentBytes``. So a small store stays small, and zeros are written into files that nobody waits
     /// for.
     public var firstSegmentBytes: Int
-    /// Space is written with zeros this far ahead.
+    /// Space is written with zeros this far ahead, though never behind the segment's limit; 0: not at all.
     public var spaceStepBytes: Int
     /// Kept in a store that is made anew; an existing store keeps its own.
     public var containerIdentifier: String
@@ -50,10 +50,10 @@ public struct LogOptions: Sendable {
                 .invalidArgument, "The segment size is out of its bounds.",
                 .init(expected: "\(segments.lowerBound) to \(segments.upperBound) bytes", found: "\(bytes)"))
         }
-        guard (0...segmentBytes).contains(spaceStepBytes) else {
+        guard (0...segments.upperBound).contains(spaceStepBytes) else {
             throw StrataError(
                 .invalidArgument, "The step of space ahead is out of its bounds.",
-                .init(expected: "0 to \(segmentBytes) bytes", found: "\(spaceStepBytes)"))
+                .init(expected: "0 to \(segments.upperBound) bytes", found: "\(spaceStepBytes)"))
         }
         if case .interval(let milliseconds) = durability, milliseconds < 1 {
             throw StrataError(

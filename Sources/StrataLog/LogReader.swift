@@ -202,9 +202,10 @@ public final class LogReader: Sendable {
 
     /// A trim may have taken the successor before this reader came to it; then there is nothing to wait for.
     private func refuseIfLetGo(behind offset: UInt64) throws {
-        guard let floor = try FloorMark.read(catalog.paths, catalog.files), floor.position.offset > offset else {
-            return
-        }
+        guard let floor = try FloorMark.read(catalog.paths, catalog.files), floor.position.offset > offset,
+            // A log that ends before the floor that it was opened with has lost its end.
+            floor.position.offset > self.floor.offset
+        else { return }
         throw LogCatalog.letGoError(offset + 1, floor: floor.position.offset, catalog.paths)
     }
 

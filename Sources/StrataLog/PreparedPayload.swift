@@ -64,6 +64,19 @@ struct PreparedPayload: Sendable {
         }
         // Behind the compression, which goes through the bytes in order: touches skip from event to event, and would
         // wait for memory at each of them.
-        self.touches = try payload.withUnsafeBytes { try touches($0) }
+        self.touches = try Self.touches(of: payload, by: touches)
+    }
+
+    /// What a payload touches, if change lists can keep it.
+    static func touches(of payload: ArraySlice<UInt8>, by function: TouchFunction) throws -> [Touch] {
+        let touches = try payload.withUnsafeBytes { try function($0) }
+        if let long = touches.first(where: { $0.key.count > Envelope.maximumNameBytes }) {
+            throw StrataError(
+                .outOfRange, "The name of what an event touches is too long.",
+                .init(
+                    position: UInt64(long.key.lowerBound), expected: "at most \(Envelope.maximumNameBytes) bytes",
+                    found: "\(long.key.count)"))
+        }
+        return touches
     }
 }

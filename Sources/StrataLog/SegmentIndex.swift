@@ -40,7 +40,7 @@ struct SegmentIndex: Sendable {
         }
     }
 
-    private func changeList(of zone: UInt64) -> ChangeList? {
+    func changeList(of zone: UInt64) -> ChangeList? {
         guard zone < Self.directZones else { return otherLists[zone] }
         return zone < directLists.count ? directLists[Int(zone)] : nil
     }
@@ -55,12 +55,6 @@ struct SegmentIndex: Sendable {
         let index = Int(offset - firstOffset)
         let limit = index + 1 < positions.count ? Int(positions[index + 1]) : endPosition
         return Int(positions[index])..<limit
-    }
-
-    func collectTouches(
-        zone: UInt64, after offset: UInt64, limit: Int, into touches: inout [ZoneTouch]
-    ) throws -> Bool {
-        try changeList(of: zone)?.collect(after: offset, limit: limit, into: &touches) ?? true
     }
 }
 

@@ -75,7 +75,7 @@ struct SegmentScanner {
         case .invalid(let error): return .stop(.invalid(located(error)))
         case .unsupported(let error): return .stop(.unsupported(located(error)))
         }
-        if let error = sequenceFault(header) { return .stop(.cannotFollow(error)) }
+        if let error = sequenceFault(header) ?? placeFault(header) { return .stop(.cannotFollow(error)) }
         switch header.kind {
         case .commit: return try wholeCommit(header)
         case .part: return try commitOfParts(header)
@@ -104,6 +104,17 @@ struct SegmentScanner {
                     found: "\(bytes.count) bytes"))
         }
         return FrameHeader.decode(bytes, salt: segment.salt, position: position)
+    }
+
+    /// Commits begin within the largest size of a segment, so that an index needs 32 bits for each.
+    private func placeFault(_ header: FrameHeader) -> StrataError? {
+        guard header.kind == .commit || header.kind == .part, position >= LogFormat.maximumSegmentBytes else {
+            return nil
+        }
+        return located(
+            StrataError(
+                .impossibleLength, "A commit begins behind the largest size of a segment.",
+                .init(expected: "a place below \(LogFormat.maximumSegmentBytes)", found: "\(position)")))
     }
 
     private func sequenceFault(_ header: FrameHeader) -> StrataError? {

@@ -28,7 +28,7 @@ extension SegmentedLog {
             throw .tooLarge(limit: LogFormat.maximumCommitBytes)
         }
         if let prepared = commit.prepared { return prepared.touches }
-        do { return try commit.payload.withUnsafeBytes { try catalog.touches($0) } } catch {
+        do { return try PreparedPayload.touches(of: commit.payload, by: catalog.touches) } catch {
             throw .notWritten(
                 error as? StrataError
                     ?? StrataError(.invalidArgument, "What the payload touches cannot be told.", cause: error))
@@ -127,7 +127,7 @@ extension SegmentedLog {
             if positions.isEmpty { return [] }
             if options.durability == .commit { try writer.file.sync() }
         } catch {
-            throw writer.recover(from: error, through: written + writer.assembler.count)
+            throw recover(&writer, from: error, through: written + writer.assembler.count)
         }
         let run = commits.prefix(positions.count)
         writer.position = written

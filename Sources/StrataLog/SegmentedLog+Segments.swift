@@ -27,19 +27,11 @@ extension SegmentedLog {
     }
 
     private func seal(_ writer: inout SegmentWriter) throws(AppendFailure) {
-        do {
-            // IMPORTANT: everything in front of the seal is durable before the seal is.
-            if catalog.read({ $0.durableEnd.offset }) < writer.end.offset { try writer.file.sync() }
-        } catch {
-            let refusal = StrataError(
-                .outcomeUnknown,
-                "A sync failed; what was appended since the last one may be lost. Open the store again.",
-                .init(path: writer.file.path), cause: error)
-            writer.refusal = refusal
-            throw .unknown(refusal)
+        // IMPORTANT: everything in front of the seal is durable before the seal is.
+        do { try makeDurable(writer.file, through: writer.end) } catch {
+            writer.refusal = error
+            throw .unknown(error)
         }
-        let end = writer.end
-        catalog.publish { $0.durableEnd = end }
         writer.assembler.clear()
         writer.assembler.addClosing(
             .seal, end: writer.end, time: writer.time,
@@ -49,7 +41,7 @@ extension SegmentedLog {
             space.willWrite(writer.position..<limit)
             try writer.file.write(writer.assembler.bytes, at: writer.position)
             try writer.file.sync()
-        } catch { throw writer.recover(from: error, through: limit) }
+        } catch { throw recover(&writer, from: error, through: limit) }
         writer.position = limit
         writer.isSealed = true
         catalog.publish { $0.newest.extend(to: limit) }

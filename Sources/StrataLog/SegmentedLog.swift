@@ -85,7 +85,7 @@ public final class SegmentedLog: EventLog {
 
     /// Syncs commits that were acknowledged without a sync: those in `file`, which has all up to `end` that closed
     /// segments have not. After a failure every later call fails.
-    private func makeDurable(_ file: any File, through end: Position) throws(StrataError) {
+    func makeDurable(_ file: any File, through end: Position) throws(StrataError) {
         try syncing.withLock { (failure) throws(StrataError) in
             if let failure { throw failure }
             if durableEnd.offset >= end.offset { return }
@@ -98,6 +98,15 @@ public final class SegmentedLog: EventLog {
                 throw refusal
             }
             catalog.publish { $0.durableEnd = end }
+        }
+    }
+
+    /// Undoes what a failed write left. No other sync runs meanwhile: the system tells one of two that it failed.
+    func recover(_ writer: inout SegmentWriter, from error: any Error, through limit: Int) -> AppendFailure {
+        syncing.withLock { failure in
+            let result = writer.recover(from: error, through: limit)
+            if case .unknown(let refusal) = result { failure = refusal }
+            return result
         }
     }
 

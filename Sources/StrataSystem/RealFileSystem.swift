@@ -8,7 +8,8 @@ public struct RealFileSystem: FileSystem {
     public func open(_ path: String, _ mode: OpenMode) throws -> any File {
         let flags =
             switch mode {
-            case .read: O_RDONLY
+            // A pipe in the place of a file is refused when it is read, instead of waited for.
+            case .read: O_RDONLY | O_NONBLOCK
             case .write: O_RDWR
             case .create: O_RDWR | O_CREAT | O_EXCL
             case .writeOrCreate: O_RDWR | O_CREAT

@@ -13,17 +13,18 @@ struct MemoryGauge {
         before = Self.read("VmRSS:")
     }
 
-    var extraMebibytes: Double { max(0, Self.read("VmHWM:") - before) }
+    var extraMebibytes: Double { before.isFinite ? max(0, Self.read("VmHWM:") - before) : .infinity }
 
     private static func read(_ key: String) -> Double {
-        guard let file = fopen("/proc/self/status", "r") else { return 0 }
+        guard let file = fopen("/proc/self/status", "r") else { return .infinity }
         defer { fclose(file) }
         var line = [CChar](repeating: 0, count: 256)
         while fgets(&line, Int32(line.count), file) != nil {
             let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
             if text.hasPrefix(key) { return (Double(text.filter(\.isNumber)) ?? 0) / 1_024 }
         }
-        return 0
+        // Nothing was measured, so no bar may be met.
+        return .infinity
     }
 }
 

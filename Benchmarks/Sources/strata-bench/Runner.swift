@@ -70,8 +70,8 @@ struct Runner {
 
     private func write(_ text: String, to path: String) throws {
         guard let file = fopen(path, "w") else { throw BenchError(message: "\(path) cannot be written") }
-        fputs(text, file)
-        fclose(file)
+        let isWritten = fputs(text, file) >= 0
+        guard fclose(file) == 0, isWritten else { throw BenchError(message: "\(path) could not be written whole") }
     }
 }
 

@@ -127,7 +127,7 @@ struct OpeningTests {
             LogOptions(segmentBytes: (64 << 10) - 1), LogOptions(segmentBytes: (1 << 30) + 1),
             LogOptions(segmentBytes: -1), LogOptions(firstSegmentBytes: (64 << 10) - 1),
             LogOptions(firstSegmentBytes: (1 << 30) + 1),
-            LogOptions(segmentBytes: 64 << 10, spaceStepBytes: (64 << 10) + 1), LogOptions(spaceStepBytes: -1),
+            LogOptions(spaceStepBytes: (1 << 30) + 1), LogOptions(spaceStepBytes: -1),
             LogOptions(durability: .interval(milliseconds: 0)), LogOptions(durability: .interval(milliseconds: -5)),
         ])
     func options(options: LogOptions) throws {
@@ -138,7 +138,7 @@ struct OpeningTests {
     @Test(
         "Options at their bounds are not",
         arguments: [
-            LogOptions(segmentBytes: 64 << 10, spaceStepBytes: 64 << 10), LogOptions(segmentBytes: 1 << 30),
+            LogOptions(segmentBytes: 64 << 10), LogOptions(segmentBytes: 1 << 30),
             LogOptions(firstSegmentBytes: 1 << 30), LogOptions(firstSegmentBytes: 64 << 10),
             LogOptions(spaceStepBytes: 0), LogOptions(durability: .interval(milliseconds: 1)),
         ])
