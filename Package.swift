@@ -7,7 +7,7 @@ let package = Package(
     products: [
         .executable(name: "strata", targets: ["strata"]),
         // The engine's own modules, for benchmarks and tools. No promise of stability.
-        .library(name: "StrataEngine", targets: ["StrataModel", "StrataSystem", "StrataLog"]),
+        .library(name: "StrataEngine", targets: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree"]),
     ],
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
@@ -15,6 +15,7 @@ let package = Package(
         .target(name: "StrataModel"),
         .target(name: "StrataSystem", dependencies: ["CLZ4", "CStrata", "StrataModel"]),
         .target(name: "StrataLog", dependencies: ["StrataModel", "StrataSystem"]),
+        .target(name: "StrataTree", dependencies: ["StrataModel", "StrataSystem"]),
         .target(name: "StrataTool", dependencies: ["StrataModel", "StrataSystem", "StrataLog"]),
         .executableTarget(name: "strata", dependencies: ["StrataTool"]),
         .executableTarget(
@@ -32,6 +33,7 @@ let package = Package(
         .testTarget(
             name: "StrataLogTests", dependencies: ["StrataLog", "TestSupport", "crash-child"],
             resources: [.copy("Golden")]),
+        .testTarget(name: "StrataTreeTests", dependencies: ["StrataTree", "TestSupport"]),
         .testTarget(name: "StrataToolTests", dependencies: ["StrataTool", "strata", "TestSupport"]),
         // The fuzz package builds the same sources; here their corpus is replayed.
         .target(

@@ -1,0 +1,38 @@
+import Glibc
+import StrataModel
+
+/// A range of address space that never moves. Pages of it take memory when they are first written; fresh ones are zero.
+// @unchecked: the object only owns the range; who may write where is its users' affair.
+public final class ReservedMemory: @unchecked Sendable {
+    public let base: UnsafeMutableRawPointer
+    public let byteCount: Int
+
+    public init(byteCount: Int) throws {
+        guard byteCount > 0,
+            let start = mmap(
+                nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
+            start != MAP_FAILED
+        else { throw StrataError.systemCall("mmap", path: "memory of \(byteCount) bytes", errno: errno) }
+        base = start
+        self.byteCount = byteCount
+    }
+
+    deinit { munmap(base, byteCount) }
+
+    /// Gives memory back to the system; the range reads as zero afterwards.
+    public func release(_ range: Range<Int>) {
+        madvise(base + range.lowerBound, range.count, MADV_DONTNEED)
+    }
+}
+
+/// Spreads threads over counters.
+public enum ThreadStripe {
+    /// A number that seldom is another running thread's.
+    public static var current: Int {
+        // Thread descriptors lie at least a page apart; the multiplication mixes their upper bits.
+        Int(truncatingIfNeeded: (UInt64(pthread_self()) >> 12) &* 0x9E37_79B9_7F4A_7C15 >> 58)
+    }
+
+    /// Lets other threads run for a moment.
+    public static func pause() { usleep(20) }
+}

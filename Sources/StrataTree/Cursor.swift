@@ -1,0 +1,193 @@
+import StrataModel
+
+/// A place in the order of a tree's keys.
+///
+/// It holds page numbers and no memory, so it may be kept between reads. On a fork that changes it finds its place again
+/// by its key.
+///
+/// ```swift
+/// let cursor = snapshot.cursor(records)
+/// var isThere = try cursor.seek(key)
+/// while isThere { try cursor.withEntry { key, value in … }; isThere = try cursor.next() }
+/// ```
+public final class Cursor {
+    private let memory: PageMemory
+    /// Keeps the pages from being used again.
+    private let owner: AnyObject
+    private let currentRoot: () -> (root: TreeRoot, changeCount: Int)
+    private var root: TreeRoot
+    private var changeCount: Int
+    /// From the root to a leaf; empty if there is no current entry.
+    private var path: [(number: PageNumber, index: Int)] = []
+    private var key: [UInt8] = []
+
+    init(
+        memory: PageMemory, owner: AnyObject, root: @escaping () -> (root: TreeRoot, changeCount: Int)
+    ) {
+        self.memory = memory
+        self.owner = owner
+        currentRoot = root
+        (self.root, changeCount) = root()
+    }
+
+    // MARK: Moving
+
+    /// Goes to the first entry at or behind a key; false if there is none.
+    public func seek(_ key: UnsafeRawBufferPointer) throws -> Bool {
+        try moving {
+            guard try descend({ $0.search(branch: key) }) else { return false }
+            let place = path.count - 1
+            let leaf = try memory.page(path[place].number, level: 0)
+            path[place].index = leaf.search(leaf: key).index
+            return try path[place].index < leaf.count || climb(forward: true)
+        }
+    }
+
+    public func seekFirst() throws -> Bool { try moving { try descend { _ in 0 } } }
+    public func seekLast() throws -> Bool { try moving { try descend { $0.count - 1 } } }
+
+    /// Goes to the last entry in front of a key; false if there is none.
+    public func seekBefore(_ key: UnsafeRawBufferPointer) throws -> Bool {
+        try moving {
+            guard try descend({ $0.search(branch: key) }) else { return false }
+            let place = path.count - 1
+            let leaf = try memory.page(path[place].number, level: 0)
+            path[place].index = leaf.search(leaf: key).index
+            return try stepBack()
+        }
+    }
+
+    /// Goes to the next entry; false behind the last one, where the cursor has no entry any more.
+    public func next() throws -> Bool {
+        if path.isEmpty { return false }
+        if currentRoot().changeCount != changeCount {
+            let key = key
+            guard try key.withUnsafeBytes({ try seek($0) }) else { return false }
+            // The entry itself may have gone; then the one behind it is the next already.
+            if self.key != key { return true }
+        }
+        return try moving(keepsPath: true) {
+            let place = path.count - 1
+            path[place].index += 1
+            if path[place].index < (try memory.page(path[place].number, level: 0)).count { return true }
+            return try climb(forward: true)
+        }
+    }
+
+    /// Goes to the entry in front; false in front of the first one, where the cursor has no entry any more.
+    public func previous() throws -> Bool {
+        if path.isEmpty { return false }
+        if currentRoot().changeCount != changeCount {
+            let key = key
+            return try key.withUnsafeBytes { try seekBefore($0) }
+        }
+        return try moving(keepsPath: true) { try stepBack() }
+    }
+
+    private func stepBack() throws -> Bool {
+        let place = path.count - 1
+        if path[place].index > 0 {
+            path[place].index -= 1
+            return true
+        }
+        return try climb(forward: false)
+    }
+
+    private func moving(keepsPath: Bool = false, _ body: () throws -> Bool) throws -> Bool {
+        let ticket = memory.sections.enter()
+        defer { memory.sections.leave(ticket) }
+        if !keepsPath {
+            (root, changeCount) = currentRoot()
+            path.removeAll(keepingCapacity: true)
+        }
+        guard try body() else {
+            path.removeAll(keepingCapacity: true)
+            return false
+        }
+        if owner is Fork { try rememberKey() }
+        return true
+    }
+
+    private func rememberKey() throws {
+        let last = path[path.count - 1]
+        let leaf = try memory.page(last.number, level: 0)
+        key = [UInt8](unsafeUninitializedCapacity: PageLayout.maximumKeyBytes) { buffer, count in
+            // Not nil: the buffer has room for a key.
+            count = leaf.copyKey(last.index, to: UnsafeMutableRawPointer(buffer.baseAddress!))
+        }
+    }
+
+    /// From the root to a leaf; false if the tree is empty.
+    private func descend(_ choose: (Page) -> Int) throws -> Bool {
+        guard root.page != 0 else { return false }
+        var number = root.page
+        for level in (0...root.level).reversed() {
+            let page = try memory.page(number, level: level)
+            let index = choose(page)
+            path.append((number, index))
+            if level > 0 { number = page.child(index) }
+        }
+        return true
+    }
+
+    /// To the nearest leaf on one side; false at the end.
+    private func climb(forward: Bool) throws -> Bool {
+        var level = 0
+        while true {
+            path.removeLast()
+            level += 1
+            guard let last = path.last else { return false }
+            let page = try memory.page(last.number, level: level)
+            let index = forward ? last.index + 1 : last.index - 1
+            guard index >= 0, index < page.count else { continue }
+            path[path.count - 1].index = index
+            var number = page.child(index)
+            while level > 0 {
+                level -= 1
+                let child = try memory.page(number, level: level)
+                let start = forward ? 0 : child.count - 1
+                path.append((number, start))
+                if level > 0 { number = child.child(start) }
+            }
+            return true
+        }
+    }
+
+    // MARK: Reading
+
+    /// Calls `body` with the entry, whose bytes are valid only inside it; nil if there is none.
+    public func withEntry<Result>(
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result? {
+        guard let last = path.last else { return nil }
+        guard currentRoot().changeCount == changeCount else {
+            throw StrataError(.invalidArgument, "The fork has changed: move the cursor before it is read again.")
+        }
+        let ticket = memory.sections.enter()
+        defer { memory.sections.leave(ticket) }
+        let leaf = try memory.page(last.number, level: 0)
+        let value = leaf.storedValue(last.index)
+        return try withUnsafeTemporaryAllocation(byteCount: PageLayout.maximumKeyBytes, alignment: 8) { buffer in
+            // Not nil: the buffer has room for a key.
+            let count = leaf.copyKey(last.index, to: buffer.baseAddress!)
+            let key = UnsafeRawBufferPointer(buffer).keeping(count)
+            if value.isOverflow {
+                return try memory.withOverflow(OverflowReference(value.bytes)) { try body(key, $0) }
+            }
+            return try body(key, value.bytes)
+        }
+    }
+}
+
+extension Snapshot {
+    public func cursor(_ id: TreeID) -> Cursor {
+        let root = roots[id]
+        return Cursor(memory: core.memory, owner: self) { (root, 0) }
+    }
+}
+
+extension Fork {
+    public func cursor(_ id: TreeID) -> Cursor {
+        Cursor(memory: core.memory, owner: self) { [unowned self] in (roots[id], changeCount) }
+    }
+}

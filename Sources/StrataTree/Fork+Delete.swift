@@ -1,0 +1,113 @@
+import StrataModel
+
+extension Fork {
+    /// Takes a key out; false if it was not there, and then nothing has been copied.
+    @discardableResult
+    public func delete(_ id: TreeID, _ key: UnsafeRawBufferPointer) throws -> Bool {
+        try requireOpen()
+        var root = roots[id]
+        guard try core.memory.get(root, key, { _ in true }) != nil else { return false }
+        noteChange()
+        let ticket = core.memory.sections.enter()
+        defer { core.memory.sections.leave(ticket) }
+        try descend(&root, to: key)
+        let leaf = path[path.count - 1]
+        let (index, isFound) = leaf.page.search(leaf: key)
+        precondition(isFound, "the key was there a moment ago")
+        let old = leaf.page.storedValue(index)
+        if old.isOverflow { try retireOverflow(OverflowReference(old.bytes)) }
+        leaf.editor.remove(index)
+        root.entryCount -= 1
+        try settle(&root)
+        roots[id] = root
+        return true
+    }
+
+    public func get<Result>(
+        _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result? {
+        try core.memory.get(roots[id], key, body)
+    }
+
+    public func entryCount(_ id: TreeID) -> UInt64 { roots[id].entryCount }
+    public func foldedOffset(_ id: TreeID) -> UInt64 { roots[id].foldedOffset }
+    public func setFoldedOffset(_ id: TreeID, _ offset: UInt64) { roots[id].foldedOffset = offset }
+
+    // MARK: Settling
+
+    /// A page that uses less than this is merged with a neighbour, if both then fit.
+    private static let sparseBytes = PageLayout.pageBytes / 4
+    /// Merged pages leave room, so that the next insert does not split them again.
+    private static let mergedBytes = PageLayout.pageBytes * 3 / 4
+
+    /// Merges and removes pages along the path, from its end up, that have become sparse or empty.
+    func settle(_ root: inout TreeRoot) throws {
+        while let step = path.popLast() {
+            let page = step.page
+            guard let parent = path.last else {
+                try settleRoot(step, &root)
+                return
+            }
+            if page.count == 0 {
+                retire(step.number, birth: epoch)
+                removeChild(parent)
+                continue
+            }
+            let usedBytes = PageLayout.pageBytes - page.freeBytes - page.garbageBytes
+            guard usedBytes < Self.sparseBytes, try merge(parent) else { return }
+        }
+    }
+
+    private func removeChild(_ parent: PathStep) {
+        if parent.index == 0, parent.page.count > 1 {
+            parent.editor.removeFirstChild()
+        } else {
+            parent.editor.remove(parent.index)
+        }
+    }
+
+    /// An empty root goes, and one with a single child gives way to it.
+    private func settleRoot(_ step: PathStep, _ root: inout TreeRoot) throws {
+        if step.page.count == 0 {
+            retire(step.number, birth: epoch)
+            root.page = 0
+            root.level = 0
+            return
+        }
+        var number = step.number
+        while true {
+            let page = try core.memory.page(number)
+            guard !page.isLeaf, page.count == 1 else { break }
+            let child = page.child(0)
+            retire(number, birth: page.birth)
+            number = child
+            root.page = child
+            root.level -= 1
+        }
+    }
+
+    /// Merges the child that the path took with a neighbour; false if they do not fit one page.
+    private func merge(_ parent: PathStep) throws -> Bool {
+        let count = parent.page.count
+        guard count > 1 else { return false }
+        let leftIndex = parent.index > 0 ? parent.index - 1 : 0
+        let level = parent.page.level - 1
+        let left = try core.memory.page(parent.page.child(leftIndex), level: level)
+        let right = try core.memory.page(parent.page.child(leftIndex + 1), level: level)
+        let keyBytes = parent.page.copyKey(leftIndex + 1, to: separatorBuffer.baseAddress!)
+        content.start(level: level)
+        content.append(left)
+        content.append(right, separator: UnsafeRawBufferPointer(separatorBuffer).keeping(keyBytes))
+        let all = 0..<content.entries.count
+        guard content.pageBytes(all) <= Self.mergedBytes else { return false }
+        let (leftNumber, leftBirth) = (left.number, left.birth)
+        let (rightNumber, rightBirth) = (right.number, right.birth)
+        let merged = try newPage()
+        content.write(all, to: merged.base, number: merged.number, birth: epoch)
+        parent.editor.set(child: merged.number, at: leftIndex)
+        parent.editor.remove(leftIndex + 1)
+        retire(leftNumber, birth: leftBirth)
+        retire(rightNumber, birth: rightBirth)
+        return true
+    }
+}

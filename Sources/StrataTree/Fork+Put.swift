@@ -1,0 +1,167 @@
+import StrataModel
+
+extension Fork {
+    /// Sets the value of a key.
+    ///
+    /// - Throws: ``StrataError`` if key or value is too long, or there is no room for more pages.
+    public func put(_ id: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
+        try requireOpen()
+        try Self.check(key, value)
+        noteChange()
+        let ticket = core.memory.sections.enter()
+        defer { core.memory.sections.leave(ticket) }
+        let stored = try stored(value)
+        var root = roots[id]
+        if root.page == 0 {
+            root = TreeRoot(page: try newLeaf(), level: 0, entryCount: 0, foldedOffset: root.foldedOffset)
+        }
+        try descend(&root, to: key)
+        let leaf = path[path.count - 1]
+        let (index, isFound) = leaf.page.search(leaf: key)
+        if isFound {
+            let old = leaf.page.storedValue(index)
+            if old.isOverflow { try retireOverflow(OverflowReference(old.bytes)) }
+            if !leaf.editor.replace(leaf: index, stored) {
+                try refill(&root) { content in
+                    content.remove(index)
+                    content.insert(leaf: index, key: key, stored)
+                    return index
+                }
+            }
+        } else {
+            root.entryCount += 1
+            let prefixBytes = leaf.page.prefixBytes
+            let isInside = key.count >= prefixBytes && Bytes.commonPrefix(key, leaf.page.prefix) == prefixBytes
+            if !isInside || !leaf.editor.insert(leaf: index, suffix: key.dropping(prefixBytes), stored) {
+                try refill(&root) { content in
+                    content.insert(leaf: index, key: key, stored)
+                    return index
+                }
+            }
+        }
+        roots[id] = root
+    }
+
+    private static func check(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
+        guard (1...PageLayout.maximumKeyBytes).contains(key.count) else {
+            throw StrataError(
+                .outOfRange, "A key is too long, or empty.",
+                .init(expected: "1 to \(PageLayout.maximumKeyBytes) bytes", found: "\(key.count)"))
+        }
+        guard value.count <= PageLayout.maximumValueBytes else {
+            throw StrataError(
+                .outOfRange, "A value is too long.",
+                .init(expected: "at most \(PageLayout.maximumValueBytes) bytes", found: "\(value.count)"))
+        }
+    }
+
+    private func newLeaf() throws -> PageNumber {
+        let page = try newPage()
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        PageEditor(page.base).start(.leaf, level: 0, number: page.number, birth: epoch, prefix: none)
+        return page.number
+    }
+
+    // MARK: Descending
+
+    /// Makes `path` lead to the leaf of a key, with all its pages this fork's own.
+    func descend(_ root: inout TreeRoot, to key: UnsafeRawBufferPointer) throws {
+        path.removeAll(keepingCapacity: true)
+        root.page = try appendOwn(root.page, level: root.level)
+        while let last = path.last, !last.page.isLeaf {
+            let index = last.page.search(branch: key)
+            try step(into: index)
+        }
+    }
+
+    /// Goes on to a child of the last page of the path.
+    func step(into index: Int) throws {
+        let place = path.count - 1
+        let parent = path[place]
+        path[place].index = index
+        let child = parent.page.child(index)
+        let own = try appendOwn(child, level: parent.page.level - 1)
+        if own != child { parent.editor.set(child: own, at: index) }
+    }
+
+    /// Appends a page to the path, copied if it is not this fork's own.
+    private func appendOwn(_ number: PageNumber, level: Int) throws -> PageNumber {
+        let page = try core.memory.page(number)
+        guard page.level == level else {
+            throw StrataError(
+                .malformed, "A tree leads to a page that is none of its own.",
+                .init(
+                    position: UInt64(number) * UInt64(PageLayout.pageBytes), expected: "level \(level)",
+                    found: "level \(page.level)"))
+        }
+        let own = try ownCopy(number, page)
+        path.append(own)
+        return own.number
+    }
+
+    // MARK: Splitting
+
+    /// Takes the last page of the path apart, changes its entries, and puts them into as many pages as they need.
+    ///
+    /// - Parameter change: returns the index of the entry that is new.
+    func refill(_ root: inout TreeRoot, _ change: (PageContent) -> Int) throws {
+        let place = path.count - 1
+        let step = path[place]
+        content.start(level: step.page.level)
+        content.append(step.page)
+        let changed = change(content)
+        let all = 0..<content.entries.count
+        if content.fits(all) {
+            content.write(all, to: step.base, number: step.number, birth: epoch)
+            return
+        }
+        let cut = cut(changed)
+        let right = try newPage()
+        let separator = content.separator(at: cut, into: separatorBuffer)
+        content.write(cut..<all.upperBound, to: right.base, number: right.number, birth: epoch)
+        content.write(0..<cut, to: step.base, number: step.number, birth: epoch)
+        path.removeLast()
+        try insertChild(right.number, separator: separator, beside: step.number, level: content.level, &root)
+    }
+
+    /// Where to cut what does not fit one page.
+    private func cut(_ changed: Int) -> Int {
+        let last = content.entries.count - 1
+        // Entries that come in order fill their pages: what follows all others begins a page of its own.
+        if changed == last, path.dropLast().allSatisfy({ $0.index == $0.page.count - 1 }) { return last }
+        if let even = content.evenCut() { return even }
+        // Only an entry that shortens the page's prefix leaves no even cut, and it stands at an end.
+        return changed <= 1 ? changed + 1 : last
+    }
+
+    /// Puts a page that was split off behind the one at the end of `path`'s way.
+    private func insertChild(
+        _ number: PageNumber, separator: UnsafeRawBufferPointer, beside left: PageNumber, level: Int,
+        _ root: inout TreeRoot
+    ) throws {
+        guard let parent = path.last else {
+            let page = try newPage()
+            let editor = PageEditor(page.base)
+            let none = UnsafeRawBufferPointer(start: nil, count: 0)
+            editor.start(.branch, level: level + 1, number: page.number, birth: epoch, prefix: none)
+            let hasRoom =
+                editor.insert(branch: 0, suffix: none, child: left)
+                && editor.insert(branch: 1, suffix: separator, child: number)
+            precondition(hasRoom, "two children fit a new root")
+            root.page = page.number
+            root.level = level + 1
+            return
+        }
+        let index = parent.index + 1
+        let prefixBytes = parent.page.prefixBytes
+        let isInside =
+            separator.count >= prefixBytes && Bytes.commonPrefix(separator, parent.page.prefix) == prefixBytes
+        if isInside, parent.editor.insert(branch: index, suffix: separator.dropping(prefixBytes), child: number) {
+            return
+        }
+        try refill(&root) { content in
+            content.insert(branch: index, key: separator, child: number)
+            return index
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import StrataModel
+import StrataSystem
+
+/// A private writable copy of a snapshot. Making one costs nothing, dropping it undoes everything.
+///
+/// Used by one thread at a time.
+public final class Fork {
+    let core: PageCore
+    /// Keeps what this fork shares with it from being used again; nil once this fork is published.
+    private var base: Snapshot?
+    /// What must be the newest state when this fork is published.
+    let baseEpoch: UInt64
+    /// The fork that this one was made on, until that is published.
+    private var lower: Fork?
+    let epoch: UInt64
+    var roots: TreeRoots
+    /// Grows with every change, so that cursors notice.
+    private(set) var changeCount = 0
+    private enum Stage { case open, frozen, over }
+    private var stage = Stage.open
+    private var hasLoans = false
+
+    /// Lent and not in use. Some have a slot of the arena from an earlier use by this fork.
+    private var available: [PageNumber] = []
+    private var availableRuns: [PageRun] = []
+    private var retired: [RetiredRun] = []
+    /// From the root to a leaf; all its pages are this fork's own.
+    var path: [PathStep] = []
+    let content = PageContent()
+    let separatorBuffer = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: PageLayout.maximumKeyBytes, alignment: 8)
+
+    /// Pages are asked for in lots, so that the ledger is seldom locked.
+    private static let lotPages = 64
+
+    struct PathStep {
+        var number: PageNumber
+        var base: UnsafeMutableRawPointer
+        /// Which child the path takes, in a branch.
+        var index: Int
+
+        var editor: PageEditor { PageEditor(base) }
+        var page: Page { Page(UnsafeRawPointer(base)) }
+    }
+
+    init(on base: Snapshot) {
+        self.base = base
+        baseEpoch = base.epoch
+        core = base.core
+        epoch = core.nextEpoch()
+        roots = base.roots
+    }
+
+    /// A fork of a state that is not published yet: it can only be published after that. The lower fork changes no more.
+    public init(on lower: Fork) {
+        base = lower.base
+        baseEpoch = lower.epoch
+        self.lower = lower
+        core = lower.core
+        epoch = core.nextEpoch()
+        roots = lower.roots
+        if lower.stage == .open { lower.stage = .frozen }
+    }
+
+    deinit {
+        separatorBuffer.deallocate()
+        // The lower fork goes afterwards: its pages are reachable from this one.
+        if stage != .over, hasLoans { core.withLedger { [epoch] ledger in ((), ledger.takeBackLoans(of: epoch)) } }
+    }
+
+    func requireOpen() throws {
+        if stage != .open {
+            throw StrataError(.closed, "The fork changes no more: it was published, or another was made on it.")
+        }
+    }
+
+    /// Hands its pages over and ends. The new snapshot is pinned.
+    func publish() throws -> Snapshot {
+        if stage == .over { throw StrataError(.closed, "The fork has been published.") }
+        stage = .over
+        defer { (lower, base) = (nil, nil) }
+        let unused = available.map { PageRun(first: $0, count: 1) } + availableRuns
+        core.withLedger { [epoch, retired] ledger in
+            ledger.pin(epoch)
+            return ((), ledger.publish(fork: epoch, unused: unused, retired: retired))
+        }
+        return Snapshot(core: core, epoch: epoch, roots: roots)
+    }
+
+    // MARK: Pages
+
+    /// A page of this fork's own, whose bytes are yet to be written.
+    func newPage() throws -> (number: PageNumber, base: UnsafeMutableRawPointer) {
+        if available.isEmpty {
+            hasLoans = true
+            available = try core.withLedger { [epoch] ledger in (try ledger.lend(Self.lotPages, to: epoch), []) }
+            // In ascending order from the end, so that pages made one after the other follow one another.
+            available.reverse()
+        }
+        let number = available.removeLast()
+        if core.memory.isInArena(number) { return (number, core.memory.slot(of: number)) }
+        guard let base = core.memory.takeSlot(for: number) else {
+            available.append(number)
+            throw StrataError(.noSpace, "Too many pages have been written and are not in the page file yet.")
+        }
+        return (number, base)
+    }
+
+    /// This fork does not reach the page any more.
+    func retire(_ number: PageNumber, birth: UInt64) {
+        if birth == epoch {
+            available.append(number)
+        } else {
+            retired.append(RetiredRun(run: PageRun(first: number, count: 1), birth: birth, retired: epoch))
+        }
+    }
+
+    func noteChange() { changeCount += 1 }
+
+    // MARK: Overflow
+
+    /// Stores a value the way a leaf keeps it.
+    func stored(_ value: UnsafeRawBufferPointer) throws -> StoredValue {
+        if value.count <= PageLayout.maximumInlineBytes { return .inline(value) }
+        let count = PageLayout.overflowPages(value.count)
+        hasLoans = true
+        let run: PageRun
+        if let place = availableRuns.firstIndex(where: { $0.count == count }) {
+            run = availableRuns.remove(at: place)
+        } else {
+            run = try core.withLedger { [epoch] ledger in (try ledger.lendRun(count, to: epoch), []) }
+        }
+        var place = 0
+        for number in run.range {
+            let known = core.memory.isInArena(number) ? core.memory.slot(of: number) : nil
+            guard let base = known ?? core.memory.takeSlot(for: number) else {
+                availableRuns.append(run)
+                throw StrataError(.noSpace, "Too many pages have been written and are not in the page file yet.")
+            }
+            let none = UnsafeRawBufferPointer(start: nil, count: 0)
+            PageEditor(base).start(.overflow, level: 0, number: number, birth: epoch, prefix: none)
+            let bytes = min(PageLayout.overflowBytesPerPage, value.count - place)
+            // Not nil: the value has more bytes than fit a leaf.
+            (base + PageLayout.headerBytes).copyMemory(from: value.baseAddress! + place, byteCount: bytes)
+            place += bytes
+        }
+        return .overflow(OverflowReference(first: run.first, byteCount: value.count))
+    }
+
+    func retireOverflow(_ reference: OverflowReference) throws {
+        let run = PageRun(first: reference.first, count: reference.pageCount)
+        let birth = try core.memory.page(reference.first).birth
+        if birth == epoch {
+            availableRuns.append(run)
+        } else {
+            retired.append(RetiredRun(run: run, birth: birth, retired: epoch))
+        }
+    }
+}

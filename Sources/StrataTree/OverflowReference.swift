@@ -1,0 +1,23 @@
+/// Where a value stands that is too long for a leaf: so many bytes in consecutive pages.
+struct OverflowReference: Equatable {
+    var first: PageNumber
+    var byteCount: Int
+
+    var pageCount: Int { PageLayout.overflowPages(byteCount) }
+
+    init(first: PageNumber, byteCount: Int) {
+        self.first = first
+        self.byteCount = byteCount
+    }
+
+    /// - Parameter bytes: eight of them, as a leaf stores them.
+    init(_ bytes: UnsafeRawBufferPointer) {
+        first = UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self))
+        byteCount = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
+    }
+
+    func store(to target: UnsafeMutableRawPointer) {
+        target.storeBytes(of: first.littleEndian, as: UInt32.self)
+        target.storeBytes(of: UInt32(byteCount).littleEndian, toByteOffset: 4, as: UInt32.self)
+    }
+}

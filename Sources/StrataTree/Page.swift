@@ -1,0 +1,184 @@
+import StrataModel
+
+/// A page of a tree, to be read. It holds a pointer, and is valid as long as whoever made it says.
+struct Page {
+    let base: UnsafeRawPointer
+
+    @inline(__always)
+    init(_ base: UnsafeRawPointer) { self.base = base }
+
+    @inline(__always)
+    private func load<Number: FixedWidthInteger>(_ place: Int, _: Number.Type) -> Number {
+        Number(littleEndian: base.loadUnaligned(fromByteOffset: place, as: Number.self))
+    }
+
+    var number: PageNumber { load(PageLayout.number, UInt32.self) }
+    @inline(__always)
+    var birth: UInt64 { load(PageLayout.birth, UInt64.self) }
+    var kind: PageKind? { PageKind(rawValue: load(PageLayout.kind, UInt8.self)) }
+    @inline(__always)
+    var level: Int { Int(load(PageLayout.level, UInt8.self)) }
+    @inline(__always)
+    var isLeaf: Bool { level == 0 }
+    @inline(__always)
+    var count: Int { Int(load(PageLayout.count, UInt16.self)) }
+    var heapStart: Int { Int(load(PageLayout.heapStart, UInt16.self)) }
+    @inline(__always)
+    var prefixBytes: Int { Int(load(PageLayout.prefixBytes, UInt16.self)) }
+    var garbageBytes: Int { Int(load(PageLayout.garbageBytes, UInt16.self)) }
+    var storedChecksum: UInt32 { load(PageLayout.checksum, UInt32.self) }
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: PageLayout.pageBytes) }
+
+    @inline(__always)
+    private func bytes(at place: Int, count: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: base + place, count: count)
+    }
+
+    /// What all keys of the page begin with.
+    @inline(__always)
+    var prefix: UnsafeRawBufferPointer {
+        let count = prefixBytes
+        return bytes(at: PageLayout.pageBytes - count, count: count)
+    }
+
+    var slotBytes: Int { isLeaf ? PageLayout.leafSlotBytes : PageLayout.branchSlotBytes }
+    /// Between the slots and the heap.
+    var freeBytes: Int { heapStart - PageLayout.headerBytes - count * slotBytes }
+
+    // MARK: Slots
+
+    @inline(__always)
+    private func slot(_ index: Int) -> Int {
+        PageLayout.headerBytes + index * (isLeaf ? PageLayout.leafSlotBytes : PageLayout.branchSlotBytes)
+    }
+
+    @inline(__always)
+    func head(_ index: Int) -> UInt32 { load(slot(index), UInt32.self) }
+    @inline(__always)
+    func place(_ index: Int) -> Int { Int(load(slot(index) + 4, UInt16.self)) }
+    /// How long the key is behind the page's prefix.
+    @inline(__always)
+    func suffixBytes(_ index: Int) -> Int { Int(load(slot(index) + 6, UInt16.self)) }
+    @inline(__always)
+    func child(_ index: Int) -> PageNumber { load(slot(index) + 8, UInt32.self) }
+
+    /// The key behind the prefix, of a leaf's entry.
+    @inline(__always)
+    func leafSuffix(_ index: Int) -> UnsafeRawBufferPointer {
+        bytes(at: place(index) + PageLayout.entryHeaderBytes, count: suffixBytes(index))
+    }
+
+    /// What a leaf stores for a value: the value, or the reference to its overflow pages.
+    @inline(__always)
+    func storedValue(_ index: Int) -> (bytes: UnsafeRawBufferPointer, isOverflow: Bool) {
+        let place = place(index)
+        let length = load(place, UInt16.self)
+        let isOverflow = length == PageLayout.overflowMark
+        let start = place + PageLayout.entryHeaderBytes + suffixBytes(index)
+        return (bytes(at: start, count: isOverflow ? PageLayout.overflowReferenceBytes : Int(length)), isOverflow)
+    }
+
+    /// What a branch's key has behind the bytes that the slot's head holds.
+    @inline(__always)
+    func branchTail(_ index: Int) -> UnsafeRawBufferPointer {
+        let count = suffixBytes(index) - PageLayout.headBytes
+        return count > 0 ? bytes(at: place(index), count: count) : UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+
+    /// How much of the heap an entry uses.
+    func heapBytes(_ index: Int) -> Int {
+        if isLeaf { return PageLayout.entryHeaderBytes + suffixBytes(index) + storedValue(index).bytes.count }
+        return max(0, suffixBytes(index) - PageLayout.headBytes)
+    }
+
+    // MARK: Search
+
+    /// Where a key is in a leaf, or where it would go.
+    func search(leaf key: UnsafeRawBufferPointer) -> (index: Int, isFound: Bool) {
+        let prefix = prefix
+        let same = Bytes.commonPrefix(key, prefix)
+        if same < prefix.count {
+            let isBefore = same == key.count || key[same] < prefix[same]
+            return (isBefore ? 0 : count, false)
+        }
+        let suffix = key.dropping(same)
+        let head = Bytes.head(suffix)
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) >> 1
+            let other = self.head(middle)
+            if other < head {
+                low = middle + 1
+            } else if other > head {
+                high = middle
+            } else {
+                let order = Bytes.compare(leafSuffix(middle), suffix)
+                if order == 0 { return (middle, true) }
+                if order < 0 { low = middle + 1 } else { high = middle }
+            }
+        }
+        return (low, false)
+    }
+
+    /// The child of a branch that a key belongs to. The first child has no key: it takes all that come before the
+    /// second.
+    @inline(__always)
+    func search(branch key: UnsafeRawBufferPointer) -> Int {
+        let prefix = prefix
+        let same = Bytes.commonPrefix(key, prefix)
+        if same < prefix.count {
+            let isBefore = same == key.count || key[same] < prefix[same]
+            return isBefore ? 0 : count - 1
+        }
+        let suffix = key.dropping(same)
+        let head = Bytes.head(suffix)
+        // The first child whose key is behind the one that is sought.
+        var low = 1
+        var high = count
+        while low < high {
+            let middle = (low + high) >> 1
+            let other = self.head(middle)
+            if other < head || (other == head && branchKey(middle, isAtMost: suffix)) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low - 1
+    }
+
+    /// Compares a branch's key with a suffix that has the same head.
+    private func branchKey(_ index: Int, isAtMost suffix: UnsafeRawBufferPointer) -> Bool {
+        let count = suffixBytes(index)
+        // Zeros that fill a head up are told from zeros that are part of a key by the lengths.
+        if count <= PageLayout.headBytes || suffix.count <= PageLayout.headBytes { return count <= suffix.count }
+        return Bytes.compare(branchTail(index), suffix.dropping(PageLayout.headBytes)) <= 0
+    }
+
+    // MARK: Keys
+
+    /// Writes the whole key of a leaf's or branch's entry to `target`, which has room for the longest; returns how long
+    /// it is.
+    func copyKey(_ index: Int, to target: UnsafeMutableRawPointer) -> Int {
+        let prefix = prefix
+        if let start = prefix.baseAddress { target.copyMemory(from: start, byteCount: prefix.count) }
+        return prefix.count + copySuffix(index, to: target + prefix.count)
+    }
+
+    func copySuffix(_ index: Int, to target: UnsafeMutableRawPointer) -> Int {
+        let count = suffixBytes(index)
+        if isLeaf {
+            target.copyMemory(from: base + place(index) + PageLayout.entryHeaderBytes, byteCount: count)
+            return count
+        }
+        var head = head(index).bigEndian
+        target.copyMemory(from: &head, byteCount: min(count, PageLayout.headBytes))
+        let tail = branchTail(index)
+        if let start = tail.baseAddress {
+            (target + PageLayout.headBytes).copyMemory(from: start, byteCount: tail.count)
+        }
+        return count
+    }
+}

@@ -1,0 +1,33 @@
+import StrataModel
+import StrataSystem
+import Synchronization
+
+/// What snapshots and forks of one page store share.
+final class PageCore: Sendable {
+    let memory: PageMemory
+    private let ledger: Lock<PageLedger>
+    private let lastEpoch: Atomic<UInt64>
+
+    init(memory: PageMemory, ledger: PageLedger, lastEpoch: UInt64) {
+        self.memory = memory
+        self.ledger = Lock(ledger)
+        self.lastEpoch = Atomic(lastEpoch)
+    }
+
+    func nextEpoch() -> UInt64 { lastEpoch.add(1, ordering: .relaxed).newValue }
+
+    /// Runs `body` on the ledger; the memory of what it sets free is forgotten before anybody else can be lent it.
+    func withLedger<Result: Sendable>(
+        _ body: (inout PageLedger) throws -> sending (result: Result, freed: [PageRun])
+    ) rethrows -> Result {
+        try ledger.withLock { ledger in
+            let (result, freed) = try body(&ledger)
+            for run in freed { memory.forget(run.range) }
+            return result
+        }
+    }
+
+    func pin(_ epoch: UInt64) { ledger.withLock { $0.pin(epoch) } }
+
+    func unpin(_ epoch: UInt64) { withLedger { ledger in ((), ledger.unpin(epoch)) } }
+}

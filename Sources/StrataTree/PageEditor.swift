@@ -1,0 +1,190 @@
+/// A page of a tree, to be changed in place. Whoever makes one is the only one who knows the page.
+struct PageEditor {
+    let base: UnsafeMutableRawPointer
+
+    init(_ base: UnsafeMutableRawPointer) { self.base = base }
+
+    @inline(__always)
+    var page: Page { Page(UnsafeRawPointer(base)) }
+
+    @inline(__always)
+    private func store<Number: FixedWidthInteger>(_ number: Number, at place: Int) {
+        base.storeBytes(of: number.littleEndian, toByteOffset: place, as: Number.self)
+    }
+
+    private func set(count: Int) { store(UInt16(count), at: PageLayout.count) }
+    private func set(heapStart: Int) { store(UInt16(heapStart), at: PageLayout.heapStart) }
+    private func set(garbageBytes: Int) { store(UInt16(garbageBytes), at: PageLayout.garbageBytes) }
+    func set(number: PageNumber) { store(number, at: PageLayout.number) }
+    func set(birth: UInt64) { store(birth, at: PageLayout.birth) }
+    func set(checksum: UInt32) { store(checksum, at: PageLayout.checksum) }
+
+    /// Makes an empty page. All its bytes are set, so that no stale memory reaches the disk.
+    func start(_ kind: PageKind, level: Int, number: PageNumber, birth: UInt64, prefix: UnsafeRawBufferPointer) {
+        base.initializeMemory(as: UInt8.self, repeating: 0, count: PageLayout.pageBytes)
+        set(number: number)
+        set(birth: birth)
+        store(kind.rawValue, at: PageLayout.kind)
+        store(UInt8(level), at: PageLayout.level)
+        set(heapStart: PageLayout.pageBytes - prefix.count)
+        store(UInt16(prefix.count), at: PageLayout.prefixBytes)
+        if let start = prefix.baseAddress {
+            (base + PageLayout.pageBytes - prefix.count).copyMemory(from: start, byteCount: prefix.count)
+        }
+    }
+
+    // MARK: Slots
+
+    /// Opens a gap in the slots.
+    private func openSlot(_ index: Int, slotBytes: Int) -> Int {
+        let count = page.count
+        let place = PageLayout.headerBytes + index * slotBytes
+        (base + place + slotBytes).copyMemory(from: base + place, byteCount: (count - index) * slotBytes)
+        set(count: count + 1)
+        return place
+    }
+
+    private func setSlot(_ slot: Int, head: UInt32, place: Int, suffixBytes: Int) {
+        store(head, at: slot)
+        store(UInt16(place), at: slot + 4)
+        store(UInt16(suffixBytes), at: slot + 6)
+    }
+
+    private func takeHeap(_ byteCount: Int) -> Int {
+        let place = page.heapStart - byteCount
+        set(heapStart: place)
+        return place
+    }
+
+    /// Whether an entry of so many heap bytes can go in, tidying the heap if that makes the room.
+    private func makeRoom(_ heapBytes: Int, slotBytes: Int) -> Bool {
+        let needed = heapBytes + slotBytes
+        if page.freeBytes >= needed { return true }
+        guard page.freeBytes + page.garbageBytes >= needed else { return false }
+        tidy()
+        return true
+    }
+
+    /// False if there is no room; then nothing has changed. `suffix` is the key behind the page's prefix.
+    func insert(leaf index: Int, suffix: UnsafeRawBufferPointer, _ value: StoredValue) -> Bool {
+        let heapBytes = PageLayout.entryHeaderBytes + suffix.count + value.byteCount
+        guard makeRoom(heapBytes, slotBytes: PageLayout.leafSlotBytes) else { return false }
+        let place = takeHeap(heapBytes)
+        writeEntry(at: place, suffix, value)
+        let slot = openSlot(index, slotBytes: PageLayout.leafSlotBytes)
+        setSlot(slot, head: Bytes.head(suffix), place: place, suffixBytes: suffix.count)
+        return true
+    }
+
+    private func writeEntry(at place: Int, _ suffix: UnsafeRawBufferPointer, _ value: StoredValue) {
+        store(value.lengthMark, at: place)
+        let key = base + place + PageLayout.entryHeaderBytes
+        if let start = suffix.baseAddress { key.copyMemory(from: start, byteCount: suffix.count) }
+        value.store(to: key + suffix.count)
+    }
+
+    /// Gives an entry another value; false if there is no room, and then nothing has changed.
+    func replace(leaf index: Int, _ value: StoredValue) -> Bool {
+        let old = page.storedValue(index).bytes.count
+        let place = page.place(index)
+        if old == value.byteCount {
+            store(value.lengthMark, at: place)
+            value.store(to: base + place + PageLayout.entryHeaderBytes + page.suffixBytes(index))
+            return true
+        }
+        let suffixBytes = page.suffixBytes(index)
+        let needed = PageLayout.entryHeaderBytes + suffixBytes + value.byteCount
+        let given = PageLayout.entryHeaderBytes + suffixBytes + old
+        guard page.freeBytes + page.garbageBytes + given >= needed else { return false }
+        return withUnsafeTemporaryAllocation(byteCount: PageLayout.maximumKeyBytes, alignment: 8) { suffix in
+            let suffix = UnsafeMutableRawBufferPointer(rebasing: suffix[..<suffixBytes])
+            suffix.copyMemory(from: page.leafSuffix(index))
+            remove(index)
+            // The entry that was taken out made the room that was counted above.
+            return insert(leaf: index, suffix: UnsafeRawBufferPointer(suffix), value)
+        }
+    }
+
+    /// False if there is no room. The first child of a branch has an empty key.
+    func insert(branch index: Int, suffix: UnsafeRawBufferPointer, child: PageNumber) -> Bool {
+        let tailBytes = max(0, suffix.count - PageLayout.headBytes)
+        guard makeRoom(tailBytes, slotBytes: PageLayout.branchSlotBytes) else { return false }
+        let place = takeHeap(tailBytes)
+        if tailBytes > 0 {
+            (base + place).copyMemory(from: suffix.baseAddress! + PageLayout.headBytes, byteCount: tailBytes)
+        }
+        let slot = openSlot(index, slotBytes: PageLayout.branchSlotBytes)
+        setSlot(slot, head: Bytes.head(suffix), place: place, suffixBytes: suffix.count)
+        store(child, at: slot + 8)
+        return true
+    }
+
+    func set(child: PageNumber, at index: Int) {
+        store(child, at: PageLayout.headerBytes + index * PageLayout.branchSlotBytes + 8)
+    }
+
+    func remove(_ index: Int) {
+        let page = page
+        let slotBytes = page.slotBytes
+        set(garbageBytes: page.garbageBytes + page.heapBytes(index))
+        let place = PageLayout.headerBytes + index * slotBytes
+        (base + place).copyMemory(from: base + place + slotBytes, byteCount: (page.count - index - 1) * slotBytes)
+        set(count: page.count - 1)
+    }
+
+    /// The second child becomes the first: its key goes, because the first one has none.
+    func removeFirstChild() {
+        remove(0)
+        let page = page
+        set(garbageBytes: page.garbageBytes + page.heapBytes(0))
+        setSlot(PageLayout.headerBytes, head: 0, place: PageLayout.pageBytes, suffixBytes: 0)
+    }
+
+    /// Moves the heap together, so that its garbage becomes free.
+    private func tidy() {
+        withUnsafeTemporaryAllocation(byteCount: PageLayout.pageBytes, alignment: 8) { copy in
+            copy.copyMemory(from: page.bytes)
+            // Never empty: a page has 4,096 bytes.
+            let old = Page(UnsafeRawPointer(copy.baseAddress!))
+            var place = PageLayout.pageBytes - old.prefixBytes
+            for index in 0..<old.count {
+                let heapBytes = old.heapBytes(index)
+                let source = old.place(index)
+                place -= heapBytes
+                (base + place).copyMemory(from: old.base + source, byteCount: heapBytes)
+                store(UInt16(place), at: PageLayout.headerBytes + index * old.slotBytes + 4)
+            }
+            set(heapStart: place)
+            set(garbageBytes: 0)
+        }
+    }
+}
+
+/// What a leaf keeps for a value: the bytes, or where they stand.
+enum StoredValue {
+    case inline(UnsafeRawBufferPointer)
+    case overflow(OverflowReference)
+
+    @inline(__always)
+    var byteCount: Int {
+        switch self {
+        case .inline(let bytes): bytes.count
+        case .overflow: PageLayout.overflowReferenceBytes
+        }
+    }
+
+    var lengthMark: UInt16 {
+        switch self {
+        case .inline(let bytes): UInt16(bytes.count)
+        case .overflow: PageLayout.overflowMark
+        }
+    }
+
+    func store(to target: UnsafeMutableRawPointer) {
+        switch self {
+        case .inline(let bytes):
+            if let start = bytes.baseAddress { target.copyMemory(from: start, byteCount: bytes.count) }
+        case .overflow(let reference): reference.store(to: target)
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import StrataModel
+import StrataSystem
+
+/// Who may use which page: what is free, what is lent to forks that write, and what is kept for those who can still
+/// reach it.
+///
+/// A *pin* is an epoch that somebody can still read: a snapshot, a checkpoint, a reader of another process. A page with
+/// birth `b` that was retired at `r` may be used again once no pin `p` has `b <= p < r`. Each retired run waits at the
+/// first pin that holds it and is judged anew when that pin goes.
+struct PageLedger {
+    /// Pages from here on have never been used.
+    private(set) var pageCount: Int
+    let capacity: Int
+    private var free = FreePages()
+    /// Ascending by epoch.
+    private var pins: [(epoch: UInt64, count: Int)] = []
+    private var waiting: [UInt64: [RetiredRun]] = [:]
+    private var loans: [UInt64: [PageRun]] = [:]
+    /// Published pages that no checkpoint has written yet.
+    private(set) var dirty: Set<PageNumber> = []
+
+    init(pageCount: Int, capacity: Int) {
+        self.pageCount = pageCount
+        self.capacity = capacity
+    }
+
+    var freeCount: Int { free.count }
+    var waitingCount: Int { waiting.values.reduce(0) { $0 + $1.reduce(0) { $0 + $1.run.count } } }
+
+    // MARK: Lending
+
+    /// Pages for a fork, which gives back what it does not use when it ends.
+    mutating func lend(_ count: Int, to fork: UInt64) throws -> [PageNumber] {
+        var numbers: [PageNumber] = []
+        while numbers.count < count, let number = free.takeSingle() { numbers.append(number) }
+        if numbers.count < count {
+            let first = try extend(by: count - numbers.count)
+            numbers += first..<first + PageNumber(count - numbers.count)
+        }
+        loans[fork, default: []] += numbers.map { PageRun(first: $0, count: 1) }
+        return numbers
+    }
+
+    mutating func lendRun(_ count: Int, to fork: UInt64) throws -> PageRun {
+        let run = PageRun(first: try free.takeRun(count) ?? extend(by: count), count: count)
+        loans[fork, default: []].append(run)
+        return run
+    }
+
+    private mutating func extend(by count: Int) throws -> PageNumber {
+        guard pageCount + count <= capacity else {
+            throw StrataError(
+                .noSpace, "The page file has reached its largest size.",
+                .init(expected: "at most \(capacity) pages", found: "\(pageCount + count)"))
+        }
+        defer { pageCount += count }
+        return PageNumber(pageCount)
+    }
+
+    /// A fork has been dropped: everything it was lent is free, and nothing it retired is.
+    mutating func takeBackLoans(of fork: UInt64) -> [PageRun] {
+        let runs = loans.removeValue(forKey: fork) ?? []
+        for run in runs { free.give(run) }
+        return runs
+    }
+
+    /// A fork's pages are reachable from now on; those that it did not use, or used and let go, are free.
+    ///
+    /// - Returns: the runs that became free, whose memory nobody reaches.
+    mutating func publish(
+        fork: UInt64, unused: [PageRun], retired: [RetiredRun]
+    ) -> [PageRun] {
+        for run in loans.removeValue(forKey: fork) ?? [] { dirty.formUnion(run.range) }
+        for run in unused {
+            dirty.subtract(run.range)
+            free.give(run)
+        }
+        return unused + retired.flatMap { retire($0) }
+    }
+
+    // MARK: Pins
+
+    mutating func pin(_ epoch: UInt64) {
+        let index = firstPin(notBefore: epoch)
+        if index < pins.count, pins[index].epoch == epoch {
+            pins[index].count += 1
+        } else {
+            pins.insert((epoch, 1), at: index)
+        }
+    }
+
+    /// - Returns: the runs that became free.
+    mutating func unpin(_ epoch: UInt64) -> [PageRun] {
+        let index = firstPin(notBefore: epoch)
+        precondition(index < pins.count && pins[index].epoch == epoch, "only what is pinned is let go")
+        pins[index].count -= 1
+        guard pins[index].count == 0 else { return [] }
+        pins.remove(at: index)
+        return (waiting.removeValue(forKey: epoch) ?? []).flatMap { retire($0) }
+    }
+
+    private func firstPin(notBefore epoch: UInt64) -> Int {
+        var low = 0
+        var high = pins.count
+        while low < high {
+            let middle = (low + high) / 2
+            if pins[middle].epoch < epoch { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// - Returns: the run if it became free at once.
+    mutating func retire(_ retired: RetiredRun) -> [PageRun] {
+        let index = firstPin(notBefore: retired.birth)
+        if index < pins.count, pins[index].epoch < retired.retired {
+            waiting[pins[index].epoch, default: []].append(retired)
+            return []
+        }
+        for number in retired.run.range { dirty.remove(number) }
+        free.give(retired.run)
+        return [retired.run]
+    }
+
+    // MARK: Checkpoints
+
+    /// Published pages that are reachable at `epoch` and not in the file yet; `epoch` is pinned, and the newest.
+    func dirtyPages(at epoch: UInt64) -> [PageNumber] {
+        var result = dirty
+        for runs in waiting.values {
+            for retired in runs where retired.retired <= epoch {
+                for number in retired.run.range { result.remove(number) }
+            }
+        }
+        return result.sorted()
+    }
+
+    mutating func markClean(_ numbers: some Sequence<PageNumber>) { dirty.subtract(numbers) }
+
+    /// Every page that the newest snapshot does not reach, as a checkpoint keeps it: what is free, lent, or waits.
+    var unreachable: (free: [PageRun], retired: [RetiredRun]) {
+        (free.all + loans.values.flatMap { $0 }, waiting.values.flatMap { $0 })
+    }
+
+    /// What a checkpoint kept, when its file is opened.
+    mutating func restore(free runs: [PageRun], retired: [RetiredRun]) {
+        for run in runs { free.give(run) }
+        for run in retired { _ = retire(run) }
+    }
+}

@@ -1,0 +1,98 @@
+import StrataModel
+
+/// All trees of a page store as they were when it was published. Nothing changes it, and taking it costs nothing.
+///
+/// ```swift
+/// let snapshot = store.snapshot()
+/// let bytes = try snapshot.tree(records).get(key) { value in [UInt8](value) }
+/// ```
+public final class Snapshot: Sendable {
+    let core: PageCore
+    let epoch: UInt64
+    let roots: TreeRoots
+
+    /// The epoch is pinned already, for this object.
+    init(core: PageCore, epoch: UInt64, roots: TreeRoots) {
+        self.core = core
+        self.epoch = epoch
+        self.roots = roots
+    }
+
+    deinit { core.unpin(epoch) }
+
+    /// The trees that are not empty, or have been.
+    public var trees: [TreeID] { roots.ids }
+    public func entryCount(_ id: TreeID) -> UInt64 { roots[id].entryCount }
+    public func foldedOffset(_ id: TreeID) -> UInt64 { roots[id].foldedOffset }
+
+    public func get<Result>(
+        _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result? {
+        try core.memory.get(roots[id], key, body)
+    }
+}
+
+extension PageMemory {
+    /// Calls `body` with the value of a key, which is valid only inside it; nil if the key is not there.
+    func get<Result>(
+        _ root: TreeRoot, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result? {
+        guard root.page != 0 else { return nil }
+        let ticket = sections.enter()
+        defer { sections.leave(ticket) }
+        let leaf = try descend(root, to: key)
+        let (index, isFound) = leaf.search(leaf: key)
+        guard isFound else { return nil }
+        let value = leaf.storedValue(index)
+        if value.isOverflow { return try withOverflow(OverflowReference(value.bytes), body) }
+        return try body(value.bytes)
+    }
+
+    /// The leaf that a key belongs to.
+    @inline(__always)
+    private func descend(_ root: TreeRoot, to key: UnsafeRawBufferPointer) throws -> Page {
+        var page = try page(root.page, level: root.level)
+        var level = root.level
+        while level > 0 {
+            level -= 1
+            page = try self.page(page.child(page.search(branch: key)), level: level)
+        }
+        return page
+    }
+
+    /// A page that must be of a level: a damaged file cannot lead in circles.
+    @inline(__always)
+    func page(_ number: PageNumber, level: Int) throws -> Page {
+        let page = try page(number)
+        guard page.level == level, page.count > 0 else { throw wrongLevel(number, expected: level, found: page.level) }
+        return page
+    }
+
+    private func wrongLevel(_ number: PageNumber, expected: Int, found: Int) -> StrataError {
+        StrataError(
+            .malformed, "A tree leads to a page that is none of its own.",
+            .init(
+                position: UInt64(number) * UInt64(PageLayout.pageBytes), expected: "level \(expected)",
+                found: "level \(found)"))
+    }
+
+    /// Gathers a value from its overflow pages. Inside a read section.
+    func withOverflow<Result>(
+        _ reference: OverflowReference, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, reference.byteCount), alignment: 8)
+        defer { buffer.deallocate() }
+        var place = 0
+        for index in 0..<reference.pageCount {
+            let page = try page(reference.first + PageNumber(index))
+            guard page.kind == .overflow else {
+                throw wrongLevel(reference.first + PageNumber(index), expected: 0, found: page.level)
+            }
+            let count = min(PageLayout.overflowBytesPerPage, reference.byteCount - place)
+            UnsafeMutableRawBufferPointer(rebasing: buffer[place..<place + count]).copyMemory(
+                from: UnsafeRawBufferPointer(start: page.base + PageLayout.headerBytes, count: count))
+            place += count
+        }
+        return try body(UnsafeRawBufferPointer(rebasing: buffer[..<reference.byteCount]))
+    }
+}

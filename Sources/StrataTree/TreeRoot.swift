@@ -1,0 +1,53 @@
+/// Names one tree of a page file. The numbers are on disk.
+public struct TreeID: RawRepresentable, Hashable, Sendable, Comparable {
+    public let rawValue: UInt16
+
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    public static func < (a: TreeID, b: TreeID) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// Where a tree begins.
+struct TreeRoot: Equatable, Sendable {
+    /// 0 if the tree is empty.
+    var page: PageNumber = 0
+    /// Of the root page; leaves have 0.
+    var level = 0
+    var entryCount: UInt64 = 0
+    /// The offset up to which the log is folded into the tree.
+    var foldedOffset: UInt64 = 0
+
+    static let empty = TreeRoot()
+}
+
+/// The roots of all trees, found by their numbers.
+struct TreeRoots: Sendable {
+    private(set) var ids: [TreeID] = []
+    private var roots: [TreeRoot] = []
+
+    subscript(id: TreeID) -> TreeRoot {
+        get {
+            let index = index(of: id)
+            return index < ids.count && ids[index] == id ? roots[index] : .empty
+        }
+        set {
+            let index = index(of: id)
+            if index < ids.count, ids[index] == id {
+                roots[index] = newValue
+            } else {
+                ids.insert(id, at: index)
+                roots.insert(newValue, at: index)
+            }
+        }
+    }
+
+    private func index(of id: TreeID) -> Int {
+        var low = 0
+        var high = ids.count
+        while low < high {
+            let middle = (low + high) / 2
+            if ids[middle] < id { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
