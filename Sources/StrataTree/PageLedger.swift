@@ -17,7 +17,7 @@ struct PageLedger {
     private var waiting: [UInt64: [RetiredRun]] = [:]
     private var loans: [UInt64: [PageRun]] = [:]
     /// Published pages that no checkpoint has written yet.
-    private(set) var dirty: Set<PageNumber> = []
+    private(set) var dirty = PageSet()
 
     init(pageCount: Int, capacity: Int) {
         self.pageCount = pageCount
@@ -70,9 +70,11 @@ struct PageLedger {
     mutating func publish(
         fork: UInt64, unused: [PageRun], retired: [RetiredRun]
     ) -> [PageRun] {
-        for run in loans.removeValue(forKey: fork) ?? [] { dirty.formUnion(run.range) }
+        for run in loans.removeValue(forKey: fork) ?? [] {
+            for number in run.range { dirty.insert(number) }
+        }
         for run in unused {
-            dirty.subtract(run.range)
+            for number in run.range { dirty.remove(number) }
             free.give(run)
         }
         return unused + retired.flatMap { retire($0) }
@@ -131,10 +133,12 @@ struct PageLedger {
                 for number in retired.run.range { result.remove(number) }
             }
         }
-        return result.sorted()
+        return result.numbers
     }
 
-    mutating func markClean(_ numbers: some Sequence<PageNumber>) { dirty.subtract(numbers) }
+    mutating func markClean(_ numbers: some Sequence<PageNumber>) {
+        for number in numbers { dirty.remove(number) }
+    }
 
     /// Every page that the newest snapshot does not reach, as a checkpoint keeps it: what is free, lent, or waits.
     var unreachable: (free: [PageRun], retired: [RetiredRun]) {

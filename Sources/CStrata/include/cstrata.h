@@ -22,4 +22,7 @@ int strata_finish_writeback(int descriptor, int64_t position, int64_t count);
 // Names the calling thread for debuggers; at most 15 bytes. 0, or an error number.
 int strata_name_this_thread(const char *name);
 
+// Asks for memory that will be needed soon, a cache line at a time; promises nothing, and never faults.
+void strata_prefetch(const void *start, size_t count);
+
 #endif
