@@ -29,6 +29,18 @@ extension EventBody {
     }
 }
 
+extension EventKind {
+    /// The type whose values are the bodies of this kind; nil if this release knows none.
+    public var body: (any EventBody.Type)? { Self.bodies.first { $0.kind == self } }
+
+    static let bodies: [any EventBody.Type] = [
+        DatabaseCreatedEvent.self, RecordSavedEvent.self, RecordDeletedEvent.self, ZoneSavedEvent.self,
+        ZoneDeletedEvent.self, SubscriptionSavedEvent.self, SubscriptionDeletedEvent.self, SchemaChangedEvent.self,
+        UserChangedEvent.self, DeviceSeenEvent.self, ClientTokenEvent.self, BaseMarkerEvent.self,
+        TokensExpiredEvent.self, RequestRefusedEvent.self,
+    ]
+}
+
 /// The keyed field that every event of a base may have: the place that the event had in the log.
 enum CommonField {
     static let original: UInt64 = 2

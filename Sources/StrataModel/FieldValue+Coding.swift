@@ -141,9 +141,8 @@ extension FieldValue.Asset {
         let first = try reader.read(UInt128.self, "an asset's hash")
         let second = try reader.read(UInt128.self, "an asset's hash")
         self.init(hash: ContentHash(first: first, second: second), size: try reader.readVarint("an asset's size"))
-        var fields = KeyedFields(reader)
+        var fields = KeyedFields(restOf: &reader)
         try fields.skipAll()
-        _ = reader.readRemainingBytes()
     }
 }
 

@@ -49,6 +49,12 @@ struct KeyedFields {
     /// All that `reader` has left.
     init(_ reader: ByteReader) { self.reader = reader }
 
+    /// All that is left, which `reader` skips.
+    init(restOf reader: inout ByteReader) {
+        self.reader = reader
+        reader.position = reader.bytes.count
+    }
+
     /// The fields behind their length, which `reader` skips.
     init(from reader: inout ByteReader, _ what: StaticString) throws {
         let length = try reader.readVarint(what)

@@ -1,9 +1,9 @@
-extension RecordSavedEvent {
-    public func event() throws -> Event {
-        var writer = ByteWriter(reserving: 64)
+extension RecordSavedEvent: EventBody {
+    public static let kind = EventKind.recordSaved
+
+    public func encode(into writer: inout ByteWriter) throws {
         var builder = FieldTableBuilder()
         try encode(into: &writer, with: &builder)
-        return Event(.recordSaved, body: writer.bytes[...])
     }
 
     /// Appends the body. The builder lends its memory, and is empty before and after.
@@ -41,8 +41,10 @@ extension RecordSavedEvent {
         }
     }
 
-    public init(decoding body: ArraySlice<UInt8>) throws {
-        self = try body.withUnsafeBytes { try RecordSavedView($0, in: 0..<$0.count).decoded() }
+    public init(from reader: inout ByteReader) throws {
+        let range = reader.position..<reader.position + reader.remaining
+        self = try RecordSavedView(reader.bytes, in: range).decoded()
+        reader.position = range.upperBound
     }
 }
 

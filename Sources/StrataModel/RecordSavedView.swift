@@ -130,6 +130,12 @@ extension KeyedFields.Field {
         return version
     }
 
+    func linkChange() throws -> LinkChange {
+        if value.remaining == 0 { return .removed }
+        var reader = value
+        return .set(try reader.readRecordKey())
+    }
+
     /// A number of which 0 is one like any other.
     mutating func ordinal(_ what: StaticString) throws -> UInt64 {
         let number = try value.readVarint(what)
