@@ -48,7 +48,9 @@ enum EventSamples {
             (
                 RequestRefusedEvent(
                     code: 2, message: "no", request: [1, 2],
-                    culprits: [.init(.saves, index: 300, code: 14, version: life), .init(.deletes, index: 0, code: 22)]),
+                    culprits: [
+                        .init(.saves, index: 300, code: 14, version: life), .init(.deletes, index: 0, code: 22),
+                    ]),
                 "02 16 05026e6f 07020102 0b0c 00ac020e81808002 01001600"
             ),
         ]
