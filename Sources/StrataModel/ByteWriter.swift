@@ -56,6 +56,8 @@ public struct ByteWriter: Sendable {
 
     static func varintBytes(_ number: UInt64) -> Int { max(1, (70 - number.leadingZeroBitCount) / 7) }
 
+    mutating func append(byte: UInt8) { bytes.append(byte) }
+
     mutating func append(raw more: UnsafeRawBufferPointer) {
         bytes.append(contentsOf: more)
     }

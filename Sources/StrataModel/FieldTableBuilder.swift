@@ -64,8 +64,8 @@ public struct FieldTableBuilder: Sendable {
         if let last = ordinals.last, let length = ends.last {
             let widths = (FieldTable.width(of: last), FieldTable.width(of: length))
             writer.append(UInt8(widths.0 | widths.1 << 4))
-            for ordinal in ordinals { writer.append(ordinal, bytes: widths.0) }
-            for end in ends { writer.append(end, bytes: widths.1) }
+            writer.append(ordinals, bytesEach: widths.0)
+            writer.append(ends, bytesEach: widths.1)
             values.bytes.withUnsafeBytes { writer.append(raw: $0) }
         }
         removeAll()
@@ -80,11 +80,11 @@ public struct FieldTableBuilder: Sendable {
 }
 
 extension ByteWriter {
-    fileprivate mutating func append(_ number: UInt32, bytes: Int) {
-        switch bytes {
-        case 1: append(UInt8(number))
-        case 2: append(UInt16(number))
-        default: append(number)
+    fileprivate mutating func append(_ numbers: [UInt32], bytesEach width: Int) {
+        switch width {
+        case 1: for number in numbers { append(byte: UInt8(truncatingIfNeeded: number)) }
+        case 2: for number in numbers { append(UInt16(truncatingIfNeeded: number)) }
+        default: for number in numbers { append(number) }
         }
     }
 }

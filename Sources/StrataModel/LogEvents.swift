@@ -49,6 +49,7 @@ public struct BaseMarkerEvent: EventBody {
     }
 
     public func encode(into writer: inout ByteWriter) throws {
+        try Self.check(horizon.offset)
         writer.appendVarint(horizon.offset)
         writer.append(horizon.chain)
         writer.append(stateDigest)
@@ -82,6 +83,7 @@ public struct TokensExpiredEvent: EventBody {
     private static let database: UInt64 = 4
 
     public func encode(into writer: inout ByteWriter) throws {
+        try Self.check(offset)
         writer.appendVarint(offset)
         writer.appendMeasured { $0.appendField(Self.database, database) }
     }
@@ -92,6 +94,16 @@ public struct TokensExpiredEvent: EventBody {
         var fields = try KeyedFields(from: &reader, "the fields of an expiry")
         while var field = try fields.next() {
             if field.key == Self.database { database = try field.number("a database") } else { try field.skip() }
+        }
+    }
+}
+
+extension EventBody {
+    fileprivate static func check(_ offset: UInt64) throws {
+        guard offset <= Version.maximumOffset else {
+            throw StrataError(
+                .outOfRange, "There is no such offset.",
+                .init(expected: "at most \(Version.maximumOffset)", found: "\(offset)"))
         }
     }
 }

@@ -83,3 +83,11 @@ public struct RecordID: Sendable, Hashable {
         hasher.combine(zone)
     }
 }
+
+/// A name that is the same as another only if their bytes are, as a key of dictionaries.
+struct ExactName: Sendable, Hashable {
+    let text: String
+
+    static func == (left: Self, right: Self) -> Bool { isSameText(left.text, right.text) }
+    func hash(into hasher: inout Hasher) { hasher.combine(bytesOf: text) }
+}

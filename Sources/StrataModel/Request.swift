@@ -83,31 +83,38 @@ public struct RequestNames: Sendable, Hashable {
 
     public init() {}
 
-    // Requests name few zones and types, but each of their keys once per record: callers ask once and keep the answer.
+    // Where names are in the lists; what decoding made gets it with the first question.
+    private var zonePlaces: [ZoneID: Int] = [:]
+    private var typePlaces: [ExactName: Int] = [:]
+    private var keyPlaces: [ExactName: Int] = [:]
 
     public mutating func ordinal(of zone: ZoneID) -> UInt64 {
-        if let index = zones.firstIndex(of: zone) { return UInt64(index) + 1 }
-        zones.append(zone)
-        return UInt64(zones.count)
+        UInt64(Self.place(of: zone, in: &zones, &zonePlaces) { $0 })
     }
 
     public mutating func ordinal(ofType name: String) -> UInt64 {
-        UInt64(Self.place(of: name, in: &recordTypes)) + 1
+        UInt64(Self.place(of: name, in: &recordTypes, &typePlaces) { ExactName(text: $0) })
     }
 
     public mutating func ordinal(ofKey name: String) -> UInt32 {
-        UInt32(Self.place(of: name, in: &keys)) + 1
+        UInt32(Self.place(of: name, in: &keys, &keyPlaces) { ExactName(text: $0) })
+    }
+
+    private static func place<Item, Key: Hashable>(
+        of item: Item, in items: inout [Item], _ places: inout [Key: Int], _ key: (Item) -> Key
+    ) -> Int {
+        if places.isEmpty {
+            for (index, item) in items.enumerated() where places[key(item)] == nil { places[key(item)] = index + 1 }
+        }
+        if let place = places[key(item)] { return place }
+        items.append(item)
+        places[key(item)] = items.count
+        return items.count
     }
 
     public func zone(_ ordinal: UInt64) -> ZoneID? { Self.item(ordinal, of: zones) }
     public func recordType(_ ordinal: UInt64) -> String? { Self.item(ordinal, of: recordTypes) }
     public func key(_ ordinal: UInt32) -> String? { Self.item(UInt64(ordinal), of: keys) }
-
-    private static func place(of name: String, in names: inout [String]) -> Int {
-        if let index = names.firstIndex(where: { isSameText($0, name) }) { return index }
-        names.append(name)
-        return names.count - 1
-    }
 
     private static func item<Item>(_ ordinal: UInt64, of items: [Item]) -> Item? {
         ordinal > 0 && ordinal <= UInt64(items.count) ? items[Int(ordinal) - 1] : nil

@@ -172,6 +172,27 @@ struct EventBodyTests {
         #expect(thrownError { _ = try more.encoded() }?.code == .tooLarge)
     }
 
+    @Test("Offsets, on both sides of their limit")
+    func offsets() throws {
+        for (offset, isFine) in [(Version.maximumOffset, true), (Version.maximumOffset + 1, false)] {
+            let horizon = Position(offset: offset, chain: 0)
+            let base = BaseMarkerEvent(horizon: horizon, stateDigest: 0, contentDigest: 0)
+            let expiry = TokensExpiredEvent(offset: offset)
+            let expected: StrataError.Code? = isFine ? nil : .outOfRange
+            #expect(thrownError { _ = try BaseMarkerEvent(decoding: try base.event().body) }?.code == expected)
+            #expect(thrownError { _ = try TokensExpiredEvent(decoding: try expiry.event().body) }?.code == expected)
+        }
+    }
+
+    @Test("Names of a decoded request are found again")
+    func decodedNames() throws {
+        let request = EventSamples.requests[0].request
+        var decoded = try Request(decoding: try request.encoded()[...])
+        #expect(decoded.names.ordinal(ofKey: "title") == 1 && decoded.names.ordinal(ofKey: "done") == 2)
+        #expect(decoded.names.ordinal(ofType: "Note") == 1)
+        #expect(decoded.names.ordinal(of: ZoneID("Notes", owner: "anna")) == 1)
+    }
+
     @Test("Names of a request have ordinals from 1, the same for the same bytes")
     func requestNames() {
         var names = RequestNames()
