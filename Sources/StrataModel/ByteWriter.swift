@@ -63,6 +63,13 @@ public struct ByteWriter: Sendable {
     }
 
     /// Starts again with the memory that there is.
+    /// Changes what has been written, in place.
+    public mutating func withMutableBytes<Result>(
+        _ body: (UnsafeMutableRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        try bytes.withUnsafeMutableBytes { try body($0) }
+    }
+
     public mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
     }

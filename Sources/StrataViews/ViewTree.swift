@@ -14,4 +14,10 @@ public enum ViewTree {
     public static let names = TreeID(rawValue: 10)
     public static let ordinals = TreeID(rawValue: 11)
     public static let databases = TreeID(rawValue: 12)
+    public static let expiredTokens = TreeID(rawValue: 13)
+
+    /// Trees whose rows are an event's body behind its version and digests.
+    static let plain = [subscriptions, schema, users, devices, clientTokens, databases, expiredTokens]
+    /// Trees that every fold brings to its offset.
+    static let folded = [records, zones, zoneChanges, references, names, ordinals] + plain
 }
