@@ -7,7 +7,8 @@ public enum EntryChange {
     case replaced(old: UnsafeRawBufferPointer, new: UnsafeRawBufferPointer)
 }
 
-/// Walks two states of one tree side by side. Subtrees that both share are skipped, so the cost is that of what changed.
+/// Walks two states of one tree side by side. Subtrees that both share are skipped, so the cost is that of what
+/// changed.
 struct TreeDiff {
     /// A read section lasts no longer than so many steps.
     private static let stepsPerSection = 1_024
@@ -108,7 +109,7 @@ struct TreeDiff {
     ) throws -> Result {
         // Neither is nil: both have room for a key.
         let leftBytes = left.copyKey(leftIndex, to: oldKey.baseAddress!)
-        let rightBytes = right.copyKey(rightIndex, to: newKey.baseAddress!)
+        let rightBytes = right.copyKey(rightIndex, to: newKey.baseAddress!)  // As above.
         return body(
             UnsafeRawBufferPointer(oldKey).keeping(leftBytes), UnsafeRawBufferPointer(newKey).keeping(rightBytes))
     }
@@ -196,6 +197,13 @@ extension Snapshot {
             throw StrataError(.invalidArgument, "Only states of the same store can be compared.")
         }
         try core.memory.diff(old.roots[id], roots[id], from: lower, body)
+    }
+}
+
+extension Snapshot {
+    /// Whether a tree is the same in both, which must be of one store; a tree that was changed back may not be.
+    public func shares(_ id: TreeID, with other: Snapshot) -> Bool {
+        core === other.core && roots[id].page == other.roots[id].page
     }
 }
 
