@@ -7,11 +7,14 @@ final class PageFile: PageSource, @unchecked Sendable {
     let file: any File
     let base: UnsafeRawPointer
     private let map: any GrowingMap
+    /// What keeps the pages from being used again, for a process that only reads.
+    private let lease: ReaderSlot?
     var path: String { file.path }
 
     /// - Parameter capacity: pages that there may ever be.
-    init(_ file: any File, capacity: Int) throws {
+    init(_ file: any File, capacity: Int, lease: ReaderSlot? = nil) throws {
         self.file = file
+        self.lease = lease
         map = try file.mapGrowing(reserving: capacity * PageLayout.pageBytes)
         base = map.base
         try mapAll(capacity: capacity)

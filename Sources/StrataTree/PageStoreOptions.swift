@@ -33,6 +33,8 @@ struct TestKnobs: Sendable {
     var leavesRejectedHeader = false
     /// Lets go of what readers of other processes look at.
     var forgetsReaders = false
+    /// A reader does not look again after it has said what it reads.
+    var readsHeadersOnce = false
     /// Counts pages as written although a sync failed.
     var trustsFailedSync = false
 }
