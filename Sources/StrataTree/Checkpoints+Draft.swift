@@ -25,10 +25,12 @@ extension Checkpoints {
         let otherBytes = CheckpointRecord.otherBytes(trees: snapshot.roots.ids.count, opaque: opaque.count)
         let candidates = Self.candidates(before)
         let epoch = snapshot.epoch
+        let options = options
         let (plan, kept) = try core.withLedger { ledger -> ((CheckpointPlan, [KeptRecord]), [PageRun]) in
             let plan = try ledger.planCheckpoint(at: epoch, owner: owner, otherBytes: otherBytes)
             let kept = KeptPolicy.chosen(
-                from: candidates, at: position.offset, retiredPages: plan.retiredPages, livePages: plan.livePages)
+                from: candidates, at: position.offset, retiredPages: plan.retiredPages, livePages: plan.livePages,
+                atMost: options.maximumKeptCheckpoints)
             for epoch in [epoch] + kept.map(\.epoch) { ledger.pin(epoch) }
             return ((plan, kept), [])
         }

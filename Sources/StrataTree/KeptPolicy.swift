@@ -7,7 +7,7 @@ enum KeptPolicy {
     ///   - candidates: ascending; the last one is about to be overwritten.
     ///   - offset: where the log is at the new checkpoint.
     static func chosen(
-        from candidates: [KeptRecord], at offset: UInt64, retiredPages: Int, livePages: Int
+        from candidates: [KeptRecord], at offset: UInt64, retiredPages: Int, livePages: Int, atMost limit: Int
     ) -> [KeptRecord] {
         var kept = candidates
         // One goes if its neighbours lie close enough together for their age: so gaps grow with the age, and what is
@@ -18,7 +18,8 @@ enum KeptPolicy {
             let age = offset &- kept[index + 1].position.offset
             if gap <= age / 2 { kept.remove(at: index) } else { index += 1 }
         }
-        if kept.count > ViewFormat.maximumKept { kept.removeFirst(kept.count - ViewFormat.maximumKept) }
+        let limit = min(max(limit, 0), ViewFormat.maximumKept)
+        if kept.count > limit { kept.removeFirst(kept.count - limit) }
         if retiredPages > max(livePages, smallPages) { kept.removeFirst((kept.count + 1) / 2) }
         return kept
     }

@@ -8,17 +8,21 @@ public struct PageStoreOptions: Sendable {
     public var maximumArenaPages: Int
     /// Published pages that a checkpoint has yet to write, before writers should wait.
     public var maximumDirtyPages: Int
+    /// How many checkpoints are kept besides the two that opening may need; at most 24.
+    public var maximumKeptCheckpoints: Int
     /// Called between two slices of a checkpoint; it may take its time.
     public var pace: @Sendable (CheckpointSlice) -> Void
     var knobs = TestKnobs()
 
     public init(
         maximumPages: Int = 64 << 20, maximumArenaPages: Int = 4 << 20, maximumDirtyPages: Int = 32_768,
+        maximumKeptCheckpoints: Int = 24,
         pace: @escaping @Sendable (CheckpointSlice) -> Void = CheckpointSlice.leaveHalf
     ) {
         self.maximumPages = maximumPages
         self.maximumArenaPages = maximumArenaPages
         self.maximumDirtyPages = maximumDirtyPages
+        self.maximumKeptCheckpoints = maximumKeptCheckpoints
         self.pace = pace
     }
 }

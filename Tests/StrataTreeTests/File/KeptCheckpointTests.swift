@@ -41,7 +41,7 @@ struct KeptCheckpointTests {
             kept.append(
                 KeptRecord(
                     epoch: offset, position: Position(offset: offset, chain: 0), record: place, pageCount: 9, time: 0))
-            kept = KeptPolicy.chosen(from: kept, at: offset + 1, retiredPages: 0, livePages: 100)
+            kept = KeptPolicy.chosen(from: kept, at: offset + 1, retiredPages: 0, livePages: 100, atMost: 24)
             #expect(kept.last?.position.offset == offset && kept.count <= ViewFormat.maximumKept)
         }
         let offsets = kept.map(\.position.offset)
