@@ -7,7 +7,8 @@ let package = Package(
     products: [
         .executable(name: "strata", targets: ["strata"]),
         // The engine's own modules, for benchmarks and tools. No promise of stability.
-        .library(name: "StrataEngine", targets: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree"]),
+        .library(
+            name: "StrataEngine", targets: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews"]),
     ],
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
@@ -16,6 +17,7 @@ let package = Package(
         .target(name: "StrataSystem", dependencies: ["CLZ4", "CStrata", "StrataModel"]),
         .target(name: "StrataLog", dependencies: ["StrataModel", "StrataSystem"]),
         .target(name: "StrataTree", dependencies: ["StrataModel", "StrataSystem"]),
+        .target(name: "StrataViews", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree"]),
         .target(name: "StrataTool", dependencies: ["StrataModel", "StrataSystem", "StrataLog"]),
         .executableTarget(name: "strata", dependencies: ["StrataTool"]),
         .executableTarget(
@@ -37,6 +39,7 @@ let package = Package(
             name: "StrataLogTests", dependencies: ["StrataLog", "TestSupport", "crash-child"],
             resources: [.copy("Golden")]),
         .testTarget(name: "StrataTreeTests", dependencies: ["StrataTree", "TestSupport", "reader-child"]),
+        .testTarget(name: "StrataViewsTests", dependencies: ["StrataViews", "TestSupport"]),
         .testTarget(name: "StrataToolTests", dependencies: ["StrataTool", "strata", "TestSupport"]),
         // The fuzz package builds the same sources; here their corpus is replayed.
         .target(

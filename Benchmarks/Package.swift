@@ -6,8 +6,9 @@ let package = Package(
     name: "strata-benchmarks",
     dependencies: [.package(name: "strata", path: "..")],
     targets: [
+        .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
         .executableTarget(
-            name: "strata-bench", dependencies: [.product(name: "StrataEngine", package: "strata")])
+            name: "strata-bench", dependencies: ["CLMDB", .product(name: "StrataEngine", package: "strata")]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -32,14 +32,10 @@ let namesOfTheDemo = [
     InternedName(ordinal: noteType, name: .recordType("Note")),
 ]
 
-/// An event that says: a record was saved. The log asks for zone, type and name; what follows is up to its owner.
-func noteSaved(_ name: String, _ text: String) -> Event {
-    var body = ByteWriter()
-    body.appendVarint(notesZone)
-    body.appendVarint(noteType)
-    body.appendString(name)
-    body.appendString(text)
-    return Event(.recordSaved, body: body.bytes[...])
+/// An event that says: a record was saved.
+func noteSaved(_ name: String, _ text: String) throws -> Event {
+    let note = RecordKey(zone: notesZone, name: name)
+    return try RecordSavedEvent(.create, note, type: noteType, fields: [FieldChange(1, .string(text))]).event()
 }
 
 /// A commit's payload: who did it, by which operation, and the events that came of it.
@@ -61,7 +57,7 @@ func saveNotes(at store: String) async throws {
             group.addTask {
                 var positions: [Position] = []
                 for number in 1...12 {
-                    let note = noteSaved("note-\(writer)-\(number)", "Note \(number) of task \(writer)")
+                    let note = try noteSaved("note-\(writer)-\(number)", "Note \(number) of task \(writer)")
                     // Returns once the commit would survive a loss of power.
                     positions.append(try await queue.commit(payload([note])))
                 }
@@ -102,7 +98,7 @@ func commitUntilKilled(at store: String) throws {
     var number = 0
     while true {
         number += 1
-        let position = try queue.commit(payload([noteSaved("child-\(number)", "Saved before the kill")]))
+        let position = try queue.commit(payload([try noteSaved("child-\(number)", "Saved before the kill")]))
         print(position.offset)
         fflush(nil)
     }

@@ -35,6 +35,45 @@ public struct ByteWriter: Sendable {
         bytes.append(contentsOf: text.utf8)
     }
 
+    /// The content that `body` appends, with its length in front.
+    mutating func appendMeasured(_ body: (inout ByteWriter) throws -> Void) rethrows {
+        let start = bytes.count
+        try body(&self)
+        let length = bytes.count - start
+        let prefix = Self.varintBytes(UInt64(length))
+        // Moved up to make room: nearly always one byte, and no second buffer.
+        bytes.append(contentsOf: repeatElement(0, count: prefix))
+        bytes.withUnsafeMutableBytes { buffer in
+            let target = UnsafeMutableRawBufferPointer(rebasing: buffer[(start + prefix)...])
+            target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[start..<start + length]))
+            var rest = length
+            for index in 0..<prefix {
+                buffer[start + index] = UInt8(truncatingIfNeeded: rest & 0x7F) | (index + 1 < prefix ? 0x80 : 0)
+                rest >>= 7
+            }
+        }
+    }
+
+    static func varintBytes(_ number: UInt64) -> Int { max(1, (70 - number.leadingZeroBitCount) / 7) }
+
+    mutating func append(byte: UInt8) { bytes.append(byte) }
+
+    mutating func append(raw more: UnsafeRawBufferPointer) {
+        bytes.append(contentsOf: more)
+    }
+
+    /// Starts again with the memory that there is.
+    /// Changes what has been written, in place.
+    public mutating func withMutableBytes<Result>(
+        _ body: (UnsafeMutableRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        try bytes.withUnsafeMutableBytes { try body($0) }
+    }
+
+    public mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+    }
+
     /// Zeros up to the next multiple of `alignment`.
     public mutating func pad(to alignment: Int) {
         let excess = bytes.count % alignment

@@ -12,6 +12,39 @@ public struct InternedName: Hashable, Sendable {
         case recordType(String)
         case field(String)
 
+        /// Names are the same only if their bytes are, whatever Unicode thinks of them.
+        public static func == (left: Self, right: Self) -> Bool {
+            switch (left, right) {
+            case (.user(let left), .user(let right)), (.recordType(let left), .recordType(let right)),
+                (.field(let left), .field(let right)):
+                isSameText(left, right)
+            case (.device(let leftUser, let left), .device(let rightUser, let right)):
+                leftUser == rightUser && isSameText(left, right)
+            case (.database(let leftScope, let leftOwner), .database(let rightScope, let rightOwner)):
+                leftScope == rightScope && leftOwner == rightOwner
+            case (.zone(let leftDatabase, let leftOwner, let left), .zone(let rightDatabase, let rightOwner, let right)):
+                leftDatabase == rightDatabase && leftOwner == rightOwner && isSameText(left, right)
+            default: false
+            }
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(namespace)
+            switch self {
+            case .user(let text), .recordType(let text), .field(let text): hasher.combine(bytesOf: text)
+            case .device(let user, let text):
+                hasher.combine(user)
+                hasher.combine(bytesOf: text)
+            case .database(let scope, let owner):
+                hasher.combine(scope)
+                hasher.combine(owner)
+            case .zone(let database, let owner, let text):
+                hasher.combine(database)
+                hasher.combine(owner)
+                hasher.combine(bytesOf: text)
+            }
+        }
+
         /// The byte that stands for the namespace on disk.
         public var namespace: UInt8 {
             switch self {

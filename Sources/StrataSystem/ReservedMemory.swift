@@ -1,3 +1,4 @@
+import CStrata
 import Glibc
 import StrataModel
 
@@ -14,6 +15,9 @@ public final class ReservedMemory: @unchecked Sendable {
             start != MAP_FAILED
         else { throw StrataError.systemCall("mmap", path: "memory of \(byteCount) bytes", errno: errno) }
         base = start
+        // Random pages of a large range miss the processor's address cache at each step; large pages spare that. Not
+        // having them is no error.
+        madvise(start, byteCount, MADV_HUGEPAGE)
         self.byteCount = byteCount
     }
 
@@ -40,4 +44,10 @@ public enum ThreadStripe {
     public static func rest(microseconds: Int64) {
         if microseconds > 0 { usleep(useconds_t(clamping: microseconds)) }
     }
+}
+
+/// Memory that will be needed soon.
+public enum Prefetch {
+    /// Asks for it, so that several places come at the same time; promises nothing, and never faults.
+    public static func ask(_ start: UnsafeRawPointer, byteCount: Int) { strata_prefetch(start, byteCount) }
 }

@@ -75,15 +75,38 @@ struct CommitText: CommitFormat {
         output.write("    " + kind + String(repeating: " ", count: max(0, 15 - kind.count)))
         switch EventDetail(event) {
         case .interned(let interned): output.write("  \(Self.text(of: interned))")
-        case .record(let zone, let type, let name):
-            output.write("  \(Self.zone(zone, names)) / \(Self.type(type, names)) / \(Printable.escaped(name))")
-        case .zone(let zone): output.write("  \(Self.zone(zone, names))")
+        case .saved(let place, let save):
+            output.write("  \(Self.text(of: place, names))  \(Self.text(of: save))")
+        case .deleted(let place, let deleted):
+            output.write("  \(Self.text(of: place, names))")
+            if let previous = deleted.previous { output.write("  of \(previous.tag)") }
+            if deleted.isCascade { output.write(", cascade" as StaticString) }
+        case .record(let place): output.write("  \(Self.text(of: place, names))")
+        case .zoneSaved(let saved): output.write("  \(Self.zone(saved.zone, names))")
+        case .zoneDeleted(let deleted):
+            output.write("  \(Self.zone(deleted.zone, names))  \(deleted.reason.name)")
         case .opaque: break
         case .malformed(let error): output.write("  malformed: \(Printable.escaped(error.description))")
         }
         output.write("  (" as StaticString)
         output.writeCount(event.body.count, "byte", "bytes")
         output.write(")\n" as StaticString)
+    }
+
+    private static func text(of place: EventDetail.Place, _ names: KnownNames) -> String {
+        "\(zone(place.zone, names)) / \(type(place.type, names)) / \(Printable.escaped(place.name))"
+    }
+
+    /// `update of mh35, 2 fields, 1 removed`.
+    private static func text(of save: EventDetail.Save) -> String {
+        let removed = save.fields.count { $0.kind == nil }
+        let sent = save.fields.count - removed
+        var text = save.change.name
+        if let previous = save.previous { text += " of \(previous.tag)" }
+        if save.isFull, save.change != .create { text += ", full" }
+        if sent > 0 { text += sent == 1 ? ", 1 field" : ", \(sent) fields" }
+        if removed > 0 { text += ", \(removed) removed" }
+        return text
     }
 
     private static func zone(_ ordinal: UInt64, _ names: KnownNames) -> String {

@@ -46,19 +46,59 @@ struct CommitJSON: CommitFormat {
         json.field("bytes", event.body.count)
         switch EventDetail(event) {
         case .interned(let interned): write(interned, to: &json)
-        case .record(let zone, let type, let name):
-            json.field("zone", zone)
-            if let name = names.zone(zone) { json.field("zoneName", name) }
-            json.field("type", type)
-            if let name = names.recordType(type) { json.field("typeName", name) }
-            json.field("record", name)
-        case .zone(let zone):
-            json.field("zone", zone)
-            if let name = names.zone(zone) { json.field("zoneName", name) }
+        case .saved(let place, let save):
+            write(place, names, to: &json)
+            write(save, names, to: &json)
+        case .deleted(let place, let deleted):
+            write(place, names, to: &json)
+            if let previous = deleted.previous { json.field("previous", previous.tag) }
+            json.field("cascade", deleted.isCascade)
+        case .record(let place): write(place, names, to: &json)
+        case .zoneSaved(let saved):
+            writeZone(saved.zone, saved.database, saved.incarnation, names, to: &json)
+            json.field("capabilities", saved.capabilities.rawValue)
+        case .zoneDeleted(let deleted):
+            writeZone(deleted.zone, deleted.database, deleted.incarnation, names, to: &json)
+            json.field("reason", deleted.reason.name)
         case .opaque: break
         case .malformed(let error): json.field("malformed", error.description)
         }
         json.endObject()
+    }
+
+    private func write(_ place: EventDetail.Place, _ names: KnownNames, to json: inout JSONWriter) {
+        json.field("zone", place.zone)
+        if let name = names.zone(place.zone) { json.field("zoneName", name) }
+        json.field("type", place.type)
+        if let name = names.recordType(place.type) { json.field("typeName", name) }
+        json.field("record", place.name)
+    }
+
+    private func write(_ save: EventDetail.Save, _ names: KnownNames, to json: inout JSONWriter) {
+        json.field("change", save.change.name)
+        json.field("policy", save.policy.name)
+        json.field("full", save.isFull)
+        if let previous = save.previous { json.field("previous", previous.tag) }
+        if let base = save.base { json.field("base", base.tag) }
+        json.beginArray("fields")
+        for field in save.fields {
+            json.beginObject()
+            json.field("field", field.ordinal)
+            if let name = names.field(field.ordinal) { json.field("fieldName", name) }
+            json.field("value", field.kind?.description ?? "removed")
+            json.field("valueBytes", field.bytes)
+            json.endObject()
+        }
+        json.endArray()
+    }
+
+    private func writeZone(
+        _ zone: UInt64, _ database: UInt64, _ incarnation: Version?, _ names: KnownNames, to json: inout JSONWriter
+    ) {
+        json.field("zone", zone)
+        if let name = names.zone(zone) { json.field("zoneName", name) }
+        json.field("database", database)
+        if let incarnation { json.field("incarnation", incarnation.tag) }
     }
 
     private func write(_ interned: InternedName, to json: inout JSONWriter) {

@@ -1,13 +1,41 @@
 import StrataModel
 
-/// What the body of an event says, as far as format 1 fixes it.
+/// What the body of an event says, as far as it is shown.
 enum EventDetail {
     case interned(InternedName)
-    case record(zone: UInt64, type: UInt64, name: String)
-    case zone(UInt64)
-    /// A kind whose body this version does not know.
+    case saved(Place, Save)
+    case deleted(Place, RecordDeletedEvent)
+    /// An event of a record of which no more than its place is known.
+    case record(Place)
+    case zoneSaved(ZoneSavedEvent)
+    case zoneDeleted(ZoneDeletedEvent)
+    /// A kind whose body is not shown.
     case opaque
     case malformed(StrataError)
+
+    /// What every event of a record begins with.
+    struct Place {
+        let zone: UInt64
+        let type: UInt64
+        let name: String
+    }
+
+    /// A save, with what its values are but not the values.
+    struct Save {
+        struct Field {
+            let ordinal: UInt64
+            /// Nil for a key that was removed.
+            let kind: FieldKind?
+            let bytes: Int
+        }
+
+        let change: RecordSavedEvent.Change
+        let policy: SavePolicy
+        let isFull: Bool
+        let previous: Version?
+        let base: Version?
+        let fields: [Field]
+    }
 
     init(_ event: Event) {
         do { self = try Self.decode(event) } catch {
@@ -19,20 +47,71 @@ enum EventDetail {
     private static func decode(_ event: Event) throws -> EventDetail {
         switch event.kind {
         case .nameInterned: return .interned(try InternedName(decoding: event.body))
-        case .recordSaved, .recordDeleted, .recordErased:
-            return try event.body.withUnsafeBytes { bytes in
-                var reader = ByteReader(bytes)
-                return .record(
-                    zone: try reader.readVarint("the zone of an event"),
-                    type: try reader.readVarint("the type of a record event"),
-                    name: try reader.readString("a record name", atMost: Envelope.maximumNameBytes))
-            }
-        case .zoneSaved, .zoneDeleted:
-            return try event.body.withUnsafeBytes { bytes in
-                var reader = ByteReader(bytes)
-                return .zone(try reader.readVarint("the zone of an event"))
-            }
+        case .recordSaved: return .saved(try Place(event.body), try Save(event.body))
+        case .recordDeleted: return .deleted(try Place(event.body), try RecordDeletedEvent(decoding: event.body))
+        case .recordErased: return .record(try Place(event.body))
+        case .zoneSaved: return .zoneSaved(try ZoneSavedEvent(decoding: event.body))
+        case .zoneDeleted: return .zoneDeleted(try ZoneDeletedEvent(decoding: event.body))
         default: return .opaque
+        }
+    }
+}
+
+extension EventDetail.Place {
+    fileprivate init(_ body: ArraySlice<UInt8>) throws {
+        self = try body.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            return Self(
+                zone: try reader.readVarint("the zone of an event"),
+                type: try reader.readVarint("the type of a record event"),
+                name: try reader.readString("a record name", atMost: Envelope.maximumNameBytes))
+        }
+    }
+}
+
+extension EventDetail.Save {
+    fileprivate init(_ body: ArraySlice<UInt8>) throws {
+        self = try body.withUnsafeBytes { bytes in
+            let view = try RecordSavedView(bytes, in: 0..<bytes.count)
+            let table = try view.fields
+            let fields = try (0..<table.count).map { index in
+                Field(
+                    ordinal: UInt64(table.ordinal(at: index)), kind: try table.kind(at: index),
+                    bytes: try table.range(at: index).count)
+            }
+            return Self(
+                change: view.change, policy: view.policy, isFull: view.isFull, previous: view.previous,
+                base: view.base, fields: fields)
+        }
+    }
+}
+
+extension RecordSavedEvent.Change {
+    var name: String {
+        switch self {
+        case .create: "create"
+        case .update: "update"
+        case .touch: "touch"
+        }
+    }
+}
+
+extension SavePolicy {
+    var name: String {
+        switch self {
+        case .ifServerRecordUnchanged: "if server record unchanged"
+        case .changedKeys: "changed keys"
+        case .allKeys: "all keys"
+        }
+    }
+}
+
+extension ZoneDeletedEvent.Reason {
+    var name: String {
+        switch self {
+        case .deleted: "deleted"
+        case .purged: "purged"
+        case .encryptedDataReset: "encrypted data reset"
         }
     }
 }

@@ -18,6 +18,7 @@ struct KnownNames {
     func device(_ ordinal: UInt64) -> String? { Self.name(ordinal, in: devices) }
     func zone(_ ordinal: UInt64) -> String? { texts[Key(namespace: 4, ordinal: ordinal)] }
     func recordType(_ ordinal: UInt64) -> String? { texts[Key(namespace: 5, ordinal: ordinal)] }
+    func field(_ ordinal: UInt64) -> String? { texts[Key(namespace: 6, ordinal: ordinal)] }
 
     mutating func add(_ interned: InternedName) {
         switch interned.name {

@@ -125,6 +125,7 @@ final class Checkpoints: Sendable {
         }
         core.withLedger { ledger in
             ledger.markClean(draft.plan.dirty)
+            ledger.forgetBirths(upTo: draft.header.epoch)
             if !options.knobs.forgetsReaders { for epoch in live { ledger.pin(epoch) } }
             return ((), letGo.flatMap { ledger.unpin($0) })
         }

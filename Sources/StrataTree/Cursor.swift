@@ -2,8 +2,8 @@ import StrataModel
 
 /// A place in the order of a tree's keys.
 ///
-/// It holds page numbers and no memory, so it may be kept between reads. On a fork that changes it finds its place again
-/// by its key.
+/// It holds page numbers and no memory, so it may be kept between reads. On a fork that changes it finds its place
+/// again by its key.
 ///
 /// ```swift
 /// let cursor = snapshot.cursor(records)

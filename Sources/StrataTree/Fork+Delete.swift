@@ -94,6 +94,7 @@ extension Fork {
         let level = parent.page.level - 1
         let left = try core.memory.page(parent.page.child(leftIndex), level: level)
         let right = try core.memory.page(parent.page.child(leftIndex + 1), level: level)
+        // Not nil: the buffer has room for a key.
         let keyBytes = parent.page.copyKey(leftIndex + 1, to: separatorBuffer.baseAddress!)
         content.start(level: level)
         content.append(left)

@@ -85,9 +85,7 @@ extension Fork {
     func ownCopy(_ number: PageNumber, _ page: Page) throws -> PathStep {
         if page.birth == epoch { return PathStep(number: number, base: core.memory.slot(of: number), index: 0) }
         let own = try newPage()
-        own.base.copyMemory(from: page.base, byteCount: PageLayout.pageBytes)
-        PageEditor(own.base).set(number: own.number)
-        PageEditor(own.base).set(birth: epoch)
+        PageEditor(own.base).copy(page, number: own.number, birth: epoch)
         retire(number, birth: page.birth)
         return PathStep(number: own.number, base: own.base, index: 0)
     }

@@ -42,7 +42,7 @@ extension Fork {
         roots[id] = root
     }
 
-    private static func check(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
+    static func check(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         guard (1...PageLayout.maximumKeyBytes).contains(key.count) else {
             throw StrataError(
                 .outOfRange, "A key is too long, or empty.",
@@ -66,7 +66,7 @@ extension Fork {
 
     /// Makes `path` lead to the leaf of a key, with all its pages this fork's own.
     func descend(_ root: inout TreeRoot, to key: UnsafeRawBufferPointer) throws {
-        path.removeAll(keepingCapacity: true)
+        path.removeAll()
         root.page = try appendOwn(root.page, level: root.level)
         while let last = path.last, !last.page.isLeaf {
             let index = last.page.search(branch: key)
@@ -78,7 +78,7 @@ extension Fork {
     func step(into index: Int) throws {
         let place = path.count - 1
         let parent = path[place]
-        path[place].index = index
+        path.set(index: index, at: place)
         let child = parent.page.child(index)
         let own = try appendOwn(child, level: parent.page.level - 1)
         if own != child { parent.editor.set(child: own, at: index) }
@@ -120,7 +120,7 @@ extension Fork {
         let separator = content.separator(at: cut, into: separatorBuffer)
         content.write(cut..<all.upperBound, to: right.base, number: right.number, birth: epoch)
         content.write(0..<cut, to: step.base, number: step.number, birth: epoch)
-        path.removeLast()
+        _ = path.popLast()
         try insertChild(right.number, separator: separator, beside: step.number, level: content.level, &root)
     }
 
@@ -128,7 +128,7 @@ extension Fork {
     private func cut(_ changed: Int) -> Int {
         let last = content.entries.count - 1
         // Entries that come in order fill their pages: what follows all others begins a page of its own.
-        if changed == last, path.dropLast().allSatisfy({ $0.index == $0.page.count - 1 }) { return last }
+        if changed == last, path.isRightmost { return last }
         if let even = content.evenCut() { return even }
         // Only an entry that shortens the page's prefix leaves no even cut, and it stands at an end.
         return changed <= 1 ? changed + 1 : last

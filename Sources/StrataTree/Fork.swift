@@ -25,23 +25,13 @@ public final class Fork {
     private var availableRuns: [PageRun] = []
     private var retired: [RetiredRun] = []
     /// From the root to a leaf; all its pages are this fork's own.
-    var path: [PathStep] = []
+    let path = TreePath()
     let content = PageContent()
     let separatorBuffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: PageLayout.maximumKeyBytes, alignment: 8)
 
     /// Pages are asked for in lots, so that the ledger is seldom locked.
     private static let lotPages = 64
-
-    struct PathStep {
-        var number: PageNumber
-        var base: UnsafeMutableRawPointer
-        /// Which child the path takes, in a branch.
-        var index: Int
-
-        var editor: PageEditor { PageEditor(base) }
-        var page: Page { Page(UnsafeRawPointer(base)) }
-    }
 
     init(on base: Snapshot) {
         self.base = base
@@ -51,7 +41,8 @@ public final class Fork {
         roots = base.roots
     }
 
-    /// A fork of a state that is not published yet: it can only be published after that. The lower fork changes no more.
+    /// A fork of a state that is not published yet: it can only be published after that. The lower fork changes no
+    /// more.
     public init(on lower: Fork) {
         base = lower.base
         baseEpoch = lower.epoch

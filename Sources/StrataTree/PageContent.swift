@@ -142,6 +142,19 @@ final class PageContent {
         return nil
     }
 
+    // MARK: Loading in order
+
+    /// What a key that follows all others of a leaf has in common with them.
+    func commonPrefix(with key: UnsafeRawBufferPointer) -> Int {
+        entries.isEmpty ? key.count : withKey(0) { Bytes.commonPrefix($0, key) }
+    }
+
+    /// The shortest key that is behind the last entry and not behind `key`.
+    func separator(before key: UnsafeRawBufferPointer) -> [UInt8] {
+        let common = withKey(entries.count - 1) { Bytes.commonPrefix($0, key) }
+        return [UInt8](key.keeping(common + 1))
+    }
+
     // MARK: Putting back
 
     /// The shortest key that is behind all in front of `cut` and not behind any from it on.

@@ -19,9 +19,25 @@ struct PageEditor {
     func set(birth: UInt64) { store(birth, at: PageLayout.birth) }
     func set(checksum: UInt32) { store(checksum, at: PageLayout.checksum) }
 
-    /// Makes an empty page. All its bytes are set, so that no stale memory reaches the disk.
+    /// Makes a copy of what a page uses. What lies between its slots and its heap stays as it was in memory: whoever
+    /// writes the page to a file clears it.
+    func copy(_ page: Page, number: PageNumber, birth: UInt64) {
+        let heapStart = page.heapStart
+        base.copyMemory(from: page.base, byteCount: PageLayout.headerBytes + page.count * page.slotBytes)
+        (base + heapStart).copyMemory(from: page.base + heapStart, byteCount: PageLayout.pageBytes - heapStart)
+        set(number: number)
+        set(birth: birth)
+    }
+
+    /// Clears what lies between slots and heap.
+    func clearGap() {
+        let start = page.heapStart - page.freeBytes
+        (base + start).initializeMemory(as: UInt8.self, repeating: 0, count: page.freeBytes)
+    }
+
+    /// Makes an empty page.
     func start(_ kind: PageKind, level: Int, number: PageNumber, birth: UInt64, prefix: UnsafeRawBufferPointer) {
-        base.initializeMemory(as: UInt8.self, repeating: 0, count: PageLayout.pageBytes)
+        base.initializeMemory(as: UInt8.self, repeating: 0, count: PageLayout.headerBytes)
         set(number: number)
         set(birth: birth)
         store(kind.rawValue, at: PageLayout.kind)
@@ -111,6 +127,7 @@ struct PageEditor {
         guard makeRoom(tailBytes, slotBytes: PageLayout.branchSlotBytes) else { return false }
         let place = takeHeap(tailBytes)
         if tailBytes > 0 {
+            // Not nil: the suffix is longer than its head.
             (base + place).copyMemory(from: suffix.baseAddress! + PageLayout.headBytes, byteCount: tailBytes)
         }
         let slot = openSlot(index, slotBytes: PageLayout.branchSlotBytes)

@@ -18,11 +18,25 @@ struct CheckpointPlan: Sendable {
 extension PageLedger {
     /// Published pages that are reachable at `epoch` and not in the file yet. It is pinned, and no checkpoint is newer.
     func dirtyPages(at epoch: UInt64) -> [PageNumber] {
-        var result = Set(dirty.lazy.filter { $0.value <= epoch }.map(\.key))
+        var result = dirty
+        for number in younger(than: epoch).numbers { result.remove(number) }
         for runs in waiting.values {
-            for retired in runs where retired.retired <= epoch { result.subtract(retired.run.range) }
+            for retired in runs where retired.retired <= epoch {
+                for number in retired.run.range { result.remove(number) }
+            }
         }
-        return result.sorted()
+        return result.numbers
+    }
+
+    /// Dirty pages that were born after a state.
+    private func younger(than epoch: UInt64) -> PageSet {
+        var result = PageSet()
+        for birth in births where birth.epoch > epoch {
+            for run in birth.runs {
+                for number in run.range where dirty.contains(number) { result.insert(number) }
+            }
+        }
+        return result
     }
 
     /// Plans the checkpoint of a state that is pinned and not older than the last one; states published since are left
@@ -34,7 +48,7 @@ extension PageLedger {
     mutating func planCheckpoint(at epoch: UInt64, owner: UInt64, otherBytes: Int) throws -> CheckpointPlan {
         // Runs that grew together again serve long values, and make a short list.
         free = FreePages(PageRun.coalesced(free.all))
-        let younger = dirty.lazy.filter { $0.value > epoch }.map { PageRun(first: $0.key, count: 1) }
+        let younger = younger(than: epoch).numbers.map { PageRun(first: $0, count: 1) }
         let unused = PageRun.coalesced(free.all + loans.values.flatMap { $0 } + younger)
         // A run born after the state is among the younger ones; one retired after it is reachable.
         let retired = waiting.values.flatMap { runs in

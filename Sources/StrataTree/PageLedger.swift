@@ -16,8 +16,11 @@ struct PageLedger {
     private(set) var pins: [(epoch: UInt64, count: Int)] = []
     private(set) var waiting: [UInt64: [RetiredRun]] = [:]
     private(set) var loans: [UInt64: [PageRun]] = [:]
-    /// Published pages that no checkpoint has written yet, with their births.
-    private(set) var dirty: [PageNumber: UInt64] = [:]
+    /// Published pages that no checkpoint has written yet.
+    private(set) var dirty = PageSet()
+    /// What each state brought since the last checkpoint, as far as it is still dirty. Nobody asks a store in memory.
+    private(set) var births: [(epoch: UInt64, runs: [PageRun])] = []
+    var remembersBirths = false
 
     init(pageCount: Int, capacity: Int) {
         self.pageCount = pageCount
@@ -70,8 +73,10 @@ struct PageLedger {
     mutating func publish(
         fork: UInt64, unused: [PageRun], retired: [RetiredRun]
     ) -> [PageRun] {
-        for run in loans.removeValue(forKey: fork) ?? [] {
-            for number in run.range { dirty[number] = fork }
+        let lent = loans.removeValue(forKey: fork) ?? []
+        if remembersBirths { births.append((fork, lent)) }
+        for run in lent {
+            for number in run.range { dirty.insert(number) }
         }
         for run in unused {
             markClean(run.range)
@@ -124,8 +129,11 @@ struct PageLedger {
     }
 
     mutating func markClean(_ numbers: some Sequence<PageNumber>) {
-        for number in numbers { dirty.removeValue(forKey: number) }
+        for number in numbers { dirty.remove(number) }
     }
+
+    /// A checkpoint of this epoch is on the medium.
+    mutating func forgetBirths(upTo epoch: UInt64) { births.removeAll { $0.epoch <= epoch } }
 
     /// Pages that a fork or a checkpoint was lent are somebody else's affair from now on.
     mutating func forgetLoans(of fork: UInt64) { loans[fork] = nil }

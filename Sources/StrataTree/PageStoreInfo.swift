@@ -51,7 +51,7 @@ extension PageLedger {
     /// Dirty pages that the newest state reaches: those that a checkpoint writes.
     var writableCount: Int {
         let waitingDirty = waiting.values.lazy.joined().reduce(0) { sum, retired in
-            sum + retired.run.range.reduce(0) { $0 + (dirty[$1] == nil ? 0 : 1) }
+            sum + retired.run.range.reduce(0) { $0 + (dirty.contains($1) ? 1 : 0) }
         }
         return dirty.count - waitingDirty
     }

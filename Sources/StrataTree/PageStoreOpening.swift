@@ -99,9 +99,11 @@ struct PageStoreOpening {
     }
 
     private func makeStore(
-        _ file: PageFile, _ ledger: PageLedger, _ slots: CheckpointSlots, epoch: UInt64, roots: TreeRoots,
+        _ file: PageFile, _ before: PageLedger, _ slots: CheckpointSlots, epoch: UInt64, roots: TreeRoots,
         lastEpoch: UInt64
     ) throws -> PageStore {
+        var ledger = before
+        ledger.remembersBirths = true
         let memory = try PageMemory(
             capacity: options.maximumPages, slotCapacity: options.maximumArenaPages, source: file)
         let core = PageCore(memory: memory, ledger: ledger, lastEpoch: lastEpoch)

@@ -1,4 +1,5 @@
 import StrataModel
+import StrataSystem
 
 extension PageMemory {
     /// Calls `body` with each entry from `lower` up to in front of `upper`, in order, until it returns false. The bytes
@@ -26,6 +27,7 @@ extension PageMemory {
                 number = page.child(index)
                 level -= 1
             }
+            try askForNextLeaf(behind: path.last)
             guard try scanLeaf(try page(number, level: 0), from: isFirst ? lower : nil, to: upper, key, body) else {
                 return
             }
@@ -45,6 +47,14 @@ extension PageMemory {
         }
     }
 
+    /// The processor fetches ahead within a page, not from one to the next.
+    private func askForNextLeaf(behind last: (number: PageNumber, next: Int)?) throws {
+        guard let last else { return }
+        let branch = try page(last.number, level: 1)
+        guard last.next < branch.count else { return }
+        Prefetch.ask(try page(branch.child(last.next), level: 0).base, byteCount: PageLayout.pageBytes)
+    }
+
     /// False if the scan is over.
     private func scanLeaf(
         _ leaf: Page, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?,
@@ -56,10 +66,13 @@ extension PageMemory {
         guard first < end else { return end == leaf.count }
         let prefix = leaf.prefix
         buffer.copyMemory(from: prefix)
+        // Not nil: the buffer has room for a key.
+        let start = buffer.baseAddress!
         for index in first..<end {
-            // Not nil: the buffer has room for a key.
-            let count = prefix.count + leaf.copySuffix(index, to: buffer.baseAddress! + prefix.count)
-            let key = UnsafeRawBufferPointer(buffer).keeping(count)
+            let suffix = leaf.leafSuffix(index)
+            // Not nil either: it lies in the page.
+            (start + prefix.count).copyMemory(from: suffix.baseAddress!, byteCount: suffix.count)
+            let key = UnsafeRawBufferPointer(start: start, count: prefix.count + suffix.count)
             let value = leaf.storedValue(index)
             let goesOn =
                 value.isOverflow

@@ -27,6 +27,17 @@ import Testing
         for input in inputs { input.withUnsafeBytes { FuzzBodies.envelope($0) } }
     }
 
+    @Test("the corpus of fuzz-event") func events() throws {
+        let inputs = try inputs(of: "fuzz-event")
+        #expect(inputs.count > 10)
+        for input in inputs { input.withUnsafeBytes { FuzzBodies.event($0) } }
+        let decoded = inputs.filter { input in
+            guard let body = EventKind(rawValue: UInt64(input.first ?? 0)).body else { return false }
+            return (try? body.init(decoding: input.dropFirst())) != nil
+        }
+        #expect(decoded.count > 10)
+    }
+
     @Test("some input of each corpus gets through to the end") func reach() throws {
         let envelopes = try inputs(of: "fuzz-envelope").filter { (try? Envelope(decoding: $0[...])) != nil }
         #expect(!envelopes.isEmpty)

@@ -13,11 +13,11 @@ import Testing
                 created     2026-11-21T05:46:40.000000Z
                 commits     4
                 floor       0/00000000
-                end         4/8f4ff906
+                end         4/57803e49
                 first       2026-11-21T05:46:41.500000Z
                 last        2026-11-21T05:46:46.000000Z
-                segments    1, 664 bytes
-                  1 to 4, 664 bytes, active
+                segments    1, 688 bytes
+                  1 to 4, 688 bytes, active
 
                 """)
     }
@@ -29,9 +29,9 @@ import Testing
             result.output == """
                 {"path":"Notes.strata","container":"iCloud.test","storeID":"910a2dec89025cc1beeb8da1658eec67",\
                 "formatVersion":1,"created":1795240000000000,"commits":4,"floor":0,"floorChain":"00000000","end":4,\
-                "chain":"8f4ff906","firstTime":1795240001500000,"lastTime":1795240006000000,"bytes":664,\
+                "chain":"57803e49","firstTime":1795240001500000,"lastTime":1795240006000000,"bytes":688,\
                 "segments":[{"path":"Notes.strata/log/00000000000000000001.seg","firstOffset":1,"lastOffset":4,\
-                "bytes":664,"closed":false}],"unfinishedTail":null,"damage":null}
+                "bytes":688,"closed":false}],"unfinishedTail":null,"damage":null}
 
                 """)
     }

@@ -34,10 +34,17 @@ import Testing
         let fixture = try StoreFixture.small()
         try fixture.open()
         try fixture.append([9])
+        let version = Version(offset: 2, eventIndex: 0)
+        let update = RecordSavedEvent(
+            .update, RecordKey(zone: 1, name: "note-1"), type: 1, previous: version, base: version,
+            fields: [.init(1, nil), .init(2, .list(.empty))])
         try fixture.append(
             Envelope(
                 header: .init(user: 1, requestShape: [1]),
-                events: [fixture.zoneEvent(.zoneDeleted), Event(.fetched, body: []), Event(.recordSaved, body: [0xFF])]
+                events: [
+                    fixture.zoneEvent(.zoneDeleted), fixture.noteEvent("gone", kind: .recordDeleted), update.event(),
+                    Event(.fetched, body: []), Event(.recordSaved, body: [0xFF]),
+                ]
             ).encoded())
         try fixture.close()
         return fixture
@@ -52,6 +59,7 @@ import Testing
             for event in object["events"] as? [[String: Any]] ?? [] {
                 try Self.expect(event, follows: "An event")
                 seen.formUnion(event.keys)
+                for field in event["fields"] as? [[String: Any]] ?? [] { try Self.expect(field, follows: "A field") }
             }
         }
         #expect(try Self.promised("An event").all == seen, "a documented key that never comes")

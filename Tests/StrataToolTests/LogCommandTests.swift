@@ -7,19 +7,19 @@ import Testing
         #expect(result.code == 0 && result.errors.isEmpty)
         #expect(
             result.output == """
-                commit 1  2026-11-21T05:46:41.500000Z  chain 13416bd0  id 00000000000000a00000000000000001
-                    system, modify zones, 7 events, 66 bytes
+                commit 1  2026-11-21T05:46:41.500000Z  chain 1a5ee882  id 00000000000000a00000000000000001
+                    system, modify zones, 7 events, 70 bytes
                     name interned    user 1 = anna  (7 bytes)
                     name interned    device 1 = phone of user 1  (9 bytes)
                     name interned    database 1 = private of user 1  (4 bytes)
                     name interned    zone 1 = Notes in database 1 of user 1  (10 bytes)
                     name interned    record type 1 = Note  (7 bytes)
                     name interned    field 1 = title  (8 bytes)
-                    zone saved       Notes  (1 byte)
+                    zone saved       Notes  (5 bytes)
 
-                commit 2  2026-11-21T05:46:43.000000Z  chain 13fc23d4  id 00000000000000a00000000000000002
-                    anna on phone, modify records, 1 event, 43 bytes
-                    record saved     Notes / Note / note-1  (29 bytes)
+                commit 2  2026-11-21T05:46:43.000000Z  chain 56460910  id 00000000000000a00000000000000002
+                    anna on phone, modify records, 1 event, 51 bytes
+                    record saved     Notes / Note / note-1  create, 1 field  (37 bytes)
 
 
                 """)
@@ -30,10 +30,10 @@ import Testing
         #expect(result.code == 0 && result.errors.isEmpty)
         #expect(
             result.output == """
-                1 2026-11-21T05:46:41.500000Z system  modify zones: 6 name interned, 1 zone saved, 66 bytes
-                2 2026-11-21T05:46:43.000000Z anna on phone  modify records: 1 record saved, 43 bytes
-                3 2026-11-21T05:46:44.500000Z anna on phone  modify records: 1 record saved, 43 bytes
-                4 2026-11-21T05:46:46.000000Z anna on phone  modify records: 1 record saved, 43 bytes
+                1 2026-11-21T05:46:41.500000Z system  modify zones: 6 name interned, 1 zone saved, 70 bytes
+                2 2026-11-21T05:46:43.000000Z anna on phone  modify records: 1 record saved, 51 bytes
+                3 2026-11-21T05:46:44.500000Z anna on phone  modify records: 1 record saved, 51 bytes
+                4 2026-11-21T05:46:46.000000Z anna on phone  modify records: 1 record saved, 51 bytes
 
                 """)
     }
@@ -43,11 +43,12 @@ import Testing
         #expect(result.code == 0 && result.errors.isEmpty)
         #expect(
             result.output == """
-                {"offset":4,"id":"00000000000000a00000000000000004","time":1795240006000000,"chain":"8f4ff906",\
-                "bytes":43,"user":1,"userName":"anna","device":1,"deviceName":"phone","operationID":"",\
+                {"offset":4,"id":"00000000000000a00000000000000004","time":1795240006000000,"chain":"57803e49",\
+                "bytes":51,"user":1,"userName":"anna","device":1,"deviceName":"phone","operationID":"",\
                 "operationKind":"modify records","qualityOfService":"default","groupID":"","groupName":"",\
-                "lazy":false,"events":[{"kind":16,"name":"record saved","bytes":29,"zone":1,"zoneName":"Notes",\
-                "type":1,"typeName":"Note","record":"note-3"}]}
+                "lazy":false,"events":[{"kind":16,"name":"record saved","bytes":37,"zone":1,"zoneName":"Notes",\
+                "type":1,"typeName":"Note","record":"note-3","change":"create","policy":"if server record unchanged",\
+                "full":true,"fields":[{"field":1,"fieldName":"title","value":"data","valueBytes":21}]}]}
 
                 """)
     }
@@ -71,6 +72,58 @@ import Testing
                 "    group g-1 import", "    record erased    Notes / Note / x  (4 bytes)",
                 "    unknown event 4000  (2 bytes)",
             ])
+    }
+
+    /// One event of each kind that has details.
+    private func detailed() throws -> StoreFixture {
+        let fixture = try StoreFixture.small()
+        try fixture.open()
+        let (note, version) = (RecordKey(zone: 1, name: "note-1"), Version(offset: 2, eventIndex: 0))
+        let fields = [FieldChange(1, nil), FieldChange(2, .int64(1)), FieldChange(3, .list(.empty))]
+        var update = RecordSavedEvent(
+            .update, note, type: 1, policy: .allKeys, previous: version, base: version, fields: fields)
+        let short = try update.event()
+        update.isFull = true
+        (update.created, update.createdBy, update.fields) = (1, 1, [FieldChange(1, .string("x"))])
+        try fixture.append(
+            Envelope(events: [
+                short, update.event(), RecordSavedEvent(.touch, note, type: 1, previous: version).event(),
+                fixture.noteEvent("note-1", kind: .recordDeleted),
+                RecordDeletedEvent(note, type: 1, previous: nil, isCascade: true).event(),
+                fixture.zoneEvent(.zoneDeleted),
+                ZoneSavedEvent(zone: 1, database: 1, incarnation: version).event(),
+            ]).encoded())
+        try fixture.close()
+        return fixture
+    }
+
+    @Test func whatEventsSayIsShown() throws {
+        let fixture = try detailed()
+        #expect(
+            Array(try fixture.run("log", fixture.name, "-n", "1").lines.dropFirst(2)) == [
+                "    record saved     Notes / Note / note-1  update of 18y68, 2 fields, 1 removed  (26 bytes)",
+                "    record saved     Notes / Note / note-1  update of 18y68, full, 1 field  (34 bytes)",
+                "    record saved     Notes / Note / note-1  touch of 18y68  (16 bytes)",
+                "    record deleted   Notes / Note / note-1  of 18y68  (14 bytes)",
+                "    record deleted   Notes / Note / note-1, cascade  (14 bytes)",
+                "    zone deleted     Notes  purged  (7 bytes)", "    zone saved       Notes  (8 bytes)",
+            ])
+    }
+
+    @Test func whatEventsSayIsInTheJSON() throws {
+        let fixture = try detailed()
+        let line = try fixture.run("log", fixture.name, "-n", "1", "--json").output
+        for part in [
+            """
+            "change":"update","policy":"all keys","full":false,"previous":"18y68","base":"18y68",\
+            "fields":[{"field":1,"fieldName":"title","value":"removed","valueBytes":0},\
+            {"field":2,"value":"int64","valueBytes":2},{"field":3,"value":"empty list","valueBytes":1}]}
+            """,
+            "\"record\":\"note-1\",\"previous\":\"18y68\",\"cascade\":false}",
+            "\"record\":\"note-1\",\"cascade\":true}",
+            "\"database\":1,\"incarnation\":\"mh3a\",\"reason\":\"purged\"}",
+            "\"database\":1,\"incarnation\":\"18y68\",\"capabilities\":0}",
+        ] { #expect(line.contains(part), "\(part)") }
     }
 
     @Test func aPayloadThatIsNoEnvelopeIsShownAndPassed() throws {

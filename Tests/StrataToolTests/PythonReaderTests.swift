@@ -1,6 +1,7 @@
 import Glibc
 import StrataModel
 import StrataSystem
+import TestSupport
 import Testing
 
 /// A reader in another language, written from docs/format.md, must print what the tool prints.
@@ -37,6 +38,12 @@ import Testing
         try fixture.saveNotes(60, noise: 1_500)
         try fixture.close()
         try fixture.open(segmentBytes: 64 << 10)
+        let deleted = RecordDeletedEvent(RecordKey(zone: 1, name: "child"), type: 9, previous: nil, isCascade: true)
+        var sample = SampleRecords(seed: 5)
+        let samples = try RecordSavedEvent.Change.allCases.flatMap { change in
+            try (0..<40).map { _ in try sample.nextEvent(change, previous: sample.nextVersion()).event() }
+        }
+        try fixture.append(Envelope(events: samples).encoded())
         try fixture.append(
             Envelope(
                 header: .init(
@@ -47,7 +54,7 @@ import Testing
                     fixture.noteEvent(
                         "with/odd \u{7F}\u{2028}\r\u{8}\u{C}name", filling: [UInt8](repeating: 7, count: 4_000)),
                     fixture.noteEvent("gone", kind: .recordDeleted), fixture.noteEvent("erased", kind: .recordErased),
-                    fixture.zoneEvent(.zoneSaved), fixture.zoneEvent(.zoneDeleted),
+                    fixture.zoneEvent(.zoneSaved), fixture.zoneEvent(.zoneDeleted), deleted.event(),
                     Event(.init(rawValue: 5_000), body: [1]),
                     Event(.requestRefused, body: []),
                 ]

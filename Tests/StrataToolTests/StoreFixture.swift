@@ -66,19 +66,28 @@ final class StoreFixture {
         ]
         let envelope = Envelope(
             header: .init(operationKind: .init(rawValue: 2)),
-            events: names.map { InternedName(ordinal: 1, name: $0).event } + [zoneEvent(.zoneSaved)])
+            events: names.map { InternedName(ordinal: 1, name: $0).event } + [try zoneEvent(.zoneSaved)])
         try append(envelope.encoded())
     }
 
-    func zoneEvent(_ kind: EventKind) -> Event { Event(kind, body: [1]) }
+    func zoneEvent(_ kind: EventKind) throws -> Event {
+        if kind == .zoneSaved {
+            return try ZoneSavedEvent(zone: 1, database: 1, capabilities: [.fetchChanges, .atomic]).event()
+        }
+        let life = Version(offset: 1, eventIndex: 6)
+        return try ZoneDeletedEvent(zone: 1, database: 1, incarnation: life, reason: .purged).event()
+    }
 
-    func noteEvent(_ name: String, kind: EventKind = .recordSaved, filling: [UInt8] = []) -> Event {
-        var body = ByteWriter()
-        body.appendVarint(1)
-        body.appendVarint(1)
-        body.appendString(name)
-        body.append(bytes: filling)
-        return Event(kind, body: body.bytes[...])
+    func noteEvent(_ name: String, kind: EventKind = .recordSaved, filling: [UInt8] = []) throws -> Event {
+        let record = RecordKey(zone: 1, name: name)
+        switch kind {
+        case .recordDeleted:
+            return try RecordDeletedEvent(record, type: 1, previous: Version(offset: 2, eventIndex: 0)).event()
+        case .recordErased: return Event(kind, body: [1, 1, UInt8(name.utf8.count)] + Array(name.utf8))
+        default:
+            let fields = filling.isEmpty ? [] : [FieldChange(1, .data(filling))]
+            return try RecordSavedEvent(.create, record, type: 1, fields: fields).event()
+        }
     }
 
     func noise(_ count: Int) -> [UInt8] { generator.nextBytes(count) }
@@ -88,7 +97,7 @@ final class StoreFixture {
     func saveNotes(_ count: Int, noise: Int = 20, header: EnvelopeHeader = header) throws {
         for _ in 0..<count {
             noteCount += 1
-            let event = noteEvent("note-\(noteCount)", filling: generator.nextBytes(noise))
+            let event = try noteEvent("note-\(noteCount)", filling: generator.nextBytes(noise))
             try append(Envelope(header: header, events: [event]).encoded())
         }
     }

@@ -5,14 +5,14 @@ import Testing
     @Test func fineStore() throws {
         let result = try StoreFixture.small().run("verify", "Notes.strata")
         #expect(result.code == 0 && result.errors.isEmpty)
-        #expect(result.output == "ok: 4 commits, 10 events, 1 segment, 664 bytes, end 4/8f4ff906\n")
+        #expect(result.output == "ok: 4 commits, 10 events, 1 segment, 688 bytes, end 4/57803e49\n")
     }
 
     @Test func json() throws {
         let result = try StoreFixture.small().run("verify", "--json", "Notes.strata")
         #expect(
             result.output == """
-                {"ok":true,"commits":4,"events":10,"segments":1,"bytes":664,"end":4,"chain":"8f4ff906",\
+                {"ok":true,"commits":4,"events":10,"segments":1,"bytes":688,"end":4,"chain":"57803e49",\
                 "unfinishedTail":null,"damage":null}
 
                 """)

@@ -20,6 +20,10 @@ KINDS = {1: "name interned", 2: "database created", 16: "record saved", 17: "rec
          80: "base marker", 81: "continuation", 82: "tokens expired",
          128: "request refused", 129: "fetched", 130: "notification delivered", 131: "console acted",
          132: "nothing to delete"}
+VALUES = {1: "string", 2: "int64", 3: "double", 4: "date", 5: "data", 6: "location", 7: "reference", 8: "asset"}
+CHANGES = ["create", "update", "touch"]
+POLICIES = ["if server record unchanged", "changed keys", "all keys"]
+REASONS = ["deleted", "purged", "encrypted data reset"]
 CRC_TABLE = []
 for number in range(256):
     for _ in range(8):
@@ -47,8 +51,9 @@ def lz4_block(data):
     out, at = bytearray(), 0
 
     def length(nibble, at):
-        while nibble == 15 or (nibble > 15 and data[at - 1] == 255):
-            nibble, at = nibble + data[at], at + 1
+        more = nibble == 15
+        while more:
+            nibble, more, at = nibble + data[at], data[at] == 255, at + 1
         return nibble, at
 
     while True:
@@ -117,6 +122,98 @@ def interned(body, names):
     return event
 
 
+def tag(packed):
+    digits = ""
+    while packed or not digits:
+        packed, digit = divmod(packed, 36)
+        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + digits
+    return digits
+
+
+def keyed(body, at):
+    """The fields of a body by key, and where they end."""
+    length, at = varint(body, at)
+    fields, limit = {}, at + length
+    while at < limit:
+        key, at = varint(body, at)
+        length, at = varint(body, at)
+        fields[key] = body[at:at + length]
+        at += length
+    check(at == limit, "keyed fields do not end where they should")
+    return fields, at
+
+
+def value_name(value):
+    if not value:
+        return "removed"
+    kind = value[0]
+    if kind == 0x40 or kind == 0x81:
+        return "empty list" if kind == 0x40 else "encrypted"
+    if kind >> 6 == 1 and kind & 63 in VALUES:
+        return "list of " + VALUES[kind & 63]
+    return VALUES.get(kind, f"unknown value {kind}")
+
+
+def field_table(body, at, names):
+    count, at = varint(body, at)
+    if count == 0:
+        check(at == len(body), "bytes behind a field table")
+        return []
+    wide, end_wide = body[at] & 15, body[at] >> 4
+    ends = at + 1 + count * wide
+    values = ends + count * end_wide
+    fields, start = [], 0
+    for index in range(count):
+        end = number(body[ends + index * end_wide:ends + (index + 1) * end_wide])
+        field = {"field": number(body[at + 1 + index * wide:at + 1 + (index + 1) * wide])}
+        if (6, field["field"]) in names:
+            field["fieldName"] = names[6, field["field"]]
+        value = body[values + start:values + end]
+        field.update(value=value_name(value), valueBytes=len(value))
+        fields.append(field)
+        start = end
+    check(values + start == len(body), "bytes behind a field table")
+    return fields
+
+
+def saved(body, at, names):
+    flags, (previous, at) = body[at], varint(body, at + 1)
+    base = previous if flags >> 5 == 1 else 0
+    if flags >> 5 == 2:
+        base, at = varint(body, at)
+    event = {"change": CHANGES[flags & 3], "policy": POLICIES[flags >> 2 & 3], "full": flags & 16 > 0}
+    if previous:
+        event["previous"] = tag(previous)
+    if base:
+        event["base"] = tag(base)
+    _, at = keyed(body, at)
+    event["fields"] = field_table(body, at, names)
+    return event
+
+
+def deleted(body, at):
+    previous, at = varint(body, at)
+    event = {"previous": tag(previous)} if previous else {}
+    fields, at = keyed(body, at)
+    check(at == len(body), "bytes behind a deletion")
+    event["cascade"] = fields.get(5) == b"\x01"
+    return event
+
+
+def zone(kind, body, at):
+    event = {}
+    event["database"], at = varint(body, at)
+    incarnation, at = varint(body, at)
+    if incarnation:
+        event["incarnation"] = tag(incarnation)
+    if kind == 24:
+        event["capabilities"], at = varint(body, at)
+    else:
+        event["reason"], at = REASONS[body[at] - 1], at + 1
+    check(keyed(body, at)[1] == len(body), "bytes behind a zone")
+    return event
+
+
 def event_fields(kind, body, names):
     event = {"kind": kind, "name": KINDS.get(kind, f"unknown event {kind}"), "bytes": len(body)}
     if kind == 1:
@@ -130,6 +227,12 @@ def event_fields(kind, body, names):
             if (5, event["type"]) in names:
                 event["typeName"] = names[5, event["type"]]
             event["record"], at = string(body, at)
+        if kind == 16:
+            event.update(saved(body, at, names))
+        elif kind == 17:
+            event.update(deleted(body, at))
+        elif kind >= 24:
+            event.update(zone(kind, body, at))
     return event
 
 

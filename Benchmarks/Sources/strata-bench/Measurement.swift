@@ -3,8 +3,11 @@ struct Measurement {
     enum Bar {
         /// Strata's figure divided by the peer's, higher is better.
         case ratioAtLeast(Double)
+        /// The same for times, lower is better.
+        case ratioAtMost(Double)
         /// Strata's own figure, lower is better.
         case atMost(Double)
+        case atLeast(Double)
     }
 
     var workload: String
@@ -27,21 +30,25 @@ struct Measurement {
     var passes: Bool {
         switch bar {
         case .ratioAtLeast(let limit): ratio ?? 0 >= limit
+        case .ratioAtMost(let limit): ratio ?? Double.infinity <= limit
         case .atMost(let limit): value < limit
+        case .atLeast(let limit): value >= limit
         }
     }
 
     var barText: String {
         switch bar {
         case .ratioAtLeast(let limit): "≥ \(limit) ×"
+        case .ratioAtMost(let limit): "≤ \(limit) ×"
         case .atMost(let limit): "< \(limit.short)"
+        case .atLeast(let limit): "≥ \(limit.short)"
         }
     }
 
     var json: String {
         let barValue =
             switch bar {
-            case .ratioAtLeast(let limit), .atMost(let limit): limit
+            case .ratioAtLeast(let limit), .ratioAtMost(let limit), .atMost(let limit), .atLeast(let limit): limit
             }
         return """
             {"workload":"\(workload)","metric":"\(metric)","unit":"\(unit)","strata":\(value),\

@@ -19,7 +19,8 @@ struct Runner {
     typealias Maker = @Sendable (WorkloadSize, String) -> any Workload
 
     static let workloads: [(name: String, make: Maker)] = [
-        (LogWorkload.name, { LogWorkload(size: $0, folder: $1) })
+        (LogWorkload.name, { LogWorkload(size: $0, folder: $1) }),
+        (TreeWorkload.name, { TreeWorkload(size: $0, folder: $1) }),
     ]
 
     let arguments: Arguments

@@ -28,4 +28,7 @@ int strata_is_byte_locked(int descriptor, int64_t position);
 // Names the calling thread for debuggers; at most 15 bytes. 0, or an error number.
 int strata_name_this_thread(const char *name);
 
+// Asks for memory that will be needed soon, a cache line at a time; promises nothing, and never faults.
+void strata_prefetch(const void *start, size_t count);
+
 #endif

@@ -19,11 +19,11 @@ struct FormatExample {
             files: disk, time: ManualTime(microseconds: 1_767_225_600_000_000), random: SeededRandom(seed: 1))
         let options = LogOptions(segmentBytes: 64 << 10, spaceStepBytes: 0, containerIdentifier: "iCloud.example")
         let log = try SegmentedLog.open(at: "/Example.strata", options: options, platform: platform)
-        let envelope = Envelope(
+        let envelope = try Envelope(
             header: EnvelopeHeader(user: 1, operationKind: .modifyRecords),
             events: [
                 Event(.nameInterned, body: [5, 1] + [4] + "Note".utf8),
-                Event(.recordSaved, body: [1, 1] + [6] + "note-1".utf8),
+                RecordSavedEvent(.create, RecordKey(zone: 1, name: "note-1"), type: 1).event(),
             ])
         let id = Identifier(high: 0x0011_2233_4455_6677, low: 0x8899_AABB_CCDD_EEFF)
         let new = NewCommit(id: id, time: 1_767_225_601_000_000, payload: envelope.encoded()[...])
@@ -130,7 +130,8 @@ struct FormatExample {
         (1, "envelope version 1"), (1, "6 bytes of header fields"), (3, "field 1: key 2, one byte: user 1"),
         (3, "field 4, optional: key 9, one byte: modify records"), (1, "2 events"),
         (2, "kind 1, name interned; 7 bytes"),
-        (2, "record type, ordinal 1"), (5, "name: 4 bytes, Note"), (2, "kind 16, record saved; 9 bytes"),
-        (2, "zone 1, type 1"), (7, "record name: 6 bytes, note-1"), (3, "padding"),
+        (2, "record type, ordinal 1"), (5, "name: 4 bytes, Note"), (2, "kind 16, record saved; 13 bytes"),
+        (2, "zone 1, type 1"), (7, "record name: 6 bytes, note-1"), (1, "flags: create, full"),
+        (3, "no previous version, no keyed fields, no fields"), (7, "padding"),
     ]
 }

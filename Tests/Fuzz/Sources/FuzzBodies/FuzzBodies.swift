@@ -15,6 +15,63 @@ public enum FuzzBodies {
         precondition(again == envelope, "encoding what was decoded keeps it")
     }
 
+    /// Any bytes as the body of an event of the kind that the first byte says, as a state, or as a request: decoding
+    /// gives a value or throws; what decodes encodes to the same bytes, but for optional fields that nobody knows.
+    public static func event(_ input: UnsafeRawBufferPointer) {
+        guard let first = input.first else { return }
+        let rest = Array(input.dropFirst())
+        switch first {
+        case 0: state(rest)
+        case 255: keepsBytes(rest) { try Request(decoding: $0[...]).encoded() }
+        default:
+            let kind = EventKind(rawValue: UInt64(first))
+            keepsBytes(rest) { bytes in try kind.body.map { Array(try $0.init(decoding: bytes[...]).event().body) } }
+            if kind == .recordSaved { save(rest) }
+        }
+    }
+
+    private static func keepsBytes(_ bytes: [UInt8], _ code: ([UInt8]) throws -> [UInt8]?) {
+        guard let again = try? code(bytes) else { return }
+        precondition(again == bytes || again.count < bytes.count, "what was decoded encodes to the same bytes")
+        precondition((try? code(again)) == again, "what was encoded decodes")
+    }
+
+    private static func state(_ bytes: [UInt8]) {
+        keepsBytes(bytes) { bytes in
+            var writer = ByteWriter()
+            try RecordState(decoding: bytes[...]).encode(into: &writer)
+            return writer.bytes
+        }
+        bytes.withUnsafeBytes { bytes in
+            guard let view = try? RecordStateView(bytes, in: 0..<bytes.count) else { return }
+            _ = try? view.links()
+            lookUp(try? view.fields())
+        }
+    }
+
+    private static func lookUp(_ table: FieldTable?) {
+        guard let table else { return }
+        for field in UInt32(0)..<20 { _ = try? table.value(of: field) }
+    }
+
+    /// Applied to nothing, then to what came of it, whether they fit or not.
+    private static func save(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { bytes in
+            guard let view = try? RecordSavedView(bytes, in: 0..<bytes.count) else { return }
+            lookUp(try? view.fields)
+            var (merger, first, second) = (RecordMerger(), ByteWriter(), ByteWriter())
+            let version = view.previous ?? Version(offset: 1, eventIndex: 0)
+            let place = EventPlace(version: version, time: 1, user: 1)
+            guard (try? merger.apply(view, at: place, to: nil, into: &first)) != nil else { return }
+            first.bytes.withUnsafeBytes { state in
+                let made = try? RecordStateView(state, in: 0..<state.count)
+                precondition(made != nil, "a state that was made can be read")
+                lookUp(try? made?.fields())
+                _ = try? merger.apply(view, at: place, to: state, into: &second)
+            }
+        }
+    }
+
     /// Any bytes as the frames of a segment. Reading gives commits or an error; what a writer accepts, a second opening
     /// accepts too, with nothing more to cut.
     /// - Returns: how many commits the writer found; nil if it refused the segment.

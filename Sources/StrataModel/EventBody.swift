@@ -1,0 +1,65 @@
+/// What an event of one kind says, as a plain value with its encoding (docs/format.md §18).
+///
+/// ```swift
+/// envelope.events.append(try ZoneDeletedEvent(zone: 3, database: 1, incarnation: life, reason: .purged).event())
+/// let deleted = try ZoneDeletedEvent(decoding: event.body)
+/// ```
+public protocol EventBody: Sendable, Hashable {
+    static var kind: EventKind { get }
+    func encode(into writer: inout ByteWriter) throws
+    /// Reads up to the end of the reader.
+    init(from reader: inout ByteReader) throws
+}
+
+extension EventBody {
+    public func event() throws -> Event {
+        var writer = ByteWriter(reserving: 32)
+        try encode(into: &writer)
+        return Event(Self.kind, body: writer.bytes[...])
+    }
+
+    /// - Throws: ``StrataError`` if the body is not one of this kind.
+    public init(decoding body: ArraySlice<UInt8>) throws {
+        self = try body.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            let value = try Self(from: &reader)
+            try reader.expectEnd("an event")
+            return value
+        }
+    }
+}
+
+extension EventKind {
+    /// The type whose values are the bodies of this kind; nil if this release knows none.
+    public var body: (any EventBody.Type)? { Self.bodies.first { $0.kind == self } }
+
+    static let bodies: [any EventBody.Type] = [
+        DatabaseCreatedEvent.self, RecordSavedEvent.self, RecordDeletedEvent.self, ZoneSavedEvent.self,
+        ZoneDeletedEvent.self, SubscriptionSavedEvent.self, SubscriptionDeletedEvent.self, SchemaChangedEvent.self,
+        UserChangedEvent.self, DeviceSeenEvent.self, ClientTokenEvent.self, BaseMarkerEvent.self,
+        TokensExpiredEvent.self, RequestRefusedEvent.self,
+    ]
+}
+
+/// The keyed field that every event of a base may have: the place that the event had in the log.
+enum CommonField {
+    static let original: UInt64 = 2
+}
+
+extension ByteWriter {
+    /// The keyed fields of an event that has but its original version.
+    mutating func appendFields(original: Version?) {
+        appendMeasured { $0.appendField(CommonField.original, original?.packed ?? 0) }
+    }
+}
+
+extension ByteReader {
+    mutating func readOriginal() throws -> Version? {
+        var original: Version?
+        var fields = try KeyedFields(from: &self, "the fields of an event")
+        while var field = try fields.next() {
+            if field.key == CommonField.original { original = try field.version() } else { try field.skip() }
+        }
+        return original
+    }
+}

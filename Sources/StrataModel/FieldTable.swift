@@ -1,0 +1,138 @@
+/// A look at an encoded field table: finds values by their field's ordinal without decoding any (docs/format.md §16).
+///
+/// Making one looks at a few bytes only. That the ordinals ascend is checked where all of them are gone through.
+///
+/// ```swift
+/// let table = try FieldTable(bytes, in: range)
+/// if let place = try table.range(of: titleField) { title = try FieldValue(decoding: bytes, in: place) }
+/// ```
+public struct FieldTable {
+    public static let maximumCount = 65_535
+    public static let maximumOrdinal = UInt64(UInt32.max)
+
+    // Valid only inside the `withUnsafeBytes` that made it; `init` checked that what is read below lies within.
+    let bytes: UnsafeRawBufferPointer
+    /// How many entries there are, removed keys among them.
+    public let count: Int
+    private let ordinals: Int
+    private let ends: Int
+    private let values: Int
+    private let ordinalBytes: Int
+    private let endBytes: Int
+    let end: Int
+
+    /// The table that fills `range` of the bytes, which must stay alive as long as the table is used.
+    public init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) throws {
+        var reader = ByteReader(bytes, in: range)
+        self.bytes = bytes
+        end = range.upperBound
+        count = Int(try reader.readVarint("the number of fields", atMost: UInt64(Self.maximumCount)))
+        guard count > 0 else {
+            try reader.expectEnd("a field table")
+            (ordinals, ends, values, ordinalBytes, endBytes) = (end, end, end, 1, 1)
+            return
+        }
+        let widths = try reader.read(UInt8.self, "the widths of a field table")
+        (ordinalBytes, endBytes) = (Int(widths & 0x0F), Int(widths >> 4))
+        guard [1, 2, 4].contains(ordinalBytes), [1, 2, 4].contains(endBytes) else {
+            throw reader.malformed("the widths of a field table", expected: "1, 2 or 4 each", found: "\(widths)")
+        }
+        ordinals = try reader.readRange(count: UInt64(count * ordinalBytes), "the ordinals of fields").lowerBound
+        ends = try reader.readRange(count: UInt64(count * endBytes), "the ends of values").lowerBound
+        values = reader.position
+        let length = Self.load(bytes, ends + (count - 1) * endBytes, endBytes)
+        guard Int(length) == range.upperBound - values else {
+            throw reader.malformed("the last end", expected: "\(range.upperBound - values)", found: "\(length)")
+        }
+        guard ordinalBytes == Self.width(of: ordinal(at: count - 1)), endBytes == Self.width(of: length) else {
+            throw reader.malformed("the widths of a field table", expected: "as narrow as can be")
+        }
+    }
+
+    static func width(of number: UInt32) -> Int { number < 1 << 8 ? 1 : number < 1 << 16 ? 2 : 4 }
+
+    @inline(__always)
+    private static func load(_ bytes: UnsafeRawBufferPointer, _ place: Int, _ width: Int) -> UInt32 {
+        switch width {
+        case 1: UInt32(bytes[place])
+        case 2: UInt32(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt16.self)))
+        default: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+        }
+    }
+
+    /// The field of the entry with that index, which is below ``count``.
+    public func ordinal(at index: Int) -> UInt32 {
+        precondition(index >= 0 && index < count, "an entry that is not there")
+        return Self.load(bytes, ordinals + index * ordinalBytes, ordinalBytes)
+    }
+
+    /// Where the value of that entry is in the bytes; empty for a removed key.
+    public func range(at index: Int) throws -> Range<Int> {
+        precondition(index >= 0 && index < count, "an entry that is not there")
+        let lower = index == 0 ? values : values + Int(Self.load(bytes, ends + (index - 1) * endBytes, endBytes))
+        let upper = values + Int(Self.load(bytes, ends + index * endBytes, endBytes))
+        guard lower <= upper, upper <= end else {
+            throw ByteReader(bytes, at: ends + index * endBytes)
+                .malformed("the end of a value", expected: "not to fall", found: "\(upper - values)")
+        }
+        return lower..<upper
+    }
+
+    /// The entry of that field; nil if there is none.
+    public func index(of field: UInt32) -> Int? {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ordinal(at: middle) < field { low = middle + 1 } else { high = middle }
+        }
+        return low < count && ordinal(at: low) == field ? low : nil
+    }
+
+    /// Where the value of that field is in the bytes; nil if it has no entry, empty if it is removed.
+    public func range(of field: UInt32) throws -> Range<Int>? {
+        try index(of: field).map { try range(at: $0) }
+    }
+
+    /// The value of that field; nil if it has none or is removed.
+    public func value(of field: UInt32) throws -> FieldValue? {
+        guard let range = try range(of: field), !range.isEmpty else { return nil }
+        return try FieldValue(decoding: bytes, in: range)
+    }
+
+    /// What kind of value the entry has, without decoding it; nil for a removed key.
+    public func kind(at index: Int) throws -> FieldKind? {
+        let range = try range(at: index)
+        return range.isEmpty ? nil : FieldKind(rawValue: bytes[range.lowerBound])
+    }
+
+    /// Throws unless the field of the entry is above the one before it.
+    @inline(__always)
+    func checkOrder(at index: Int) throws {
+        let before = index == 0 ? 0 : ordinal(at: index - 1)
+        guard before < ordinal(at: index) else {
+            throw ByteReader(bytes, at: ordinals + index * ordinalBytes)
+                .malformed("the ordinals of fields", expected: "ascending", found: "\(ordinal(at: index))")
+        }
+    }
+
+    /// All entries, decoded.
+    public func changes() throws -> [FieldChange] {
+        try (0..<count).map { index in
+            try checkOrder(at: index)
+            let range = try range(at: index)
+            return FieldChange(
+                ordinal(at: index), range.isEmpty ? nil : try FieldValue(decoding: bytes, in: range))
+        }
+    }
+}
+
+/// A key that was sent: with its new value, or with none to remove it.
+public struct FieldChange: Sendable, Hashable {
+    public var field: UInt32
+    public var value: FieldValue?
+
+    public init(_ field: UInt32, _ value: FieldValue?) {
+        self.field = field
+        self.value = value
+    }
+}

@@ -1,0 +1,90 @@
+/// Collects the entries of a field table, then writes them. It keeps its memory from one table to the next.
+///
+/// ```swift
+/// try builder.append(1, .string("Groceries"))
+/// try builder.append(4, .int64(3))
+/// builder.finish(into: &writer)
+/// ```
+public struct FieldTableBuilder: Sendable {
+    private var ordinals: [UInt32] = []
+    private var ends: [UInt32] = []
+    private var values = ByteWriter()
+
+    public init() {}
+
+    /// - Throws: ``StrataError`` if the field is not above the one before, or the table has no room for it.
+    public mutating func append(_ field: UInt32, _ value: FieldValue) throws {
+        try begin(field)
+        try value.encode(into: &values)
+        try end()
+    }
+
+    /// A value that is encoded already.
+    public mutating func append(_ field: UInt32, encoded value: UnsafeRawBufferPointer) throws {
+        try begin(field)
+        values.append(raw: value)
+        try end()
+    }
+
+    /// An entry without value: the key is removed.
+    public mutating func appendRemoved(_ field: UInt32) throws {
+        try begin(field)
+        try end()
+    }
+
+    mutating func append(_ changes: [FieldChange]) throws {
+        for change in changes {
+            if let value = change.value { try append(change.field, value) } else { try appendRemoved(change.field) }
+        }
+    }
+
+    private mutating func begin(_ field: UInt32) throws {
+        guard field > ordinals.last ?? 0 else {
+            throw StrataError(
+                .invalidArgument, "The fields of a record are not in the order of their ordinals.",
+                .init(expected: "more than \(ordinals.last ?? 0)", found: "\(field)"))
+        }
+        guard ordinals.count < FieldTable.maximumCount else {
+            throw StrataError.tooLarge(
+                "the number of fields", limit: FieldTable.maximumCount, found: ordinals.count + 1)
+        }
+        ordinals.append(field)
+    }
+
+    private mutating func end() throws {
+        guard let end = UInt32(exactly: values.bytes.count) else {
+            throw StrataError.tooLarge("the values' bytes", limit: Int(UInt32.max), found: values.bytes.count)
+        }
+        ends.append(end)
+    }
+
+    /// Appends the table and begins the next one.
+    public mutating func finish(into writer: inout ByteWriter) {
+        writer.appendVarint(UInt64(ordinals.count))
+        if let last = ordinals.last, let length = ends.last {
+            let widths = (FieldTable.width(of: last), FieldTable.width(of: length))
+            writer.append(UInt8(widths.0 | widths.1 << 4))
+            writer.append(ordinals, bytesEach: widths.0)
+            writer.append(ends, bytesEach: widths.1)
+            values.bytes.withUnsafeBytes { writer.append(raw: $0) }
+        }
+        removeAll()
+    }
+
+    /// Forgets what was collected, as after an error.
+    public mutating func removeAll() {
+        ordinals.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+        values.removeAll()
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func append(_ numbers: [UInt32], bytesEach width: Int) {
+        switch width {
+        case 1: for number in numbers { append(byte: UInt8(truncatingIfNeeded: number)) }
+        case 2: for number in numbers { append(UInt16(truncatingIfNeeded: number)) }
+        default: for number in numbers { append(number) }
+        }
+    }
+}

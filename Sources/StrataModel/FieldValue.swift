@@ -1,0 +1,161 @@
+/// The value of one key of a record (docs/format.md §16).
+///
+/// Two values are equal if their encodings are: every bit of a double counts, so that a NaN equals itself and −0 is not
+/// 0, and texts are compared by their bytes. Queries compare in a way of their own.
+///
+/// ```swift
+/// let title = FieldValue.string("Groceries")
+/// let tags = FieldValue.list(try FieldList([.string("home"), .string("weekly")]))
+/// let bytes = try title.encoded()
+/// try FieldValue(decoding: bytes[...]) == title
+/// ```
+public enum FieldValue: Sendable {
+    case string(String)
+    case int64(Int64)
+    case double(Double)
+    /// Seconds since 2001-01-01T00:00:00Z.
+    case date(Double)
+    case data([UInt8])
+    case location(Location)
+    case reference(Reference)
+    case asset(Asset)
+    case list(FieldList)
+    /// Encrypted; what it is a value of is inside the seal.
+    case sealed(Sealed)
+
+    public static let maximumBytes = 32 << 20
+
+    /// Where something is, with all of a `CLLocation` that CloudKit keeps.
+    public struct Location: Sendable {
+        public var latitude: Double
+        public var longitude: Double
+        public var altitude: Double
+        public var horizontalAccuracy: Double
+        public var verticalAccuracy: Double
+        public var course: Double
+        public var speed: Double
+        /// Seconds since 2001-01-01T00:00:00Z.
+        public var timestamp: Double
+
+        public init(
+            latitude: Double, longitude: Double, altitude: Double = 0, horizontalAccuracy: Double = 0,
+            verticalAccuracy: Double = -1, course: Double = -1, speed: Double = -1, timestamp: Double = 0
+        ) {
+            self.latitude = latitude
+            self.longitude = longitude
+            self.altitude = altitude
+            self.horizontalAccuracy = horizontalAccuracy
+            self.verticalAccuracy = verticalAccuracy
+            self.course = course
+            self.speed = speed
+            self.timestamp = timestamp
+        }
+    }
+
+    /// A link to another record.
+    public struct Reference: Sendable, Hashable {
+        public enum Action: UInt8, Sendable, CaseIterable {
+            case none, deleteSelf
+        }
+
+        public var target: RecordKey
+        public var action: Action
+
+        public init(_ target: RecordKey, action: Action = .none) {
+            self.target = target
+            self.action = action
+        }
+    }
+
+    /// A file, named by what is in it.
+    public struct Asset: Sendable, Hashable {
+        public static let hashBytes = 32
+
+        /// BLAKE2b-256 of the file's bytes.
+        public var hash: ContentHash
+        public var size: UInt64
+
+        public init(hash: ContentHash, size: UInt64) {
+            self.hash = hash
+            self.size = size
+        }
+    }
+
+    /// A value that only who has the key can read.
+    public struct Sealed: Sendable, Hashable {
+        public static let nonceBytes = 24
+
+        public var keyID: UInt64
+        public var nonce: [UInt8]
+        /// With the tag at its end.
+        public var ciphertext: [UInt8]
+
+        public init(keyID: UInt64, nonce: [UInt8], ciphertext: [UInt8]) {
+            self.keyID = keyID
+            self.nonce = nonce
+            self.ciphertext = ciphertext
+        }
+    }
+
+    public var kind: FieldKind {
+        switch self {
+        case .string: .string
+        case .int64: .int64
+        case .double: .double
+        case .date: .date
+        case .data: .data
+        case .location: .location
+        case .reference: .reference
+        case .asset: .asset
+        case .list(let list): list.kind
+        case .sealed: .sealed
+        }
+    }
+}
+
+/// 256 bits that stand for the content of a file.
+public struct ContentHash: Hashable, Sendable {
+    /// The first 16 bytes, then the others; the first byte is the lowest of its half.
+    public var first: UInt128
+    public var second: UInt128
+
+    public init(first: UInt128, second: UInt128) {
+        self.first = first
+        self.second = second
+    }
+}
+
+/// What a value is, from its first byte, without decoding it. The numbers are on disk.
+public struct FieldKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let string = Self(rawValue: 1)
+    public static let int64 = Self(rawValue: 2)
+    public static let double = Self(rawValue: 3)
+    public static let date = Self(rawValue: 4)
+    public static let data = Self(rawValue: 5)
+    public static let location = Self(rawValue: 6)
+    public static let reference = Self(rawValue: 7)
+    public static let asset = Self(rawValue: 8)
+    public static let emptyList = Self(rawValue: 0x40)
+    public static let sealed = Self(rawValue: 0x81)
+
+    static let scalarNames = ["", "string", "int64", "double", "date", "data", "location", "reference", "asset"]
+
+    public var isList: Bool { rawValue & 0xC0 == 0x40 }
+    public var isSealed: Bool { rawValue & 0x80 != 0 }
+    var isScalar: Bool { rawValue > 0 && rawValue < UInt8(Self.scalarNames.count) }
+
+    /// Of a list, the kind of its elements; otherwise the kind itself.
+    public var element: FieldKind { isList ? Self(rawValue: rawValue & 0x3F) : self }
+    /// A list of this kind.
+    public var list: FieldKind { Self(rawValue: rawValue | 0x40) }
+
+    public var description: String {
+        if isScalar { return Self.scalarNames[Int(rawValue)] }
+        if self == .emptyList { return "empty list" }
+        if isList, element.isScalar { return "list of \(element)" }
+        return self == .sealed ? "encrypted" : "unknown value \(rawValue)"
+    }
+}

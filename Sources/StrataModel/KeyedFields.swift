@@ -1,0 +1,137 @@
+/// Fields that later releases may add to: key, length and value, with ascending numbers (docs/format.md §18).
+///
+/// A key is the field's number × 2, plus 1 if a reader that does not know the field may skip it.
+struct KeyedFields {
+    /// One field, whose value is read to its end or skipped.
+    struct Field {
+        let key: UInt64
+        let position: Int
+        var value: ByteReader
+
+        /// For keys that this release does not know.
+        func skip() throws {
+            guard key % 2 == 1 else {
+                throw StrataError(
+                    .newerFormat, "There is a field that this version must know and does not.",
+                    .init(position: UInt64(position), found: "field \(key / 2)"))
+            }
+        }
+
+        /// A number whose default is 0, which is then left out.
+        mutating func number(_ what: StaticString, atMost limit: UInt64 = .max) throws -> UInt64 {
+            let number = try value.readVarint(what, atMost: limit)
+            guard number != 0 else { throw value.malformed(what, expected: "left out when it is 0") }
+            try value.expectEnd(what)
+            return number
+        }
+
+        mutating func time(_ what: StaticString) throws -> Int64 {
+            let time = try value.read(Int64.self, what)
+            try value.expectEnd(what)
+            return time
+        }
+
+        mutating func text(_ what: StaticString, atMost limit: Int) throws -> String {
+            try value.readRemainingText(what, atMost: limit)
+        }
+
+        mutating func bytes(_ what: StaticString, atMost limit: Int) throws -> [UInt8] {
+            guard value.remaining <= limit else {
+                throw value.malformed(what, expected: "at most \(limit) bytes", found: "\(value.remaining)")
+            }
+            return Array(value.readRemainingBytes())
+        }
+    }
+
+    private var reader: ByteReader
+    private var lastNumber: UInt64 = 0
+
+    /// All that `reader` has left.
+    init(_ reader: ByteReader) { self.reader = reader }
+
+    /// All that is left, which `reader` skips.
+    init(restOf reader: inout ByteReader) {
+        self.reader = reader
+        reader.position = reader.bytes.count
+    }
+
+    /// The fields behind their length, which `reader` skips.
+    init(from reader: inout ByteReader, _ what: StaticString) throws {
+        let length = try reader.readVarint(what)
+        self.init(try reader.readReader(count: length, what))
+    }
+
+    mutating func next() throws -> Field? {
+        guard reader.remaining > 0 else { return nil }
+        let start = reader.position
+        let key = try reader.readVarint("a field's key")
+        guard key / 2 > lastNumber else { throw reader.malformed("field keys", expected: "ascending") }
+        lastNumber = key / 2
+        let length = try reader.readVarint("the length of a field")
+        return Field(key: key, position: start, value: try reader.readReader(count: length, "a field"))
+    }
+
+    /// Goes through fields of which this release knows none.
+    mutating func skipAll() throws {
+        while let field = try next() { try field.skip() }
+    }
+}
+
+extension ByteWriter {
+    /// A number that is left out when it is 0.
+    mutating func appendField(_ key: UInt64, _ number: UInt64) {
+        guard number != 0 else { return }
+        appendVarint(key)
+        appendVarint(UInt64(Self.varintBytes(number)))
+        appendVarint(number)
+    }
+
+    mutating func appendField(_ key: UInt64, time: Int64?) {
+        guard let time else { return }
+        appendVarint(key)
+        appendVarint(8)
+        append(time)
+    }
+
+    mutating func appendField(_ key: UInt64, text: String?) {
+        guard let text else { return }
+        appendVarint(key)
+        appendString(text)
+    }
+
+    mutating func appendField(_ key: UInt64, bytes: [UInt8]?) {
+        guard let bytes else { return }
+        appendVarint(key)
+        appendVarint(UInt64(bytes.count))
+        append(bytes: bytes)
+    }
+
+    mutating func appendField(_ key: UInt64, _ body: (inout ByteWriter) throws -> Void) rethrows {
+        appendVarint(key)
+        try appendMeasured(body)
+    }
+}
+
+/// Zigzag: small numbers of either sign become small numbers without one.
+func zigzag(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
+func unzigzag(_ number: UInt64) -> Int64 { Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1) }
+
+/// Swift compares texts by what they look like; names and values are the same only if their bytes are.
+func isSameText(_ left: String, _ right: String) -> Bool {
+    left.utf8.elementsEqual(right.utf8)
+}
+
+extension StrataError {
+    /// For what a caller wants written and the format has no room for.
+    static func tooLarge(_ what: StaticString, limit: Int, found: Int) -> StrataError {
+        StrataError(
+            .tooLarge, "A value is larger than the format allows.",
+            .init(expected: "\(what) to be at most \(limit)", found: "\(found)"))
+    }
+
+    static func checkName(_ name: String, _ what: StaticString) throws {
+        guard name.utf8.count <= Envelope.maximumNameBytes else {
+            throw tooLarge(what, limit: Envelope.maximumNameBytes, found: name.utf8.count)
+        }
+    }
+}

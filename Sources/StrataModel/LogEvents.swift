@@ -1,0 +1,109 @@
+/// What a client wants to find again with the changes of a zone.
+public struct ClientTokenEvent: EventBody {
+    public static let kind = EventKind.clientTokenKept
+    public static let maximumBytes = 65_536
+
+    public var zone: UInt64
+    public var device: UInt64
+    public var token: [UInt8]
+    public var original: Version?
+
+    public init(zone: UInt64, device: UInt64, token: [UInt8], original: Version? = nil) {
+        self.zone = zone
+        self.device = device
+        self.token = token
+        self.original = original
+    }
+
+    public func encode(into writer: inout ByteWriter) throws {
+        guard token.count <= Self.maximumBytes else {
+            throw StrataError.tooLarge("a client token's bytes", limit: Self.maximumBytes, found: token.count)
+        }
+        writer.appendVarint(zone)
+        writer.appendVarint(device)
+        writer.appendVarint(UInt64(token.count))
+        writer.append(bytes: token)
+        writer.appendFields(original: original)
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        zone = try reader.readVarint("a token's zone")
+        device = try reader.readVarint("a token's device")
+        token = Array(reader.bytes[try reader.readStringRange("a client token", atMost: Self.maximumBytes)])
+        original = try reader.readOriginal()
+    }
+}
+
+/// That everything up to an offset was replaced by what it came to.
+public struct BaseMarkerEvent: EventBody {
+    public static let kind = EventKind.baseMarker
+
+    public var horizon: Position
+    public var stateDigest: UInt128
+    public var contentDigest: UInt128
+
+    public init(horizon: Position, stateDigest: UInt128, contentDigest: UInt128) {
+        self.horizon = horizon
+        self.stateDigest = stateDigest
+        self.contentDigest = contentDigest
+    }
+
+    public func encode(into writer: inout ByteWriter) throws {
+        try Self.check(horizon.offset)
+        writer.appendVarint(horizon.offset)
+        writer.append(horizon.chain)
+        writer.append(stateDigest)
+        writer.append(contentDigest)
+        writer.appendVarint(0)
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        let offset = try reader.readVarint("a base's horizon", atMost: Version.maximumOffset)
+        horizon = Position(offset: offset, chain: try reader.read(UInt32.self, "a base's chain value"))
+        stateDigest = try reader.read(UInt128.self, "a base's digest")
+        contentDigest = try reader.read(UInt128.self, "a base's digest")
+        var fields = try KeyedFields(from: &reader, "the fields of a base")
+        try fields.skipAll()
+    }
+}
+
+/// That clients' tokens up to an offset are not served any more.
+public struct TokensExpiredEvent: EventBody {
+    public static let kind = EventKind.tokensExpired
+
+    public var offset: UInt64
+    /// Ordinal of the database; 0 is all.
+    public var database: UInt64
+
+    public init(offset: UInt64, database: UInt64 = 0) {
+        self.offset = offset
+        self.database = database
+    }
+
+    private static let database: UInt64 = 4
+
+    public func encode(into writer: inout ByteWriter) throws {
+        try Self.check(offset)
+        writer.appendVarint(offset)
+        writer.appendMeasured { $0.appendField(Self.database, database) }
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        offset = try reader.readVarint("an offset", atMost: Version.maximumOffset)
+        database = 0
+        var fields = try KeyedFields(from: &reader, "the fields of an expiry")
+        while var field = try fields.next() {
+            if field.key == Self.database { database = try field.number("a database") } else { try field.skip() }
+        }
+    }
+}
+
+extension EventBody {
+    fileprivate static func check(_ offset: UInt64) throws {
+        guard offset <= Version.maximumOffset else {
+            throw StrataError(
+                .outOfRange, "There is no such offset.",
+                .init(expected: "at most \(Version.maximumOffset)", found: "\(offset)"))
+        }
+    }
+}

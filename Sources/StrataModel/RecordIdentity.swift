@@ -1,0 +1,93 @@
+/// Where a record is, as the store knows it: the ordinal of its zone, and its name.
+///
+/// ```swift
+/// RecordKey(zone: 3, name: "note-1")
+/// ```
+public struct RecordKey: Sendable, Hashable {
+    public var zone: UInt64
+    public var name: String
+
+    public init(zone: UInt64, name: String) {
+        self.zone = zone
+        self.name = name
+    }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.zone == right.zone && isSameText(left.name, right.name)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(zone)
+        hasher.combine(bytesOf: name)
+    }
+}
+
+/// A database by name: that of everybody, or one of a user.
+public struct DatabaseID: Sendable, Hashable {
+    public var scope: InternedName.Scope
+    /// Name of the user; empty in the public database, and in a request for whoever asks.
+    public var owner: String
+
+    public init(_ scope: InternedName.Scope, owner: String = "") {
+        self.scope = scope
+        self.owner = owner
+    }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.scope == right.scope && isSameText(left.owner, right.owner)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(scope)
+        hasher.combine(bytesOf: owner)
+    }
+}
+
+/// A zone by name, within a database. Names are the same only if their bytes are.
+public struct ZoneID: Sendable, Hashable {
+    public var name: String
+    /// Name of the user; empty for whoever asks.
+    public var owner: String
+
+    public init(_ name: String, owner: String = "") {
+        self.name = name
+        self.owner = owner
+    }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        isSameText(left.name, right.name) && isSameText(left.owner, right.owner)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(bytesOf: name)
+        hasher.combine(bytesOf: owner)
+    }
+}
+
+/// A record by name, within a database.
+public struct RecordID: Sendable, Hashable {
+    public var name: String
+    public var zone: ZoneID
+
+    public init(_ name: String, zone: ZoneID) {
+        self.name = name
+        self.zone = zone
+    }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        isSameText(left.name, right.name) && left.zone == right.zone
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(bytesOf: name)
+        hasher.combine(zone)
+    }
+}
+
+/// A name that is the same as another only if their bytes are, as a key of dictionaries.
+struct ExactName: Sendable, Hashable {
+    let text: String
+
+    static func == (left: Self, right: Self) -> Bool { isSameText(left.text, right.text) }
+    func hash(into hasher: inout Hasher) { hasher.combine(bytesOf: text) }
+}

@@ -1,0 +1,121 @@
+/// Where in the log an event is, and who caused it: what a fold knows beside the event's body.
+public struct EventPlace: Sendable, Hashable {
+    public var version: Version
+    /// The commit's time.
+    public var time: Int64
+    public var user: UInt64
+    public var device: UInt64
+
+    public init(version: Version, time: Int64, user: UInt64, device: UInt64 = 0) {
+        self.version = version
+        self.time = time
+        self.user = user
+        self.device = device
+    }
+}
+
+/// Makes the next encoded state of a record from the one before and an event, without decoding a value.
+///
+/// The digests of the new state are 0 until `RecordStateView.setDigests` puts them in.
+///
+/// ```swift
+/// var merger = RecordMerger()
+/// try merger.apply(event, at: place, to: stateBytes, into: &writer)
+/// ```
+public struct RecordMerger: Sendable {
+    private var builder = FieldTableBuilder()
+
+    public init() {}
+
+    /// - Parameter state: the encoded state of the version before; nil if there is none, or the record was deleted.
+    /// - Throws: ``StrataError`` if the event does not fit the state, or one of them is malformed.
+    public mutating func apply(
+        _ event: RecordSavedView, at place: EventPlace, to state: UnsafeRawBufferPointer?,
+        into writer: inout ByteWriter
+    ) throws {
+        let old = try state.map { try RecordStateView($0, in: 0..<$0.count) }
+        guard event.change == .create ? old == nil : event.isFull || old != nil else {
+            throw StrataError(.malformed, "A record is created twice, or changed before it is there.")
+        }
+        if let old, event.previous != old.version {
+            throw StrataError(
+                .brokenSequence, "A save does not follow the version that the record has.",
+                .init(expected: old.version.tag, found: event.previous?.tag ?? "none"))
+        }
+        let rest = try event.rest()
+        let oldHeader = try old?.header()
+        let start = writer.append(try Self.header(event, rest, place, oldHeader))
+        let links = event.isFull ? nil : try old?.links()
+        Self.appendLink(StateField.parent, event, rest.parent, old, links?.parent, into: &writer)
+        Self.appendLink(StateField.share, event, rest.share, old, links?.share, into: &writer)
+        writer.finishHeader(from: start)
+        builder.removeAll()
+        if let old, !event.isFull {
+            try merge(try event.fields, onto: try old.fields())
+        } else {
+            try copy(try event.fields)
+        }
+        builder.finish(into: &writer)
+    }
+
+    private static func header(
+        _ event: RecordSavedView, _ rest: RecordSavedView.Rest, _ place: EventPlace, _ old: RecordHeader?
+    ) throws -> RecordHeader {
+        let kept = event.change == .touch ? old : nil
+        let modified = rest.modified ?? kept?.modified ?? place.time
+        let modifiedBy = rest.modifiedBy ?? kept?.modifiedBy ?? place.user
+        let since = event.isFull ? 0 : (old?.eventsSinceFull ?? 0) + 1
+        guard since <= RecordHeader.maximumEventsSinceFull else {
+            throw StrataError(
+                .malformed, "There is no full event where one must be.",
+                .init(expected: "at most \(RecordHeader.maximumEventsSinceFull)", found: "\(since)"))
+        }
+        return RecordHeader(
+            version: rest.original ?? place.version, type: event.type,
+            created: rest.created ?? old?.created ?? modified,
+            createdBy: rest.createdBy ?? old?.createdBy ?? modifiedBy, modified: modified, modifiedBy: modifiedBy,
+            modifiedWith: rest.modifiedWith ?? kept?.modifiedWith ?? place.device, eventsSinceFull: since)
+    }
+
+    private static func appendLink(
+        _ key: UInt64, _ event: RecordSavedView, _ change: Range<Int>?, _ old: RecordStateView?, _ kept: Range<Int>?,
+        into writer: inout ByteWriter
+    ) {
+        let source = change == nil ? old?.bytes : event.bytes
+        guard let source, let range = change ?? kept, !range.isEmpty else { return }
+        writer.appendVarint(key)
+        writer.appendVarint(UInt64(range.count))
+        writer.append(raw: UnsafeRawBufferPointer(rebasing: source[range]))
+    }
+
+    private mutating func copy(_ table: FieldTable) throws {
+        for index in 0..<table.count { try append(table, index, maySkip: false) }
+    }
+
+    private mutating func append(_ table: FieldTable, _ index: Int, maySkip: Bool) throws {
+        try table.checkOrder(at: index)
+        let range = try table.range(at: index)
+        guard !range.isEmpty else {
+            if maySkip { return }
+            throw ByteReader(table.bytes, at: range.lowerBound)
+                .malformed("a record's state", expected: "without removed keys")
+        }
+        try builder.append(
+            table.ordinal(at: index), encoded: UnsafeRawBufferPointer(rebasing: table.bytes[range]))
+    }
+
+    private mutating func merge(_ sent: FieldTable, onto kept: FieldTable) throws {
+        var (new, old) = (0, 0)
+        while new < sent.count || old < kept.count {
+            let takesNew = old == kept.count || new < sent.count && sent.ordinal(at: new) <= kept.ordinal(at: old)
+            guard takesNew else {
+                try append(kept, old, maySkip: false)
+                old += 1
+                continue
+            }
+            if old < kept.count, kept.ordinal(at: old) == sent.ordinal(at: new) { old += 1 }
+            try append(sent, new, maySkip: true)
+            new += 1
+        }
+    }
+}

@@ -1,0 +1,67 @@
+extension RecordSavedEvent: EventBody {
+    public static let kind = EventKind.recordSaved
+
+    public func encode(into writer: inout ByteWriter) throws {
+        var builder = FieldTableBuilder()
+        try encode(into: &writer, with: &builder)
+    }
+
+    /// Appends the body. The builder lends its memory, and is empty before and after.
+    public func encode(into writer: inout ByteWriter, with builder: inout FieldTableBuilder) throws {
+        try check()
+        writer.appendVarint(record.zone)
+        writer.appendVarint(type)
+        writer.appendString(record.name)
+        let baseCode: UInt8 = base == nil ? 0 : base == previous ? 1 : 2
+        writer.append(change.rawValue | policy.rawValue << 2 | (isFull ? 16 : 0) | baseCode << 5)
+        writer.appendVersion(previous)
+        if baseCode == 2 { writer.appendVersion(base) }
+        try writer.appendMeasured { writer in
+            writer.appendField(SavedField.original, original?.packed ?? 0)
+            writer.appendField(SavedField.modified, time: modified)
+            writer.appendField(SavedField.modifiedBy, number: modifiedBy)
+            writer.appendField(SavedField.modifiedWith, number: modifiedWith)
+            writer.appendField(SavedField.created, time: created)
+            writer.appendField(SavedField.createdBy, number: createdBy)
+            try writer.appendField(SavedField.parent, parent)
+            try writer.appendField(SavedField.share, share)
+        }
+        builder.removeAll()
+        try builder.append(fields)
+        builder.finish(into: &writer)
+    }
+
+    private func check() throws {
+        try StrataError.checkName(record.name, "a record name's bytes")
+        let isComplete = change == .create || !isFull || created != nil && createdBy != nil
+        let hasRemovals = parent == .removed || share == .removed || fields.contains { $0.value == nil }
+        guard change != .create || isFull, isComplete, !isFull || !hasRemovals else {
+            throw StrataError(
+                .invalidArgument, "A creation is full, and a full event names what there is and when it began.")
+        }
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        let range = reader.position..<reader.position + reader.remaining
+        self = try RecordSavedView(reader.bytes, in: range).decoded()
+        reader.position = range.upperBound
+    }
+}
+
+extension ByteWriter {
+    /// A number that has no default which could stand for it.
+    mutating func appendField(_ key: UInt64, number: UInt64?) {
+        guard let number else { return }
+        appendVarint(key)
+        appendVarint(UInt64(Self.varintBytes(number)))
+        appendVarint(number)
+    }
+
+    mutating func appendField(_ key: UInt64, _ change: LinkChange) throws {
+        switch change {
+        case .kept: return
+        case .removed: appendField(key, bytes: [])
+        case .set(let record): try appendField(key) { try $0.append(record) }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+/// A look at an encoded *record saved* event: what it begins with, and its values only when asked.
+///
+/// ```swift
+/// let view = try RecordSavedView(payload, in: bodyRange)
+/// let title = try view.fields.value(of: titleField)
+/// ```
+public struct RecordSavedView {
+    // Valid only inside the `withUnsafeBytes` that made it.
+    let bytes: UnsafeRawBufferPointer
+    public let zone: UInt64
+    public let type: UInt64
+    /// Where the record's name is in the bytes.
+    public let name: Range<Int>
+    public let change: RecordSavedEvent.Change
+    public let policy: SavePolicy
+    public let isFull: Bool
+    public let previous: Version?
+    public let base: Version?
+    private let keyed: Range<Int>
+    private let table: Range<Int>
+
+    /// The event whose body fills `range` of the bytes, which must stay alive as long as the view is used.
+    public init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) throws {
+        var reader = ByteReader(bytes, in: range)
+        self.bytes = bytes
+        zone = try reader.readVarint("the zone of an event")
+        type = try reader.readVarint("the type of a record event")
+        name = try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)
+        let flags = try reader.read(UInt8.self, "the flags of a save")
+        guard let change = RecordSavedEvent.Change(rawValue: flags & 3),
+            let policy = SavePolicy(rawValue: flags >> 2 & 3), flags >> 5 < 3
+        else { throw StrataError.newer("the flags of a save", flags, reader) }
+        self.change = change
+        self.policy = policy
+        isFull = flags & 16 != 0
+        guard isFull || change != .create else { throw reader.malformed("a creation", expected: "full") }
+        previous = try reader.readVersion("the previous version")
+        switch flags >> 5 {
+        case 0: base = nil
+        case 1: base = previous
+        default: base = try reader.readVersion("the base version")
+        }
+        guard flags >> 5 == 0 || base != nil, flags >> 5 != 2 || base != previous else {
+            throw reader.malformed("the base version", expected: "what the flags say")
+        }
+        let length = try reader.readVarint("the fields of a save")
+        keyed = try reader.readRange(count: length, "the fields of a save")
+        table = reader.position..<range.upperBound
+    }
+
+    /// What was sent. Making it looks at a few bytes only.
+    public var fields: FieldTable { get throws { try FieldTable(bytes, in: table) } }
+
+    /// What the event says beside the fields; links as places in the bytes, empty for one that is removed.
+    struct Rest {
+        var original: Version?
+        var modified: Int64?
+        var modifiedBy: UInt64?
+        var modifiedWith: UInt64?
+        var created: Int64?
+        var createdBy: UInt64?
+        var parent: Range<Int>?
+        var share: Range<Int>?
+    }
+
+    func rest() throws -> Rest {
+        var rest = Rest()
+        if !keyed.isEmpty {
+            var fields = KeyedFields(ByteReader(bytes, in: keyed))
+            while var field = try fields.next() { try Self.read(&field, into: &rest) }
+        }
+        guard isFull else { return rest }
+        let isComplete = change == .create || rest.created != nil && rest.createdBy != nil
+        guard isComplete, rest.parent?.isEmpty != true, rest.share?.isEmpty != true else {
+            throw ByteReader(bytes, at: keyed.lowerBound)
+                .malformed("a full save", expected: "complete, without removed links")
+        }
+        return rest
+    }
+
+    private static func read(_ field: inout KeyedFields.Field, into rest: inout Rest) throws {
+        switch field.key {
+        case SavedField.original: rest.original = try field.version()
+        case SavedField.modified: rest.modified = try field.time("when it was modified")
+        case SavedField.modifiedBy: rest.modifiedBy = try field.ordinal("who modified it")
+        case SavedField.modifiedWith: rest.modifiedWith = try field.ordinal("what modified it")
+        case SavedField.created: rest.created = try field.time("when it was created")
+        case SavedField.createdBy: rest.createdBy = try field.ordinal("who created it")
+        case SavedField.parent: rest.parent = try field.link()
+        case SavedField.share: rest.share = try field.link()
+        default: try field.skip()
+        }
+    }
+
+    /// Everything, as a plain value.
+    public func decoded() throws -> RecordSavedEvent {
+        var reader = ByteReader(bytes, in: name)
+        let name = try reader.readRemainingText("a record name", atMost: Envelope.maximumNameBytes)
+        let rest = try rest()
+        var event = RecordSavedEvent(
+            change, RecordKey(zone: zone, name: name), type: type, policy: policy, previous: previous, base: base,
+            parent: try link(rest.parent), fields: try fields.changes())
+        event.isFull = isFull
+        event.original = rest.original
+        event.modified = rest.modified
+        event.modifiedBy = rest.modifiedBy
+        event.modifiedWith = rest.modifiedWith
+        event.created = rest.created
+        event.createdBy = rest.createdBy
+        event.share = try link(rest.share)
+        guard !isFull || event.fields.allSatisfy({ $0.value != nil }) else {
+            throw ByteReader(bytes, at: table.lowerBound).malformed("a full save", expected: "without removed keys")
+        }
+        return event
+    }
+
+    private func link(_ range: Range<Int>?) throws -> LinkChange {
+        guard let range else { return .kept }
+        if range.isEmpty { return .removed }
+        var reader = ByteReader(bytes, in: range)
+        return .set(try reader.readRecordKey())
+    }
+}
+
+extension KeyedFields.Field {
+    mutating func version() throws -> Version {
+        let version = try value.readVersion("an original version")
+        try value.expectEnd("an original version")
+        guard let version else { throw value.malformed("an original version", expected: "left out when it is 0") }
+        return version
+    }
+
+    func linkChange() throws -> LinkChange {
+        if value.remaining == 0 { return .removed }
+        var reader = value
+        return .set(try reader.readRecordKey())
+    }
+
+    /// A number of which 0 is one like any other.
+    mutating func ordinal(_ what: StaticString) throws -> UInt64 {
+        let number = try value.readVarint(what)
+        try value.expectEnd(what)
+        return number
+    }
+}

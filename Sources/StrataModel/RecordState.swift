@@ -1,0 +1,137 @@
+/// What is known of a record beside its name and its fields.
+public struct RecordHeader: Sendable, Hashable {
+    /// A full event comes after at most so many that are none.
+    public static let maximumEventsSinceFull = 15
+
+    /// The event that made this state; its text is the change tag.
+    public var version: Version
+    public var type: UInt64
+    /// Microseconds since 1970.
+    public var created: Int64
+    public var createdBy: UInt64
+    public var modified: Int64
+    public var modifiedBy: UInt64
+    /// Ordinal of the device; 0 is none.
+    public var modifiedWith: UInt64
+    public var eventsSinceFull: Int
+    public var stateDigest: UInt128
+    public var contentDigest: UInt128
+
+    public init(
+        version: Version, type: UInt64, created: Int64, createdBy: UInt64, modified: Int64, modifiedBy: UInt64,
+        modifiedWith: UInt64 = 0, eventsSinceFull: Int = 0, stateDigest: UInt128 = 0, contentDigest: UInt128 = 0
+    ) {
+        self.version = version
+        self.type = type
+        self.created = created
+        self.createdBy = createdBy
+        self.modified = modified
+        self.modifiedBy = modifiedBy
+        self.modifiedWith = modifiedWith
+        self.eventsSinceFull = eventsSinceFull
+        self.stateDigest = stateDigest
+        self.contentDigest = contentDigest
+    }
+}
+
+/// The state of a record as a plain value (docs/format.md §17). ``RecordStateView`` reads parts of an encoded one.
+///
+/// ```swift
+/// let state = try RecordState(decoding: bytes[...])
+/// state.header.version.tag
+/// state.fields.first { $0.field == title }?.value
+/// ```
+public struct RecordState: Sendable, Hashable {
+    public var header: RecordHeader
+    public var parent: RecordKey?
+    public var share: RecordKey?
+    /// In the order of their ordinals.
+    public var fields: [RecordField]
+
+    public init(
+        header: RecordHeader, parent: RecordKey? = nil, share: RecordKey? = nil, fields: [RecordField] = []
+    ) {
+        self.header = header
+        self.parent = parent
+        self.share = share
+        self.fields = fields
+    }
+
+    public func encode(into writer: inout ByteWriter) throws {
+        guard (0...RecordHeader.maximumEventsSinceFull).contains(header.eventsSinceFull) else {
+            throw StrataError.tooLarge(
+                "the events since the last full one", limit: RecordHeader.maximumEventsSinceFull,
+                found: header.eventsSinceFull)
+        }
+        let start = writer.append(header)
+        if let parent { try writer.appendField(StateField.parent) { try $0.append(parent) } }
+        if let share { try writer.appendField(StateField.share) { try $0.append(share) } }
+        writer.finishHeader(from: start)
+        var builder = FieldTableBuilder()
+        for field in fields { try builder.append(field.field, field.value) }
+        builder.finish(into: &writer)
+    }
+
+    public init(decoding bytes: ArraySlice<UInt8>) throws {
+        self = try bytes.withUnsafeBytes { bytes in
+            let view = try RecordStateView(bytes, in: 0..<bytes.count)
+            let links = try view.links()
+            return RecordState(
+                header: try view.header(), parent: try links.parent.map { try view.key($0) },
+                share: try links.share.map { try view.key($0) }, fields: try view.allFields())
+        }
+    }
+}
+
+/// A key of a record with its value.
+public struct RecordField: Sendable, Hashable {
+    public var field: UInt32
+    public var value: FieldValue
+
+    public init(_ field: UInt32, _ value: FieldValue) {
+        self.field = field
+        self.value = value
+    }
+}
+
+/// Keys of a state's keyed fields.
+enum StateField {
+    static let parent: UInt64 = 2
+    static let share: UInt64 = 4
+}
+
+/// Where the fixed part of a state has what, and its form.
+enum StateLayout {
+    static let form: UInt8 = 1
+    static let size = 1
+    static let version = 3
+    static let stateDigest = 11
+    static let contentDigest = 27
+    static let created = 43
+    static let rest = 51
+}
+
+extension ByteWriter {
+    /// The header's numbers; returns where it began, for `finishHeader`.
+    mutating func append(_ header: RecordHeader) -> Int {
+        let start = bytes.count
+        append(StateLayout.form)
+        append(UInt16(0))
+        append(header.version.packed)
+        append(header.stateDigest)
+        append(header.contentDigest)
+        append(header.created)
+        appendVarint(zigzag(header.modified &- header.created))
+        appendVarint(header.type)
+        appendVarint(header.createdBy)
+        appendVarint(header.modifiedBy)
+        appendVarint(header.modifiedWith)
+        appendVarint(UInt64(header.eventsSinceFull))
+        return start
+    }
+
+    mutating func finishHeader(from start: Int) {
+        // Two names of at most 4,096 bytes and a dozen numbers are far below 65,536.
+        overwrite(UInt16(bytes.count - start), at: start + StateLayout.size)
+    }
+}

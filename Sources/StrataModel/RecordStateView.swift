@@ -1,0 +1,118 @@
+/// A look at an encoded state: header, links and fields, each without the others (docs/format.md §17).
+///
+/// ```swift
+/// let view = try RecordStateView(bytes, in: 0..<bytes.count)
+/// guard view.version == wanted else { return nil }
+/// let title = try view.fields().value(of: titleField)
+/// ```
+public struct RecordStateView {
+    // Valid only inside the `withUnsafeBytes` that made it.
+    let bytes: UnsafeRawBufferPointer
+    let range: Range<Int>
+    private let tableStart: Int
+
+    /// The state that fills `range` of the bytes, which must stay alive as long as the view is used.
+    public init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) throws {
+        var reader = ByteReader(bytes, in: range)
+        let form = try reader.read(UInt8.self, "the form of a record's state")
+        guard form == StateLayout.form else { throw StrataError.newer("the form of a record's state", form, reader) }
+        let size = Int(try reader.read(UInt16.self, "the size of a state's header"))
+        guard size >= StateLayout.rest, size <= range.count else {
+            throw reader.malformed(
+                "the size of a state's header", expected: "\(StateLayout.rest) to \(range.count)", found: "\(size)")
+        }
+        let packed = try reader.read(UInt64.self, "the version of a record")
+        guard packed >> 63 == 0 else { throw reader.malformed("the version of a record", expected: "63 bits") }
+        self.bytes = bytes
+        self.range = range
+        tableStart = range.lowerBound + size
+    }
+
+    private func load<Number: FixedWidthInteger>(_ place: Int, as _: Number.Type) -> Number {
+        Number(littleEndian: bytes.loadUnaligned(fromByteOffset: range.lowerBound + place, as: Number.self))
+    }
+
+    /// The change tag in its stored form; what a reader of feeds compares first.
+    public var version: Version { Version(packed: load(StateLayout.version, as: UInt64.self)) }
+    public var stateDigest: UInt128 { load(StateLayout.stateDigest, as: UInt128.self) }
+    public var contentDigest: UInt128 { load(StateLayout.contentDigest, as: UInt128.self) }
+    public var created: Int64 { load(StateLayout.created, as: Int64.self) }
+
+    public func header() throws -> RecordHeader {
+        var reader = ByteReader(bytes, in: range.lowerBound + StateLayout.rest..<tableStart)
+        return try readHeader(from: &reader)
+    }
+
+    private func readHeader(from reader: inout ByteReader) throws -> RecordHeader {
+        let modified = unzigzag(try reader.readVarint("the time of modification"))
+        let type = try reader.readVarint("a record's type")
+        let createdBy = try reader.readVarint("who created a record")
+        let modifiedBy = try reader.readVarint("who modified a record")
+        let modifiedWith = try reader.readVarint("the device that modified a record")
+        let eventsSinceFull = try reader.readVarint(
+            "the events since the last full one", atMost: UInt64(RecordHeader.maximumEventsSinceFull))
+        return RecordHeader(
+            version: version, type: type, created: created, createdBy: createdBy, modified: created &+ modified,
+            modifiedBy: modifiedBy, modifiedWith: modifiedWith, eventsSinceFull: Int(eventsSinceFull),
+            stateDigest: stateDigest, contentDigest: contentDigest)
+    }
+
+    /// Where the bytes have the keys of the linked records, for ``key(_:)``.
+    public func links() throws -> (parent: Range<Int>?, share: Range<Int>?) {
+        var reader = ByteReader(bytes, in: range.lowerBound + StateLayout.rest..<tableStart)
+        _ = try readHeader(from: &reader)
+        guard reader.remaining > 0 else { return (nil, nil) }
+        var fields = KeyedFields(reader)
+        var links: (parent: Range<Int>?, share: Range<Int>?)
+        while let field = try fields.next() {
+            switch field.key {
+            case StateField.parent: links.parent = try field.link()
+            case StateField.share: links.share = try field.link()
+            default: try field.skip()
+            }
+        }
+        return links
+    }
+
+    /// The key at a place that ``links()`` told.
+    public func key(_ range: Range<Int>) throws -> RecordKey {
+        var reader = ByteReader(bytes, in: range)
+        return try reader.readRecordKey()
+    }
+
+    public func fields() throws -> FieldTable { try FieldTable(bytes, in: tableStart..<range.upperBound) }
+
+    func allFields() throws -> [RecordField] {
+        try fields().changes().map { change in
+            guard let value = change.value else {
+                throw ByteReader(bytes, at: tableStart).malformed("a record's state", expected: "without removed keys")
+            }
+            return RecordField(change.field, value)
+        }
+    }
+
+    /// Puts the contributions to the digests into an encoded state.
+    public static func setDigests(
+        state: UInt128, content: UInt128, in bytes: UnsafeMutableRawBufferPointer
+    ) throws {
+        guard bytes.count >= StateLayout.rest else {
+            throw ByteReader(UnsafeRawBufferPointer(bytes)).malformed("a record's state", expected: "longer")
+        }
+        bytes.storeBytes(of: state.littleEndian, toByteOffset: StateLayout.stateDigest, as: UInt128.self)
+        bytes.storeBytes(of: content.littleEndian, toByteOffset: StateLayout.contentDigest, as: UInt128.self)
+    }
+}
+
+extension KeyedFields.Field {
+    /// Where a record key is in the bytes; empty if there is none. Its name is not judged as text.
+    func link() throws -> Range<Int> {
+        let range = value.position..<value.position + value.remaining
+        if range.isEmpty { return range }
+        var reader = value
+        _ = try reader.readVarint("a link's zone")
+        guard reader.remaining <= Envelope.maximumNameBytes else {
+            throw reader.malformed("a link's name", expected: "at most \(Envelope.maximumNameBytes) bytes")
+        }
+        return range
+    }
+}

@@ -1,0 +1,183 @@
+/// What a client asked for, by name, since what is refused may never get an ordinal (docs/format.md §19).
+///
+/// ```swift
+/// var request = Request(database: DatabaseID(.private), .modifyRecords(ModifyRecordsRequest()))
+/// let zone = request.names.ordinal(of: ZoneID("Notes"))
+/// ```
+public struct Request: Sendable, Hashable {
+    public static let version: UInt8 = 1
+    public static let maximumCount: UInt64 = 1 << 20
+
+    public enum Content: Sendable, Hashable {
+        case modifyRecords(ModifyRecordsRequest)
+        case modifyZones(ModifyZonesRequest)
+        case modifySubscriptions(ModifySubscriptionsRequest)
+    }
+
+    public var database: DatabaseID
+    public var names: RequestNames
+    public var content: Content
+
+    public init(database: DatabaseID, names: RequestNames = RequestNames(), _ content: Content) {
+        self.database = database
+        self.names = names
+        self.content = content
+    }
+
+    public func encoded() throws -> [UInt8] {
+        var writer = ByteWriter(reserving: 256)
+        try encode(into: &writer)
+        return writer.bytes
+    }
+
+    public func encode(into writer: inout ByteWriter) throws {
+        writer.append(Self.version)
+        switch content {
+        case .modifyRecords: writer.append(1 as UInt8)
+        case .modifyZones: writer.append(2 as UInt8)
+        case .modifySubscriptions: writer.append(3 as UInt8)
+        }
+        writer.append(database.scope.rawValue)
+        try writer.append(name: database.owner)
+        try names.encode(into: &writer)
+        switch content {
+        case .modifyRecords(let request): try request.encode(into: &writer)
+        case .modifyZones(let request): try request.encode(into: &writer)
+        case .modifySubscriptions(let request): try request.encode(into: &writer)
+        }
+    }
+
+    public init(decoding bytes: ArraySlice<UInt8>) throws {
+        self = try bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            let request = try Request(from: &reader)
+            try reader.expectEnd("a request")
+            return request
+        }
+    }
+
+    private init(from reader: inout ByteReader) throws {
+        let version = try reader.read(UInt8.self, "a request's version")
+        guard version == Self.version else { throw StrataError.newer("a request's version", version, reader) }
+        let kind = try reader.read(UInt8.self, "a request's kind")
+        let number = try reader.read(UInt8.self, "a database's scope")
+        guard let scope = InternedName.Scope(rawValue: number) else {
+            throw reader.malformed("a database's scope", expected: "1, 2 or 3", found: "\(number)")
+        }
+        database = DatabaseID(scope, owner: try reader.readName("a database's owner"))
+        names = try RequestNames(from: &reader)
+        switch kind {
+        case 1: content = .modifyRecords(try ModifyRecordsRequest(from: &reader))
+        case 2: content = .modifyZones(try ModifyZonesRequest(from: &reader))
+        case 3: content = .modifySubscriptions(try ModifySubscriptionsRequest(from: &reader))
+        default: throw StrataError.newer("a request's kind", kind, reader)
+        }
+    }
+}
+
+/// The names of one request. Its ordinals count from 1 in each table.
+public struct RequestNames: Sendable, Hashable {
+    public private(set) var zones: [ZoneID] = []
+    public private(set) var recordTypes: [String] = []
+    public private(set) var keys: [String] = []
+
+    public init() {}
+
+    // Where names are in the lists; what decoding made gets it with the first question.
+    private var zonePlaces: [ZoneID: Int] = [:]
+    private var typePlaces: [ExactName: Int] = [:]
+    private var keyPlaces: [ExactName: Int] = [:]
+
+    public mutating func ordinal(of zone: ZoneID) -> UInt64 {
+        UInt64(Self.place(of: zone, in: &zones, &zonePlaces) { $0 })
+    }
+
+    public mutating func ordinal(ofType name: String) -> UInt64 {
+        UInt64(Self.place(of: name, in: &recordTypes, &typePlaces) { ExactName(text: $0) })
+    }
+
+    public mutating func ordinal(ofKey name: String) -> UInt32 {
+        UInt32(Self.place(of: name, in: &keys, &keyPlaces) { ExactName(text: $0) })
+    }
+
+    private static func place<Item, Key: Hashable>(
+        of item: Item, in items: inout [Item], _ places: inout [Key: Int], _ key: (Item) -> Key
+    ) -> Int {
+        if places.isEmpty {
+            for (index, item) in items.enumerated() where places[key(item)] == nil { places[key(item)] = index + 1 }
+        }
+        if let place = places[key(item)] { return place }
+        items.append(item)
+        places[key(item)] = items.count
+        return items.count
+    }
+
+    public func zone(_ ordinal: UInt64) -> ZoneID? { Self.item(ordinal, of: zones) }
+    public func recordType(_ ordinal: UInt64) -> String? { Self.item(ordinal, of: recordTypes) }
+    public func key(_ ordinal: UInt32) -> String? { Self.item(UInt64(ordinal), of: keys) }
+
+    private static func item<Item>(_ ordinal: UInt64, of items: [Item]) -> Item? {
+        ordinal > 0 && ordinal <= UInt64(items.count) ? items[Int(ordinal) - 1] : nil
+    }
+
+    func encode(into writer: inout ByteWriter) throws {
+        try writer.appendList(zones) { zone, writer in
+            try writer.append(name: zone.owner)
+            try writer.append(name: zone.name)
+        }
+        try writer.appendList(recordTypes) { try $1.append(name: $0) }
+        try writer.appendList(keys) { try $1.append(name: $0) }
+    }
+
+    init(from reader: inout ByteReader) throws {
+        zones = try reader.readList("the number of zones") { reader in
+            let owner = try reader.readName("a zone's owner")
+            return ZoneID(try reader.readName("a zone's name"), owner: owner)
+        }
+        recordTypes = try reader.readList("the number of types") { try $0.readName("a record type") }
+        keys = try reader.readList("the number of keys") { try $0.readName("a key") }
+    }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.zones == right.zones && left.recordTypes.elementsEqual(right.recordTypes, by: isSameText)
+            && left.keys.elementsEqual(right.keys, by: isSameText)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(zones)
+        for name in recordTypes + keys { hasher.combine(bytesOf: name) }
+    }
+}
+
+extension ByteWriter {
+    mutating func append(name: String) throws {
+        try StrataError.checkName(name, "a name's bytes")
+        appendString(name)
+    }
+
+    /// The number of items, then each.
+    mutating func appendList<Item>(_ items: [Item], _ body: (Item, inout ByteWriter) throws -> Void) throws {
+        guard items.count <= Int(Request.maximumCount) else {
+            throw StrataError.tooLarge("the items of a list", limit: Int(Request.maximumCount), found: items.count)
+        }
+        appendVarint(UInt64(items.count))
+        for item in items { try body(item, &self) }
+    }
+}
+
+extension ByteReader {
+    mutating func readName(_ what: StaticString) throws -> String {
+        try readString(what, atMost: Envelope.maximumNameBytes)
+    }
+
+    mutating func readList<Item>(
+        _ what: StaticString, _ body: (inout ByteReader) throws -> Item
+    ) throws -> [Item] {
+        let count = try readVarint(what, atMost: Request.maximumCount)
+        var items: [Item] = []
+        // An item takes a byte at least, so that the bytes bound what is reserved.
+        items.reserveCapacity(min(Int(count), remaining, 1_024))
+        for _ in 0..<count { items.append(try body(&self)) }
+        return items
+    }
+}

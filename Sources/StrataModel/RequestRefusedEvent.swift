@@ -1,0 +1,102 @@
+/// That a request, or a part of it, was refused, and why: an audit.
+public struct RequestRefusedEvent: EventBody {
+    public static let kind = EventKind.requestRefused
+    public static let maximumRequestBytes = 256 << 10
+    public static let maximumMessageBytes = 65_536
+
+    /// An item that was the cause.
+    public struct Culprit: Sendable, Hashable {
+        public enum List: UInt8, Sendable, CaseIterable {
+            case saves, deletes
+        }
+
+        public var list: List
+        public var index: UInt64
+        /// The number that CKError gives it.
+        public var code: UInt64
+        /// What the store had.
+        public var version: Version?
+
+        public init(_ list: List, index: UInt64, code: UInt64, version: Version? = nil) {
+            self.list = list
+            self.index = index
+            self.code = code
+            self.version = version
+        }
+    }
+
+    public var code: UInt64
+    public var message: String?
+    /// The complete request, encoded; nil if it was too large.
+    public private(set) var request: [UInt8]?
+    /// The length of a request that is not kept.
+    public private(set) var requestBytes: UInt64
+    public var culprits: [Culprit]
+
+    /// Keeps the request unless it is larger than 256 KiB, and then its length.
+    public init(code: UInt64, message: String? = nil, request: [UInt8]? = nil, culprits: [Culprit] = []) {
+        self.code = code
+        self.message = message
+        let isTooLarge = request.map { $0.count > Self.maximumRequestBytes } ?? false
+        self.request = isTooLarge ? nil : request
+        requestBytes = isTooLarge ? UInt64(request?.count ?? 0) : 0
+        self.culprits = culprits
+    }
+
+    private static let message: UInt64 = 5
+    private static let request: UInt64 = 7
+    private static let requestBytes: UInt64 = 9
+    private static let culprits: UInt64 = 11
+
+    public func encode(into writer: inout ByteWriter) throws {
+        if let message, message.utf8.count > Self.maximumMessageBytes {
+            throw StrataError.tooLarge(
+                "a message's bytes", limit: Self.maximumMessageBytes, found: message.utf8.count)
+        }
+        writer.appendVarint(code)
+        writer.appendMeasured { writer in
+            writer.appendField(Self.message, text: message)
+            writer.appendField(Self.request, bytes: request)
+            writer.appendField(Self.requestBytes, requestBytes)
+            guard !culprits.isEmpty else { return }
+            writer.appendField(Self.culprits) { writer in
+                for culprit in culprits {
+                    writer.append(culprit.list.rawValue)
+                    writer.appendVarint(culprit.index)
+                    writer.appendVarint(culprit.code)
+                    writer.appendVersion(culprit.version)
+                }
+            }
+        }
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        self.init(code: try reader.readVarint("an error code"))
+        var fields = try KeyedFields(from: &reader, "the fields of a refusal")
+        while var field = try fields.next() {
+            switch field.key {
+            case Self.message: message = try field.text("a message", atMost: Self.maximumMessageBytes)
+            case Self.request: request = try field.bytes("a request", atMost: Self.maximumRequestBytes)
+            case Self.requestBytes: requestBytes = try field.number("a request's length")
+            case Self.culprits: culprits = try Self.readCulprits(&field.value)
+            default: try field.skip()
+            }
+        }
+    }
+
+    private static func readCulprits(_ reader: inout ByteReader) throws -> [Culprit] {
+        var culprits: [Culprit] = []
+        repeat {
+            let list = try reader.read(UInt8.self, "an item's list")
+            guard let list = Culprit.List(rawValue: list) else {
+                throw reader.malformed("an item's list", expected: "0 or 1", found: "\(list)")
+            }
+            culprits.append(
+                Culprit(
+                    list, index: try reader.readVarint("an item's index"),
+                    code: try reader.readVarint("an item's error"),
+                    version: try reader.readVersion("an item's version")))
+        } while reader.remaining > 0
+        return culprits
+    }
+}

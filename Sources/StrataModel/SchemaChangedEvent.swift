@@ -1,0 +1,78 @@
+/// A field that a record type has, from its first save on or because it was declared.
+public struct SchemaField: Sendable, Hashable {
+    public struct Indexes: OptionSet, Sendable, Hashable {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        public static let queryable = Self(rawValue: 1)
+        public static let sortable = Self(rawValue: 2)
+        public static let searchable = Self(rawValue: 4)
+    }
+
+    public var field: UInt32
+    /// A scalar kind or a list of one.
+    public var kind: FieldKind
+    public var isEncrypted: Bool
+    public var indexes: Indexes
+
+    public init(_ field: UInt32, _ kind: FieldKind, isEncrypted: Bool = false, indexes: Indexes = []) {
+        self.field = field
+        self.kind = kind
+        self.isEncrypted = isEncrypted
+        self.indexes = indexes
+    }
+}
+
+/// What fields of a record type are declared as from now on; fields that are not named stay.
+public struct SchemaChangedEvent: EventBody {
+    public static let kind = EventKind.schemaChanged
+
+    public var type: UInt64
+    public var fields: [SchemaField]
+    public var original: Version?
+
+    public init(type: UInt64, fields: [SchemaField], original: Version? = nil) {
+        self.type = type
+        self.fields = fields
+        self.original = original
+    }
+
+    public func encode(into writer: inout ByteWriter) throws {
+        guard fields.count <= FieldTable.maximumCount else {
+            throw StrataError.tooLarge("the number of fields", limit: FieldTable.maximumCount, found: fields.count)
+        }
+        writer.appendVarint(type)
+        writer.appendVarint(UInt64(fields.count))
+        for field in fields {
+            guard field.kind.element.isScalar, field.field > 0 else {
+                throw StrataError(
+                    .invalidArgument, "A declared field has an ordinal and a kind of value.",
+                    .init(found: "\(field.field), \(field.kind)"))
+            }
+            writer.appendVarint(UInt64(field.field))
+            writer.append(field.kind.rawValue | (field.isEncrypted ? 0x80 : 0))
+            writer.append(field.indexes.rawValue)
+        }
+        writer.appendFields(original: original)
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        type = try reader.readVarint("a record type")
+        let count = try reader.readVarint("the number of fields", atMost: UInt64(FieldTable.maximumCount))
+        fields = []
+        // A field takes three bytes, so that the bytes bound what is reserved.
+        fields.reserveCapacity(min(Int(count), reader.remaining / 3))
+        for _ in 0..<count {
+            let field = try reader.readVarint("a field", atMost: FieldTable.maximumOrdinal)
+            guard field > 0 else { throw reader.malformed("a field", expected: "at least 1") }
+            let byte = try reader.read(UInt8.self, "a field's kind")
+            let kind = FieldKind(rawValue: byte & 0x7F)
+            guard kind.element.isScalar else { throw StrataError.newer("a field's kind", byte, reader) }
+            let indexes = try reader.read(UInt8.self, "a field's indexes")
+            fields.append(
+                SchemaField(
+                    UInt32(field), kind, isEncrypted: byte & 0x80 != 0, indexes: .init(rawValue: indexes)))
+        }
+        original = try reader.readOriginal()
+    }
+}

@@ -1,0 +1,170 @@
+/// What a user wants to be told of. Ordinals are the store's, or in a request those of its own tables.
+public struct Subscription: Sendable, Hashable {
+    public static let maximumPredicateBytes = 65_536
+
+    /// The numbers are CloudKit's, and on disk.
+    public enum Kind: UInt8, Sendable, CaseIterable {
+        case query = 1, recordZone, database
+    }
+
+    public struct Options: OptionSet, Sendable, Hashable {
+        public let rawValue: UInt64
+        public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+        public static let creation = Self(rawValue: 1)
+        public static let update = Self(rawValue: 2)
+        public static let deletion = Self(rawValue: 4)
+        public static let once = Self(rawValue: 8)
+    }
+
+    public var id: String
+    public var kind: Kind
+    /// 0: in no zone in particular.
+    public var zone: UInt64
+    /// 0: of any type.
+    public var recordType: UInt64
+    /// As format text; empty for none.
+    public var predicate: String
+    public var options: Options
+    public var notification: NotificationInfo?
+
+    public init(
+        _ id: String, _ kind: Kind, zone: UInt64 = 0, recordType: UInt64 = 0, predicate: String = "",
+        options: Options = [], notification: NotificationInfo? = nil
+    ) {
+        self.id = id
+        self.kind = kind
+        self.zone = zone
+        self.recordType = recordType
+        self.predicate = predicate
+        self.options = options
+        self.notification = notification
+    }
+
+    private enum Key {
+        static let zone: UInt64 = 4
+        static let recordType: UInt64 = 6
+        static let predicate: UInt64 = 8
+        static let options: UInt64 = 10
+        static let notification: UInt64 = 13
+    }
+
+    func encode(into writer: inout ByteWriter, original: Version? = nil) throws {
+        try StrataError.checkName(id, "a subscription id's bytes")
+        guard predicate.utf8.count <= Self.maximumPredicateBytes else {
+            throw StrataError.tooLarge(
+                "a predicate's bytes", limit: Self.maximumPredicateBytes, found: predicate.utf8.count)
+        }
+        writer.appendString(id)
+        writer.append(kind.rawValue)
+        writer.appendField(CommonField.original, original?.packed ?? 0)
+        writer.appendField(Key.zone, zone)
+        writer.appendField(Key.recordType, recordType)
+        writer.appendField(Key.predicate, text: predicate.isEmpty ? nil : predicate)
+        writer.appendField(Key.options, options.rawValue)
+        if let notification {
+            try writer.appendField(Key.notification) { try notification.encode(into: &$0) }
+        }
+    }
+
+    /// Reads up to the end of the reader.
+    static func read(from reader: inout ByteReader) throws -> (subscription: Subscription, original: Version?) {
+        let id = try reader.readString("a subscription's id", atMost: Envelope.maximumNameBytes)
+        let number = try reader.read(UInt8.self, "a subscription's kind")
+        guard let kind = Kind(rawValue: number) else {
+            throw StrataError.newer("a subscription's kind", number, reader)
+        }
+        var subscription = Subscription(id, kind)
+        var original: Version?
+        var fields = KeyedFields(restOf: &reader)
+        while var field = try fields.next() {
+            switch field.key {
+            case CommonField.original: original = try field.version()
+            case Key.zone: subscription.zone = try field.number("a subscription's zone")
+            case Key.recordType: subscription.recordType = try field.number("a subscription's type")
+            case Key.predicate:
+                subscription.predicate = try field.text("a predicate", atMost: maximumPredicateBytes)
+                guard !subscription.predicate.isEmpty else {
+                    throw field.value.malformed("a predicate", expected: "left out when it is empty")
+                }
+            case Key.options:
+                subscription.options = Options(rawValue: try field.number("a subscription's options"))
+            case Key.notification: subscription.notification = try NotificationInfo(from: field.value)
+            default: try field.skip()
+            }
+        }
+        return (subscription, original)
+    }
+}
+
+/// That a user subscribed, or changed a subscription.
+public struct SubscriptionSavedEvent: EventBody {
+    public static let kind = EventKind.subscriptionSaved
+
+    public var database: UInt64
+    public var user: UInt64
+    public var subscription: Subscription
+    public var original: Version?
+
+    public init(database: UInt64, user: UInt64, _ subscription: Subscription, original: Version? = nil) {
+        self.database = database
+        self.user = user
+        self.subscription = subscription
+        self.original = original
+    }
+
+    public func encode(into writer: inout ByteWriter) throws {
+        writer.appendVarint(database)
+        writer.appendVarint(user)
+        try subscription.encode(into: &writer, original: original)
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        database = try reader.readVarint("a subscription's database")
+        user = try reader.readVarint("a subscription's user")
+        (subscription, original) = try Subscription.read(from: &reader)
+    }
+}
+
+/// That a subscription is no more.
+public struct SubscriptionDeletedEvent: EventBody {
+    public static let kind = EventKind.subscriptionDeleted
+
+    public var database: UInt64
+    public var user: UInt64
+    public var id: String
+    /// Whether it ended because it fired, and was to do so once.
+    public var hasFiredOnce: Bool
+
+    public init(database: UInt64, user: UInt64, id: String, hasFiredOnce: Bool = false) {
+        self.database = database
+        self.user = user
+        self.id = id
+        self.hasFiredOnce = hasFiredOnce
+    }
+
+    private static let firedOnce: UInt64 = 5
+
+    public func encode(into writer: inout ByteWriter) throws {
+        try StrataError.checkName(id, "a subscription id's bytes")
+        writer.appendVarint(database)
+        writer.appendVarint(user)
+        writer.appendString(id)
+        writer.appendMeasured { $0.appendField(Self.firedOnce, hasFiredOnce ? 1 : 0) }
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        database = try reader.readVarint("a subscription's database")
+        user = try reader.readVarint("a subscription's user")
+        id = try reader.readString("a subscription's id", atMost: Envelope.maximumNameBytes)
+        hasFiredOnce = false
+        var fields = try KeyedFields(from: &reader, "the fields of a deletion")
+        while var field = try fields.next() {
+            guard field.key == Self.firedOnce else {
+                try field.skip()
+                continue
+            }
+            hasFiredOnce = try field.number("the mark of having fired", atMost: 1) == 1
+        }
+    }
+}

@@ -1,0 +1,118 @@
+/// What can be done with a zone; the bits are those of CloudKit.
+public struct ZoneCapabilities: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt64
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    public static let fetchChanges = Self(rawValue: 1)
+    public static let atomic = Self(rawValue: 2)
+    public static let sharing = Self(rawValue: 4)
+    public static let zoneWideSharing = Self(rawValue: 8)
+}
+
+/// Whether each record has a key of its own, or the zone one for all. The numbers are on disk.
+public enum EncryptionScope: UInt8, Sendable, CaseIterable {
+    case record, zone
+}
+
+/// That a zone was made, or is no longer what it was.
+public struct ZoneSavedEvent: EventBody {
+    public static let kind = EventKind.zoneSaved
+
+    public var zone: UInt64
+    public var database: UInt64
+    /// The version of the event that began this life of the zone; nil if it is this one.
+    public var incarnation: Version?
+    public var capabilities: ZoneCapabilities
+    public var encryptionScope: EncryptionScope
+    public var share: RecordKey?
+    public var original: Version?
+
+    public init(
+        zone: UInt64, database: UInt64, incarnation: Version? = nil, capabilities: ZoneCapabilities = [],
+        encryptionScope: EncryptionScope = .record, share: RecordKey? = nil, original: Version? = nil
+    ) {
+        self.zone = zone
+        self.database = database
+        self.incarnation = incarnation
+        self.capabilities = capabilities
+        self.encryptionScope = encryptionScope
+        self.share = share
+        self.original = original
+    }
+
+    private static let scope: UInt64 = 4
+    private static let share: UInt64 = 6
+
+    public func encode(into writer: inout ByteWriter) throws {
+        writer.appendVarint(zone)
+        writer.appendVarint(database)
+        writer.appendVersion(incarnation)
+        writer.appendVarint(capabilities.rawValue)
+        try writer.appendMeasured { writer in
+            writer.appendField(CommonField.original, original?.packed ?? 0)
+            writer.appendField(Self.scope, UInt64(encryptionScope.rawValue))
+            if let share { try writer.appendField(Self.share) { try $0.append(share) } }
+        }
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        self.init(
+            zone: try reader.readVarint("the zone of an event"), database: try reader.readVarint("a zone's database"),
+            incarnation: try reader.readVersion("a zone's incarnation"),
+            capabilities: ZoneCapabilities(rawValue: try reader.readVarint("a zone's capabilities")))
+        var fields = try KeyedFields(from: &reader, "the fields of a zone")
+        while var field = try fields.next() {
+            switch field.key {
+            case CommonField.original: original = try field.version()
+            case Self.scope:
+                _ = try field.number("an encryption scope", atMost: 1)
+                encryptionScope = .zone
+            case Self.share: share = try field.value.readRecordKey()
+            default: try field.skip()
+            }
+        }
+    }
+}
+
+/// That a zone, with all its records, is no more.
+public struct ZoneDeletedEvent: EventBody {
+    public static let kind = EventKind.zoneDeleted
+
+    public enum Reason: UInt8, Sendable, CaseIterable {
+        case deleted = 1, purged, encryptedDataReset
+    }
+
+    public var zone: UInt64
+    public var database: UInt64
+    /// Which life of the zone ended.
+    public var incarnation: Version?
+    public var reason: Reason
+
+    public init(zone: UInt64, database: UInt64, incarnation: Version?, reason: Reason = .deleted) {
+        self.zone = zone
+        self.database = database
+        self.incarnation = incarnation
+        self.reason = reason
+    }
+
+    public func encode(into writer: inout ByteWriter) throws {
+        writer.appendVarint(zone)
+        writer.appendVarint(database)
+        writer.appendVersion(incarnation)
+        writer.append(reason.rawValue)
+        writer.appendVarint(0)
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        zone = try reader.readVarint("the zone of an event")
+        database = try reader.readVarint("a zone's database")
+        incarnation = try reader.readVersion("a zone's incarnation")
+        let number = try reader.read(UInt8.self, "why a zone was deleted")
+        guard let reason = Reason(rawValue: number) else {
+            throw StrataError.newer("why a zone was deleted", number, reader)
+        }
+        self.reason = reason
+        var fields = try KeyedFields(from: &reader, "the fields of a deletion")
+        try fields.skipAll()
+    }
+}

@@ -1,0 +1,122 @@
+import StrataModel
+
+/// Builds a tree from entries that come in order, with full pages, touching each page once.
+public final class BulkLoader {
+    private let fork: Fork
+    /// One for each level that has entries, leaves first.
+    private var levels: [Level] = []
+    private var lastKey: [UInt8] = []
+    private(set) var entryCount: UInt64 = 0
+
+    /// The page of one level that is being filled.
+    private final class Level {
+        let content = PageContent()
+        /// What a leaf's page would use without its prefix.
+        var plainBytes = PageLayout.headerBytes
+        /// Separates this page from the one before it; empty for the first.
+        var separator: [UInt8] = []
+    }
+
+    init(_ fork: Fork) { self.fork = fork }
+
+    /// Appends an entry whose key is behind all keys before it.
+    public func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
+        try Fork.check(key, value)
+        let isAscending = lastKey.withUnsafeBytes { Bytes.compare($0, key) < 0 }
+        guard isAscending else {
+            throw StrataError(.invalidArgument, "Entries that are loaded in bulk come in order of their keys.")
+        }
+        lastKey.removeAll(keepingCapacity: true)
+        lastKey.append(contentsOf: key)
+        entryCount += 1
+        let stored = try fork.stored(value)
+        if levels.isEmpty { start(level: 0) }
+        let leaf = levels[0]
+        let entryBytes =
+            PageLayout.leafSlotBytes + PageLayout.entryHeaderBytes + key.count + stored.byteCount
+        if !hasRoom(leaf, key, entryBytes) { try finishLeaf(before: key) }
+        leaf.content.insert(leaf: leaf.content.entries.count, key: key, stored)
+        leaf.plainBytes += entryBytes
+    }
+
+    private func start(level: Int) {
+        let made = Level()
+        made.content.start(level: level)
+        levels.append(made)
+    }
+
+    private func hasRoom(_ leaf: Level, _ key: UnsafeRawBufferPointer, _ entryBytes: Int) -> Bool {
+        let plain = leaf.plainBytes + entryBytes
+        if plain <= PageLayout.pageBytes { return true }
+        // Every entry saves the prefix, and the page holds it once.
+        let prefixBytes = leaf.content.commonPrefix(with: key)
+        return plain - leaf.content.entries.count * prefixBytes <= PageLayout.pageBytes
+    }
+
+    private func finishLeaf(before key: UnsafeRawBufferPointer) throws {
+        let leaf = levels[0]
+        let separator = leaf.content.separator(before: key)
+        try finish(0)
+        leaf.separator = separator
+    }
+
+    /// Writes the page of a level, hands it to the level above, and starts the next one.
+    private func finish(_ index: Int) throws {
+        let level = levels[index]
+        let page = try fork.newPage()
+        let all = 0..<level.content.entries.count
+        level.content.write(all, to: page.base, number: page.number, birth: fork.epoch)
+        try add(page.number, separator: level.separator, to: index + 1)
+        level.content.start(level: index)
+        level.plainBytes = PageLayout.headerBytes
+    }
+
+    private func add(_ child: PageNumber, separator: [UInt8], to index: Int) throws {
+        if levels.count == index { start(level: index) }
+        let branch = levels[index]
+        let place = branch.content.entries.count
+        separator.withUnsafeBytes { branch.content.insert(branch: place, key: $0, child: child) }
+        if branch.content.fits(0..<place + 1) { return }
+        branch.content.remove(place)
+        try finish(index)
+        branch.separator = separator
+        separator.withUnsafeBytes { branch.content.insert(branch: 0, key: $0, child: child) }
+    }
+
+    /// Writes what is still open; the root of the new tree.
+    func finish() throws -> TreeRoot {
+        guard !levels.isEmpty else { return .empty }
+        var index = 0
+        while true {
+            let isTop = index == levels.count - 1
+            if isTop, levels[index].content.entries.count == 1, index > 0 {
+                return TreeRoot(page: levels[index].content.entries[0].child, level: index - 1, entryCount: entryCount)
+            }
+            try finish(index)
+            index += 1
+        }
+    }
+}
+
+extension Fork {
+    /// Gives a tree that is empty all its entries at once.
+    ///
+    /// ```swift
+    /// try fork.load(records) { loader in for entry in sorted { try loader.append(entry.key, entry.value) } }
+    /// ```
+    /// - Throws: ``StrataError`` if the tree has entries, or the keys do not ascend; then the fork can only be dropped.
+    public func load(_ id: TreeID, _ body: (BulkLoader) throws -> Void) throws {
+        try requireOpen()
+        let foldedOffset = roots[id].foldedOffset
+        guard roots[id].page == 0 else {
+            throw StrataError(
+                .invalidArgument, "Only an empty tree can be loaded in bulk.",
+                .init(expected: "no entries", found: "\(roots[id].entryCount)"))
+        }
+        noteChange()
+        let loader = BulkLoader(self)
+        try body(loader)
+        roots[id] = try loader.finish()
+        roots[id].foldedOffset = foldedOffset
+    }
+}

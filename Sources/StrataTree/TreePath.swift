@@ -1,0 +1,52 @@
+/// One page on the way from a root to a leaf.
+struct PathStep {
+    var number: PageNumber
+    var base: UnsafeMutableRawPointer
+    /// Which child the path takes, in a branch.
+    var index: Int
+
+    var editor: PageEditor { PageEditor(base) }
+    @inline(__always)
+    var page: Page { Page(UnsafeRawPointer(base)) }
+}
+
+/// The pages from a root to a leaf, in memory that is taken once.
+final class TreePath {
+    /// A branch has two children at least but for pages that were cut, so this is never reached; it is checked.
+    private static let capacity = 64
+
+    private let steps = UnsafeMutablePointer<PathStep>.allocate(capacity: capacity)
+    private(set) var count = 0
+
+    deinit { steps.deallocate() }
+
+    func removeAll() { count = 0 }
+
+    func append(_ step: PathStep) {
+        precondition(count < Self.capacity, "a tree is not that high")
+        (steps + count).initialize(to: step)
+        count += 1
+    }
+
+    @inline(__always)
+    subscript(index: Int) -> PathStep {
+        precondition(index >= 0 && index < count, "a step of the path")
+        return steps[index]
+    }
+
+    func set(index: Int, at place: Int) {
+        precondition(place >= 0 && place < count, "a step of the path")
+        steps[place].index = index
+    }
+
+    var last: PathStep? { count > 0 ? steps[count - 1] : nil }
+
+    func popLast() -> PathStep? {
+        guard count > 0 else { return nil }
+        count -= 1
+        return steps[count]
+    }
+
+    /// Whether all steps but the last take the last child of their page.
+    var isRightmost: Bool { (0..<max(0, count - 1)).allSatisfy { steps[$0].index == steps[$0].page.count - 1 } }
+}

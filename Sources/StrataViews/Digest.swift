@@ -1,0 +1,93 @@
+import StrataModel
+
+/// Hashes for digests (docs/format-keys.md §5): MurmurHash3, x64, 128 bits, with a seed of 128 bits.
+public enum DigestHash {
+    private static let c1: UInt64 = 0x87C3_7B91_1142_53D5
+    private static let c2: UInt64 = 0x4CF5_AD43_2745_937F
+
+    public static func hash(_ seed: UInt128, _ bytes: UnsafeRawBufferPointer) -> UInt128 {
+        var h1 = UInt64(truncatingIfNeeded: seed)
+        var h2 = UInt64(truncatingIfNeeded: seed >> 64)
+        var place = 0
+        while place + 16 <= bytes.count {
+            let k1 = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+            let k2 = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place + 8, as: UInt64.self))
+            h1 ^= rotate(k1 &* c1, 31) &* c2
+            h1 = (rotate(h1, 27) &+ h2) &* 5 &+ 0x52DC_E729
+            h2 ^= rotate(k2 &* c2, 33) &* c1
+            h2 = (rotate(h2, 31) &+ h1) &* 5 &+ 0x3849_5AB5
+            place += 16
+        }
+        var (k1, k2): (UInt64, UInt64) = (0, 0)
+        for index in place..<bytes.count {
+            let offset = index - place
+            if offset < 8 {
+                k1 |= UInt64(bytes[index]) << UInt64(8 * offset)
+            } else {
+                k2 |= UInt64(bytes[index]) << UInt64(8 * (offset - 8))
+            }
+        }
+        h2 ^= rotate(k2 &* c2, 33) &* c1
+        h1 ^= rotate(k1 &* c1, 31) &* c2
+        h1 ^= UInt64(bytes.count)
+        h2 ^= UInt64(bytes.count)
+        h1 = h1 &+ h2
+        h2 = h2 &+ h1
+        h1 = mix(h1)
+        h2 = mix(h2)
+        h1 = h1 &+ h2
+        h2 = h2 &+ h1
+        return UInt128(h2) << 64 | UInt128(h1)
+    }
+
+    public static func hash(_ seed: UInt128, text: String) -> UInt128 {
+        var text = text
+        return text.withUTF8 { hash(seed, UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Of numbers, eight bytes each, and of hashes, sixteen.
+    static func hash(_ seed: UInt128, numbers: [UInt64] = [], hashes: [UInt128] = []) -> UInt128 {
+        withUnsafeTemporaryAllocation(byteCount: numbers.count * 8 + hashes.count * 16, alignment: 8) { buffer in
+            for (index, number) in numbers.enumerated() {
+                buffer.storeBytes(of: number.littleEndian, toByteOffset: index * 8, as: UInt64.self)
+            }
+            for (index, hash) in hashes.enumerated() {
+                let place = numbers.count * 8 + index * 16
+                buffer.storeBytes(of: hash.littleEndian, toByteOffset: place, as: UInt128.self)
+            }
+            return hash(seed, UnsafeRawBufferPointer(buffer))
+        }
+    }
+
+    private static func rotate(_ value: UInt64, _ count: UInt64) -> UInt64 { value << count | value >> (64 - count) }
+
+    private static func mix(_ value: UInt64) -> UInt64 {
+        var value = value
+        value ^= value >> 33
+        value = value &* 0xFF51_AFD7_ED55_8CCD
+        value ^= value >> 33
+        value = value &* 0xC4CE_B9FE_1A85_EC53
+        return value ^ value >> 33
+    }
+}
+
+/// The two digests of a store, or what an entry contributes to them.
+public struct Digests: Sendable, Hashable {
+    public var state: UInt128
+    public var content: UInt128
+
+    public init(state: UInt128 = 0, content: UInt128 = 0) {
+        self.state = state
+        self.content = content
+    }
+
+    static func += (left: inout Digests, right: Digests) {
+        left.state &+= right.state
+        left.content &+= right.content
+    }
+
+    static func -= (left: inout Digests, right: Digests) {
+        left.state &-= right.state
+        left.content &-= right.content
+    }
+}

@@ -1,0 +1,107 @@
+import StrataModel
+import StrataTree
+
+extension Fold {
+    func applyZoneSaved(_ event: ZoneSavedEvent, at place: EventPlace) throws {
+        let version = event.original ?? place.version
+        let before = try zoneRow(event.database, event.zone)
+        let isAlive = before?.status == .alive
+        guard isAlive == (event.incarnation != nil), !isAlive || before?.incarnation == event.incarnation else {
+            throw StrataError(
+                .brokenSequence, "A zone was saved in a life that it does not have.",
+                .init(
+                    expected: isAlive ? before?.incarnation.tag : "a new life",
+                    found: event.incarnation?.tag ?? "a new life"))
+        }
+        var row = before ?? ZoneRow(status: .alive, version: version, incarnation: version, lastChanged: 0)
+        row.status = .alive
+        row.version = version
+        row.incarnation = event.incarnation ?? version
+        row.capabilities = event.capabilities
+        row.encryptionScope = event.encryptionScope
+        row.lastChanged = place.version.offset
+        try setOwnDigests(&row, event.zone)
+        try put(row, event.database, event.zone, over: before)
+    }
+
+    func applyZoneDeleted(_ event: ZoneDeletedEvent, at place: EventPlace) throws {
+        guard let before = try zoneRow(event.database, event.zone), before.status == .alive,
+            before.incarnation == event.incarnation
+        else {
+            throw StrataError(
+                .brokenSequence, "A zone was deleted in a life that it does not have.",
+                .init(expected: "a zone that is there", found: event.incarnation?.tag ?? "none"))
+        }
+        try removeRecords(of: event.zone, before)
+        var row = ZoneRow(
+            status: Self.status(after: event.reason), version: place.version, incarnation: before.incarnation,
+            lastChanged: place.version.offset)
+        try setOwnDigests(&row, event.zone)
+        try put(row, event.database, event.zone, over: before)
+    }
+
+    private static func status(after reason: ZoneDeletedEvent.Reason) -> ZoneRow.Status {
+        switch reason {
+        case .deleted: .deleted
+        case .purged: .purged
+        case .encryptedDataReset: .encryptedDataReset
+        }
+    }
+
+    private func setOwnDigests(_ row: inout ZoneRow, _ zone: UInt64) throws {
+        let hash = try names.hash(4, zone, in: fork)
+        row.ownDigests.content = DigestHash.hash(hash, numbers: [2, UInt64(row.status.rawValue)])
+        row.ownDigests.state = DigestHash.hash(
+            row.ownDigests.content, numbers: [row.version.packed, row.incarnation.packed])
+    }
+
+    /// All records of a zone with their references. Rows of other zones' records that refer to them stay.
+    private func removeRecords(of zone: UInt64, _ row: ZoneRow) throws {
+        if row.outwardCount > 0 { try removeOutwardReferences(of: zone) }
+        let foreign = try foreignReferences(to: zone)
+        try withZoneBounds(zone) { lower, upper in
+            try fork.deleteRange(ViewTree.references, from: lower, to: upper)
+            try fork.deleteRange(ViewTree.records, from: lower, to: upper)
+        }
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        for key in foreign { try key.withUnsafeBytes { try fork.put(ViewTree.references, $0, none) } }
+    }
+
+    private func removeOutwardReferences(of zone: UInt64) throws {
+        var rows: [ReferenceKeys] = []
+        try withZoneBounds(zone) { lower, upper in
+            try fork.scan(ViewTree.records, from: lower, to: upper) { key, state in
+                var keys = ReferenceKeys()
+                keys.start(source: key)
+                if try keys.collectOld(try RecordStateView(state, in: 0..<state.count), state) { rows.append(keys) }
+                return true
+            }
+        }
+        for row in rows { try row.apply(to: fork) }
+    }
+
+    private func foreignReferences(to zone: UInt64) throws -> [[UInt8]] {
+        var keys: [[UInt8]] = []
+        try withZoneBounds(zone) { lower, upper in
+            try fork.scan(ViewTree.references, from: lower, to: upper) { key, _ in
+                var reader = KeyReader(key)
+                _ = try reader.readNumber()
+                _ = try reader.readText()
+                _ = try reader.readByte()
+                if try reader.readNumber() != zone { keys.append([UInt8](key)) }
+                return true
+            }
+        }
+        return keys
+    }
+
+    /// The keys that begin with a zone's number.
+    private func withZoneBounds(
+        _ zone: UInt64, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        let lower = ViewKeys.numbers(zone)
+        // No key continues with FF where a number ends: numbers order as their values do.
+        let upper = zone == .max ? [0xFF] : ViewKeys.numbers(zone + 1)
+        try lower.withUnsafeBytes { lower in try upper.withUnsafeBytes { try body(lower, $0) } }
+    }
+}

@@ -1,0 +1,108 @@
+import StrataModel
+
+/// Builds keys whose bytes order as their parts do (docs/format-keys.md §2).
+///
+/// ```swift
+/// var key = KeyWriter()
+/// key.append(number: zone)
+/// key.append(lastText: name)
+/// ```
+public struct KeyWriter: Sendable {
+    /// Numbers up to this are one byte.
+    private static let largestSingle: UInt64 = 246
+
+    public private(set) var bytes: [UInt8] = []
+
+    public init() {}
+
+    public mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+    /// Goes back to the first `count` bytes.
+    public mutating func cut(to count: Int) { bytes.removeLast(bytes.count - count) }
+
+    public mutating func append(byte: UInt8) { bytes.append(byte) }
+
+    public mutating func append(number: UInt64) {
+        guard number > Self.largestSingle else {
+            bytes.append(UInt8(number))
+            return
+        }
+        let count = (71 - number.leadingZeroBitCount) / 8
+        bytes.append(UInt8(Self.largestSingle) + UInt8(count))
+        for index in (0..<count).reversed() { bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * index))) }
+    }
+
+    public mutating func append(text: some Sequence<UInt8>) {
+        for byte in text {
+            bytes.append(byte)
+            if byte == 0 { bytes.append(0xFF) }
+        }
+        bytes.append(0)
+    }
+
+    /// Only at the end of a key.
+    public mutating func append(lastText text: some Sequence<UInt8>) { bytes.append(contentsOf: text) }
+
+    public mutating func append(int64 number: Int64) { append(bits: UInt64(bitPattern: number) ^ 1 << 63) }
+
+    public mutating func append(double number: Double) {
+        let bits = number.isNaN ? 0x7FF8_0000_0000_0000 : number == 0 ? 0 : number.bitPattern
+        append(bits: bits >> 63 == 1 ? ~bits : bits | 1 << 63)
+    }
+
+    private mutating func append(bits: UInt64) {
+        withUnsafeBytes(of: bits.bigEndian) { bytes.append(contentsOf: $0) }
+    }
+}
+
+/// Takes keys apart again. Bytes that are no key give an error.
+public struct KeyReader {
+    // Valid only inside the `withUnsafeBytes` that made it.
+    private var reader: ByteReader
+    private let bytes: UnsafeRawBufferPointer
+
+    public init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+        reader = ByteReader(bytes)
+    }
+
+    public mutating func readByte() throws -> UInt8 { try reader.read(UInt8.self, "a part of a key") }
+
+    public mutating func readNumber() throws -> UInt64 {
+        let first = try reader.read(UInt8.self, "a number of a key")
+        guard first > 246 else { return UInt64(first) }
+        guard first < 255 else { throw reader.malformed("a number of a key", expected: "below FF", found: "FF") }
+        var number: UInt64 = 0
+        for _ in 0..<Int(first) - 246 { number = number << 8 | UInt64(try readByte()) }
+        return number
+    }
+
+    public mutating func readText() throws -> [UInt8] {
+        var text: [UInt8] = []
+        while true {
+            let byte = try readByte()
+            if byte == 0 {
+                guard reader.remaining > 0, bytes[reader.position] == 0xFF else { return text }
+                _ = try readByte()
+            }
+            text.append(byte)
+        }
+    }
+
+    /// The rest of the key.
+    public mutating func readLastText() throws -> UnsafeRawBufferPointer {
+        let range = try reader.readRange(count: UInt64(reader.remaining), "the text of a key")
+        return UnsafeRawBufferPointer(rebasing: bytes[range])
+    }
+
+    public mutating func readInt64() throws -> Int64 { Int64(bitPattern: try readBits() ^ 1 << 63) }
+
+    public mutating func readDouble() throws -> Double {
+        let bits = try readBits()
+        return Double(bitPattern: bits >> 63 == 1 ? bits & ~(1 << 63) : ~bits)
+    }
+
+    private mutating func readBits() throws -> UInt64 {
+        UInt64(bigEndian: UInt64(littleEndian: try reader.read(UInt64.self, "a number of a key")).littleEndian)
+    }
+}

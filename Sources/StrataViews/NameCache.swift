@@ -1,0 +1,118 @@
+import StrataModel
+import StrataTree
+
+/// The hashes of names, and where zones belong, read from the names' tree once.
+///
+/// It belongs to one line of forks: what a dropped fork interned may come again as something else.
+final class NameCache {
+    /// By namespace and ordinal; 0 is not known yet.
+    private var hashes: [[UInt128]] = Array(repeating: [], count: 7)
+    private var databases: [UInt64: UInt64] = [:]
+    /// Names beyond are looked up each time.
+    private static let cachedOrdinals: UInt64 = 1 << 20
+
+    /// The hash of a name; ordinal 0 stands for nobody and nothing.
+    func hash(_ namespace: UInt8, _ ordinal: UInt64, in fork: Fork) throws -> UInt128 {
+        if ordinal == 0 { return 0 }
+        let known = hashes[Int(namespace)]
+        if ordinal < UInt64(known.count), known[Int(ordinal)] != 0 { return known[Int(ordinal)] }
+        return try add(try Self.name(namespace, ordinal, in: fork), ordinal, in: fork)
+    }
+
+    private func keep(_ hash: UInt128, _ namespace: UInt8, _ ordinal: UInt64) {
+        guard ordinal < Self.cachedOrdinals else { return }
+        let missing = Int(ordinal) + 1 - hashes[Int(namespace)].count
+        if missing > 0 { hashes[Int(namespace)] += repeatElement(0, count: missing) }
+        hashes[Int(namespace)][Int(ordinal)] = hash
+    }
+
+    func database(ofZone zone: UInt64, in fork: Fork) throws -> UInt64 {
+        if let known = databases[zone] { return known }
+        _ = try add(try Self.name(4, zone, in: fork), zone, in: fork)
+        return databases[zone] ?? 0
+    }
+
+    private func add(_ name: InternedName.Name, _ ordinal: UInt64, in fork: Fork) throws -> UInt128 {
+        let namespace = name.namespace
+        let hash: UInt128
+        switch name {
+        case .user(let text), .recordType(let text), .field(let text):
+            hash = DigestHash.hash(UInt128(namespace), text: text)
+        case .device(let user, let text):
+            hash = DigestHash.hash(try self.hash(1, user, in: fork), text: text)
+        case .database(let scope, let owner):
+            hash = DigestHash.hash(
+                UInt128(namespace), numbers: [UInt64(scope.rawValue)], hashes: [try self.hash(1, owner, in: fork)])
+        case .zone(let database, let owner, let text):
+            databases[ordinal] = database
+            let seed = DigestHash.hash(
+                UInt128(namespace),
+                hashes: [try self.hash(3, database, in: fork), try self.hash(1, owner, in: fork)])
+            hash = DigestHash.hash(seed, text: text)
+        }
+        keep(hash, namespace, ordinal)
+        return hash
+    }
+
+    private static func name(_ namespace: UInt8, _ ordinal: UInt64, in fork: Fork) throws -> InternedName.Name {
+        let body = try ViewKeys.name(namespace, ordinal).withUnsafeBytes { key in
+            try fork.get(ViewTree.names, key) { [UInt8]($0) }
+        }
+        guard let body else {
+            throw StrataError(
+                .malformed, "An event uses an ordinal that has no name.",
+                .init(expected: "a name in namespace \(namespace)", found: "ordinal \(ordinal)"))
+        }
+        return try InternedName(decoding: body[...]).name
+    }
+}
+
+/// Keys that are made in several places.
+enum ViewKeys {
+    static func name(_ namespace: UInt8, _ ordinal: UInt64) -> [UInt8] {
+        var key = KeyWriter()
+        key.append(byte: namespace)
+        key.append(number: ordinal)
+        return key.bytes
+    }
+
+    static func ordinal(of name: InternedName.Name) -> [UInt8] {
+        var key = KeyWriter()
+        key.append(byte: name.namespace)
+        switch name {
+        case .user(let text), .recordType(let text), .field(let text): key.append(lastText: text.utf8)
+        case .device(let user, let text):
+            key.append(number: user)
+            key.append(lastText: text.utf8)
+        case .database(let scope, let owner):
+            key.append(byte: scope.rawValue)
+            key.append(number: owner)
+        case .zone(let database, let owner, let text):
+            key.append(number: database)
+            key.append(number: owner)
+            key.append(lastText: text.utf8)
+        }
+        return key.bytes
+    }
+
+    static func zone(_ database: UInt64, _ zone: UInt64) -> [UInt8] {
+        var key = KeyWriter()
+        key.append(number: database)
+        key.append(number: zone)
+        return key.bytes
+    }
+
+    static func zoneChange(_ database: UInt64, _ offset: UInt64, _ zone: UInt64) -> [UInt8] {
+        var key = KeyWriter()
+        key.append(number: database)
+        key.append(number: offset)
+        key.append(number: zone)
+        return key.bytes
+    }
+
+    static func numbers(_ numbers: UInt64...) -> [UInt8] {
+        var key = KeyWriter()
+        for number in numbers { key.append(number: number) }
+        return key.bytes
+    }
+}

@@ -1,0 +1,74 @@
+import StrataModel
+import StrataTree
+
+/// What a record contributes to the digests (docs/format-keys.md §5).
+struct RecordDigest {
+    let names: NameCache
+    let fork: Fork
+    private var scratch = ByteWriter(reserving: 256)
+
+    init(_ names: NameCache, _ fork: Fork) {
+        self.names = names
+        self.fork = fork
+    }
+
+    /// - Parameter name: the record's.
+    mutating func digests(
+        of state: RecordStateView, in bytes: UnsafeRawBufferPointer, zone: UInt64, name: UnsafeRawBufferPointer
+    ) throws -> Digests {
+        let header = try state.header()
+        let record = DigestHash.hash(try names.hash(4, zone, in: fork), name)
+        let links = try state.links()
+        let content = DigestHash.hash(
+            record, numbers: [1],
+            hashes: [
+                try names.hash(5, header.type, in: fork), try link(links.parent, state),
+                try fields(try state.fields(), bytes),
+            ])
+        let state = DigestHash.hash(
+            content,
+            numbers: [
+                header.version.packed, UInt64(bitPattern: header.created), UInt64(bitPattern: header.modified),
+            ],
+            hashes: [try names.hash(1, header.createdBy, in: fork), try names.hash(1, header.modifiedBy, in: fork)])
+        return Digests(state: state, content: content)
+    }
+
+    private func link(_ range: Range<Int>?, _ state: RecordStateView) throws -> UInt128 {
+        guard let range else { return 0 }
+        return try hash(try state.key(range))
+    }
+
+    private func hash(_ key: RecordKey) throws -> UInt128 {
+        DigestHash.hash(try names.hash(4, key.zone, in: fork), text: key.name)
+    }
+
+    private mutating func fields(_ table: FieldTable, _ bytes: UnsafeRawBufferPointer) throws -> UInt128 {
+        var sum: UInt128 = 0
+        for index in 0..<table.count {
+            let field = try names.hash(6, UInt64(table.ordinal(at: index)), in: fork)
+            let range = try table.range(at: index)
+            if try table.kind(at: index)?.element == .reference {
+                sum &+= try references(FieldValue(decoding: bytes, in: range), field)
+            } else {
+                sum &+= DigestHash.hash(field, UnsafeRawBufferPointer(rebasing: bytes[range]))
+            }
+        }
+        return sum
+    }
+
+    /// By names: a zone has another ordinal in another store.
+    private func references(_ value: FieldValue, _ field: UInt128) throws -> UInt128 {
+        switch value {
+        case .reference(let reference):
+            return DigestHash.hash(
+                field, numbers: [UInt64(value.kind.rawValue), UInt64(reference.action.rawValue)],
+                hashes: [try hash(reference.target)])
+        case .list(let list):
+            var seed = DigestHash.hash(field, numbers: [UInt64(value.kind.rawValue)])
+            for element in list.elements { seed = try references(element, seed) }
+            return seed
+        default: return 0
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import StrataModel
+import StrataTree
+
+/// The rows of the references' tree that one record has, before and after a change.
+struct ReferenceKeys {
+    private enum Kind: UInt8 {
+        case parent = 1, deleting, other
+    }
+
+    private var source: [UInt8] = []
+    private var zone: UInt64 = 0
+    private var old: Set<[UInt8]> = []
+    private var new: Set<[UInt8]> = []
+
+    /// - Parameter source: the record's key in the records' tree.
+    mutating func start(source: UnsafeRawBufferPointer) {
+        if !old.isEmpty { old.removeAll(keepingCapacity: true) }
+        if !new.isEmpty { new.removeAll(keepingCapacity: true) }
+        self.source.removeAll(keepingCapacity: true)
+        self.source.append(contentsOf: source)
+        var reader = KeyReader(source)
+        zone = (try? reader.readNumber()) ?? 0
+    }
+
+    /// - Returns: whether the record refers to another zone.
+    mutating func collectOld(_ view: RecordStateView, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
+        try collect(view, bytes, into: \.old)
+    }
+
+    mutating func collectNew(_ view: RecordStateView, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
+        try collect(view, bytes, into: \.new)
+    }
+
+    private mutating func collect(
+        _ view: RecordStateView, _ bytes: UnsafeRawBufferPointer, into rows: WritableKeyPath<Self, Set<[UInt8]>>
+    ) throws -> Bool {
+        var isOutward = false
+        if let parent = try view.links().parent {
+            let key = try view.key(parent)
+            isOutward = key.zone != zone
+            self[keyPath: rows].insert(row(key, .parent))
+        }
+        let table = try view.fields()
+        for index in 0..<table.count where try table.kind(at: index)?.element == .reference {
+            let value = try FieldValue(decoding: bytes, in: try table.range(at: index))
+            for reference in Self.references(value) {
+                isOutward = isOutward || reference.target.zone != zone
+                let kind: Kind = reference.action == .deleteSelf ? .deleting : .other
+                self[keyPath: rows].insert(row(reference.target, kind))
+            }
+        }
+        return isOutward
+    }
+
+    private static func references(_ value: FieldValue) -> [FieldValue.Reference] {
+        switch value {
+        case .reference(let reference): [reference]
+        case .list(let list): list.elements.flatMap { references($0) }
+        default: []
+        }
+    }
+
+    private func row(_ target: RecordKey, _ kind: Kind) -> [UInt8] {
+        var key = KeyWriter()
+        key.append(number: target.zone)
+        key.append(text: target.name.utf8)
+        key.append(byte: kind.rawValue)
+        key.append(lastText: source)
+        return key.bytes
+    }
+
+    /// Writes what differs.
+    func apply(to fork: Fork) throws {
+        if old.isEmpty, new.isEmpty { return }
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        for key in old.subtracting(new).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            _ = try key.withUnsafeBytes { try fork.delete(ViewTree.references, $0) }
+        }
+        for key in new.subtracting(old).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            try key.withUnsafeBytes { try fork.put(ViewTree.references, $0, none) }
+        }
+    }
+}

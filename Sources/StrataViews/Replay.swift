@@ -1,0 +1,53 @@
+import StrataLog
+import StrataModel
+import StrataTree
+
+/// Brings the trees of a store to the end of its log.
+///
+/// ```swift
+/// try Replay(log: log, pages: pages).run { progress in print(progress.offset) }
+/// ```
+public struct Replay {
+    public struct Progress: Sendable, Hashable {
+        /// Up to where the log has been folded, and where it ends.
+        public var offset: UInt64
+        public var end: UInt64
+    }
+
+    /// What is published at once: enough to touch pages in order, and little enough to stay in memory.
+    private static let publishedBytes = 48 << 20
+
+    let log: any EventLog
+    let pages: PageStore
+
+    public init(log: any EventLog, pages: PageStore) {
+        self.log = log
+        self.pages = pages
+    }
+
+    /// Folds what the trees do not have yet.
+    ///
+    /// - Throws: ``StrataError``; what was published until then stays.
+    public func run(progress: (Progress) -> Void = { _ in }) throws {
+        let end = log.end.offset
+        var offset = pages.snapshot().foldedOffset(ViewTree.records)
+        guard offset < end else { return }
+        var cursor = try log.read(from: offset + 1)
+        var next = try cursor.next()
+        while next != nil {
+            let fold = Fold(pages.fork())
+            var byteCount = 0
+            while let commit = next, byteCount < Self.publishedBytes {
+                try commit.payload.withUnsafeBytes {
+                    try fold.apply($0, offset: commit.offset, time: commit.time)
+                }
+                byteCount += commit.payload.count
+                offset = commit.offset
+                next = try cursor.next()
+            }
+            try fold.flush()
+            try pages.publish(fold.fork)
+            progress(Progress(offset: offset, end: max(end, offset)))
+        }
+    }
+}

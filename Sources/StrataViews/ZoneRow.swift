@@ -1,0 +1,78 @@
+import StrataModel
+
+/// What the views keep of a zone (docs/format-keys.md §4).
+public struct ZoneRow: Sendable, Hashable {
+    public enum Status: UInt8, Sendable, CaseIterable {
+        case alive = 1, deleted, purged, encryptedDataReset
+    }
+
+    public var status: Status
+    public var version: Version
+    public var incarnation: Version
+    public var lastChanged: UInt64
+    public var capabilities: ZoneCapabilities = []
+    public var encryptionScope: EncryptionScope = .record
+    public var recordCount: UInt64 = 0
+    /// How many of its records refer to other zones.
+    public var outwardCount: UInt64 = 0
+    /// Sums over its records.
+    public var recordDigests = Digests()
+    public var ownDigests = Digests()
+
+    init(status: Status, version: Version, incarnation: Version, lastChanged: UInt64) {
+        self.status = status
+        self.version = version
+        self.incarnation = incarnation
+        self.lastChanged = lastChanged
+    }
+
+    func encode(into writer: inout ByteWriter) {
+        writer.append(status.rawValue)
+        writer.append(version.packed)
+        writer.append(incarnation.packed)
+        writer.append(lastChanged)
+        writer.appendVarint(capabilities.rawValue)
+        writer.append(encryptionScope.rawValue)
+        writer.appendVarint(recordCount)
+        writer.appendVarint(outwardCount)
+        for digests in [recordDigests, ownDigests] {
+            writer.append(digests.state)
+            writer.append(digests.content)
+        }
+    }
+
+    public init(decoding bytes: UnsafeRawBufferPointer) throws {
+        var reader = ByteReader(bytes)
+        let status = try reader.read(UInt8.self, "a zone's status")
+        guard let status = Status(rawValue: status) else {
+            throw reader.malformed("a zone's status", expected: "1 to 4", found: "\(status)")
+        }
+        self.status = status
+        version = try reader.readPackedVersion("a zone's version")
+        incarnation = try reader.readPackedVersion("a zone's incarnation")
+        lastChanged = try reader.read(UInt64.self, "a zone's last change")
+        capabilities = ZoneCapabilities(rawValue: try reader.readVarint("a zone's capabilities"))
+        let scope = try reader.read(UInt8.self, "an encryption scope")
+        guard let scope = EncryptionScope(rawValue: scope) else {
+            throw reader.malformed("an encryption scope", expected: "0 or 1", found: "\(scope)")
+        }
+        encryptionScope = scope
+        recordCount = try reader.readVarint("a zone's records")
+        outwardCount = try reader.readVarint("a zone's records that refer to others")
+        recordDigests = try reader.readDigests()
+        ownDigests = try reader.readDigests()
+        try reader.expectEnd("a zone's row")
+    }
+}
+
+extension ByteReader {
+    mutating func readPackedVersion(_ what: StaticString) throws -> Version {
+        let packed = try read(UInt64.self, what)
+        guard packed >> 63 == 0 else { throw malformed(what, expected: "63 bits") }
+        return Version(packed: packed)
+    }
+
+    mutating func readDigests() throws -> Digests {
+        Digests(state: try read(UInt128.self, "a digest"), content: try read(UInt128.self, "a digest"))
+    }
+}

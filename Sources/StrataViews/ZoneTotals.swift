@@ -1,0 +1,76 @@
+import StrataModel
+import StrataTree
+
+/// What changes in the rows of zones, gathered so that each row is written once.
+struct ZoneTotals {
+    struct Change {
+        var lastChanged: UInt64
+        var recordCount = 0
+        var outwardCount = 0
+        var digests = Digests()
+    }
+
+    private var changes: [UInt64: Change] = [:]
+
+    mutating func add(_ change: Change, to zone: UInt64) {
+        guard var sum = changes[zone] else {
+            changes[zone] = change
+            return
+        }
+        sum.lastChanged = max(sum.lastChanged, change.lastChanged)
+        sum.recordCount += change.recordCount
+        sum.outwardCount += change.outwardCount
+        sum.digests += change.digests
+        changes[zone] = sum
+    }
+
+    /// All of them, by zone, and none any more.
+    mutating func takeAll() -> [(zone: UInt64, change: Change)] {
+        defer { changes.removeAll(keepingCapacity: true) }
+        return changes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+}
+
+extension Fold {
+    func writeZones() throws {
+        for (zone, change) in zones.takeAll() {
+            let database = try names.database(ofZone: zone, in: fork)
+            guard var row = try zoneRow(database, zone), row.status == .alive else {
+                throw StrataError(
+                    .brokenSequence, "A record was saved in a zone that is not there.",
+                    .init(offset: change.lastChanged, found: "zone \(zone)"))
+            }
+            let before = row
+            row.recordCount = UInt64(Int(row.recordCount) + change.recordCount)
+            row.outwardCount = UInt64(Int(row.outwardCount) + change.outwardCount)
+            row.recordDigests += change.digests
+            row.lastChanged = change.lastChanged
+            try put(row, database, zone, over: before)
+        }
+    }
+
+    func zoneRow(_ database: UInt64, _ zone: UInt64) throws -> ZoneRow? {
+        try ViewKeys.zone(database, zone).withUnsafeBytes { key in
+            try fork.get(ViewTree.zones, key) { try ZoneRow(decoding: $0) }
+        }
+    }
+
+    /// Writes a zone's row, and its place in the order of changes.
+    func put(_ row: ZoneRow, _ database: UInt64, _ zone: UInt64, over before: ZoneRow?) throws {
+        var writer = ByteWriter(reserving: 128)
+        row.encode(into: &writer)
+        try ViewKeys.zone(database, zone).withUnsafeBytes { key in
+            try writer.bytes.withUnsafeBytes { try fork.put(ViewTree.zones, key, $0) }
+        }
+        if before?.lastChanged == row.lastChanged { return }
+        if let before {
+            _ = try ViewKeys.zoneChange(database, before.lastChanged, zone).withUnsafeBytes {
+                try fork.delete(ViewTree.zoneChanges, $0)
+            }
+        }
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        try ViewKeys.zoneChange(database, row.lastChanged, zone).withUnsafeBytes {
+            try fork.put(ViewTree.zoneChanges, $0, none)
+        }
+    }
+}

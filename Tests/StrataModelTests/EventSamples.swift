@@ -1,0 +1,107 @@
+import StrataModel
+
+/// An event of every kind that has a body, with bytes that must never change.
+enum EventSamples {
+    private static let life = Version(offset: 4, eventIndex: 1)
+
+    static let all: [(body: any EventBody, bytes: String)] =
+        RecordEventTests.golden.map { ($0.event, $0.body) } + [
+            (
+                RecordDeletedEvent(RecordKey(zone: 2, name: "n"), type: 1, previous: life, isCascade: true),
+                "02 01 01 6e 81808002 03 050101"
+            ),
+            (DatabaseCreatedEvent(database: 3), "03 00"),
+            (DatabaseCreatedEvent(database: 3, original: life), "03 06 0204 81808002"),
+            (ZoneSavedEvent(zone: 5, database: 3, capabilities: [.fetchChanges, .atomic]), "05 03 00 03 00"),
+            (
+                ZoneSavedEvent(
+                    zone: 5, database: 3, incarnation: life, encryptionScope: .zone,
+                    share: RecordKey(zone: 5, name: "s"), original: life),
+                "05 03 81808002 00 0d 0204 81808002 040101 0602 0573"
+            ),
+            (
+                ZoneDeletedEvent(zone: 5, database: 3, incarnation: life, reason: .encryptedDataReset),
+                "05 03 81808002 03 00"
+            ),
+            (SubscriptionSavedEvent(database: 3, user: 1, Subscription("s", .database)), "03 01 01 73 03"),
+            (SubscriptionSavedEvent(database: 3, user: 1, query, original: life), queryBytes),
+            (SubscriptionDeletedEvent(database: 3, user: 1, id: "s", hasFiredOnce: true), "03 01 01 73 03 050101"),
+            (
+                SchemaChangedEvent(
+                    type: 2,
+                    fields: [
+                        SchemaField(1, .string, indexes: [.queryable, .searchable]),
+                        SchemaField(300, FieldKind.int64.list, isEncrypted: true),
+                    ]), "02 02 01 01 05 ac02 c2 00 00"
+            ),
+            (UserChangedEvent(user: 1, status: .couldNotDetermine), "01 00"),
+            (UserChangedEvent(user: 1, quota: 300, original: life), "01 0d 0204 81808002 040101 0602 ac02"),
+            (DeviceSeenEvent(device: 2), "02 00"),
+            (ClientTokenEvent(zone: 5, device: 2, token: [1, 0xFF]), "05 02 02 01ff 00"),
+            (
+                BaseMarkerEvent(
+                    horizon: Position(offset: 300, chain: 0x0102_0304), stateDigest: 1, contentDigest: 2),
+                "ac02 04030201 01000000000000000000000000000000 02000000000000000000000000000000 00"
+            ),
+            (TokensExpiredEvent(offset: 300), "ac02 00"), (TokensExpiredEvent(offset: 1, database: 3), "01 03 040103"),
+            (RequestRefusedEvent(code: 26), "1a 00"),
+            (
+                RequestRefusedEvent(
+                    code: 2, message: "no", request: [1, 2],
+                    culprits: [
+                        .init(.saves, index: 300, code: 14, version: life), .init(.deletes, index: 0, code: 22),
+                    ]),
+                "02 16 05026e6f 07020102 0b0c 00ac020e81808002 01001600"
+            ),
+        ]
+
+    static let query: Subscription = {
+        var info = NotificationInfo()
+        info.alertBody = "Zoë"
+        info.collapseIDKey = ""
+        info.desiredKeys = ["a", "b"]
+        info.shouldBadge = true
+        return Subscription(
+            "s", .query, zone: 5, recordType: 2, predicate: "a = 1", options: [.creation, .once],
+            notification: info)
+    }()
+
+    private static let queryBytes = """
+        03 01 01 73 01 0204 81808002 040105 060102 0805 61203d2031 0a0109
+        0d12 03045a6fc3ab 1700 2705 0201610162 310101
+        """
+
+    static var requests: [(request: Request, bytes: String)] {
+        var names = RequestNames()
+        let zone = names.ordinal(of: ZoneID("Notes", owner: "anna"))
+        let type = names.ordinal(ofType: "Note")
+        let key = names.ordinal(ofKey: "title")
+        let save = ModifyRecordsRequest.Save(
+            RecordKey(zone: zone, name: "n"), type: type, base: life, parent: .removed,
+            share: .set(RecordKey(zone: zone, name: "s")), fields: [FieldChange(key, .string("x"))])
+        let records = ModifyRecordsRequest(
+            saves: [save], deletes: [RecordKey(zone: zone, name: "m")], policy: .allKeys, clientToken: [7])
+        let tables = "01 04616e6e61 054e6f746573 01 044e6f7465 01 057469746c65"
+        return [
+            (
+                Request(database: DatabaseID(.private), names: names, .modifyRecords(records)),
+                "01 01 02 00 \(tables) 06 01 17 01 01 016e 0c 0204 81808002 0400 06020173 01 11 01 02 0178"
+                    + "01 01016d 020107"
+            ),
+            (
+                Request(
+                    database: DatabaseID(.shared, owner: "bo"), names: names,
+                    .modifyZones(
+                        ModifyZonesRequest(saves: [.init(1), .init(2, encryptionScope: .zone)], deletes: [300]))),
+                "01 02 03 02626f \(tables) 02 0100 0201 01 ac02"
+            ),
+            (
+                Request(
+                    database: DatabaseID(.public),
+                    .modifySubscriptions(
+                        ModifySubscriptionsRequest(saves: [Subscription("s", .recordZone, zone: 1)], deletes: ["t"]))),
+                "01 03 01 00 00 00 00 01 06 0173 02 040101 01 0174"
+            ),
+        ]
+    }
+}

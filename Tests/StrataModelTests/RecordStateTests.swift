@@ -1,0 +1,113 @@
+import StrataModel
+import TestSupport
+import Testing
+
+@Suite("Record states")
+struct RecordStateTests {
+    private static let sample = RecordState(
+        header: RecordHeader(
+            version: Version(offset: 5, eventIndex: 2), type: 3, created: 1_000_000, createdBy: 1, modified: 1_000_010,
+            modifiedBy: 2, modifiedWith: 4, eventsSinceFull: 1, stateDigest: 1, contentDigest: 2),
+        parent: RecordKey(zone: 1, name: "list"),
+        fields: [RecordField(1, .string("milk")), RecordField(9, .int64(2))])
+
+    private static let golden = """
+        01 4000 0200500000000000 01000000000000000000000000000000 02000000000000000000000000000000 40420f0000000000
+        14 03 01 02 04 01 02 05 016c697374 02 11 0109 0507 016d696c6b 0204
+        """
+
+    private func encode(_ state: RecordState) throws -> [UInt8] {
+        var writer = ByteWriter()
+        try state.encode(into: &writer)
+        return writer.bytes
+    }
+
+    @Test("A state has the bytes of the format and comes back")
+    func goldenState() throws {
+        #expect(try hexText(encode(Self.sample)) == Self.golden.filter { !$0.isWhitespace })
+        #expect(try RecordState(decoding: hex(Self.golden)[...]) == Self.sample)
+    }
+
+    @Test("States of every shape come back, and encode to the same bytes")
+    func roundTrip() throws {
+        try withSeeds(300) { seed in
+            var sample = SampleRecords(seed: seed)
+            let state = try sample.nextState()
+            let bytes = try encode(state)
+            try #require(try RecordState(decoding: bytes[...]) == state)
+            try bytes.withUnsafeBytes { bytes in
+                let view = try RecordStateView(bytes, in: 0..<bytes.count)
+                try #require(view.version == state.header.version && view.created == state.header.created)
+                try #require(try view.header() == state.header)
+                for field in state.fields { try #require(try view.fields().value(of: field.field) == field.value) }
+            }
+        }
+    }
+
+    @Test("The header is read though every value is damaged, and a value though the others are")
+    func independentParts() throws {
+        var bytes = hex(Self.golden)
+        bytes[bytes.count - 7] = 0x3F
+        try bytes.withUnsafeBytes { bytes in
+            let view = try RecordStateView(bytes, in: 0..<bytes.count)
+            try #expect(view.header() == Self.sample.header)
+            try #expect(view.fields().value(of: 9) == .int64(2))
+            #expect(thrownError { _ = try view.fields().value(of: 1) }?.code == .newerFormat)
+        }
+        #expect(thrownError { _ = try RecordState(decoding: bytes[...]) }?.code == .newerFormat)
+    }
+
+    @Test("Digests are put into an encoded state")
+    func digests() throws {
+        var bytes = try encode(Self.sample)
+        try bytes.withUnsafeMutableBytes { try RecordStateView.setDigests(state: .max, content: 7, in: $0) }
+        var expected = Self.sample
+        expected.header.stateDigest = .max
+        expected.header.contentDigest = 7
+        #expect(try RecordState(decoding: bytes[...]) == expected)
+        var short = [UInt8](repeating: 0, count: 50)
+        #expect(
+            thrownError {
+                try short.withUnsafeMutableBytes { try RecordStateView.setDigests(state: 1, content: 1, in: $0) }
+            }?
+            .code == .malformed)
+    }
+
+    @Test("Every prefix and every changed byte gives a state or an error")
+    func damage() throws {
+        let bytes = hex(Self.golden)
+        for count in 0..<bytes.count {
+            #expect(thrownError { _ = try RecordState(decoding: bytes[..<count]) } != nil, "cut to \(count)")
+        }
+        for index in bytes.indices {
+            for change in [1, 2, 4, 8, 16, 32, 64, 128, 255] as [UInt8] {
+                var damaged = bytes
+                damaged[index] ^= change
+                do { _ = try RecordState(decoding: damaged[...]) } catch is StrataError {}
+            }
+        }
+    }
+
+    @Test("Forms and mandatory fields of later versions are an error; a removed key is damage; limits")
+    func refusals() throws {
+        var bytes = hex(Self.golden)
+        bytes[0] = 2
+        #expect(thrownError { _ = try RecordState(decoding: bytes[...]) }?.code == .newerFormat)
+        bytes = hex(Self.golden)
+        bytes[bytes.count - 20] = 6
+        #expect(thrownError { _ = try RecordState(decoding: bytes[...]) }?.code == .newerFormat)
+        bytes = hex(Self.golden.replacing("0507", with: "0007"))
+        #expect(thrownError { _ = try RecordState(decoding: bytes[...]) }?.code == .malformed)
+        for (count, isFine) in [(0, true), (15, true), (16, false), (-1, false)] {
+            var state = Self.sample
+            state.header.eventsSinceFull = count
+            #expect((thrownError { _ = try encode(state) } == nil) == isFine)
+        }
+        for (count, isFine) in [(4_096, true), (4_097, false)] {
+            var state = Self.sample
+            state.parent = RecordKey(zone: .max, name: String(repeating: "n", count: count))
+            state.share = state.parent
+            #expect((thrownError { _ = try RecordState(decoding: try encode(state)[...]) } == nil) == isFine)
+        }
+    }
+}
