@@ -30,12 +30,15 @@ let package = Package(
             exclude: ["read_log.py"]),
         .executableTarget(
             name: "crash-child", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Tests/CrashChild"),
+        .executableTarget(
+            name: "reader-child", dependencies: ["StrataModel", "StrataSystem", "StrataTree"],
+            path: "Tests/ReaderChild"),
         .testTarget(name: "StrataModelTests", dependencies: ["StrataModel", "TestSupport"]),
         .testTarget(name: "StrataSystemTests", dependencies: ["StrataSystem", "CStrata", "TestSupport"]),
         .testTarget(
             name: "StrataLogTests", dependencies: ["StrataLog", "TestSupport", "crash-child"],
             resources: [.copy("Golden")]),
-        .testTarget(name: "StrataTreeTests", dependencies: ["StrataTree", "TestSupport"]),
+        .testTarget(name: "StrataTreeTests", dependencies: ["StrataTree", "TestSupport", "reader-child"]),
         .testTarget(name: "StrataViewsTests", dependencies: ["StrataViews", "TestSupport"]),
         .testTarget(name: "StrataToolTests", dependencies: ["StrataTool", "strata", "TestSupport"]),
         // The fuzz package builds the same sources; here their corpus is replayed.

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <unistd.h>
 
 int strata_finish_writeback(int descriptor, int64_t position, int64_t count) {
     return sync_file_range(
@@ -12,3 +13,24 @@ int strata_finish_writeback(int descriptor, int64_t position, int64_t count) {
 }
 
 int strata_name_this_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }
+
+static struct flock byte_lock(short type, int64_t position) {
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = position, .l_len = 1};
+    return lock;
+}
+
+int strata_lock_byte(int descriptor, int64_t position) {
+    struct flock lock = byte_lock(F_WRLCK, position);
+    return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+int strata_unlock_byte(int descriptor, int64_t position) {
+    struct flock lock = byte_lock(F_UNLCK, position);
+    return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+int strata_is_byte_locked(int descriptor, int64_t position) {
+    struct flock lock = byte_lock(F_WRLCK, position);
+    if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;
+    return lock.l_type != F_UNLCK;
+}

@@ -21,8 +21,18 @@ public protocol File: AnyObject, Sendable {
     func truncate(to size: Int) throws
     /// Maps the first `length` bytes, which must exist; later writes through this file are seen in the mapping.
     func map(length: Int) throws -> any MappedMemory
+    /// Reserves address space for a file that grows; nothing is mapped until ``GrowingMap/extend(to:)``.
+    func mapGrowing(reserving byteCount: Int) throws -> any GrowingMap
+    /// Puts a part of the file, which it has, in place of reserved memory, to be read and written there.
+    func map(_ range: Range<Int>, over address: UnsafeMutableRawPointer) throws
     /// Takes the exclusive lock of the file if nobody has it; it lasts until ``close()`` or the end of the process.
     func tryLock() throws -> Bool
+    /// Takes the exclusive lock of one byte, which need not be there, if no other opening of the file has it; it lasts
+    /// until ``unlock(byte:)``, ``close()`` or the end of the process. The file is open for writing.
+    func tryLock(byte position: Int) throws -> Bool
+    func unlock(byte position: Int) throws
+    /// Whether another opening of the file, of this process or another, has the lock of a byte.
+    func isLockedElsewhere(byte position: Int) throws -> Bool
     func close()
 }
 
@@ -30,6 +40,29 @@ public protocol File: AnyObject, Sendable {
 public protocol MappedMemory: AnyObject, Sendable {
     /// Valid as long as this object is alive.
     var bytes: UnsafeRawBufferPointer { get }
+}
+
+/// The bytes of a file that grows, as memory that never moves.
+public protocol GrowingMap: AnyObject, Sendable {
+    /// Of byte 0; valid as long as this object is alive. Bytes from ``byteCount`` on must not be touched.
+    var base: UnsafeRawPointer { get }
+    var byteCount: Int { get }
+    /// Maps the file up to a size, which it has and must keep. Called by one thread at a time; a smaller size changes
+    /// nothing.
+    func extend(to byteCount: Int) throws
+}
+
+/// Stand-ins that only ever hold a log need none of this.
+extension File {
+    private var isNoPageFile: StrataError {
+        StrataError(.invalidArgument, "This kind of file cannot do that.", .init(path: path))
+    }
+
+    public func mapGrowing(reserving byteCount: Int) throws -> any GrowingMap { throw isNoPageFile }
+    public func map(_ range: Range<Int>, over address: UnsafeMutableRawPointer) throws { throw isNoPageFile }
+    public func tryLock(byte position: Int) throws -> Bool { throw isNoPageFile }
+    public func unlock(byte position: Int) throws { throw isNoPageFile }
+    public func isLockedElsewhere(byte position: Int) throws -> Bool { throw isNoPageFile }
 }
 
 extension File {

@@ -67,11 +67,7 @@ final class RealFile: File {
     }
 
     func map(length: Int) throws -> any MappedMemory {
-        guard length > 0, length <= (try size()) else {
-            throw StrataError(
-                .outOfRange, "Only bytes that the file has can be mapped.",
-                .init(path: path, expected: "1 to \(try size()) bytes", found: "\(length)"))
-        }
+        guard length > 0, length <= (try size()) else { throw Self.outOfRange(path, try size(), length) }
         guard let start = mmap(nil, length, PROT_READ, MAP_SHARED, openDescriptor, 0), start != MAP_FAILED else {
             throw failure("mmap")
         }
@@ -86,14 +82,42 @@ final class RealFile: File {
         guard errno == EWOULDBLOCK else { throw failure("flock") }
         return false
     }
-}
 
-/// Read-only pages of a file.
-// @unchecked: the memory is mapped until the object goes and this class never writes to it.
-private final class RealMappedMemory: MappedMemory, @unchecked Sendable {
-    let bytes: UnsafeRawBufferPointer
+    func tryLock(byte position: Int) throws -> Bool {
+        if strata_lock_byte(openDescriptor, Int64(position)) == 0 { return true }
+        guard errno == EAGAIN || errno == EACCES else { throw failure("fcntl") }
+        return false
+    }
 
-    init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    func unlock(byte position: Int) throws {
+        guard strata_unlock_byte(openDescriptor, Int64(position)) == 0 else { throw failure("fcntl") }
+    }
 
-    deinit { munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count) }
+    func isLockedElsewhere(byte position: Int) throws -> Bool {
+        let answer = strata_is_byte_locked(openDescriptor, Int64(position))
+        guard answer >= 0 else { throw failure("fcntl") }
+        return answer > 0
+    }
+
+    func mapGrowing(reserving byteCount: Int) throws -> any GrowingMap {
+        try RealGrowingMap(self, reserving: byteCount)
+    }
+
+    func map(_ range: Range<Int>, over address: UnsafeMutableRawPointer) throws {
+        try map(range, over: address, protection: PROT_READ | PROT_WRITE)
+    }
+
+    func map(_ range: Range<Int>, over address: UnsafeMutableRawPointer, protection: Int32) throws {
+        let size = try size()
+        guard range.upperBound <= size else { throw Self.outOfRange(path, size, range.upperBound) }
+        let place = mmap(
+            address, range.count, protection, MAP_SHARED | MAP_FIXED, openDescriptor, off_t(range.lowerBound))
+        guard place != MAP_FAILED else { throw failure("mmap") }
+    }
+
+    private static func outOfRange(_ path: String, _ size: Int, _ found: Int) -> StrataError {
+        StrataError(
+            .outOfRange, "Only bytes that the file has can be mapped.",
+            .init(path: path, expected: "at most \(size) bytes", found: "\(found)"))
+    }
 }

@@ -39,6 +39,11 @@ public enum ThreadStripe {
 
     /// Lets other threads run for a moment.
     public static func pause() { usleep(20) }
+
+    /// Does nothing for about that long.
+    public static func rest(microseconds: Int64) {
+        if microseconds > 0 { usleep(useconds_t(clamping: microseconds)) }
+    }
 }
 
 /// Memory that will be needed soon.

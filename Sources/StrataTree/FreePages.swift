@@ -5,6 +5,12 @@ struct FreePages {
     private var runs: [Int: [PageNumber]] = [:]
     private(set) var count = 0
 
+    init() {}
+
+    init(_ runs: [PageRun]) {
+        for run in runs { give(run) }
+    }
+
     mutating func give(_ run: PageRun) {
         count += run.count
         if run.count == 1 { singles.append(run.first) } else { runs[run.count, default: []].append(run.first) }

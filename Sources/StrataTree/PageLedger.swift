@@ -11,13 +11,16 @@ struct PageLedger {
     /// Pages from here on have never been used.
     private(set) var pageCount: Int
     let capacity: Int
-    private var free = FreePages()
+    var free = FreePages()
     /// Ascending by epoch.
-    private var pins: [(epoch: UInt64, count: Int)] = []
-    private var waiting: [UInt64: [RetiredRun]] = [:]
-    private var loans: [UInt64: [PageRun]] = [:]
+    private(set) var pins: [(epoch: UInt64, count: Int)] = []
+    private(set) var waiting: [UInt64: [RetiredRun]] = [:]
+    private(set) var loans: [UInt64: [PageRun]] = [:]
     /// Published pages that no checkpoint has written yet.
     private(set) var dirty = PageSet()
+    /// What each state brought since the last checkpoint, as far as it is still dirty. Nobody asks a store in memory.
+    private(set) var births: [(epoch: UInt64, runs: [PageRun])] = []
+    var remembersBirths = false
 
     init(pageCount: Int, capacity: Int) {
         self.pageCount = pageCount
@@ -70,11 +73,13 @@ struct PageLedger {
     mutating func publish(
         fork: UInt64, unused: [PageRun], retired: [RetiredRun]
     ) -> [PageRun] {
-        for run in loans.removeValue(forKey: fork) ?? [] {
+        let lent = loans.removeValue(forKey: fork) ?? []
+        if remembersBirths { births.append((fork, lent)) }
+        for run in lent {
             for number in run.range { dirty.insert(number) }
         }
         for run in unused {
-            for number in run.range { dirty.remove(number) }
+            markClean(run.range)
             free.give(run)
         }
         return unused + retired.flatMap { retire($0) }
@@ -118,36 +123,23 @@ struct PageLedger {
             waiting[pins[index].epoch, default: []].append(retired)
             return []
         }
-        for number in retired.run.range { dirty.remove(number) }
+        markClean(retired.run.range)
         free.give(retired.run)
         return [retired.run]
-    }
-
-    // MARK: Checkpoints
-
-    /// Published pages that are reachable at `epoch` and not in the file yet; `epoch` is pinned, and the newest.
-    func dirtyPages(at epoch: UInt64) -> [PageNumber] {
-        var result = dirty
-        for runs in waiting.values {
-            for retired in runs where retired.retired <= epoch {
-                for number in retired.run.range { result.remove(number) }
-            }
-        }
-        return result.numbers
     }
 
     mutating func markClean(_ numbers: some Sequence<PageNumber>) {
         for number in numbers { dirty.remove(number) }
     }
 
-    /// Every page that the newest snapshot does not reach, as a checkpoint keeps it: what is free, lent, or waits.
+    /// A checkpoint of this epoch is on the medium.
+    mutating func forgetBirths(upTo epoch: UInt64) { births.removeAll { $0.epoch <= epoch } }
+
+    /// Pages that a fork or a checkpoint was lent are somebody else's affair from now on.
+    mutating func forgetLoans(of fork: UInt64) { loans[fork] = nil }
+
+    /// Every page that the newest snapshot does not reach: what is free, lent, or waits.
     var unreachable: (free: [PageRun], retired: [RetiredRun]) {
         (free.all + loans.values.flatMap { $0 }, waiting.values.flatMap { $0 })
-    }
-
-    /// What a checkpoint kept, when its file is opened.
-    mutating func restore(free runs: [PageRun], retired: [RetiredRun]) {
-        for run in runs { free.give(run) }
-        for run in retired { _ = retire(run) }
     }
 }

@@ -20,6 +20,8 @@ final class PageMemory: @unchecked Sendable {
     private let arena: ReservedMemory
     private let slots: Lock<SlotList>
     private let source: (any PageSource)?
+    /// Of page 0 in the mapped file.
+    private let fileBase: UnsafeRawPointer?
 
     /// - Parameters:
     ///   - capacity: how many pages there can be; address space is reserved for their table, memory only as needed.
@@ -27,6 +29,7 @@ final class PageMemory: @unchecked Sendable {
     init(capacity: Int, slotCapacity: Int, source: (any PageSource)?) throws {
         self.capacity = capacity
         self.source = source
+        fileBase = source?.base
         table = try ReservedMemory(byteCount: capacity * MemoryLayout<UInt32>.stride)
         // Fresh memory is zero, which is `unknown`.
         places = table.base.bindMemory(to: Atomic<UInt32>.self, capacity: capacity)
@@ -44,7 +47,7 @@ final class PageMemory: @unchecked Sendable {
         guard Int(number) < capacity else { throw missing(number) }
         let place = places[Int(number)].load(ordering: .acquiring)
         if place >= Self.firstSlot { return Page(slotAddress(place)) }
-        if place == Self.inFile, let source { return Page(source.base + Int(number) * PageLayout.pageBytes) }
+        if place == Self.inFile, let fileBase { return Page(fileBase + Int(number) * PageLayout.pageBytes) }
         return try look(number)
     }
 

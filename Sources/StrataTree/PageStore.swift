@@ -14,10 +14,13 @@ import StrataSystem
 public final class PageStore: Sendable {
     let core: PageCore
     private let newest: Lock<Snapshot>
+    /// Nil for a store that leaves nothing behind.
+    let checkpoints: Checkpoints?
 
-    init(core: PageCore, newest: Snapshot) {
+    init(core: PageCore, newest: Snapshot, checkpoints: Checkpoints? = nil) {
         self.core = core
         self.newest = Lock(newest)
+        self.checkpoints = checkpoints
     }
 
     /// A store that leaves nothing behind.
@@ -54,18 +57,5 @@ public final class PageStore: Sendable {
         }
         withExtendedLifetime(before) {}
         return snapshot
-    }
-}
-
-/// How much room a page store may take.
-public struct PageStoreOptions: Sendable {
-    /// The page file's largest size, in pages of 4 KiB.
-    public var maximumPages: Int
-    /// Pages that are written and not yet in the file, at most.
-    public var maximumArenaPages: Int
-
-    public init(maximumPages: Int = 64 << 20, maximumArenaPages: Int = 4 << 20) {
-        self.maximumPages = maximumPages
-        self.maximumArenaPages = maximumArenaPages
     }
 }

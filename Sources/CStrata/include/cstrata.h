@@ -1,4 +1,4 @@
-// What Swift cannot say: CRC-32C with the processor's own instructions, and two Linux calls that its C library module
+// What Swift cannot say: CRC-32C with the processor's own instructions, and Linux calls that its C library module
 // hides.
 #ifndef CSTRATA_H
 #define CSTRATA_H
@@ -18,6 +18,12 @@ int strata_crc32c_has_hardware(void);
 // Has the pages written back and returns once they have been handed to the medium; no promise that they survive a loss
 // of power. 0, or -1 with errno.
 int strata_finish_writeback(int descriptor, int64_t position, int64_t count);
+
+// Locks of one byte that belong to the open file, not to the process. 0, or -1 with errno; `is_byte_locked` says 1 if
+// another open file has the lock and 0 if none has.
+int strata_lock_byte(int descriptor, int64_t position);
+int strata_unlock_byte(int descriptor, int64_t position);
+int strata_is_byte_locked(int descriptor, int64_t position);
 
 // Names the calling thread for debuggers; at most 15 bytes. 0, or an error number.
 int strata_name_this_thread(const char *name);

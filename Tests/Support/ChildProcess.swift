@@ -3,14 +3,14 @@ import StrataModel
 import StrataSystem
 
 /// A program started by a test, with its output in a pipe.
-final class ChildProcess {
-    let identifier: pid_t
+public final class ChildProcess {
+    public let identifier: pid_t
     private let output: Int32
     private var buffer: [UInt8] = []
     private var hasEnded = false
 
     /// Programs of this package stand beside the one that runs the tests.
-    static func product(_ name: String) -> String {
+    public static func product(_ name: String) -> String {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         let count = buffer.withUnsafeMutableBytes {
             guard let start = $0.baseAddress else { return -1 }
@@ -21,7 +21,7 @@ final class ChildProcess {
         return folder.joined(separator: "/") + "/" + name
     }
 
-    init(_ path: String, _ arguments: [String]) throws {
+    public init(_ path: String, _ arguments: [String]) throws {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw StrataError.systemCall("pipe", path: path, errno: errno) }
         // Or a child that another test starts would hold this pipe open.
@@ -56,14 +56,14 @@ final class ChildProcess {
     }
 
     /// Returns once there is a line; false if the program ended without one.
-    func waitForLine() -> Bool {
+    public func waitForLine() -> Bool {
         while !buffer.contains(0x0A) { if !readMore() { return false } }
         return true
     }
 
     /// SIGKILL, as the system does it when memory runs out; returns its status as `waitpid` gives it.
     @discardableResult
-    func kill() -> Int32 {
+    public func kill() -> Int32 {
         if hasEnded { return 0 }
         hasEnded = true
         Glibc.kill(identifier, SIGKILL)
@@ -73,7 +73,7 @@ final class ChildProcess {
     }
 
     /// All whole lines up to the end of the output.
-    func lines() -> [String] {
+    public func lines() -> [String] {
         while readMore() {}
         return buffer.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
     }

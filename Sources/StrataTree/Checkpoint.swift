@@ -1,0 +1,72 @@
+import StrataModel
+
+/// A state of all trees that is on the medium.
+public struct Checkpoint: Sendable {
+    /// The state of the log that it holds.
+    public let position: Position
+    public let time: Int64
+    /// What the caller kept with it; empty for older ones.
+    public let opaque: [UInt8]
+    let epoch: UInt64
+    let record: RecordPlace
+    let pageCount: Int
+
+    init(_ header: CheckpointHeader, opaque: [UInt8]) {
+        self.init(KeptRecord(header), opaque: opaque)
+    }
+
+    init(_ kept: KeptRecord, opaque: [UInt8] = []) {
+        position = kept.position
+        time = kept.time
+        epoch = kept.epoch
+        record = kept.record
+        pageCount = kept.pageCount
+        self.opaque = opaque
+    }
+}
+
+extension PageStore {
+    /// Makes a published state durable. The caller promises that the log durably holds `position`, and that the state
+    /// is folded from exactly that.
+    ///
+    /// - Parameter opaque: comes back when the file is opened.
+    /// - Throws: ``StrataError`` of file or disk; then the checkpoint before is still the newest.
+    @discardableResult
+    public func checkpoint(_ snapshot: Snapshot, at position: Position, opaque: [UInt8] = []) throws -> Checkpoint {
+        try durable().write(snapshot, at: position, opaque: opaque)
+    }
+
+    private func durable() throws -> Checkpoints {
+        guard let checkpoints else {
+            throw StrataError(.invalidArgument, "A store in memory has no checkpoints.")
+        }
+        return checkpoints
+    }
+
+    /// The checkpoints that can be opened, oldest first.
+    public var keptCheckpoints: [Checkpoint] {
+        checkpoints?.state.withLock { state in
+            guard let newest = state.newest, let header = newest.header else { return [] }
+            return newest.kept.map { Checkpoint($0) } + [Checkpoint(header, opaque: newest.opaque)]
+        } ?? []
+    }
+
+    /// The state of a checkpoint; nil if it has been dropped meanwhile.
+    public func snapshot(of checkpoint: Checkpoint) throws -> Snapshot? {
+        let checkpoints = try durable()
+        let isThere = checkpoints.state.withLock { state in
+            guard state.newest?.pinned.contains(checkpoint.epoch) == true else { return false }
+            core.pin(checkpoint.epoch)
+            return true
+        }
+        guard isThere else { return nil }
+        do {
+            let bytes = try checkpoints.file.readRecord(checkpoint.record, epoch: checkpoint.epoch)
+            let record = try CheckpointRecord.decode(bytes, pageCount: checkpoint.pageCount)
+            return Snapshot(core: core, epoch: checkpoint.epoch, roots: record.roots)
+        } catch {
+            core.unpin(checkpoint.epoch)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import StrataModel
+import StrataSystem
+
+/// Writes checkpoints of a page store to its file, one at a time, and knows whom they keep alive.
+final class Checkpoints: Sendable {
+    let core: PageCore
+    let file: PageFile
+    let readers: ReadersFile
+    let store: Identifier
+    let options: PageStoreOptions
+    let time: any TimeSource
+    let state: Lock<CheckpointSlots>
+    /// Whether somebody writes one.
+    private let turn = Monitor(false)
+
+    init(
+        core: PageCore, file: PageFile, readers: ReadersFile, store: Identifier, options: PageStoreOptions,
+        time: any TimeSource, state: CheckpointSlots
+    ) {
+        self.core = core
+        self.file = file
+        self.readers = readers
+        self.store = store
+        self.options = options
+        self.time = time
+        self.state = Lock(state)
+    }
+
+    /// Writes one and returns once it is durable. After an error the one before is still the newest, and another try is
+    /// welcome.
+    func write(_ snapshot: Snapshot, at position: Position, opaque: [UInt8]) throws -> Checkpoint {
+        turn.wait { isTaken -> Void? in
+            if isTaken { return nil }
+            isTaken = true
+            return ()
+        }
+        defer {
+            turn.withLock { $0 = false }
+            turn.notifyAll()
+        }
+        do {
+            return try writeInTurn(snapshot, at: position, opaque: opaque)
+        } catch {
+            state.withLock { $0.failureCount += 1 }
+            throw error
+        }
+    }
+
+    private func writeInTurn(_ snapshot: Snapshot, at position: Position, opaque: [UInt8]) throws -> Checkpoint {
+        let before = state.withLock { $0 }
+        try check(snapshot, position, opaque, before)
+        try clearRejected(before)
+        let draft = try draft(snapshot, position, opaque, before)
+        do {
+            try writePages(draft)
+        } catch {
+            if options.knobs.trustsFailedSync { core.memory.moveToFile(draft.plan.dirty) }
+            core.withLedger { ledger in
+                if options.knobs.trustsFailedSync { ledger.markClean(draft.plan.dirty) }
+                let freed = draft.pins.flatMap { ledger.unpin($0) }
+                return ((), freed + ledger.takeBackLoans(of: draft.owner))
+            }
+            throw error
+        }
+        core.withLedger { ledger in
+            ledger.forgetLoans(of: draft.owner)
+            return ((), ledger.retire(.record(draft.plan.record, of: draft.header.epoch)))
+        }
+        do {
+            try file.writeSlot(draft.slot, draft.header.encoded())
+        } catch {
+            // It may be on the medium now or later: what it reaches stays until the slot is overwritten for good.
+            state.withLock { $0.doubtful += draft.pins }
+            throw error
+        }
+        finish(draft, before)
+        return Checkpoint(draft.header, opaque: opaque)
+    }
+
+    private func check(
+        _ snapshot: Snapshot, _ position: Position, _ opaque: [UInt8], _ state: CheckpointSlots
+    ) throws {
+        let newest = state.newest?.header
+        guard snapshot.core === core, snapshot.epoch >= newest?.epoch ?? 0,
+            position.offset >= newest?.position.offset ?? 0
+        else {
+            throw StrataError(
+                .invalidArgument, "A checkpoint is of a state of this store that is not older than the last one.",
+                .init(
+                    path: file.path, expected: "offset \(newest?.position.offset ?? 0) or later",
+                    found: "\(position)"))
+        }
+        guard opaque.count <= ViewFormat.maximumOpaqueBytes else {
+            throw StrataError(
+                .tooLarge, "What is kept with a checkpoint is too long.",
+                .init(expected: "at most \(ViewFormat.maximumOpaqueBytes) bytes", found: "\(opaque.count)"))
+        }
+    }
+
+    /// A header that was not taken when the file was opened must never become valid again once its pages are reused.
+    private func clearRejected(_ before: CheckpointSlots) throws {
+        if options.knobs.leavesRejectedHeader { return }
+        for index in before.slots.indices where before.slots[index].isRejected {
+            try file.writeSlot(index, [UInt8](repeating: 0, count: PageLayout.pageBytes))
+            state.withLock { $0.slots[index].isRejected = false }
+        }
+    }
+
+    /// Everything is durable: the new checkpoint takes its slot, and what the old one kept alive is let go.
+    private func finish(_ draft: CheckpointDraft, _ before: CheckpointSlots) {
+        core.memory.moveToFile(draft.plan.dirty)
+        let live = readers.liveEpochs(orAll: before.pinned)
+        let letGo = state.withLock { state in
+            var letGo = state.slots[draft.slot].pinned + state.doubtful + state.readers
+            if options.knobs.reusesOneSlotTooEarly {
+                letGo += state.slots[1 - draft.slot].pinned
+                state.slots[1 - draft.slot] = .init()
+            }
+            state.slots[draft.slot] = .init(header: draft.header, kept: draft.kept, opaque: draft.opaque)
+            state.doubtful = []
+            state.readers = options.knobs.forgetsReaders ? [] : live
+            state.lastSequence = draft.header.sequence
+            state.checkpointCount += 1
+            return letGo
+        }
+        core.withLedger { ledger in
+            ledger.markClean(draft.plan.dirty)
+            ledger.forgetBirths(upTo: draft.header.epoch)
+            if !options.knobs.forgetsReaders { for epoch in live { ledger.pin(epoch) } }
+            return ((), letGo.flatMap { ledger.unpin($0) })
+        }
+        core.room.changed()
+    }
+}

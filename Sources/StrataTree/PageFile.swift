@@ -1,0 +1,102 @@
+import StrataModel
+import StrataSystem
+
+/// The file of a page store: pages by number, mapped for reading and written past the map.
+// @unchecked: the map's base never changes, and only the thread that checkpoints writes.
+final class PageFile: PageSource, @unchecked Sendable {
+    let file: any File
+    let base: UnsafeRawPointer
+    private let map: any GrowingMap
+    /// What keeps the pages from being used again, for a process that only reads.
+    private let lease: ReaderSlot?
+    var path: String { file.path }
+
+    /// - Parameter capacity: pages that there may ever be.
+    init(_ file: any File, capacity: Int, lease: ReaderSlot? = nil) throws {
+        self.file = file
+        self.lease = lease
+        map = try file.mapGrowing(reserving: capacity * PageLayout.pageBytes)
+        base = map.base
+        try mapAll(capacity: capacity)
+    }
+
+    private func mapAll(capacity: Int) throws {
+        let pages = min(try file.size() / PageLayout.pageBytes, capacity)
+        if pages > 0 { try map.extend(to: pages * PageLayout.pageBytes) }
+    }
+
+    func load(_ number: PageNumber) throws -> UnsafeRawPointer {
+        let place = Int(number) * PageLayout.pageBytes
+        guard number >= ViewFormat.headerSlots, place + PageLayout.pageBytes <= map.byteCount else {
+            throw StrataError(
+                .malformed, "A page is named that is not there.",
+                .init(
+                    path: path, expected: "a page below \(map.byteCount / PageLayout.pageBytes)", found: "\(number)"))
+        }
+        return base + place
+    }
+
+    // MARK: Growing
+
+    /// The file grows in larger steps than it is asked to, so that it does so seldom.
+    private static let stepPages = 256
+
+    /// Makes the file at least that long, with space that is really there, and maps it.
+    func extend(toPages count: Int, capacity: Int) throws {
+        let pages = try file.size() / PageLayout.pageBytes
+        if pages < count {
+            let step = max(Self.stepPages, pages / 16 / Self.stepPages * Self.stepPages)
+            let generous = (count + step - 1) / step * step
+            do { try allocate(pages..<generous) } catch let error as StrataError where error.code == .noSpace {
+                try allocate(pages..<count)
+            }
+        }
+        try mapAll(capacity: capacity)
+    }
+
+    private func allocate(_ pages: Range<Int>) throws {
+        try file.allocate(pages.lowerBound * PageLayout.pageBytes..<pages.upperBound * PageLayout.pageBytes)
+    }
+
+    // MARK: Headers and records
+
+    func readSlot(_ index: Int) throws -> [UInt8] {
+        try file.read(count: PageLayout.pageBytes, at: index * PageLayout.pageBytes)
+    }
+
+    func writeSlot(_ index: Int, _ bytes: [UInt8]) throws {
+        try file.write(bytes, at: index * PageLayout.pageBytes)
+        try file.sync()
+    }
+
+    /// The bytes of a record, all of whose pages are judged.
+    func readRecord(_ place: RecordPlace, epoch: UInt64) throws -> [UInt8] {
+        let pages = place.usedPages
+        let raw = try file.read(
+            count: pages.count * PageLayout.pageBytes, at: Int(place.run.first) * PageLayout.pageBytes)
+        guard raw.count == pages.count * PageLayout.pageBytes else {
+            throw StrataError(.malformed, "The page file ends inside of a record.", .init(path: path))
+        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(raw.count)
+        try raw.withUnsafeBytes { raw in
+            for (index, number) in pages.enumerated() {
+                let part = raw.dropping(index * PageLayout.pageBytes).keeping(PageLayout.pageBytes)
+                // Never empty: a page has 4,096 bytes.
+                let page = Page(part.baseAddress!)
+                try PageCheck.check(page, number: number)
+                guard page.kind == .record, page.birth == epoch else {
+                    throw StrataError(
+                        .malformed, "A checkpoint's record is none.", .init(path: path, found: "page \(number)"))
+                }
+                bytes += part.dropping(PageLayout.headerBytes)
+            }
+        }
+        bytes.removeLast(bytes.count - place.byteCount)
+        let sum = bytes.withUnsafeBytes { CRC32C.checksum($0) }
+        guard sum == place.checksum else {
+            throw StrataError(.badChecksum, "A checkpoint's record does not match its checksum.", .init(path: path))
+        }
+        return bytes
+    }
+}

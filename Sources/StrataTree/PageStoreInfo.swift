@@ -1,0 +1,58 @@
+import StrataModel
+
+/// How a page store is doing.
+public struct PageStoreInfo: Sendable {
+    /// Of the file, or of the memory that stands for one.
+    public var pageCount: Int
+    public var freePages: Int
+    /// Pages that only older states reach.
+    public var waitingPages: Int
+    /// Published pages that a checkpoint has yet to write.
+    public var dirtyPages: Int
+    /// Pages in memory of our own.
+    public var arenaPages: Int
+    /// How often a writer had to wait for a checkpoint.
+    public var waits: Int
+    /// Since the store was opened.
+    public var checkpoints: Int
+    public var failedCheckpoints: Int
+    /// The newest one on the medium.
+    public var checkpointPosition: Position?
+}
+
+extension PageStore {
+    public var info: PageStoreInfo {
+        let state = checkpoints?.state.withLock { $0 }
+        let arenaPages = core.memory.usedSlots
+        let waits = core.room.waitCount
+        return core.withLedger { ledger in
+            let info = PageStoreInfo(
+                pageCount: ledger.pageCount, freePages: ledger.freeCount, waitingPages: ledger.waitingCount,
+                dirtyPages: ledger.dirty.count, arenaPages: arenaPages, waits: waits,
+                checkpoints: state?.checkpointCount ?? 0, failedCheckpoints: state?.failureCount ?? 0,
+                checkpointPosition: state?.newest?.header?.position)
+            return (info, [])
+        }
+    }
+
+    /// Waits while more pages are dirty than the options allow; false if that takes too long.
+    ///
+    /// Whoever writes calls it in front of each batch, on another thread than the one that writes checkpoints.
+    public func awaitRoom(milliseconds: Int) -> Bool {
+        guard let checkpoints else { return true }
+        let limit = checkpoints.options.maximumDirtyPages
+        return core.room.wait(milliseconds: milliseconds) { [core] in
+            core.withLedger { ledger in (ledger.dirty.count <= limit || ledger.writableCount <= limit, []) }
+        }
+    }
+}
+
+extension PageLedger {
+    /// Dirty pages that the newest state reaches: those that a checkpoint writes.
+    var writableCount: Int {
+        let waitingDirty = waiting.values.lazy.joined().reduce(0) { sum, retired in
+            sum + retired.run.range.reduce(0) { $0 + (dirty.contains($1) ? 1 : 0) }
+        }
+        return dirty.count - waitingDirty
+    }
+}

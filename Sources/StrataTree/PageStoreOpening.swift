@@ -1,0 +1,116 @@
+import StrataModel
+import StrataSystem
+
+/// Opens a page file: docs/format-views.md §9.
+struct PageStoreOpening {
+    let directory: String
+    let store: Identifier
+    let platform: Platform
+    let options: PageStoreOptions
+    let readers: ReadersFile
+
+    private var path: String { PageStore.viewsPath(directory) }
+
+    func open(_ isValid: (Position) throws -> Bool) throws -> OpenedPageStore {
+        let live = try readers.liveEpochs()
+        guard try platform.files.exists(path) else { return try begin(.missing, [], live: live) }
+        let file: PageFile
+        let readings: [SlotReading]
+        do {
+            file = try PageFile(try platform.files.open(path, .write), capacity: options.maximumPages)
+            let rules = SlotRules(
+                store: store, capacity: options.maximumPages, skipsChainCheck: options.knobs.skipsChainCheck)
+            readings = try (0..<ViewFormat.headerSlots).map {
+                try SlotReading.read($0, of: file, rules, isValid: isValid)
+            }
+        } catch let error as StrataError where error.code == .inputOutput {
+            return try begin(.damaged, [error], live: live)
+        }
+        let reasons = readings.compactMap(\.error)
+        guard let taken = Self.best(readings), let header = taken.header, let record = taken.record else {
+            return try begin(Self.worst(readings), reasons, live: live)
+        }
+        var slots = CheckpointSlots()
+        for (index, reading) in readings.enumerated() {
+            if let record = reading.record {
+                slots.slots[index] = .init(header: reading.header, kept: record.kept, opaque: record.opaque)
+            }
+            slots.slots[index].isRejected = reading.error != nil
+        }
+        slots.lastSequence = readings.compactMap(\.header?.sequence).max() ?? 0
+        // Who reads a checkpoint that cannot be taken reads pages that count as free here.
+        let known = Set(slots.pinned)
+        if let unknown = live.first(where: { $0 > header.epoch && !known.contains($0) }) {
+            let error = StrataError(
+                .locked, "A process reads a checkpoint that cannot be taken.", .init(path: path, found: "\(unknown)"))
+            return try begin(.inUse, reasons + [error], live: live)
+        }
+        slots.readers = live
+        let lastEpoch = max(readings.compactMap(\.header?.epoch).max() ?? 0, live.last ?? 0)
+        let store = try restore(file, header, record, slots, lastEpoch: lastEpoch)
+        return OpenedPageStore(
+            store: store, checkpoint: Checkpoint(header, opaque: record.opaque),
+            finding: reasons.isEmpty ? .whole : .otherSlot, reasons: reasons)
+    }
+
+    private static func best(_ readings: [SlotReading]) -> SlotReading? {
+        readings.filter { $0.record != nil }.max { ($0.header?.sequence ?? 0) < ($1.header?.sequence ?? 0) }
+    }
+
+    /// The weightiest reason why neither slot can be taken.
+    private static func worst(_ readings: [SlotReading]) -> PageFileFinding {
+        let order: [PageFileFinding] = [.newer, .foreign, .stale, .damaged]
+        return order.first { finding in readings.contains { $0.finding == finding } } ?? .missing
+    }
+
+    private func restore(
+        _ file: PageFile, _ header: CheckpointHeader, _ record: CheckpointRecord, _ slots: CheckpointSlots,
+        lastEpoch: UInt64
+    ) throws -> PageStore {
+        var ledger = PageLedger(pageCount: header.pageCount, capacity: options.maximumPages)
+        for epoch in slots.pinned { ledger.pin(epoch) }
+        // For the snapshot.
+        ledger.pin(header.epoch)
+        ledger.restore(
+            free: record.free, retired: record.retired + [.record(header.record.run, of: header.epoch)])
+        return try makeStore(file, ledger, slots, epoch: header.epoch, roots: record.roots, lastEpoch: lastEpoch)
+    }
+
+    /// An empty store in a new file; the caller folds the log again.
+    private func begin(
+        _ finding: PageFileFinding, _ reasons: [StrataError], live: [UInt64]
+    ) throws -> OpenedPageStore {
+        let files = platform.files
+        if try files.exists(path) {
+            if finding == .damaged {
+                try PageStore.setAside(in: directory, files: files)
+            } else {
+                try files.remove(path)
+            }
+        }
+        let file = try PageFile(try files.open(path, .create), capacity: options.maximumPages)
+        try files.syncDirectory(directory)
+        var ledger = PageLedger(pageCount: ViewFormat.headerSlots, capacity: options.maximumPages)
+        let epoch = (live.last ?? 0) + 1
+        ledger.pin(epoch)
+        let store = try makeStore(
+            file, ledger, CheckpointSlots(), epoch: epoch, roots: TreeRoots(), lastEpoch: epoch)
+        return OpenedPageStore(store: store, checkpoint: nil, finding: finding, reasons: reasons)
+    }
+
+    private func makeStore(
+        _ file: PageFile, _ before: PageLedger, _ slots: CheckpointSlots, epoch: UInt64, roots: TreeRoots,
+        lastEpoch: UInt64
+    ) throws -> PageStore {
+        var ledger = before
+        ledger.remembersBirths = true
+        let memory = try PageMemory(
+            capacity: options.maximumPages, slotCapacity: options.maximumArenaPages, source: file)
+        let core = PageCore(memory: memory, ledger: ledger, lastEpoch: lastEpoch)
+        let checkpoints = Checkpoints(
+            core: core, file: file, readers: readers, store: store, options: options, time: platform.time,
+            state: slots)
+        return PageStore(
+            core: core, newest: Snapshot(core: core, epoch: epoch, roots: roots), checkpoints: checkpoints)
+    }
+}

@@ -1,0 +1,56 @@
+import StrataSystem
+
+/// How much room a page store may take, and how it shares the disk.
+public struct PageStoreOptions: Sendable {
+    /// The page file's largest size, in pages of 4 KiB.
+    public var maximumPages: Int
+    /// Pages that are written and not yet in the file, at most.
+    public var maximumArenaPages: Int
+    /// Published pages that a checkpoint has yet to write, before writers should wait.
+    public var maximumDirtyPages: Int
+    /// How many checkpoints are kept besides the two that opening may need; at most 24.
+    public var maximumKeptCheckpoints: Int
+    /// Called between two slices of a checkpoint; it may take its time.
+    public var pace: @Sendable (CheckpointSlice) -> Void
+    var knobs = TestKnobs()
+
+    public init(
+        maximumPages: Int = 64 << 20, maximumArenaPages: Int = 4 << 20, maximumDirtyPages: Int = 32_768,
+        maximumKeptCheckpoints: Int = 24,
+        pace: @escaping @Sendable (CheckpointSlice) -> Void = CheckpointSlice.leaveHalf
+    ) {
+        self.maximumPages = maximumPages
+        self.maximumArenaPages = maximumArenaPages
+        self.maximumDirtyPages = maximumDirtyPages
+        self.maximumKeptCheckpoints = maximumKeptCheckpoints
+        self.pace = pace
+    }
+}
+
+/// Rules that a test breaks, to see that the other tests would notice.
+struct TestKnobs: Sendable {
+    /// Lets go of the newest checkpoint, too, when a header has been written.
+    var reusesOneSlotTooEarly = false
+    /// Takes a checkpoint without asking whether the log has its chain value.
+    var skipsChainCheck = false
+    /// Leaves a header that was not taken where it is.
+    var leavesRejectedHeader = false
+    /// Lets go of what readers of other processes look at.
+    var forgetsReaders = false
+    /// A reader does not look again after it has said what it reads.
+    var readsHeadersOnce = false
+    /// Counts pages as written although a sync failed.
+    var trustsFailedSync = false
+}
+
+/// A part of a checkpoint that has been handed to the disk.
+public struct CheckpointSlice: Sendable {
+    public var byteCount: Int
+    /// How long that took.
+    public var microseconds: Int64
+
+    /// Rests as long as the slice took, so that the log has half of the disk.
+    public static let leaveHalf: @Sendable (CheckpointSlice) -> Void = { slice in
+        ThreadStripe.rest(microseconds: min(max(slice.microseconds, 0), 1_000_000))
+    }
+}

@@ -1,0 +1,95 @@
+import StrataModel
+import StrataSystem
+
+/// Which epochs other processes read: docs/format-views.md §8.
+final class ReadersFile: Sendable {
+    let file: any File
+
+    init(_ file: any File) { self.file = file }
+
+    // MARK: The writer's side
+
+    /// Epochs of live slots; slots of processes that have ended are cleared.
+    func liveEpochs() throws -> [UInt64] {
+        let bytes = try file.read(count: ViewFormat.readerSlots * ViewFormat.readerSlotBytes, at: 0)
+        var epochs: Set<UInt64> = []
+        for index in 0..<bytes.count / ViewFormat.readerSlotBytes {
+            let place = index * ViewFormat.readerSlotBytes
+            let slot = bytes[place..<place + ViewFormat.readerSlotBytes]
+            guard slot.contains(where: { $0 != 0 }) else { continue }
+            if try !file.isLockedElsewhere(byte: place) {
+                try clearUnlessTaken(place)
+            } else if let epoch = Self.epoch(of: Array(slot)) {
+                epochs.insert(epoch)
+            }
+        }
+        return epochs.sorted()
+    }
+
+    /// Those of the pinned epochs that somebody reads; all of them if that cannot be found out.
+    func liveEpochs(orAll pinned: [UInt64]) -> [UInt64] {
+        let pinned = Set(pinned)
+        guard let live = try? liveEpochs() else { return pinned.sorted() }
+        return live.filter { pinned.contains($0) }
+    }
+
+    private func clearUnlessTaken(_ place: Int) throws {
+        guard try file.tryLock(byte: place) else { return }
+        defer { try? file.unlock(byte: place) }
+        try file.write([UInt8](repeating: 0, count: ViewFormat.readerSlotBytes), at: place)
+    }
+
+    // MARK: A reader's side
+
+    /// Takes a slot that nobody has.
+    func takeSlot() throws -> ReaderSlot {
+        for index in 0..<ViewFormat.readerSlots {
+            let place = index * ViewFormat.readerSlotBytes
+            if try file.tryLock(byte: place) { return ReaderSlot(file: file, place: place) }
+        }
+        throw StrataError(
+            .locked, "Too many processes read this store.",
+            .init(path: file.path, expected: "at most \(ViewFormat.readerSlots)"))
+    }
+
+    // MARK: Slots
+
+    static func slot(epoch: UInt64, process: UInt32) -> [UInt8] {
+        var slot = ByteWriter()
+        slot.append(epoch)
+        slot.append(process)
+        slot.append(slot.bytes.withUnsafeBytes { CRC32C.checksum($0) })
+        return slot.bytes
+    }
+
+    static func epoch(of slot: [UInt8]) -> UInt64? {
+        slot.withUnsafeBytes { bytes in
+            let sum = CRC32C.checksum(bytes.keeping(ViewFormat.readerSlotBytes - 4))
+            let stored = bytes.loadUnaligned(fromByteOffset: ViewFormat.readerSlotBytes - 4, as: UInt32.self)
+            return UInt32(littleEndian: stored) == sum
+                ? UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)) : nil
+        }
+    }
+}
+
+/// A slot that this process holds until the object goes.
+final class ReaderSlot: Sendable {
+    private let file: any File
+    private let place: Int
+
+    init(file: any File, place: Int) {
+        self.file = file
+        self.place = place
+    }
+
+    func set(epoch: UInt64) throws {
+        let process = UInt32(bitPattern: ProcessIdentity.current.identifier)
+        try file.write(ReadersFile.slot(epoch: epoch, process: process), at: place)
+    }
+
+    deinit {
+        // The lock is what counts: a slot that stays written is cleared by the writer.
+        try? file.write([UInt8](repeating: 0, count: ViewFormat.readerSlotBytes), at: place)
+        try? file.unlock(byte: place)
+    }
+}

@@ -1,0 +1,103 @@
+import StrataModel
+
+/// Takes a checkpoint record apart. Its checksum was right; what it says is judged all the same.
+struct RecordReader {
+    private let bytes: UnsafeRawBufferPointer
+    private(set) var reader: ByteReader
+    private let pageCount: Int
+
+    /// `bytes` must stay alive as long as the reader is used.
+    init(_ bytes: UnsafeRawBufferPointer, pageCount: Int) {
+        self.bytes = bytes
+        reader = ByteReader(bytes)
+        self.pageCount = pageCount
+    }
+
+    private mutating func readCount(_ what: StaticString, elementBytes: Int) throws -> Int {
+        let count = Int(try reader.read(UInt32.self, what))
+        guard count <= reader.remaining / elementBytes else {
+            throw reader.malformed(what, expected: "as many as there are bytes for", found: "\(count)")
+        }
+        return count
+    }
+
+    private mutating func readRun(_ what: StaticString) throws -> PageRun {
+        let run = PageRun(
+            first: try reader.read(UInt32.self, what), count: Int(try reader.read(UInt32.self, what)))
+        guard run.count > 0, run.first >= ViewFormat.headerSlots, Int(run.first) + run.count <= pageCount else {
+            throw reader.malformed(what, expected: "pages of the file", found: "\(run.first) + \(run.count)")
+        }
+        return run
+    }
+
+    mutating func readRoots() throws -> TreeRoots {
+        var roots = TreeRoots()
+        for _ in 0..<(try readCount("trees", elementBytes: ViewFormat.treeBytes)) {
+            let id = TreeID(rawValue: try reader.read(UInt16.self, "tree"))
+            let level = Int(try reader.read(UInt16.self, "level"))
+            let root = TreeRoot(
+                page: try reader.read(UInt32.self, "root"), level: level,
+                entryCount: try reader.read(UInt64.self, "entries"),
+                foldedOffset: try reader.read(UInt64.self, "offset"))
+            guard root.page != 1, Int(root.page) < pageCount, level <= ViewFormat.maximumLevel,
+                roots.ids.last.map({ $0 < id }) ?? true
+            else { throw reader.malformed("root", expected: "a page of the file, in order of trees") }
+            roots[id] = root
+        }
+        return roots
+    }
+
+    mutating func readFree() throws -> [PageRun] {
+        var runs: [PageRun] = []
+        for _ in 0..<(try readCount("free runs", elementBytes: ViewFormat.freeRunBytes)) {
+            let run = try readRun("free run")
+            guard runs.last.map({ $0.range.upperBound <= run.first }) ?? true else {
+                throw reader.malformed("free run", expected: "behind the one before")
+            }
+            runs.append(run)
+        }
+        return runs
+    }
+
+    mutating func readRetired() throws -> [RetiredRun] {
+        var runs: [RetiredRun] = []
+        for _ in 0..<(try readCount("retired runs", elementBytes: ViewFormat.retiredRunBytes)) {
+            let run = try readRun("retired run")
+            let birth = try reader.read(UInt64.self, "birth")
+            let retired = try reader.read(UInt64.self, "retired")
+            if retired == 0, birth < UInt64.max {
+                runs.append(.record(run, of: birth))
+                continue
+            }
+            guard birth < retired else { throw reader.malformed("retired run", expected: "born before") }
+            runs.append(RetiredRun(run: run, birth: birth, retired: retired))
+        }
+        return runs
+    }
+
+    mutating func readKept() throws -> [KeptRecord] {
+        var kept: [KeptRecord] = []
+        for _ in 0..<(try readCount("kept checkpoints", elementBytes: ViewFormat.keptBytes)) {
+            let epoch = try reader.read(UInt64.self, "epoch")
+            let position = Position(
+                offset: try reader.read(UInt64.self, "offset"), chain: try reader.read(UInt32.self, "chain value"))
+            let place = RecordPlace(
+                run: try readRun("record"), byteCount: Int(try reader.read(UInt32.self, "record")),
+                checksum: try reader.read(UInt32.self, "record"))
+            let pages = Int(try reader.read(UInt32.self, "page count"))
+            guard place.isInside(pageCount: pages), pages <= pageCount,
+                kept.last.map({ $0.epoch <= epoch }) ?? true
+            else { throw reader.malformed("kept checkpoint", expected: "inside of the file, in order") }
+            kept.append(
+                KeptRecord(
+                    epoch: epoch, position: position, record: place, pageCount: pages,
+                    time: try reader.read(Int64.self, "time")))
+        }
+        return kept
+    }
+
+    mutating func readOpaque() throws -> [UInt8] {
+        let count = try reader.read(UInt32.self, "opaque bytes")
+        return [UInt8](bytes[try reader.readRange(count: UInt64(count), "opaque bytes")])
+    }
+}

@@ -1,0 +1,76 @@
+import StrataModel
+import StrataSystem
+
+/// What opening found in the place of a page file.
+public enum PageFileFinding: String, Sendable, CaseIterable {
+    /// The newest checkpoint was taken, and nothing was amiss.
+    case whole
+    /// One header slot could not be taken, and the other one was: the older checkpoint, or the newest if power was lost
+    /// while the next header was written.
+    case otherSlot
+    case missing, damaged, newer, foreign, stale, inUse
+}
+
+/// A header slot, and what is to be thought of it.
+struct SlotReading: Sendable {
+    var header: CheckpointHeader?
+    var record: CheckpointRecord?
+    /// Why it cannot be taken; nil if it can, or nothing is there.
+    var error: StrataError?
+    var finding = PageFileFinding.missing
+
+    static func read(
+        _ index: Int, of file: PageFile, _ rules: SlotRules, isValid: (Position) throws -> Bool
+    ) throws -> SlotReading {
+        var reading = SlotReading()
+        do {
+            guard let header = try CheckpointHeader.decode(try file.readSlot(index)) else { return reading }
+            reading.header = header
+            if let (finding, error) = rules.objection(to: header, fileBytes: try file.file.size(), path: file.path) {
+                (reading.finding, reading.error) = (finding, error)
+                return reading
+            }
+        } catch let error as StrataError {
+            (reading.finding, reading.error) = (error.code == .newerFormat ? .newer : .damaged, error)
+            return reading
+        }
+        guard let header = reading.header else { return reading }
+        guard try rules.skipsChainCheck || isValid(header.position) else {
+            reading.finding = .stale
+            reading.error = StrataError(
+                .brokenChain, "The log does not have what the checkpoint was folded from.",
+                .init(path: file.path, expected: "\(header.position)"))
+            return reading
+        }
+        do {
+            let bytes = try file.readRecord(header.record, epoch: header.epoch)
+            reading.record = try CheckpointRecord.decode(bytes, pageCount: header.pageCount)
+            reading.finding = .whole
+        } catch let error as StrataError {
+            (reading.finding, reading.error) = (.damaged, error.located(path: file.path))
+        }
+        return reading
+    }
+}
+
+/// What a header must fit.
+struct SlotRules: Sendable {
+    var store: Identifier
+    var capacity: Int
+    var skipsChainCheck = false
+
+    func objection(
+        to header: CheckpointHeader, fileBytes: Int, path: String
+    ) -> (PageFileFinding, StrataError)? {
+        if header.store != store {
+            let context = StrataError.Context(path: path, expected: "\(store)", found: "\(header.store)")
+            return (.foreign, StrataError(.foreignSegment, "The page file is of another store.", context))
+        }
+        let pages = min(fileBytes / PageLayout.pageBytes, capacity)
+        if header.pageCount > pages {
+            let context = StrataError.Context(path: path, expected: "\(header.pageCount) pages", found: "\(pages)")
+            return (.damaged, StrataError(.impossibleLength, "The page file is shorter than it says.", context))
+        }
+        return nil
+    }
+}

@@ -1,0 +1,37 @@
+/// Where things stand in header slots and records (docs/format-views.md §6 to §8).
+enum ViewFormat {
+    static let magic = "StrataVw"
+    static let version = 1
+    static let headerSlots = 2
+
+    // Of a header slot.
+    static let versionPlace = 8
+    static let pageBytesPlace = 10
+    static let checksumPlace = 12
+    static let sequencePlace = 16
+    static let epochPlace = 24
+    static let storePlace = 32
+    static let offsetPlace = 48
+    static let chainPlace = 56
+    static let pageCountPlace = 60
+    static let timePlace = 64
+    static let recordFirstPlace = 72
+    static let recordPagesPlace = 76
+    static let recordBytesPlace = 80
+    static let recordChecksumPlace = 84
+    static let headerEnd = 88
+
+    // Elements of a record's lists.
+    static let treeBytes = 24
+    static let freeRunBytes = 8
+    static let retiredRunBytes = 24
+    static let keptBytes = 48
+
+    // Of a slot of `readers`.
+    static let readerSlotBytes = 16
+    static let readerSlots = 256
+
+    static let maximumOpaqueBytes = 1 << 20
+    static let maximumLevel = 24
+    static let maximumKept = 24
+}

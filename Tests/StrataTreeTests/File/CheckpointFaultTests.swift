@@ -1,0 +1,106 @@
+import StrataModel
+import StrataSystem
+import TestSupport
+import Testing
+
+@testable import StrataTree
+
+@Suite("Checkpoints that fail")
+struct CheckpointFaultTests {
+    typealias Kind = SimulatedDisk.CallKind
+
+    static func outcomes(of kind: Kind) -> [SimulatedDisk.FaultOutcome] {
+        switch kind {
+        case .write: [.errno(28), .writeThenErrno(700, 5), .doneThenErrno(5)]
+        case .syncData: [.errno(5), .syncLoses, .doneThenErrno(5)]
+        default: [.errno(28)]
+        }
+    }
+
+    /// Lets the k-th call of a kind fail, tries again, loses power; returns what was wrong, and whether there was a
+    /// k-th call.
+    static func faults(
+        _ kind: Kind, _ outcome: SimulatedDisk.FaultOutcome, at call: Int, knobs: TestKnobs = TestKnobs()
+    ) throws -> (faults: [String], hasFailed: Bool) {
+        var options = DurableRun.smallOptions
+        options.knobs = knobs
+        let run = try DurableRun(seed: UInt64(call), options: options)
+        for _ in 0..<3 {
+            try run.step(changes: 60)
+            try run.checkpoint()
+        }
+        try run.step(changes: 60)
+        run.disk.fail(kind, at: call, with: outcome, on: "views")
+        var hasFailed = false
+        do { try run.checkpoint() } catch is StrataError { hasFailed = true }
+        guard hasFailed else { return ([], false) }
+        var faults: [String] = []
+        for keeping in SimulatedDisk.PowerLoss.allCases {
+            let survivor = run.disk.afterPowerLoss(seed: UInt64(call), keeping: keeping)
+            faults += try run.faults(of: survivor, acceptable: run.acceptable)
+        }
+        // The store goes on.
+        for _ in 0..<3 {
+            try run.step(changes: 20)
+            try run.checkpoint()
+            faults += try TreeChecker.faults(of: run.store, holding: [run.store.snapshot()])
+            let survivor = run.disk.afterPowerLoss(seed: UInt64(call), keeping: .nothingUnsynced)
+            faults += try run.faults(of: survivor, acceptable: run.acceptable)
+        }
+        return (faults, true)
+    }
+
+    @Test(
+        "Each call fails once: nothing is flipped, and the next try succeeds",
+        arguments: [.write, .syncData, .allocate] as [Kind])
+    func everyCall(kind: Kind) throws {
+        for outcome in Self.outcomes(of: kind) {
+            var call = 1
+            while true {
+                let (faults, hasFailed) = try Self.faults(kind, outcome, at: call)
+                #expect(faults == [], "\(kind) \(call), \(outcome)")
+                if !hasFailed { break }
+                call += 1
+            }
+            #expect(call > 1 || kind == .allocate, "no \(kind) has failed")
+        }
+    }
+
+    @Test("Canary: pages that a failed sync lost, taken for written, are noticed")
+    func trustedSync() throws {
+        var knobs = TestKnobs()
+        knobs.trustsFailedSync = true
+        #expect(try !Self.faults(.syncData, .syncLoses, at: 1, knobs: knobs).faults.isEmpty)
+    }
+
+    @Test("Short and interrupted calls are no errors")
+    func stutter() throws {
+        let run = try DurableRun(seed: 4)
+        run.disk.stutter(seed: 5)
+        for _ in 0..<5 {
+            try run.step()
+            try run.checkpoint()
+        }
+        run.disk.heal()
+        #expect(try run.faults(of: run.disk.afterPowerLoss(seed: 1), acceptable: run.acceptable) == [])
+    }
+
+    @Test("A full disk is an error of the checkpoint; with room again it goes on")
+    func noSpace() throws {
+        let run = try DurableRun(seed: 4)
+        try run.step(changes: 300)
+        try run.checkpoint()
+        run.disk.capacityBytes = run.disk.usedBytes
+        var code: StrataError.Code?
+        for _ in 0..<40 where code == nil {
+            try run.step(changes: 300)
+            do { try run.checkpoint() } catch let error as StrataError { code = error.code }
+        }
+        #expect(code == .noSpace)
+        #expect(try run.faults(of: run.disk.afterPowerLoss(seed: 1), acceptable: run.acceptable) == [])
+        run.disk.capacityBytes = nil
+        try run.checkpoint()
+        #expect(try run.faults(of: run.disk.afterPowerLoss(seed: 1), acceptable: run.acceptable) == [])
+        #expect(run.store.info.failedCheckpoints == 1)
+    }
+}

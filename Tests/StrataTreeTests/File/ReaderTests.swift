@@ -1,0 +1,150 @@
+import StrataModel
+import StrataSystem
+import TestSupport
+import Testing
+
+@testable import StrataTree
+
+@Suite("Readers beside the writer")
+struct ReaderTests {
+    private static func openReader(_ run: DurableRun) throws -> OpenedPageReader {
+        try PageStore.openReader(
+            in: DurableRun.directory, store: DurableRun.storeID, platform: Platform(files: run.disk),
+            options: run.options
+        ) { run.log[$0.offset] == $0.chain }
+    }
+
+    /// Whether a reader sees just what was there at its checkpoint.
+    private static func isWhole(_ reader: OpenedPageReader, _ run: DurableRun) -> Bool {
+        guard let model = run.states[reader.checkpoint.position.offset] else { return false }
+        let entries = try? reader.snapshot.entries(DurableRun.tree)
+        return entries == model.sortedKeys.map { [$0, model[$0] ?? []] }
+    }
+
+    private static func churn(_ run: DurableRun, checkpoints: Int = 1) throws {
+        for _ in 0..<checkpoints {
+            try run.step(changes: 80)
+            try run.checkpoint()
+        }
+    }
+
+    @Test("A reader keeps its checkpoint while the writer goes on, and lets go with its last snapshot")
+    func holds() throws {
+        let run = try DurableRun(seed: 3)
+        #expect(throws: StrataError.self) { try Self.openReader(run) }
+        try Self.churn(run, checkpoints: 2)
+        var readers = [try Self.openReader(run)]
+        #expect(readers[0].checkpoint.position == run.position)
+        for round in 0..<6 {
+            try Self.churn(run)
+            readers.append(try Self.openReader(run))
+            #expect(readers.allSatisfy { Self.isWhole($0, run) }, "\(round)")
+            #expect(try TreeChecker.faults(of: run.store, holding: [run.store.snapshot()]) == [])
+        }
+        readers = []
+        try Self.churn(run, checkpoints: 2)
+        #expect(run.store.checkpoints?.state.withLock { $0.readers } == [])
+        #expect(try run.disk.content(of: PageStore.readersPath(DurableRun.directory)).allSatisfy { $0 == 0 })
+    }
+
+    @Test("A writer that starts anew spares those who read already", arguments: seeds(3))
+    func newWriter(seed: UInt64) throws {
+        let run = try DurableRun(seed: seed)
+        try Self.churn(run, checkpoints: 2)
+        let reader = try Self.openReader(run)
+        for _ in 0..<4 {
+            try Self.churn(run, checkpoints: 3)
+            #expect(try run.reopen().finding == .whole)
+            #expect(Self.isWhole(reader, run))
+        }
+    }
+
+    @Test("A reader of a checkpoint that is not taken keeps its file, and the writer makes another")
+    func rejected() throws {
+        let run = try DurableRun(seed: 1)
+        try Self.churn(run, checkpoints: 3)
+        let reader = try Self.openReader(run)
+        let lost = run.states[run.offset]
+        run.loseTail(to: run.offset - 1)
+        #expect(try run.reopen().finding == .inUse)
+        for _ in 0..<5 {
+            try run.step(changes: 100, timeline: 2)
+            try run.checkpoint()
+        }
+        #expect(try reader.snapshot.entries(DurableRun.tree).map { $0[0] } == lost?.sortedKeys)
+    }
+
+    @Test("Canary: a writer that forgets its readers is noticed")
+    func forgetsReaders() throws {
+        let run = try DurableRun(seed: 3)
+        run.options.knobs.forgetsReaders = true
+        _ = try run.reopen()
+        try Self.churn(run, checkpoints: 2)
+        let reader = try Self.openReader(run)
+        try Self.churn(run, checkpoints: 12)
+        #expect(!Self.isWhole(reader, run))
+    }
+
+    @Test("The writer overtakes a reader that has yet to say what it reads", arguments: [false, true])
+    func overtaken(isCanary: Bool) throws {
+        var damaged = 0
+        for seed in seeds(5) {
+            let run = try DurableRun(seed: seed)
+            try Self.churn(run, checkpoints: 2)
+            run.options.knobs.readsHeadersOnce = isCanary
+            let writer = Overtaking(run)
+            // The first write there is the reader's, after it has read the headers.
+            run.disk.beforeCall = { kind, path in writer.see(kind, path) }
+            let reader = try? Self.openReader(run)
+            run.disk.beforeCall = nil
+            guard let reader else {
+                damaged += 1
+                continue
+            }
+            try Self.churn(run, checkpoints: 10)
+            if !Self.isWhole(reader, run) { damaged += 1 }
+        }
+        #expect((damaged == 0) == !isCanary)
+    }
+
+    @Test("When `readers` cannot be read, nothing is let go")
+    func unreadable() throws {
+        let run = try DurableRun(seed: 3)
+        try Self.churn(run, checkpoints: 2)
+        let reader = try Self.openReader(run)
+        run.disk.fail(.read, from: 1, with: .errno(5), on: "readers")
+        try Self.churn(run, checkpoints: 5)
+        run.disk.heal()
+        #expect(Self.isWhole(reader, run))
+        try Self.churn(run, checkpoints: 5)
+        #expect(Self.isWhole(reader, run))
+    }
+
+    @Test("Where `readers` cannot be written, reading is refused")
+    func readOnly() throws {
+        let run = try DurableRun(seed: 3)
+        try Self.churn(run)
+        run.disk.isReadOnly = true
+        do {
+            _ = try Self.openReader(run)
+            Issue.record("it was opened")
+        } catch let error as StrataError { #expect(error.code == .readOnlyMedium) }
+    }
+}
+
+// @unchecked: everything runs on the thread of the test, which is also the one that the disk calls back on.
+private final class Overtaking: @unchecked Sendable {
+    private let run: DurableRun
+    private var hasOvertaken = false
+
+    init(_ run: DurableRun) { self.run = run }
+
+    func see(_ kind: SimulatedDisk.CallKind, _ path: String) {
+        guard kind == .write, path.hasSuffix("readers"), !hasOvertaken else { return }
+        hasOvertaken = true
+        for _ in 0..<3 {
+            try? run.step(changes: 120)
+            try? run.checkpoint()
+        }
+    }
+}
