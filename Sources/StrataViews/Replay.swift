@@ -28,7 +28,9 @@ public struct Replay {
     /// Folds what the trees do not have yet.
     ///
     /// - Throws: ``StrataError``; what was published until then stays.
-    public func run(progress: (Progress) -> Void = { _ in }) throws {
+    public func run(
+        progress: (Progress) -> Void = { _ in }, afterPublishing: (Snapshot) throws -> Void = { _ in }
+    ) throws {
         let end = log.end.offset
         var offset = pages.snapshot().foldedOffset(ViewTree.records)
         guard offset < end else { return }
@@ -46,7 +48,7 @@ public struct Replay {
                 next = try cursor.next()
             }
             try fold.flush()
-            try pages.publish(fold.fork)
+            try afterPublishing(try pages.publish(fold.fork))
             progress(Progress(offset: offset, end: max(end, offset)))
         }
     }
