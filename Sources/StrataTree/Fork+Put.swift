@@ -3,13 +3,17 @@ import StrataModel
 extension Fork {
     /// Sets the value of a key.
     ///
-    /// - Throws: ``StrataError`` if key or value is too long, or there is no room for more pages.
+    /// - Parameters:
+    ///   - key: 1 to 960 bytes.
+    ///   - value: at most 1 GiB. Neither may lie in what a read of this fork gave to its body.
+    /// - Throws: ``StrataError`` if key or value is too long; or if there is no room for more pages or one is damaged,
+    ///   and then the fork can only be dropped.
     public func put(_ id: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
-        try requireOpen()
         try Self.check(key, value)
-        noteChange()
-        let ticket = core.memory.sections.enter()
-        defer { core.memory.sections.leave(ticket) }
+        try changingPages { try putChecked(id, key, value) }
+    }
+
+    private func putChecked(_ id: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         let stored = try stored(value)
         var root = roots[id]
         if root.page == 0 {
