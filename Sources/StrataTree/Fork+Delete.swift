@@ -43,7 +43,9 @@ extension Fork {
     private static let mergedBytes = PageLayout.pageBytes * 3 / 4
 
     /// Merges and removes pages along the path, from its end up, that have become sparse or empty.
-    func settle(_ root: inout TreeRoot) throws {
+    ///
+    /// - Parameter everyLevel: goes up to the root in any case, because branches may have become sparse on their own.
+    func settle(_ root: inout TreeRoot, everyLevel: Bool = false) throws {
         while let step = path.popLast() {
             let page = step.page
             guard let parent = path.last else {
@@ -56,7 +58,9 @@ extension Fork {
                 continue
             }
             let usedBytes = PageLayout.pageBytes - page.freeBytes - page.garbageBytes
-            guard usedBytes < Self.sparseBytes, try merge(parent) else { return }
+            let isMerged = try usedBytes < Self.sparseBytes && merge(parent)
+            // An only child cannot be merged, but its parent is sparse.
+            if !isMerged, !everyLevel, parent.page.count > 1 { return }
         }
     }
 

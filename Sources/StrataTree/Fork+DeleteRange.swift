@@ -27,9 +27,9 @@ extension Fork {
         try root.discount(removed)
         // What was cut on either side may have become sparse.
         for edge in [lower, upper] {
-            guard root.page != 0, let edge else { continue }
+            guard removed > 0, root.page != 0, let edge else { continue }
             try descend(&root, to: edge)
-            try settle(&root)
+            try settle(&root, everyLevel: true)
         }
         roots[id] = root
     }
