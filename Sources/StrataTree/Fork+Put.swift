@@ -131,11 +131,12 @@ extension Fork {
     /// Where to cut what does not fit one page.
     private func cut(_ changed: Int) -> Int {
         let last = content.entries.count - 1
-        // Entries that come in order fill their pages: what follows all others begins a page of its own.
-        if changed == last, path.isRightmost { return last }
-        if let even = content.evenCut() { return even }
-        // Only an entry that shortens the page's prefix leaves no even cut, and it stands at an end.
-        return changed <= 1 ? changed + 1 : last
+        // Entries that come in order fill their pages: what follows all others begins a page of its own. What fitted
+        // with a shorter prefix need not fit with the longer one that the page is given now (a branch's heads do not
+        // shrink), so that it is counted.
+        if changed == last, path.isRightmost, content.fits(0..<last) { return last }
+        guard let cut = content.evenCut() else { preconditionFailure("two pages hold a full one and one entry more") }
+        return cut
     }
 
     /// Puts a page that was split off behind the one at the end of `path`'s way.

@@ -88,4 +88,18 @@ struct KeyOrderTests {
         try tree.publishAndCheck()
         #expect(tree.store.core.memory.usedSlots == 0)
     }
+
+    /// Writing a branch anew gives it all that its keys have in common as prefix, which may need up to four bytes more
+    /// than a shorter one: keys of which a slot's head holds the rest save nothing.
+    @Test("A branch that is full to the byte can be written anew with a longer prefix")
+    func longerPrefix() throws {
+        var tree = try TwinTree()
+        func key(_ number: Int) -> [UInt8] { bytes(8) + bigEndian(number) }
+        for number in 0..<8 { try tree.put(key(1 << 24 + number), bytes(1_000)) }
+        for number in (0..<900).reversed() { try tree.put(key(number), bytes(1_000)) }
+        for number in 8..<500 { try tree.put(key(1 << 24 + number), bytes(1_000)) }
+        try tree.deleteRange(from: nil, to: key(1 << 24))
+        for number in 500..<1_600 { try tree.put(key(1 << 24 + number), bytes(1_000)) }
+        try tree.publishAndCheck()
+    }
 }
