@@ -14,6 +14,8 @@ final class ReadSections: @unchecked Sendable {
     // Two phases of counters, so that readers who come later cannot keep a waiter waiting.
     private let counters: UnsafeMutablePointer<Atomic<Int>>
     private let phase = Atomic<Int>(0)
+    /// Held by the one who waits: a phase that another one turns meanwhile would be looked at twice, the other never.
+    private let waiter = Lock(())
 
     init() {
         let count = 2 * Self.stripes * Self.stride
@@ -43,9 +45,11 @@ final class ReadSections: @unchecked Sendable {
 
     /// Returns once everybody who was inside when it was called has left. Must not be called from inside.
     func waitForReaders() {
-        for _ in 0..<2 {
-            let old = phase.add(1, ordering: .sequentiallyConsistent).oldValue & 1
-            while isOccupied(old) { ThreadStripe.pause() }
+        waiter.withLock { _ in
+            for _ in 0..<2 {
+                let old = phase.add(1, ordering: .sequentiallyConsistent).oldValue & 1
+                while isOccupied(old) { ThreadStripe.pause() }
+            }
         }
     }
 
