@@ -16,6 +16,9 @@ public enum ViewTree {
     public static let databases = TreeID(rawValue: 12)
     public static let expiredTokens = TreeID(rawValue: 13)
 
+    public static let index = TreeID(rawValue: 16)
+    public static let indexCatalog = TreeID(rawValue: 17)
+
     /// Trees whose rows are an event's body behind its version and digests.
     static let plain = [subscriptions, schema, users, devices, clientTokens, databases, expiredTokens]
     /// Trees that every fold brings to its offset.

@@ -52,3 +52,22 @@ struct InternedNameTests {
         #expect(thrownError { _ = try InternedName(decoding: tooLong.event.body) }?.code == .malformed)
     }
 }
+
+@Suite("Names are told apart by their bytes")
+struct NameIdentityTests {
+    @Test("Two spellings that look the same are two names")
+    func spellings() throws {
+        let (composed, decomposed) = ("Caf\u{E9}", "Cafe\u{301}")
+        #expect(composed == decomposed)
+        for make in [InternedName.Name.user, InternedName.Name.recordType, InternedName.Name.field] {
+            #expect(make(composed) != make(decomposed))
+            #expect(Set([make(composed), make(decomposed)]).count == 2)
+        }
+        #expect(InternedName.Name.device(user: 1, composed) != .device(user: 1, decomposed))
+        #expect(InternedName.Name.zone(database: 1, owner: 1, composed) != .zone(database: 1, owner: 1, decomposed))
+        #expect(InternedName.Name.user(composed) != .field(composed))
+        var table = NameTable()
+        try table.add(InternedName(ordinal: 1, name: .user(composed)))
+        #expect(throws: StrataError.self) { try table.add(InternedName(ordinal: 1, name: .user(decomposed))) }
+    }
+}

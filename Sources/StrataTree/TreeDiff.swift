@@ -1,0 +1,234 @@
+import StrataModel
+
+/// How an entry differs between two states of a tree.
+public enum EntryChange {
+    case added(UnsafeRawBufferPointer)
+    case removed(UnsafeRawBufferPointer)
+    case replaced(old: UnsafeRawBufferPointer, new: UnsafeRawBufferPointer)
+}
+
+/// Walks two states of one tree side by side. Subtrees that both share are skipped, so the cost is that of what
+/// changed.
+struct TreeDiff {
+    /// A read section lasts no longer than so many steps.
+    private static let stepsPerSection = 1_024
+
+    private let memory: PageMemory
+    private var old: TreeWalk
+    private var new: TreeWalk
+    private let oldKey: UnsafeMutableRawBufferPointer
+    private let newKey: UnsafeMutableRawBufferPointer
+
+    /// - Parameter keys: room for two keys.
+    init(
+        _ memory: PageMemory, old: TreeRoot, new: TreeRoot, keys: UnsafeMutableRawBufferPointer
+    ) {
+        self.memory = memory
+        self.old = TreeWalk(old)
+        self.new = TreeWalk(new)
+        oldKey = UnsafeMutableRawBufferPointer(rebasing: keys[..<PageLayout.maximumKeyBytes])
+        newKey = UnsafeMutableRawBufferPointer(
+            rebasing: keys[PageLayout.maximumKeyBytes..<2 * PageLayout.maximumKeyBytes])
+    }
+
+    /// Goes to the first key at or behind `lower`.
+    mutating func seek(_ lower: UnsafeRawBufferPointer) throws {
+        let ticket = memory.sections.enter()
+        defer { memory.sections.leave(ticket) }
+        try old.seek(lower, in: memory)
+        try new.seek(lower, in: memory)
+    }
+
+    /// Calls `body` with each entry that differs, in the order of keys, until it returns false.
+    mutating func run(_ body: (UnsafeRawBufferPointer, EntryChange) throws -> Bool) throws {
+        while true {
+            let ticket = memory.sections.enter()
+            defer { memory.sections.leave(ticket) }
+            for _ in 0..<Self.stepsPerSection where try !step(body) { return }
+        }
+    }
+
+    /// False at the end.
+    private mutating func step(_ body: (UnsafeRawBufferPointer, EntryChange) throws -> Bool) throws -> Bool {
+        let (a, b) = (try old.peek(in: memory), try new.peek(in: memory))
+        switch (a, b) {
+        case (.end, .end): return false
+        case (.subtree(let left, let leftLevel), .subtree(let right, let rightLevel)):
+            if left == right {
+                old.skip()
+                new.skip()
+            } else {
+                if leftLevel >= rightLevel { try old.expand(in: memory) }
+                if rightLevel >= leftLevel { try new.expand(in: memory) }
+            }
+        case (.subtree, _): try old.expand(in: memory)
+        case (_, .subtree): try new.expand(in: memory)
+        case (.entry(let page, let index), .end):
+            guard try withEntry(page, index, oldKey, { try body($0, .removed($1)) }) else { return false }
+            old.skip()
+        case (.end, .entry(let page, let index)):
+            guard try withEntry(page, index, newKey, { try body($0, .added($1)) }) else { return false }
+            new.skip()
+        case (.entry(let left, let leftIndex), .entry(let right, let rightIndex)):
+            return try compare(left, leftIndex, right, rightIndex, body)
+        }
+        return true
+    }
+
+    private mutating func compare(
+        _ left: Page, _ leftIndex: Int, _ right: Page, _ rightIndex: Int,
+        _ body: (UnsafeRawBufferPointer, EntryChange) throws -> Bool
+    ) throws -> Bool {
+        let order = try withKeys(left, leftIndex, right, rightIndex) { Bytes.compare($0, $1) }
+        if order < 0 {
+            guard try withEntry(left, leftIndex, oldKey, { try body($0, .removed($1)) }) else { return false }
+            old.skip()
+        } else if order > 0 {
+            guard try withEntry(right, rightIndex, newKey, { try body($0, .added($1)) }) else { return false }
+            new.skip()
+        } else {
+            let (a, b) = (left.storedValue(leftIndex), right.storedValue(rightIndex))
+            // The same overflow pages are the same value; others may be too, which the reader of the change can see.
+            if a.isOverflow != b.isOverflow || a.bytes.count != b.bytes.count || Bytes.compare(a.bytes, b.bytes) != 0 {
+                let goesOn = try withEntry(left, leftIndex, oldKey) { key, before in
+                    try withEntry(right, rightIndex, newKey) { _, after in
+                        try body(key, .replaced(old: before, new: after))
+                    }
+                }
+                guard goesOn else { return false }
+            }
+            old.skip()
+            new.skip()
+        }
+        return true
+    }
+
+    private func withKeys<Result>(
+        _ left: Page, _ leftIndex: Int, _ right: Page, _ rightIndex: Int,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Result
+    ) throws -> Result {
+        // Neither is nil: both have room for a key.
+        let leftBytes = left.copyKey(leftIndex, to: oldKey.baseAddress!)
+        let rightBytes = right.copyKey(rightIndex, to: newKey.baseAddress!)  // As above.
+        return body(
+            UnsafeRawBufferPointer(oldKey).keeping(leftBytes), UnsafeRawBufferPointer(newKey).keeping(rightBytes))
+    }
+
+    private func withEntry<Result>(
+        _ page: Page, _ index: Int, _ buffer: UnsafeMutableRawBufferPointer,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
+        // Not nil: it has room for a key.
+        let count = page.copyKey(index, to: buffer.baseAddress!)
+        let key = UnsafeRawBufferPointer(buffer).keeping(count)
+        let value = page.storedValue(index)
+        if value.isOverflow { return try memory.withOverflow(OverflowReference(value.bytes)) { try body(key, $0) } }
+        return try body(key, value.bytes)
+    }
+}
+
+/// A way through a tree in the order of its keys that need not enter every subtree.
+struct TreeWalk {
+    enum Node {
+        case end
+        case subtree(PageNumber, level: Int)
+        case entry(Page, Int)
+    }
+
+    /// Pages that have been entered, each with its next child or entry.
+    private var stack: [(number: PageNumber, level: Int, next: Int)] = []
+    /// The root, until it is entered or skipped.
+    private var root: (number: PageNumber, level: Int)?
+
+    init(_ root: TreeRoot) { self.root = root.page == 0 ? nil : (root.page, root.level) }
+
+    mutating func peek(in memory: PageMemory) throws -> Node {
+        if let root { return .subtree(root.number, level: root.level) }
+        while let top = stack.last {
+            let page = try memory.page(top.number, level: top.level)
+            if top.next < page.count {
+                return top.level == 0 ? .entry(page, top.next) : .subtree(page.child(top.next), level: top.level - 1)
+            }
+            stack.removeLast()
+        }
+        return .end
+    }
+
+    /// Goes past what `peek` gave.
+    mutating func skip() {
+        if root != nil { root = nil } else { stack[stack.count - 1].next += 1 }
+    }
+
+    /// Enters the subtree that `peek` gave.
+    mutating func expand(in memory: PageMemory) throws {
+        guard case .subtree(let number, let level) = try peek(in: memory) else { return }
+        skip()
+        stack.append((number, level, 0))
+    }
+
+    mutating func seek(_ lower: UnsafeRawBufferPointer, in memory: PageMemory) throws {
+        guard let root else { return }
+        self.root = nil
+        var (number, level) = root
+        while true {
+            let page = try memory.page(number, level: level)
+            if level == 0 {
+                stack.append((number, level, page.search(leaf: lower).index))
+                return
+            }
+            let index = page.search(branch: lower)
+            stack.append((number, level, index + 1))
+            number = page.child(index)
+            level -= 1
+        }
+    }
+}
+
+extension Snapshot {
+    /// Calls `body` with each entry in which this state of a tree differs from an older or newer one of the same store,
+    /// in the order of keys, until it returns false. The bytes are valid only inside it.
+    ///
+    /// - Parameter lower: where to begin; nil is the first key.
+    public func forEachChange(
+        of id: TreeID, since old: Snapshot, from lower: UnsafeRawBufferPointer? = nil,
+        _ body: (_ key: UnsafeRawBufferPointer, _ change: EntryChange) throws -> Bool
+    ) throws {
+        guard old.core === core else {
+            throw StrataError(.invalidArgument, "Only states of the same store can be compared.")
+        }
+        try core.memory.diff(old.roots[id], roots[id], from: lower, body)
+    }
+}
+
+extension Snapshot {
+    /// Whether a tree is the same in both, which must be of one store; a tree that was changed back may not be.
+    public func shares(_ id: TreeID, with other: Snapshot) -> Bool {
+        core === other.core && roots[id].page == other.roots[id].page
+    }
+}
+
+extension Fork {
+    /// As ``Snapshot/forEachChange(of:since:from:_:)``; the fork must not be changed meanwhile.
+    public func forEachChange(
+        of id: TreeID, since old: Snapshot, from lower: UnsafeRawBufferPointer? = nil,
+        _ body: (_ key: UnsafeRawBufferPointer, _ change: EntryChange) throws -> Bool
+    ) throws {
+        guard old.core === core else {
+            throw StrataError(.invalidArgument, "Only states of the same store can be compared.")
+        }
+        try core.memory.diff(old.roots[id], roots[id], from: lower, body)
+    }
+}
+
+extension PageMemory {
+    fileprivate func diff(
+        _ old: TreeRoot, _ new: TreeRoot, from lower: UnsafeRawBufferPointer?,
+        _ body: (_ key: UnsafeRawBufferPointer, _ change: EntryChange) throws -> Bool
+    ) throws {
+        let keys = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * PageLayout.maximumKeyBytes, alignment: 8)
+        defer { keys.deallocate() }
+        var diff = TreeDiff(self, old: old, new: new, keys: keys)
+        if let lower { try diff.seek(lower) }
+        try diff.run(body)
+    }
+}

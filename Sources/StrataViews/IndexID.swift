@@ -1,0 +1,97 @@
+import StrataModel
+
+/// Names one index: a field of a record type, or what every record has (docs/format-keys.md §6).
+public struct IndexID: Hashable, Sendable, Comparable {
+    /// What is indexed. A field of the record has its ordinal + 16.
+    public struct Subject: RawRepresentable, Hashable, Sendable {
+        public let rawValue: UInt64
+        public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+        /// That the record is there at all: all records of a type.
+        public static let membership = Self(rawValue: 1)
+        public static let created = Self(rawValue: 2)
+        public static let modified = Self(rawValue: 3)
+        public static let createdBy = Self(rawValue: 4)
+        public static let modifiedBy = Self(rawValue: 5)
+        public static let parent = Self(rawValue: 6)
+
+        public static func field(_ ordinal: UInt32) -> Self { Self(rawValue: UInt64(ordinal) + 16) }
+
+        /// Nil if it is not a field of the record.
+        public var field: UInt32? { rawValue > 16 ? UInt32(exactly: rawValue - 16) : nil }
+    }
+
+    public enum Form: UInt8, Sendable, CaseIterable {
+        /// A row for each value, in order.
+        case ordered = 1
+        /// A row for each word of a text.
+        case words
+    }
+
+    public var type: UInt64
+    public var subject: Subject
+    public var form: Form
+
+    public init(type: UInt64, _ subject: Subject, _ form: Form = .ordered) {
+        self.type = type
+        self.subject = subject
+        self.form = form
+    }
+
+    public static func < (left: Self, right: Self) -> Bool {
+        (left.type, left.subject.rawValue, left.form.rawValue)
+            < (right.type, right.subject.rawValue, right.form.rawValue)
+    }
+
+    var key: [UInt8] {
+        var key = KeyWriter()
+        key.append(number: type)
+        key.append(number: subject.rawValue)
+        key.append(byte: form.rawValue)
+        return key.bytes
+    }
+
+    init(key: UnsafeRawBufferPointer) throws {
+        var reader = KeyReader(key)
+        type = try reader.readNumber()
+        subject = Subject(rawValue: try reader.readNumber())
+        let number = try reader.readByte()
+        guard let form = Form(rawValue: number) else {
+            throw StrataError(
+                .malformed, "An index has a form that is not known.", .init(expected: "1 or 2", found: "\(number)"))
+        }
+        self.form = form
+    }
+}
+
+/// How far an index has been built: a row of the catalog of indexes.
+public enum IndexProgress: Hashable, Sendable {
+    /// Records whose keys are below this are in the index.
+    case building(below: [UInt8])
+    case ready
+
+    var row: [UInt8] {
+        switch self {
+        case .ready: [1]
+        case .building(let key): [2] + key
+        }
+    }
+
+    init(row: UnsafeRawBufferPointer) throws {
+        var reader = ByteReader(row)
+        let number = try reader.read(UInt8.self, "the progress of an index")
+        switch number {
+        case 1: self = .ready
+        case 2: self = .building(below: [UInt8](row.dropFirst()))
+        default: throw reader.malformed("the progress of an index", expected: "1 or 2", found: "\(number)")
+        }
+    }
+
+    /// Whether the index has a record with that key, if it is of the index's type.
+    func covers(_ key: UnsafeRawBufferPointer) -> Bool {
+        switch self {
+        case .ready: true
+        case .building(let limit): key.lexicographicallyPrecedes(limit)
+        }
+    }
+}
