@@ -19,6 +19,8 @@ struct CheckpointSlots: Sendable {
     var doubtful: [UInt64] = []
     /// Pins on behalf of readers of other processes.
     var readers: [UInt64] = []
+    /// Another file has the name now.
+    var isReplaced = false
     var lastSequence: UInt64 = 0
     var checkpointCount = 0
     var failureCount = 0

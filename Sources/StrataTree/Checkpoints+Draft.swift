@@ -64,17 +64,7 @@ extension Checkpoints {
             // It is pinned, and only this thread moves pages to the file: it stays where it is.
             target.copyMemory(from: core.memory.slot(of: number), byteCount: PageLayout.pageBytes)
         }
-        let place = draft.header.record
-        try writer.write(Array(place.usedPages)) { number, target in
-            let none = UnsafeRawBufferPointer(start: nil, count: 0)
-            PageEditor(target).start(.record, level: 0, number: number, birth: draft.header.epoch, prefix: none)
-            let start = Int(number - place.run.first) * PageLayout.overflowBytesPerPage
-            let bytes = draft.recordBytes[start..<min(start + PageLayout.overflowBytesPerPage, place.byteCount)]
-            bytes.withUnsafeBytes { source in
-                UnsafeMutableRawBufferPointer(start: target + PageLayout.headerBytes, count: source.count)
-                    .copyMemory(from: source)
-            }
-        }
+        try writer.write(draft.recordBytes, to: draft.header)
         try file.file.sync()
     }
 }

@@ -29,6 +29,27 @@ final class Checkpoints: Sendable {
     /// Writes one and returns once it is durable. After an error the one before is still the newest, and another try is
     /// welcome.
     func write(_ snapshot: Snapshot, at position: Position, opaque: [UInt8]) throws -> Checkpoint {
+        try inTurn {
+            do {
+                return try writeInTurn(snapshot, at: position, opaque: opaque)
+            } catch {
+                state.withLock { $0.failureCount += 1 }
+                throw error
+            }
+        }
+    }
+
+    /// Has another file put in place of this one, which is written no more after that.
+    func replace(_ snapshot: Snapshot, at position: Position, _ body: (_ sequence: UInt64) throws -> Void) throws {
+        try inTurn {
+            let before = state.withLock { $0 }
+            try check(snapshot, position, [], before)
+            try body(before.lastSequence + 1)
+            state.withLock { $0.isReplaced = true }
+        }
+    }
+
+    private func inTurn<Result>(_ body: () throws -> Result) throws -> Result {
         turn.wait { isTaken -> Void? in
             if isTaken { return nil }
             isTaken = true
@@ -38,12 +59,7 @@ final class Checkpoints: Sendable {
             turn.withLock { $0 = false }
             turn.notifyAll()
         }
-        do {
-            return try writeInTurn(snapshot, at: position, opaque: opaque)
-        } catch {
-            state.withLock { $0.failureCount += 1 }
-            throw error
-        }
+        return try body()
     }
 
     private func writeInTurn(_ snapshot: Snapshot, at position: Position, opaque: [UInt8]) throws -> Checkpoint {
@@ -80,6 +96,9 @@ final class Checkpoints: Sendable {
     private func check(
         _ snapshot: Snapshot, _ position: Position, _ opaque: [UInt8], _ state: CheckpointSlots
     ) throws {
+        if state.isReplaced {
+            throw StrataError(.closed, "Another page file has taken this one's place.", .init(path: file.path))
+        }
         let newest = state.newest?.header
         guard snapshot.core === core, snapshot.epoch >= newest?.epoch ?? 0,
             position.offset >= newest?.position.offset ?? 0

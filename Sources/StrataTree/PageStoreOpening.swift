@@ -13,6 +13,9 @@ struct PageStoreOpening {
 
     func open(_ isValid: (Position) throws -> Bool) throws -> OpenedPageStore {
         let live = try readers.liveEpochs()
+        let draft = PageStore.draftPath(path)
+        // A compaction did not end.
+        if try platform.files.exists(draft) { try platform.files.remove(draft) }
         guard try platform.files.exists(path) else { return try begin(.missing, [], live: live) }
         let file: PageFile
         let readings: [SlotReading]

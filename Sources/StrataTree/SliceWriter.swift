@@ -12,8 +12,11 @@ struct SliceWriter {
 
     /// - Parameters:
     ///   - numbers: ascending.
+    ///   - isLast: whether nothing follows for which the last slice would have to rest.
     ///   - fill: writes a page's bytes; the checksum is set here.
-    func write(_ numbers: [PageNumber], _ fill: (PageNumber, UnsafeMutableRawPointer) throws -> Void) throws {
+    func write(
+        _ numbers: [PageNumber], isLast: Bool = true, _ fill: (PageNumber, UnsafeMutableRawPointer) throws -> Void
+    ) throws {
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: max(1, min(numbers.count, Self.slicePages)) * PageLayout.pageBytes, alignment: 4_096)
         defer { buffer.deallocate() }
@@ -25,7 +28,7 @@ struct SliceWriter {
             let slice = CheckpointSlice(
                 byteCount: (end - start) * PageLayout.pageBytes, microseconds: time.nowMicroseconds() - began)
             start = end
-            if start < numbers.count { pace(slice) }
+            if start < numbers.count || !isLast { pace(slice) }
         }
     }
 
@@ -50,5 +53,21 @@ struct SliceWriter {
             runStart = index + 1
         }
         file.finishWriteback(Int(first) * PageLayout.pageBytes..<(Int(last) + 1) * PageLayout.pageBytes)
+    }
+}
+
+extension SliceWriter {
+    /// Writes a checkpoint's record to where its header says.
+    func write(_ record: [UInt8], to header: CheckpointHeader) throws {
+        let place = header.record
+        try write(Array(place.usedPages)) { number, target in
+            let none = UnsafeRawBufferPointer(start: nil, count: 0)
+            PageEditor(target).start(.record, level: 0, number: number, birth: header.epoch, prefix: none)
+            let start = Int(number - place.run.first) * PageLayout.overflowBytesPerPage
+            record[start..<min(start + PageLayout.overflowBytesPerPage, place.byteCount)].withUnsafeBytes { source in
+                UnsafeMutableRawBufferPointer(start: target + PageLayout.headerBytes, count: source.count)
+                    .copyMemory(from: source)
+            }
+        }
     }
 }

@@ -61,6 +61,10 @@ final class DurableRun {
     func step(changes: Int = 30, timeline: UInt32 = 1) throws {
         let fork = store.fork()
         for _ in 0..<changes { try change(fork) }
+        try publish(fork, timeline: timeline)
+    }
+
+    private func publish(_ fork: Fork, timeline: UInt32 = 1) throws {
         try store.publish(fork)
         offset += 1
         states[offset] = model
@@ -85,6 +89,33 @@ final class DurableRun {
         try store.checkpoint(store.snapshot(), at: position, opaque: Array("\(offset)".utf8))
         acknowledged.append(offset)
         inFlight = nil
+    }
+
+    /// Goes on with another store that holds the same.
+    func adopt(_ other: PageStore) { store = other }
+
+    /// A state with only the first so many entries.
+    func empty(keeping count: Int) throws {
+        let fork = store.fork()
+        if model.count > count {
+            let first = model.sortedKeys[count]
+            try fork.deleteKeys(Self.tree, from: first, to: nil)
+            model.removeRange(from: first, to: nil)
+        }
+        try publish(fork)
+    }
+
+    /// A state with long values on at least so many pages, in a checkpoint.
+    func fill(pages: Int) throws {
+        let fork = store.fork()
+        let value = [UInt8](repeating: 5, count: 200 * PageLayout.overflowBytesPerPage)
+        for index in 0..<(pages + 199) / 200 {
+            let key = Array("long \(index)".utf8)
+            try fork.put(Self.tree, key, value)
+            model[key] = value
+        }
+        try publish(fork)
+        try checkpoint()
     }
 
     /// What opening may find now: the newest checkpoint, or the one that is being written.
