@@ -63,9 +63,9 @@ extension Views {
         let views = Views(pages: opened.store, log: log)
         let indexed = opened.store.snapshot()
         try Replay(log: log, pages: opened.store).run(progress: progress) { snapshot in
-            // Folding a long log must not keep all of it in memory.
-            let info = opened.store.info
-            if info.dirtyPages > opened.store.maximumDirtyPages / 2 { try views.checkpoint(snapshot) }
+            // Folding a long log must not keep all of it in memory; the last part is left to who goes on writing.
+            guard snapshot.foldedOffset(ViewTree.records) < log.end.offset else { return }
+            if opened.store.info.dirtyPages > opened.store.maximumDirtyPages / 2 { try views.checkpoint(snapshot) }
         }
         return OpenedViews(
             views: views, finding: opened.finding, reasons: opened.reasons,

@@ -7,13 +7,15 @@ import StrataViews
 /// Replaying a log of saved records into all trees of a store: ten fields, about 350 bytes, commits of 400.
 struct ViewsWorkload: Workload {
     static let name = "views"
-    private static let batch = 400
+    static let batch = 400
 
     let size: WorkloadSize
+    let folder: String
     private let eventCount: Int
 
-    init(size: WorkloadSize) {
+    init(size: WorkloadSize, folder: String) {
         self.size = size
+        self.folder = folder
         eventCount = size.isQuick ? 200_000 : 1_000_000
     }
 
@@ -23,6 +25,7 @@ struct ViewsWorkload: Workload {
         let random = try replay(keys, Array(0..<eventCount))
         progress("views: replay of \(eventCount) saves in the order of their names")
         let sorted = try replay(keys, keys.sorted(count: eventCount))
+        let openings = try openings(progress)
         return [
             Measurement(
                 workload: Self.name, metric: "replay, random names", unit: "thousand/s", strata: random,
@@ -30,7 +33,7 @@ struct ViewsWorkload: Workload {
             Measurement(
                 workload: Self.name, metric: "replay, names in order", unit: "thousand/s", strata: sorted,
                 bar: .atLeast(500)),
-        ]
+        ] + openings
     }
 
     private func replay(_ keys: SampleKeys, _ order: [Int]) throws -> [Double] {
@@ -57,7 +60,7 @@ struct ViewsWorkload: Workload {
         }
     }
 
-    private static func names() throws -> Envelope {
+    static func names() throws -> Envelope {
         var envelope = Envelope()
         var names: [InternedName.Name] = [
             .user("anna"), .device(user: 1, "phone"), .database(.private, owner: 1),
@@ -72,7 +75,7 @@ struct ViewsWorkload: Workload {
         return envelope
     }
 
-    private func append(_ envelope: Envelope, at number: UInt64, to log: MemoryLog) throws {
+    func append(_ envelope: Envelope, at number: UInt64, to log: any EventLog) throws {
         let commit = NewCommit(
             id: Identifier(high: 1, low: number), time: 1_767_225_600_000_000 + Int64(number) * 1_000,
             payload: envelope.encoded()[...])
@@ -81,9 +84,9 @@ struct ViewsWorkload: Workload {
 }
 
 /// Events of new records with ten fields of all usual kinds.
-private struct SavedRecords {
+struct SavedRecords {
     static let fieldCount = 10
-    private static let text = Array("The quick brown fox jumps over the lazy dog while nobody in the village looks. ".utf8)
+    private static let text = Array("The quick brown fox jumps over the lazy dog while nobody looks. ".utf8)
 
     private let random: SeededRandom
 

@@ -42,7 +42,8 @@ struct FillTests {
         #expect(tree.store.core.memory.usedSlots == 0)
     }
 
-    /// A leaf holds two or three; what separates leaves is often as long as the keys, so that branches have few children.
+    /// A leaf holds two or three; what separates leaves is often as long as the keys, so that branches have few
+    /// children.
     private func highTree() throws -> TwinTree {
         var tree = try TwinTree()
         try tree.put([0], bytes(1_024))
