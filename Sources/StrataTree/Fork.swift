@@ -49,7 +49,8 @@ public final class Fork {
     /// Pages are asked for in lots, so that the ledger is seldom locked.
     private static let lotPages = 64
 
-    init(on base: Snapshot) {
+    /// A fork of any state; only one of the newest can be published.
+    public init(on base: Snapshot) {
         self.base = base
         baseEpoch = base.epoch
         core = base.core

@@ -15,7 +15,7 @@ public final class Views: Sendable {
     public static let form: UInt64 = 1
 
     public let pages: PageStore
-    private let log: any EventLog
+    let log: any EventLog
 
     init(pages: PageStore, log: any EventLog) {
         self.pages = pages

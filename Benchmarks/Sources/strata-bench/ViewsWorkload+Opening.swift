@@ -81,7 +81,7 @@ extension ViewsWorkload {
         }
     }
 
-    private func save(_ count: Int, to log: SegmentedLog, _ sample: inout SavedRecords) throws {
+    func save(_ count: Int, to log: SegmentedLog, _ sample: inout SavedRecords) throws {
         let random = SeededRandom(seed: log.end.offset)
         var number = log.end.offset
         for start in stride(from: 0, to: count, by: Self.batch) {

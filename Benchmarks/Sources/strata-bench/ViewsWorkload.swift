@@ -26,6 +26,7 @@ struct ViewsWorkload: Workload {
         progress("views: replay of \(eventCount) saves in the order of their names")
         let sorted = try replay(keys, keys.sorted(count: eventCount))
         let openings = try openings(progress)
+        let loads = try durableLoad(progress) + checkpointUnderLoad(progress) + sustained(progress)
         return [
             Measurement(
                 workload: Self.name, metric: "replay, random names", unit: "thousand/s", strata: random,
@@ -33,7 +34,7 @@ struct ViewsWorkload: Workload {
             Measurement(
                 workload: Self.name, metric: "replay, names in order", unit: "thousand/s", strata: sorted,
                 bar: .atLeast(500)),
-        ] + openings
+        ] + openings + loads
     }
 
     private func replay(_ keys: SampleKeys, _ order: [Int]) throws -> [Double] {
