@@ -23,7 +23,8 @@ let package = Package(
         .executableTarget(
             name: "log-demo", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Examples/LogDemo"),
         .executableTarget(
-            name: "small-program", dependencies: ["StrataModel", "StrataLog"], path: "Examples/SmallProgram"),
+            name: "small-program", dependencies: ["StrataModel", "StrataLog", "StrataViews"],
+            path: "Examples/SmallProgram"),
 
         .target(
             name: "TestSupport", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Tests/Support",
