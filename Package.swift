@@ -44,7 +44,7 @@ let package = Package(
         .testTarget(name: "StrataToolTests", dependencies: ["StrataTool", "strata", "TestSupport"]),
         // The fuzz package builds the same sources; here their corpus is replayed.
         .target(
-            name: "FuzzedInputs", dependencies: ["StrataModel", "StrataSystem", "StrataLog"],
+            name: "FuzzedInputs", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree"],
             path: "Tests/Fuzz/Sources/FuzzBodies"),
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzedInputs"]),
         .testTarget(name: "StyleTests"),

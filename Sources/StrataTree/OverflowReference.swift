@@ -3,6 +3,7 @@ struct OverflowReference: Equatable {
     var first: PageNumber
     var byteCount: Int
 
+    var run: PageRun { PageRun(first: first, count: pageCount) }
     var pageCount: Int { PageLayout.overflowPages(byteCount) }
 
     init(first: PageNumber, byteCount: Int) {

@@ -18,17 +18,24 @@ enum PageCheck {
         try checkLayout(page, number: number)
     }
 
-    /// That slots, heap and entries lie where they must, and keys ascend.
+    /// That slots, heap and entries lie where they must and apart from one another, and keys ascend.
     static func checkLayout(_ page: Page, number: PageNumber) throws {
         guard let kind = page.kind else { throw malformed(number, "its kind to be known") }
-        guard kind == .leaf || kind == .branch else { return }
-        guard (kind == .leaf) == page.isLeaf else { throw malformed(number, "its level to fit its kind") }
+        guard kind == .leaf || kind == .branch else {
+            // Or it could be read as a leaf.
+            guard page.count == 0 else { throw malformed(number, "no entries in a page of its kind") }
+            return
+        }
+        guard (kind == .leaf) == page.isLeaf, page.level < PageLayout.maximumLevels else {
+            throw malformed(number, "its level to fit its kind")
+        }
         let heapEnd = PageLayout.pageBytes - page.prefixBytes
         let slotEnd = PageLayout.headerBytes + page.count * page.slotBytes
         guard page.count > 0, page.prefixBytes <= PageLayout.maximumKeyBytes, slotEnd <= page.heapStart,
             page.heapStart <= heapEnd, page.garbageBytes <= heapEnd - page.heapStart
         else { throw malformed(number, "its slots and heap to lie apart") }
         for index in 0..<page.count { try checkEntry(page, index, heapEnd: heapEnd, number) }
+        try checkHeap(page, heapEnd: heapEnd, number)
         for index in (page.isLeaf ? 1 : 2)..<max(page.count, page.isLeaf ? 1 : 2)
         where !isAscending(page, index) {
             throw malformed(number, "its keys to ascend")
@@ -48,15 +55,60 @@ enum PageCheck {
             guard start + value.bytes.count <= heapEnd,
                 value.isOverflow || value.bytes.count <= PageLayout.maximumInlineBytes
             else { throw malformed(number, "its values to be inside") }
-            guard Bytes.head(page.leafSuffix(index)) == page.head(index) else {
+            if value.isOverflow { try check(OverflowReference(value.bytes), number) }
+            guard page.prefixBytes + suffixBytes > 0, Bytes.head(page.leafSuffix(index)) == page.head(index) else {
                 throw malformed(number, "the heads of its keys to be theirs")
             }
         } else {
             let tailBytes = max(0, suffixBytes - PageLayout.headBytes)
-            guard place >= page.heapStart, place + tailBytes <= PageLayout.pageBytes, page.child(index) > 1,
+            guard tailBytes == 0 || place >= page.heapStart && place + tailBytes <= heapEnd, page.child(index) > 1,
                 index > 0 || suffixBytes == 0
             else { throw malformed(number, "its children to be pages and their keys inside") }
+            // Where a short key ends is told by its length alone; what fills its head up must be zero.
+            let filled = UInt64(page.head(index)) << (8 * UInt64(min(suffixBytes, PageLayout.headBytes)))
+            guard index == 0 || UInt32(truncatingIfNeeded: filled) == 0 else {
+                throw malformed(number, "the heads of its keys to be theirs")
+            }
         }
+    }
+
+    private static func check(_ reference: OverflowReference, _ number: PageNumber) throws {
+        guard reference.byteCount > PageLayout.maximumInlineBytes,
+            reference.byteCount <= PageLayout.maximumValueBytes, reference.first > 1,
+            Int(reference.first) + reference.pageCount <= Int(PageNumber.max)
+        else { throw malformed(number, "its long values to stand in pages") }
+    }
+
+    /// That no two entries share a byte of the heap, and that what none of them has is counted: writers rely on both.
+    private static func checkHeap(_ page: Page, heapEnd: Int, _ number: PageNumber) throws {
+        try withUnsafeTemporaryAllocation(of: UInt64.self, capacity: PageLayout.pageBytes / 64) { taken in
+            taken.initialize(repeating: 0)
+            var used = 0
+            for index in 0..<page.count {
+                let heapBytes = page.heapBytes(index)
+                guard heapBytes > 0 else { continue }
+                used += heapBytes
+                guard take(page.place(index)..<page.place(index) + heapBytes, of: taken) else {
+                    throw malformed(number, "its entries to lie apart")
+                }
+            }
+            guard used + page.garbageBytes == heapEnd - page.heapStart else {
+                throw malformed(number, "what its entries leave to be counted")
+            }
+        }
+    }
+
+    /// Sets a bit for each byte; false if one of them is set already.
+    private static func take(_ range: Range<Int>, of taken: UnsafeMutableBufferPointer<UInt64>) -> Bool {
+        var place = range.lowerBound
+        while place < range.upperBound {
+            let count = min(64 - (place & 63), range.upperBound - place)
+            let bits = (UInt64.max >> UInt64(64 - count)) << UInt64(place & 63)
+            guard taken[place >> 6] & bits == 0 else { return false }
+            taken[place >> 6] |= bits
+            place += count
+        }
+        return true
     }
 
     private static func isAscending(_ page: Page, _ index: Int) -> Bool {

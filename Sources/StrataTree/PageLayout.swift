@@ -22,6 +22,8 @@ enum PageLayout {
     static let overflowMark: UInt16 = 0xFFFF
     /// First page (4), bytes (4).
     static let overflowReferenceBytes = 8
+    /// Levels of a tree, at most; never reached, because full branches have four children at least.
+    static let maximumLevels = 64
     /// A slot's head holds as many bytes of the suffix.
     static let headBytes = 4
 

@@ -12,8 +12,8 @@ struct PathStep {
 
 /// The pages from a root to a leaf, in memory that is taken once.
 final class TreePath {
-    /// A branch has two children at least but for pages that were cut, so this is never reached; it is checked.
-    private static let capacity = 64
+    /// A page of a higher level does not pass ``PageCheck``.
+    private static let capacity = PageLayout.maximumLevels
 
     private let steps = UnsafeMutablePointer<PathStep>.allocate(capacity: capacity)
     private(set) var count = 0

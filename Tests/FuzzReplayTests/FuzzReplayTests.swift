@@ -38,6 +38,13 @@ import Testing
         #expect(decoded.count > 10)
     }
 
+    @Test("the corpus of fuzz-page") func pages() throws {
+        let inputs = try inputs(of: "fuzz-page")
+        #expect(inputs.count > 10)
+        let accepted = inputs.filter { input in input.withUnsafeBytes { FuzzBodies.page($0) } }
+        #expect(accepted.count > 10 && accepted.count < inputs.count)
+    }
+
     @Test("some input of each corpus gets through to the end") func reach() throws {
         let envelopes = try inputs(of: "fuzz-envelope").filter { (try? Envelope(decoding: $0[...])) != nil }
         #expect(!envelopes.isEmpty)

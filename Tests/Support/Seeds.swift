@@ -8,12 +8,14 @@ public struct SeedFailure: Error, CustomStringConvertible {
     public var description: String { "with seed \(seed) (run with STRATA_SEED=\(seed)): \(cause)" }
 }
 
-/// The seeds 1 to `count`, or the one that the environment asks for in `STRATA_SEED`.
+/// The seeds 1 to `count`, or the one that the environment asks for in `STRATA_SEED`; or, for long campaigns, as many as
+/// it asks for in `STRATA_SEED_COUNT`.
 ///
 /// As arguments of a test they are named by whatever fails: `@Test(arguments: seeds(20))`.
 public func seeds(_ count: Int) -> [UInt64] {
     if let text = getenv("STRATA_SEED"), let seed = UInt64(String(cString: text)) { return [seed] }
-    return (0..<count).map { UInt64($0) + 1 }
+    let wanted = getenv("STRATA_SEED_COUNT").flatMap { Int(String(cString: $0)) }
+    return (0..<(wanted ?? count)).map { UInt64($0) + 1 }
 }
 
 /// Runs `body` with each seed and names the seed in what it throws; checks inside use `#require`, which throws.
