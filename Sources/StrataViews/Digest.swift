@@ -18,15 +18,7 @@ public enum DigestHash {
             h2 = (rotate(h2, 31) &+ h1) &* 5 &+ 0x3849_5AB5
             place += 16
         }
-        var (k1, k2): (UInt64, UInt64) = (0, 0)
-        for index in place..<bytes.count {
-            let offset = index - place
-            if offset < 8 {
-                k1 |= UInt64(bytes[index]) << UInt64(8 * offset)
-            } else {
-                k2 |= UInt64(bytes[index]) << UInt64(8 * (offset - 8))
-            }
-        }
+        let (k1, k2) = tail(bytes, from: place)
         h2 ^= rotate(k2 &* c2, 33) &* c1
         h1 ^= rotate(k1 &* c1, 31) &* c2
         h1 ^= UInt64(bytes.count)
@@ -40,23 +32,32 @@ public enum DigestHash {
         return UInt128(h2) << 64 | UInt128(h1)
     }
 
+    /// Up to fifteen bytes as two numbers.
+    private static func tail(_ bytes: UnsafeRawBufferPointer, from place: Int) -> (UInt64, UInt64) {
+        let count = bytes.count - place
+        if count == 0 { return (0, 0) }
+        if bytes.count >= 8 {
+            // The last eight bytes, of which some have been hashed already.
+            let last = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self))
+            if count <= 8 { return (last >> UInt64(8 * (8 - count)), 0) }
+            let first = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+            return (first, last >> UInt64(8 * (16 - count)))
+        }
+        var number: UInt64 = 0
+        for index in place..<bytes.count { number |= UInt64(bytes[index]) << UInt64(8 * (index - place)) }
+        return (number, 0)
+    }
+
     public static func hash(_ seed: UInt128, text: String) -> UInt128 {
         var text = text
         return text.withUTF8 { hash(seed, UnsafeRawBufferPointer($0)) }
     }
 
-    /// Of numbers, eight bytes each, and of hashes, sixteen.
-    static func hash(_ seed: UInt128, numbers: [UInt64] = [], hashes: [UInt128] = []) -> UInt128 {
-        withUnsafeTemporaryAllocation(byteCount: numbers.count * 8 + hashes.count * 16, alignment: 8) { buffer in
-            for (index, number) in numbers.enumerated() {
-                buffer.storeBytes(of: number.littleEndian, toByteOffset: index * 8, as: UInt64.self)
-            }
-            for (index, hash) in hashes.enumerated() {
-                let place = numbers.count * 8 + index * 16
-                buffer.storeBytes(of: hash.littleEndian, toByteOffset: place, as: UInt128.self)
-            }
-            return hash(seed, UnsafeRawBufferPointer(buffer))
-        }
+    /// Of numbers, eight bytes each; a hash is two of them, its low half first.
+    static func hash<let count: Int>(_ seed: UInt128, words: InlineArray<count, UInt64>) -> UInt128 {
+        var words = words
+        for index in words.indices { words[index] = words[index].littleEndian }
+        return words.span.withUnsafeBytes { hash(seed, $0) }
     }
 
     private static func rotate(_ value: UInt64, _ count: UInt64) -> UInt64 { value << count | value >> (64 - count) }
@@ -69,6 +70,11 @@ public enum DigestHash {
         value = value &* 0xC4CE_B9FE_1A85_EC53
         return value ^ value >> 33
     }
+}
+
+extension UInt128 {
+    var low: UInt64 { UInt64(truncatingIfNeeded: self) }
+    var high: UInt64 { UInt64(truncatingIfNeeded: self >> 64) }
 }
 
 /// The two digests of a store, or what an entry contributes to them.

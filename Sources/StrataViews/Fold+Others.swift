@@ -55,7 +55,7 @@ extension Fold {
 
     private func applyUser(_ event: UserChangedEvent, _ body: UnsafeRawBufferPointer, at place: EventPlace) throws {
         let seed = Self.seed(ViewTree.users, try names.hash(1, event.user, in: fork))
-        let content = DigestHash.hash(seed, numbers: [UInt64(event.status.rawValue), event.quota])
+        let content = DigestHash.hash(seed, words: [UInt64(event.status.rawValue), event.quota])
         try putRow(ViewTree.users, ViewKeys.numbers(event.user), body, event.original ?? place.version, content)
     }
 
@@ -85,10 +85,10 @@ extension Fold {
         for field in merged.fields {
             let kind = UInt64(field.kind.rawValue) | (field.isEncrypted ? 0x80 : 0)
             let name = try names.hash(6, UInt64(field.field), in: fork)
-            sum &+= DigestHash.hash(name, numbers: [kind, UInt64(field.indexes.rawValue)])
+            sum &+= DigestHash.hash(name, words: [kind, UInt64(field.indexes.rawValue)])
         }
         let seed = Self.seed(ViewTree.schema, try names.hash(5, event.type, in: fork))
-        let content = DigestHash.hash(seed, hashes: [sum])
+        let content = DigestHash.hash(seed, words: [sum.low, sum.high])
         try Array(try merged.event().body).withUnsafeBytes { body in
             try putRow(ViewTree.schema, key, body, event.original ?? place.version, content)
         }
@@ -101,15 +101,16 @@ extension Fold {
         let seed = Self.seed(
             ViewTree.subscriptions, try names.hash(3, event.database, in: fork),
             try names.hash(1, event.user, in: fork), DigestHash.hash(0, text: subscription.id))
-        let numbers = [
-            UInt64(subscription.kind.rawValue), subscription.options.rawValue, subscription.notification == nil ? 0 : 1,
-        ]
-        let links = [
-            try names.hash(4, subscription.zone, in: fork), try names.hash(5, subscription.recordType, in: fork),
-        ]
+        let zone = try names.hash(4, subscription.zone, in: fork)
+        let type = try names.hash(5, subscription.recordType, in: fork)
         let chosen = DigestHash.hash(
-            DigestHash.hash(seed, numbers: numbers, hashes: links), text: subscription.predicate)
-        let content = try (subscription.notification?.encoded() ?? []).withUnsafeBytes { DigestHash.hash(chosen, $0) }
+            seed,
+            words: [
+                UInt64(subscription.kind.rawValue), subscription.options.rawValue,
+                subscription.notification == nil ? 0 : 1, zone.low, zone.high, type.low, type.high,
+            ])
+        let named = DigestHash.hash(chosen, text: subscription.predicate)
+        let content = try (subscription.notification?.encoded() ?? []).withUnsafeBytes { DigestHash.hash(named, $0) }
         try putRow(
             ViewTree.subscriptions, Self.subscriptionKey(event.database, event.user, subscription.id), body,
             event.original ?? place.version, content)
@@ -129,7 +130,8 @@ extension Fold {
     }
 
     private static func seed(_ id: TreeID, _ owner: UInt128...) -> UInt128 {
-        DigestHash.hash(UInt128(id.rawValue), hashes: owner)
+        let words = owner.flatMap { [$0.low.littleEndian, $0.high.littleEndian] }
+        return words.withUnsafeBytes { DigestHash.hash(UInt128(id.rawValue), $0) }
     }
 
     /// Where the parts of a row are that is an event's body.
@@ -144,7 +146,7 @@ extension Fold {
     private func putRow(
         _ id: TreeID, _ key: [UInt8], _ body: UnsafeRawBufferPointer, _ version: Version, _ content: UInt128? = nil
     ) throws {
-        let state = content.map { DigestHash.hash($0, numbers: [version.packed]) }
+        let state = content.map { DigestHash.hash($0, words: [version.packed]) }
         var row = ByteWriter(reserving: RowLayout.body + body.count)
         row.append(version.packed)
         row.append(state ?? 0)

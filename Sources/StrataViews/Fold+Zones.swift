@@ -50,9 +50,11 @@ extension Fold {
 
     private func setOwnDigests(_ row: inout ZoneRow, _ zone: UInt64) throws {
         let hash = try names.hash(4, zone, in: fork)
-        row.ownDigests.content = DigestHash.hash(hash, numbers: [2, UInt64(row.status.rawValue)])
+        row.ownDigests.content = DigestHash.hash(
+            hash,
+            words: [2, UInt64(row.status.rawValue), row.capabilities.rawValue, UInt64(row.encryptionScope.rawValue)])
         row.ownDigests.state = DigestHash.hash(
-            row.ownDigests.content, numbers: [row.version.packed, row.incarnation.packed])
+            row.ownDigests.content, words: [row.version.packed, row.incarnation.packed])
     }
 
     /// All records of a zone with their references. Rows of other zones' records that refer to them stay.

@@ -9,7 +9,10 @@ import StrataModel
 /// ```
 public struct KeyWriter: Sendable {
     /// Numbers up to this are one byte.
-    private static let largestSingle: UInt64 = 246
+    fileprivate static let largestSingle: UInt64 = 246
+
+    /// Stands in a text in front of what was a 0 or a 1, so that the 0 at its end is the only one.
+    fileprivate static let escape: UInt8 = 1
 
     public private(set) var bytes: [UInt8] = []
 
@@ -34,8 +37,12 @@ public struct KeyWriter: Sendable {
 
     public mutating func append(text: some Sequence<UInt8>) {
         for byte in text {
-            bytes.append(byte)
-            if byte == 0 { bytes.append(0xFF) }
+            if byte > Self.escape {
+                bytes.append(byte)
+            } else {
+                bytes.append(Self.escape)
+                bytes.append(byte + 1)
+            }
         }
         bytes.append(0)
     }
@@ -70,10 +77,15 @@ public struct KeyReader {
 
     public mutating func readNumber() throws -> UInt64 {
         let first = try reader.read(UInt8.self, "a number of a key")
-        guard first > 246 else { return UInt64(first) }
+        guard first > UInt8(KeyWriter.largestSingle) else { return UInt64(first) }
         guard first < 255 else { throw reader.malformed("a number of a key", expected: "below FF", found: "FF") }
         var number: UInt64 = 0
-        for _ in 0..<Int(first) - 246 { number = number << 8 | UInt64(try readByte()) }
+        let count = Int(first) - Int(KeyWriter.largestSingle)
+        for _ in 0..<count { number = number << 8 | UInt64(try readByte()) }
+        let least = count == 1 ? KeyWriter.largestSingle + 1 : 1 << UInt64(8 * count - 8)
+        guard number >= least else {
+            throw reader.malformed("a number of a key", expected: "in its shortest form", found: "\(number)")
+        }
         return number
     }
 
@@ -81,11 +93,16 @@ public struct KeyReader {
         var text: [UInt8] = []
         while true {
             let byte = try readByte()
-            if byte == 0 {
-                guard reader.remaining > 0, bytes[reader.position] == 0xFF else { return text }
-                _ = try readByte()
+            if byte == 0 { return text }
+            guard byte == KeyWriter.escape else {
+                text.append(byte)
+                continue
             }
-            text.append(byte)
+            let escaped = try readByte()
+            guard (1...2).contains(escaped) else {
+                throw reader.malformed("a text of a key", expected: "01 or 02 behind 01", found: "\(escaped)")
+            }
+            text.append(escaped - 1)
         }
     }
 
@@ -103,6 +120,7 @@ public struct KeyReader {
     }
 
     private mutating func readBits() throws -> UInt64 {
-        UInt64(bigEndian: UInt64(littleEndian: try reader.read(UInt64.self, "a number of a key")).littleEndian)
+        // Read as if the lowest byte came first, whatever the machine does.
+        try reader.read(UInt64.self, "a number of a key").byteSwapped
     }
 }

@@ -14,8 +14,11 @@ final class NameCache {
     /// The hash of a name; ordinal 0 stands for nobody and nothing.
     func hash(_ namespace: UInt8, _ ordinal: UInt64, in fork: Fork) throws -> UInt128 {
         if ordinal == 0 { return 0 }
-        let known = hashes[Int(namespace)]
-        if ordinal < UInt64(known.count), known[Int(ordinal)] != 0 { return known[Int(ordinal)] }
+        // No copy of the array is held: adding to it would copy all of it.
+        if ordinal < UInt64(hashes[Int(namespace)].count) {
+            let known = hashes[Int(namespace)][Int(ordinal)]
+            if known != 0 { return known }
+        }
         return try add(try Self.name(namespace, ordinal, in: fork), ordinal, in: fork)
     }
 
@@ -41,13 +44,14 @@ final class NameCache {
         case .device(let user, let text):
             hash = DigestHash.hash(try self.hash(1, user, in: fork), text: text)
         case .database(let scope, let owner):
-            hash = DigestHash.hash(
-                UInt128(namespace), numbers: [UInt64(scope.rawValue)], hashes: [try self.hash(1, owner, in: fork)])
+            let owner = try self.hash(1, owner, in: fork)
+            hash = DigestHash.hash(UInt128(namespace), words: [UInt64(scope.rawValue), owner.low, owner.high])
         case .zone(let database, let owner, let text):
             databases[ordinal] = database
+            let database = try self.hash(3, database, in: fork)
+            let owner = try self.hash(1, owner, in: fork)
             let seed = DigestHash.hash(
-                UInt128(namespace),
-                hashes: [try self.hash(3, database, in: fork), try self.hash(1, owner, in: fork)])
+                UInt128(namespace), words: [database.low, database.high, owner.low, owner.high])
             hash = DigestHash.hash(seed, text: text)
         }
         keep(hash, namespace, ordinal)

@@ -5,7 +5,6 @@ import StrataTree
 struct RecordDigest {
     let names: NameCache
     let fork: Fork
-    private var scratch = ByteWriter(reserving: 256)
 
     init(_ names: NameCache, _ fork: Fork) {
         self.names = names
@@ -13,24 +12,29 @@ struct RecordDigest {
     }
 
     /// - Parameter name: the record's.
-    mutating func digests(
+    func digests(
         of state: RecordStateView, in bytes: UnsafeRawBufferPointer, zone: UInt64, name: UnsafeRawBufferPointer
     ) throws -> Digests {
         let header = try state.header()
         let record = DigestHash.hash(try names.hash(4, zone, in: fork), name)
         let links = try state.links()
+        let type = try names.hash(5, header.type, in: fork)
+        let (parent, share) = (try link(links.parent, state), try link(links.share, state))
+        let fields = try fields(try state.fields(), bytes)
         let content = DigestHash.hash(
-            record, numbers: [1],
-            hashes: [
-                try names.hash(5, header.type, in: fork), try link(links.parent, state),
-                try fields(try state.fields(), bytes),
+            record,
+            words: [
+                1, type.low, type.high, parent.low, parent.high, share.low, share.high, fields.low, fields.high,
             ])
+        let (creator, modifier) = (
+            try names.hash(1, header.createdBy, in: fork), try names.hash(1, header.modifiedBy, in: fork)
+        )
         let state = DigestHash.hash(
             content,
-            numbers: [
+            words: [
                 header.version.packed, UInt64(bitPattern: header.created), UInt64(bitPattern: header.modified),
-            ],
-            hashes: [try names.hash(1, header.createdBy, in: fork), try names.hash(1, header.modifiedBy, in: fork)])
+                creator.low, creator.high, modifier.low, modifier.high,
+            ])
         return Digests(state: state, content: content)
     }
 
@@ -43,7 +47,7 @@ struct RecordDigest {
         DigestHash.hash(try names.hash(4, key.zone, in: fork), text: key.name)
     }
 
-    private mutating func fields(_ table: FieldTable, _ bytes: UnsafeRawBufferPointer) throws -> UInt128 {
+    private func fields(_ table: FieldTable, _ bytes: UnsafeRawBufferPointer) throws -> UInt128 {
         var sum: UInt128 = 0
         for index in 0..<table.count {
             let field = try names.hash(6, UInt64(table.ordinal(at: index)), in: fork)
@@ -61,11 +65,12 @@ struct RecordDigest {
     private func references(_ value: FieldValue, _ field: UInt128) throws -> UInt128 {
         switch value {
         case .reference(let reference):
+            let target = try hash(reference.target)
             return DigestHash.hash(
-                field, numbers: [UInt64(value.kind.rawValue), UInt64(reference.action.rawValue)],
-                hashes: [try hash(reference.target)])
+                field,
+                words: [UInt64(value.kind.rawValue), UInt64(reference.action.rawValue), target.low, target.high])
         case .list(let list):
-            var seed = DigestHash.hash(field, numbers: [UInt64(value.kind.rawValue)])
+            var seed = DigestHash.hash(field, words: [UInt64(value.kind.rawValue)])
             for element in list.elements { seed = try references(element, seed) }
             return seed
         default: return 0
