@@ -8,6 +8,8 @@ public struct PageStoreOptions: Sendable {
     public var maximumArenaPages: Int
     /// Published pages that a checkpoint has yet to write, before writers should wait.
     public var maximumDirtyPages: Int
+    /// How pages of the file are read.
+    public var access = PageAccess.map
     /// How many checkpoints are kept besides the two that opening may need; at most 24.
     public var maximumKeptCheckpoints: Int
     /// Called between two slices of a checkpoint; it may take its time.
@@ -24,6 +26,22 @@ public struct PageStoreOptions: Sendable {
         self.maximumDirtyPages = maximumDirtyPages
         self.maximumKeptCheckpoints = maximumKeptCheckpoints
         self.pace = pace
+    }
+}
+
+/// How pages come from the file into memory.
+public enum PageAccess: Sendable, Hashable {
+    /// All of it is mapped: fast, and the kernel decides what stays in memory. A medium that fails to deliver a page ends
+    /// the process with a bus error.
+    case map
+    /// Each page is read when it is needed, and so many are kept: a medium that fails is an error.
+    case read(cachedPages: Int)
+
+    var cachedPages: Int {
+        switch self {
+        case .map: 0
+        case .read(let count): count
+        }
     }
 }
 
