@@ -2,8 +2,8 @@ import StrataModel
 import StrataSystem
 import Synchronization
 
-/// Where each page is in memory: in a slot of the arena, if it has been written since the last checkpoint or the file is
-/// not mapped, or in the mapped page file.
+/// Where each page is in memory: in a slot of the arena, if it has been written since the last checkpoint or the file
+/// is not mapped, or in the mapped page file.
 // @unchecked: the table and the owners are atomic; the arena's slots belong to whoever took them (see `slots`).
 final class PageMemory: @unchecked Sendable {
     /// Not looked at yet, or not there.
@@ -29,7 +29,11 @@ final class PageMemory: @unchecked Sendable {
     ///   - capacity: how many pages there can be; address space is reserved for their table, memory only as needed.
     ///   - slotCapacity: how many pages the arena can hold.
     ///   - cachedPages: how many of them are of a file that is not mapped.
-    init(capacity: Int, slotCapacity: Int, source: (any PageSource)?, cachedPages: Int = 0) throws {
+    ///   - spill: where slots from `memorySlots` on have their memory.
+    init(
+        capacity: Int, slotCapacity: Int, source: (any PageSource)?, cachedPages: Int = 0, memorySlots: Int = .max,
+        spill: SpillFile? = nil
+    ) throws {
         self.capacity = capacity
         self.source = source
         frames = source != nil && source?.base == nil ? Lock(FrameCache(limit: cachedPages)) : nil
@@ -38,10 +42,12 @@ final class PageMemory: @unchecked Sendable {
         // Fresh memory is zero, which is `unknown`.
         places = table.base.bindMemory(to: Atomic<UInt32>.self, capacity: capacity)
         arena = try ReservedMemory(byteCount: slotCapacity * PageLayout.pageBytes)
-        slots = Lock(SlotList(capacity: slotCapacity))
+        let memorySlots = spill == nil ? slotCapacity : min(memorySlots, slotCapacity)
+        slots = Lock(SlotList(capacity: slotCapacity, memorySlots: memorySlots, base: arena.base, spill: spill))
     }
 
     var usedSlots: Int { slots.withLock { $0.used } }
+    var spilledSlots: Int { slots.withLock { $0.spilled } }
 
     // MARK: Reading
 
@@ -49,7 +55,8 @@ final class PageMemory: @unchecked Sendable {
     @inline(__always)
     func page(_ number: PageNumber) throws -> Page {
         guard Int(number) < capacity else { throw missing(number) }
-        // As strict as the counters of `sections`: whoever moved the page sees this reader, or this reader the new place.
+        // As strict as the counters of `sections`: whoever moved the page sees this reader, or this reader the new
+        // place.
         let place = places[Int(number)].load(ordering: .sequentiallyConsistent)
         if place >= Self.firstSlot { return Page(slotAddress(place)) }
         if place == Self.inFile, let fileBase { return Page(fileBase + Int(number) * PageLayout.pageBytes) }
@@ -81,7 +88,7 @@ final class PageMemory: @unchecked Sendable {
 
     // MARK: Writing
 
-    /// A slot for a page that is being made; nil if the arena is full.
+    /// A slot for a page that is being made; nil if the arena is full, or there is no space to spill to.
     func takeSlot(for number: PageNumber) -> UnsafeMutableRawPointer? {
         guard let slot = slots.withLock({ $0.take() }) else { return nil }
         let place = slot + Self.firstSlot
@@ -136,24 +143,4 @@ protocol PageSource: AnyObject, Sendable {
     func load(_ number: PageNumber) throws -> UnsafeRawPointer
     /// The bytes of a page, unchecked, wherever the file has them.
     func read(_ number: PageNumber, into target: UnsafeMutableRawPointer) throws
-}
-
-/// Slots of the arena that nobody uses.
-struct SlotList {
-    let capacity: Int
-    private var free: [UInt32] = []
-    private var next: UInt32 = 0
-
-    init(capacity: Int) { self.capacity = capacity }
-
-    var used: Int { Int(next) - free.count }
-
-    mutating func take() -> UInt32? {
-        if let slot = free.popLast() { return slot }
-        guard Int(next) < capacity else { return nil }
-        defer { next += 1 }
-        return next
-    }
-
-    mutating func give(_ slots: [UInt32]) { free += slots }
 }

@@ -110,7 +110,8 @@ struct PageStoreOpening {
         ledger.remembersBirths = true
         let memory = try PageMemory(
             capacity: options.maximumPages, slotCapacity: options.maximumArenaPages, source: file,
-            cachedPages: options.access.cachedPages)
+            cachedPages: options.access.cachedPages, memorySlots: options.maximumMemoryPages,
+            spill: SpillFile(files: platform.files, path: path + ".spill"))
         let core = PageCore(memory: memory, ledger: ledger, lastEpoch: lastEpoch)
         let checkpoints = Checkpoints(
             core: core, file: file, readers: readers, store: store, options: options, time: platform.time,

@@ -6,6 +6,8 @@ public struct PageStoreOptions: Sendable {
     public var maximumPages: Int
     /// Pages that are written and not yet in the file, at most.
     public var maximumArenaPages: Int
+    /// How many of those are in memory; what is beyond goes to a file without a name.
+    public var maximumMemoryPages = 65_536
     /// Published pages that a checkpoint has yet to write, before writers should wait.
     public var maximumDirtyPages: Int
     /// How pages of the file are read.
@@ -31,8 +33,8 @@ public struct PageStoreOptions: Sendable {
 
 /// How pages come from the file into memory.
 public enum PageAccess: Sendable, Hashable {
-    /// All of it is mapped: fast, and the kernel decides what stays in memory. A medium that fails to deliver a page ends
-    /// the process with a bus error.
+    /// All of it is mapped: fast, and the kernel decides what stays in memory. A medium that fails to deliver a page
+    /// ends the process with a bus error.
     case map
     /// Each page is read when it is needed, and so many are kept: a medium that fails is an error.
     case read(cachedPages: Int)

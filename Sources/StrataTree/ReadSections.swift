@@ -47,8 +47,8 @@ final class ReadSections: @unchecked Sendable {
         while !hasEnded(&departure) { ThreadStripe.pause() }
     }
 
-    /// Who was inside at some moment has left once each phase has been seen empty after it. The phase is only changed so
-    /// that those who come later do not keep one from ever being empty.
+    /// Who was inside at some moment has left once each phase has been seen empty after it. The phase is only changed
+    /// so that those who come later do not keep one from ever being empty.
     struct Departure {
         fileprivate var isEmpty = [false, false]
     }
