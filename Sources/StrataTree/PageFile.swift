@@ -5,35 +5,47 @@ import StrataSystem
 // @unchecked: the map's base never changes, and only the thread that checkpoints writes.
 final class PageFile: PageSource, @unchecked Sendable {
     let file: any File
-    let base: UnsafeRawPointer
-    private let map: any GrowingMap
+    let base: UnsafeRawPointer?
+    /// Nil if the file is read instead.
+    private let map: (any GrowingMap)?
     /// What keeps the pages from being used again, for a process that only reads.
     private let lease: ReaderSlot?
     var path: String { file.path }
 
     /// - Parameter capacity: pages that there may ever be.
-    init(_ file: any File, capacity: Int, lease: ReaderSlot? = nil) throws {
+    init(_ file: any File, capacity: Int, access: PageAccess, lease: ReaderSlot? = nil) throws {
         self.file = file
         self.lease = lease
-        map = try file.mapGrowing(reserving: capacity * PageLayout.pageBytes)
-        base = map.base
+        switch access {
+        case .map: map = try file.mapGrowing(reserving: capacity * PageLayout.pageBytes)
+        case .read: map = nil
+        }
+        base = map?.base
         try mapAll(capacity: capacity)
     }
 
     private func mapAll(capacity: Int) throws {
+        guard let map else { return }
         let pages = min(try file.size() / PageLayout.pageBytes, capacity)
         if pages > 0 { try map.extend(to: pages * PageLayout.pageBytes) }
     }
 
     func load(_ number: PageNumber) throws -> UnsafeRawPointer {
         let place = Int(number) * PageLayout.pageBytes
-        guard number >= ViewFormat.headerSlots, place + PageLayout.pageBytes <= map.byteCount else {
-            throw StrataError(
-                .malformed, "A page is named that is not there.",
-                .init(
-                    path: path, expected: "a page below \(map.byteCount / PageLayout.pageBytes)", found: "\(number)"))
+        guard let map, let base, number >= ViewFormat.headerSlots, place + PageLayout.pageBytes <= map.byteCount else {
+            throw missing(number)
         }
         return base + place
+    }
+
+    func read(_ number: PageNumber, into target: UnsafeMutableRawPointer) throws {
+        let buffer = UnsafeMutableRawBufferPointer(start: target, count: PageLayout.pageBytes)
+        let count = try file.read(into: buffer, at: Int(number) * PageLayout.pageBytes)
+        guard number >= ViewFormat.headerSlots, count == PageLayout.pageBytes else { throw missing(number) }
+    }
+
+    private func missing(_ number: PageNumber) -> StrataError {
+        StrataError(.malformed, "A page is named that is not there.", .init(path: path, found: "\(number)"))
     }
 
     // MARK: Growing

@@ -23,7 +23,9 @@ extension PageStore {
         let slot = try readers.takeSlot()
         let rules = SlotRules(store: store, capacity: options.maximumPages, skipsChainCheck: false)
         for _ in 0..<1_000 {
-            let file = try PageFile(try platform.files.open(path, .read), capacity: options.maximumPages, lease: slot)
+            let file = try PageFile(
+                try platform.files.open(path, .read), capacity: options.maximumPages, access: options.access,
+                lease: slot)
             var isOutdated = false
             for index in newestFirst(file) {
                 // What is read before the epoch is pinned may change meanwhile, so that it is only good for choosing.
@@ -55,7 +57,9 @@ extension PageStore {
     private static func reader(
         _ file: PageFile, _ header: CheckpointHeader, _ record: CheckpointRecord, _ options: PageStoreOptions
     ) throws -> OpenedPageReader {
-        let memory = try PageMemory(capacity: options.maximumPages, slotCapacity: 1, source: file)
+        let memory = try PageMemory(
+            capacity: options.maximumPages, slotCapacity: options.maximumArenaPages, source: file,
+            cachedPages: options.access.cachedPages)
         var ledger = PageLedger(pageCount: header.pageCount, capacity: options.maximumPages)
         ledger.pin(header.epoch)
         let core = PageCore(memory: memory, ledger: ledger, lastEpoch: header.epoch)

@@ -9,8 +9,10 @@ public struct PageStoreInfo: Sendable {
     public var waitingPages: Int
     /// Published pages that a checkpoint has yet to write.
     public var dirtyPages: Int
-    /// Pages in memory of our own.
+    /// Pages in the arena, those of forks included.
     public var arenaPages: Int
+    /// Those of them that did not fit the memory they may take.
+    public var spilledPages: Int
     /// How often a writer had to wait for a checkpoint.
     public var waits: Int
     /// Since the store was opened.
@@ -24,11 +26,13 @@ extension PageStore {
     public var info: PageStoreInfo {
         let state = checkpoints?.state.withLock { $0 }
         let arenaPages = core.memory.usedSlots
+        let spilledPages = core.memory.spilledSlots
         let waits = core.room.waitCount
         return core.withLedger { ledger in
             let info = PageStoreInfo(
                 pageCount: ledger.pageCount, freePages: ledger.freeCount, waitingPages: ledger.waitingCount,
-                dirtyPages: ledger.dirty.count, arenaPages: arenaPages, waits: waits,
+                dirtyPages: ledger.dirty.count, arenaPages: arenaPages,
+                spilledPages: spilledPages, waits: waits,
                 checkpoints: state?.checkpointCount ?? 0, failedCheckpoints: state?.failureCount ?? 0,
                 checkpointPosition: state?.newest?.header?.position)
             return (info, [])

@@ -20,7 +20,8 @@ struct PageStoreOpening {
         let file: PageFile
         let readings: [SlotReading]
         do {
-            file = try PageFile(try platform.files.open(path, .write), capacity: options.maximumPages)
+            file = try PageFile(
+                try platform.files.open(path, .write), capacity: options.maximumPages, access: options.access)
             let rules = SlotRules(
                 store: store, capacity: options.maximumPages, skipsChainCheck: options.knobs.skipsChainCheck)
             readings = try (0..<ViewFormat.headerSlots).map {
@@ -91,7 +92,7 @@ struct PageStoreOpening {
                 try files.remove(path)
             }
         }
-        let file = try PageFile(try files.open(path, .create), capacity: options.maximumPages)
+        let file = try PageFile(try files.open(path, .create), capacity: options.maximumPages, access: options.access)
         try files.syncDirectory(directory)
         var ledger = PageLedger(pageCount: ViewFormat.headerSlots, capacity: options.maximumPages)
         let epoch = (live.last ?? 0) + 1
@@ -108,7 +109,9 @@ struct PageStoreOpening {
         var ledger = before
         ledger.remembersBirths = true
         let memory = try PageMemory(
-            capacity: options.maximumPages, slotCapacity: options.maximumArenaPages, source: file)
+            capacity: options.maximumPages, slotCapacity: options.maximumArenaPages, source: file,
+            cachedPages: options.access.cachedPages, memorySlots: options.maximumMemoryPages,
+            spill: SpillFile(files: platform.files, path: path + ".spill"))
         let core = PageCore(memory: memory, ledger: ledger, lastEpoch: lastEpoch)
         let checkpoints = Checkpoints(
             core: core, file: file, readers: readers, store: store, options: options, time: platform.time,

@@ -6,8 +6,12 @@ public struct PageStoreOptions: Sendable {
     public var maximumPages: Int
     /// Pages that are written and not yet in the file, at most.
     public var maximumArenaPages: Int
+    /// How many of those are in memory; what is beyond goes to a file without a name.
+    public var maximumMemoryPages = 65_536
     /// Published pages that a checkpoint has yet to write, before writers should wait.
     public var maximumDirtyPages: Int
+    /// How pages of the file are read.
+    public var access = PageAccess.map
     /// How many checkpoints are kept besides the two that opening may need; at most 24.
     public var maximumKeptCheckpoints: Int
     /// Called between two slices of a checkpoint; it may take its time.
@@ -24,6 +28,22 @@ public struct PageStoreOptions: Sendable {
         self.maximumDirtyPages = maximumDirtyPages
         self.maximumKeptCheckpoints = maximumKeptCheckpoints
         self.pace = pace
+    }
+}
+
+/// How pages come from the file into memory.
+public enum PageAccess: Sendable, Hashable {
+    /// All of it is mapped: fast, and the kernel decides what stays in memory. A medium that fails to deliver a page
+    /// ends the process with a bus error.
+    case map
+    /// Each page is read when it is needed, and so many are kept: a medium that fails is an error.
+    case read(cachedPages: Int)
+
+    var cachedPages: Int {
+        switch self {
+        case .map: 0
+        case .read(let count): count
+        }
     }
 }
 

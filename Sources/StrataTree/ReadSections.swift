@@ -14,8 +14,6 @@ final class ReadSections: @unchecked Sendable {
     // Two phases of counters, so that readers who come later cannot keep a waiter waiting.
     private let counters: UnsafeMutablePointer<Atomic<Int>>
     private let phase = Atomic<Int>(0)
-    /// Held by the one who waits: a phase that another one turns meanwhile would be looked at twice, the other never.
-    private let waiter = Lock(())
 
     init() {
         let count = 2 * Self.stripes * Self.stride
@@ -45,12 +43,28 @@ final class ReadSections: @unchecked Sendable {
 
     /// Returns once everybody who was inside when it was called has left. Must not be called from inside.
     func waitForReaders() {
-        waiter.withLock { _ in
-            for _ in 0..<2 {
-                let old = phase.add(1, ordering: .sequentiallyConsistent).oldValue & 1
-                while isOccupied(old) { ThreadStripe.pause() }
+        var departure = Departure()
+        while !hasEnded(&departure) { ThreadStripe.pause() }
+    }
+
+    /// Who was inside at some moment has left once each phase has been seen empty after it. The phase is only changed
+    /// so that those who come later do not keep one from ever being empty.
+    struct Departure {
+        fileprivate var isEmpty = [false, false]
+    }
+
+    /// Looks again whether all have left who were inside when `departure` was made; does not wait.
+    func hasEnded(_ departure: inout Departure) -> Bool {
+        for phase in 0..<2 where !departure.isEmpty[phase] {
+            if isOccupied(phase) {
+                if self.phase.load(ordering: .relaxed) & 1 == phase {
+                    self.phase.add(1, ordering: .sequentiallyConsistent)
+                }
+            } else {
+                departure.isEmpty[phase] = true
             }
         }
+        return departure.isEmpty[0] && departure.isEmpty[1]
     }
 
     private func isOccupied(_ phase: Int) -> Bool {

@@ -82,11 +82,14 @@ struct ConcurrentCheckpointTests {
         } while !shared.isOver.load(ordering: .acquiring)
     }
 
-    @Test("Readers see whole states while pages move to the file and are used again", .timeLimit(.minutes(3)))
-    func together() throws {
+    @Test(
+        "Readers see whole states while pages move to the file and are used again", .timeLimit(.minutes(3)),
+        arguments: DurableRun.accesses)
+    func together(access: PageAccess) throws {
         let directory = try TestDirectory()
         var options = DurableRun.smallOptions
         options.maximumDirtyPages = 5
+        options.access = access
         options.maximumKeptCheckpoints = 2
         let opened = try PageStore.open(in: directory.path, store: DurableRun.storeID, options: options) { _ in true }
         let shared = Shared(opened.store)

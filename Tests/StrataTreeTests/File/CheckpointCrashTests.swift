@@ -11,6 +11,7 @@ struct CrashHarness {
     static func faults(seed: UInt64, knobs: TestKnobs = TestKnobs(), rounds: Int = 12) throws -> [String] {
         var options = DurableRun.smallOptions
         options.knobs = knobs
+        options.access = DurableRun.accesses[Int(seed / 2 % 2)]
         options.maximumKeptCheckpoints = seed % 2 == 0 ? 0 : 24
         let run = try DurableRun(seed: seed, options: options)
         let crash = Crash(run, seed: seed)

@@ -30,6 +30,9 @@ final class DurableRun {
         PageStoreOptions(maximumPages: 1 << 18, maximumArenaPages: 1 << 16, pace: { _ in })
     }
 
+    /// Both ways to read pages; the cache is so small that its frames are reused all the time.
+    static let accesses: [PageAccess] = [.map, .read(cachedPages: 8)]
+
     init(seed: UInt64, shape: EntryGenerator.Shape = .text, options: PageStoreOptions = smallOptions) throws {
         disk = SimulatedDisk()
         self.options = options

@@ -1,0 +1,52 @@
+import StrataModel
+import StrataSystem
+
+/// Pages of a file that is read, not mapped: a bounded number of them is kept in the arena.
+extension PageMemory {
+    /// A page that is in no slot. Inside a read section.
+    func read(_ number: PageNumber, _ source: any PageSource, _ frames: Lock<FrameCache>) throws -> Page {
+        guard let slot = slots.withLock({ $0.take() }) else {
+            throw StrataError(.noSpace, "Too many pages have been written and are not in the page file yet.")
+        }
+        let target = slotAddress(slot + Self.firstSlot)
+        do {
+            try source.read(number, into: target)
+            try PageCheck.check(Page(UnsafeRawPointer(target)), number: number)
+        } catch {
+            slots.withLock { $0.give([slot]) }
+            throw error
+        }
+        let (place, free) = frames.withLock { frames -> (UInt32, [UInt32]) in
+            let (isMine, known) = places[Int(number)].compareExchange(
+                expected: Self.unknown, desired: slot + Self.firstSlot, ordering: .sequentiallyConsistent)
+            // Somebody else read it at the same time.
+            guard isMine else { return (known, [slot]) }
+            frames.insert(slot, number)
+            return (slot + Self.firstSlot, trim(&frames))
+        }
+        if !free.isEmpty { slots.withLock { $0.give(free) } }
+        return Page(UnsafeRawPointer(slotAddress(place)))
+    }
+
+    /// - Returns: slots that have become free.
+    private func trim(_ frames: inout FrameCache) -> [UInt32] {
+        frames.trim { number, slot in
+            places[Int(number)].compareExchange(
+                expected: slot + Self.firstSlot, desired: Self.unknown, ordering: .sequentiallyConsistent
+            ).exchanged
+        }
+        return frames.takeDeparted(sections)
+    }
+
+    /// Pages that have been written to the file stay where they are, as far as the cache has room.
+    func keepAsFrames(_ numbers: [PageNumber], _ frames: Lock<FrameCache>) {
+        let free = frames.withLock { frames in
+            for number in numbers {
+                let place = places[Int(number)].load(ordering: .acquiring)
+                if place >= Self.firstSlot { frames.insert(place - Self.firstSlot, number) }
+            }
+            return trim(&frames)
+        }
+        if !free.isEmpty { slots.withLock { $0.give(free) } }
+    }
+}

@@ -1,0 +1,44 @@
+import StrataModel
+import StrataSystem
+
+/// Slots of the arena that nobody uses. The first of them are memory of our own; what is beyond lies in a file.
+struct SlotList {
+    private let capacity: Int
+    private let memorySlots: Int
+    // Where slot 0 is. The arena, which never moves, owns this list.
+    private let base: UnsafeMutableRawPointer
+    private let spill: SpillFile?
+    private var free: [UInt32] = []
+    private var freeSpilled: [UInt32] = []
+    private var next: UInt32 = 0
+
+    init(capacity: Int, memorySlots: Int, base: UnsafeMutableRawPointer, spill: SpillFile?) {
+        self.capacity = capacity
+        self.memorySlots = memorySlots
+        self.base = base
+        self.spill = spill
+    }
+
+    var used: Int { Int(next) - free.count - freeSpilled.count }
+    var spilled: Int { max(0, Int(next) - memorySlots) - freeSpilled.count }
+
+    /// Nil if there is none, or no space to spill to.
+    mutating func take() -> UInt32? {
+        if let slot = free.popLast() { return slot }
+        if next >= memorySlots, let slot = freeSpilled.popLast() { return slot }
+        guard Int(next) < capacity else { return nil }
+        if next >= memorySlots, let spill {
+            guard spill.hasSlot(Int(next) - memorySlots, base: base + memorySlots * PageLayout.pageBytes) else {
+                return nil
+            }
+        }
+        defer { next += 1 }
+        return next
+    }
+
+    mutating func give(_ slots: [UInt32]) {
+        for slot in slots {
+            if slot < memorySlots { free.append(slot) } else { freeSpilled.append(slot) }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import StrataModel
+import StrataSystem
+
+/// A file without a name that takes the pages which do not fit the memory of our own: the kernel writes them out when
+/// it needs room. It ends with the process.
+// @unchecked: used under the lock of the arena's slots only.
+final class SpillFile: @unchecked Sendable {
+    private static let stepSlots = 1_024
+
+    private let files: any FileSystem
+    private let path: String
+    private var file: (any File)?
+    private var slotCount = 0
+
+    init(files: any FileSystem, path: String) {
+        self.files = files
+        self.path = path
+    }
+
+    /// Whether the slot can be used, with space on the medium that is really there. `base` is where slot 0 goes.
+    func hasSlot(_ slot: Int, base: UnsafeMutableRawPointer) -> Bool {
+        if slot < slotCount { return true }
+        do {
+            let file = try opened()
+            let end = slot + Self.stepSlots
+            let range = slotCount * PageLayout.pageBytes..<end * PageLayout.pageBytes
+            try file.allocate(range)
+            try file.map(range, over: base + range.lowerBound)
+            slotCount = end
+            return true
+        } catch {
+            // Whoever needs the page says that there is no space.
+            return false
+        }
+    }
+
+    private func opened() throws -> any File {
+        if let file { return file }
+        if try files.exists(path) { try files.remove(path) }
+        let file = try files.open(path, .create)
+        try files.remove(path)
+        self.file = file
+        return file
+    }
+}
