@@ -44,14 +44,25 @@ extension PageStore {
 
     /// Waits while more pages are dirty than the options allow; false if that takes too long.
     ///
+    /// From three quarters of that on it rests for a moment, so that writers slow down before they have to stop.
     /// Whoever writes calls it in front of each batch, on another thread than the one that writes checkpoints.
     public func awaitRoom(milliseconds: Int) -> Bool {
         guard let checkpoints else { return true }
         let limit = checkpoints.options.maximumDirtyPages
+        let (dirty, writable) = core.withLedger { ledger in
+            ((ledger.dirty.count, ledger.dirty.count > limit / 4 * 3 ? ledger.writableCount : 0), [])
+        }
+        if dirty > limit / 4 * 3, writable <= limit {
+            let excess = max(0, writable - limit / 4 * 3)
+            ThreadStripe.rest(microseconds: Int64(excess) * Self.longestRestMicroseconds / Int64(max(1, limit / 4)))
+            return true
+        }
         return core.room.wait(milliseconds: milliseconds) { [core] in
             core.withLedger { ledger in (ledger.dirty.count <= limit || ledger.writableCount <= limit, []) }
         }
     }
+
+    private static var longestRestMicroseconds: Int64 { 20_000 }
 }
 
 extension PageLedger {

@@ -16,9 +16,14 @@ struct ConcurrentReadSectionsTests {
 
     @Test("Canary: waiting that does not wait is noticed", .timeLimit(.minutes(1)))
     func canary() throws {
-        let game = PlaceGame(NoSections(), places: 20_000)
-        try game.play(readers: 3, writers: 1)
-        #expect(game.mistakes.load(ordering: .relaxed) > 0)
+        // Whether a reader is caught in the act depends on who runs when: a busy machine needs several tries.
+        var mistakes = 0
+        for _ in 0..<50 where mistakes == 0 {
+            let game = PlaceGame(NoSections(), places: 20_000)
+            try game.play(readers: 3, writers: 1)
+            mistakes = game.mistakes.load(ordering: .relaxed)
+        }
+        #expect(mistakes > 0)
     }
 
     /// A first waiter is held up between its two looks by a reader; a second one comes in between.
@@ -34,7 +39,8 @@ struct ConcurrentReadSectionsTests {
         let (second, third) = (try Waiter(sections), try Waiter(sections))
         sections.leave(short)
         Waiter.letOthersRun()
-        for waiter in [first, second, third] { #expect(!waiter.isDone, "somebody who was there before is inside") }
+        // The first one need not wait for the long reader, who came later.
+        for waiter in [second, third] { #expect(!waiter.isDone, "somebody who was there before is inside") }
         sections.leave(long)
         for waiter in [first, second, third] { waiter.join() }
     }
