@@ -22,8 +22,8 @@ public final class BulkLoader {
 
     /// Appends an entry whose key is behind all keys before it.
     ///
-    /// - Throws: ``StrataError`` as ``Fork/put(_:_:_:)`` does, and if the key is not behind the last one, or the load is
-    ///   over.
+    /// - Throws: ``StrataError`` as ``Fork/put(_:_:_:)`` does, and if the key is not behind the last one, or the load
+    ///   is over.
     public func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         if isOver { throw StrataError(.closed, "The load in bulk is over.") }
         try Fork.check(key, value)
