@@ -31,10 +31,10 @@ public final class ReservedMemory: @unchecked Sendable {
 
 /// Spreads threads over counters.
 public enum ThreadStripe {
-    /// A number that seldom is another running thread's.
+    /// A number from 0 to 63 that seldom is another running thread's.
     public static var current: Int {
         // Thread descriptors lie at least a page apart; the multiplication mixes their upper bits.
-        Int(truncatingIfNeeded: (UInt64(pthread_self()) >> 12) &* 0x9E37_79B9_7F4A_7C15 >> 58)
+        Int(truncatingIfNeeded: ((UInt64(pthread_self()) >> 12) &* 0x9E37_79B9_7F4A_7C15) >> 58)
     }
 
     /// Lets other threads run for a moment.

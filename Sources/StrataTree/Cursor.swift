@@ -14,6 +14,8 @@ public final class Cursor {
     private let memory: PageMemory
     /// Keeps the pages from being used again.
     private let owner: AnyObject
+    /// Only forks change under a cursor.
+    private let isOnFork: Bool
     private let currentRoot: () throws -> (root: TreeRoot, changeCount: Int)
     private var root: TreeRoot
     private var changeCount: Int
@@ -27,6 +29,7 @@ public final class Cursor {
     ) {
         self.memory = memory
         self.owner = owner
+        isOnFork = owner is Fork
         self.root = root
         self.changeCount = changeCount
         self.currentRoot = currentRoot
@@ -106,7 +109,7 @@ public final class Cursor {
             path.removeAll(keepingCapacity: true)
             return false
         }
-        if owner is Fork { try rememberKey() }
+        if isOnFork { try rememberKey() }
         return true
     }
 

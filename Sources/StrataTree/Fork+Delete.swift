@@ -6,7 +6,7 @@ extension Fork {
     public func delete(_ id: TreeID, _ key: UnsafeRawBufferPointer) throws -> Bool {
         try requireOpen()
         var root = roots[id]
-        guard try core.memory.get(root, key, { _ in true }) != nil else { return false }
+        guard try core.memory.contains(root, key) else { return false }
         try changingPages {
             try descend(&root, to: key)
             let leaf = path[path.count - 1]

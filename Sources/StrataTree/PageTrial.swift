@@ -68,8 +68,9 @@ public enum PageTrial {
         let halves = cut.map { [0..<$0, $0..<page.count] } ?? []
         for range in halves + [0..<page.count] where content.fits(range) {
             // Never empty: a page has 4,096 bytes.
-            content.write(range, to: target.baseAddress!, number: page.number, birth: page.birth)
-            expectOrder(Page(UnsafeRawPointer(target.baseAddress!)))
+            let made = PageEditor(target.baseAddress!)
+            content.write(range, to: made.base, number: page.number, birth: page.birth)
+            expectOrder(made.page)
         }
     }
 

@@ -48,6 +48,14 @@ extension PageMemory {
         return try body(value.bytes)
     }
 
+    /// As ``get(_:_:_:)``, but a long value is not gathered.
+    func contains(_ root: TreeRoot, _ key: UnsafeRawBufferPointer) throws -> Bool {
+        guard root.page != 0 else { return false }
+        let ticket = sections.enter()
+        defer { sections.leave(ticket) }
+        return try descend(root, to: key).search(leaf: key).isFound
+    }
+
     /// The leaf that a key belongs to.
     @inline(__always)
     private func descend(_ root: TreeRoot, to key: UnsafeRawBufferPointer) throws -> Page {

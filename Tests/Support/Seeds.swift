@@ -8,8 +8,8 @@ public struct SeedFailure: Error, CustomStringConvertible {
     public var description: String { "with seed \(seed) (run with STRATA_SEED=\(seed)): \(cause)" }
 }
 
-/// The seeds 1 to `count`, or the one that the environment asks for in `STRATA_SEED`; or, for long campaigns, as many as
-/// it asks for in `STRATA_SEED_COUNT`.
+/// The seeds 1 to `count`, or the one that the environment asks for in `STRATA_SEED`; or, for long campaigns, as many
+/// as it asks for in `STRATA_SEED_COUNT`.
 ///
 /// As arguments of a test they are named by whatever fails: `@Test(arguments: seeds(20))`.
 public func seeds(_ count: Int) -> [UInt64] {

@@ -9,7 +9,7 @@ import Testing
 struct ConcurrentReadSectionsTests {
     @Test("Nobody uses a place after a writer has waited", .timeLimit(.minutes(1)), arguments: [1, 3])
     func moving(writers: Int) throws {
-        let game = PlaceGame(ReadSections(), places: 1_500)
+        let game = PlaceGame(ReadSections(), places: 500)
         try game.play(readers: 3, writers: writers)
         #expect(game.mistakes.load(ordering: .relaxed) == 0)
     }

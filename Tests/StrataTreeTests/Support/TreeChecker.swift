@@ -46,7 +46,7 @@ struct TreeChecker {
         do { try PageCheck.checkLayout(page, number: number) } catch { faults.append("\(error)") }
         var count: UInt64 = 0
         let keys = (0..<page.count).map { key($0, of: page) }
-        for index in keys.indices where !page.isLeaf || true {
+        for index in keys.indices {
             let isFirstChild = !page.isLeaf && index == 0
             if !isFirstChild, keys[index].lexicographicallyPrecedes(lower) {
                 faults.append("page \(number) has a key in front of its range")
