@@ -22,8 +22,8 @@ public struct InternedName: Hashable, Sendable {
                 leftUser == rightUser && isSameText(left, right)
             case (.database(let leftScope, let leftOwner), .database(let rightScope, let rightOwner)):
                 leftScope == rightScope && leftOwner == rightOwner
-            case (.zone(let leftDatabase, let leftOwner, let left), .zone(let rightDatabase, let rightOwner, let right)):
-                leftDatabase == rightDatabase && leftOwner == rightOwner && isSameText(left, right)
+            case (.zone(let database, let owner, let left), .zone(let otherDatabase, let otherOwner, let right)):
+                database == otherDatabase && owner == otherOwner && isSameText(left, right)
             default: false
             }
         }

@@ -1,4 +1,5 @@
 import StrataModel
+import StrataSystem
 
 /// Events of records that are yet to be folded, in the order of their keys.
 ///
@@ -85,6 +86,7 @@ struct RecordSlice {
                 try order.withUnsafeBufferPointer { order in
                     var start = 0
                     while start < order.count {
+                        Self.ask(for: start, order, items, bytes)
                         var end = start + 1
                         while end < order.count, compare(order[start], order[end]) == 0 { end += 1 }
                         try body(bytes, Events(items: items, order: .init(rebasing: order[start..<end])))
@@ -92,6 +94,20 @@ struct RecordSlice {
                     }
                 }
             }
+        }
+    }
+
+    /// In the order of keys the events lie anywhere: the next ones come while this one is folded.
+    private static func ask(
+        for place: Int, _ order: UnsafeBufferPointer<Order>, _ items: UnsafeBufferPointer<Item>,
+        _ bytes: UnsafeRawBufferPointer
+    ) {
+        if place + 8 < order.count, let start = items.baseAddress {
+            Prefetch.ask(start + Int(order[place + 8].index), byteCount: MemoryLayout<Item>.stride)
+        }
+        if place + 4 < order.count, let start = bytes.baseAddress {
+            let item = items[Int(order[place + 4].index)]
+            Prefetch.ask(start + item.key.lowerBound, byteCount: item.body.upperBound - item.key.lowerBound)
         }
     }
 

@@ -83,7 +83,7 @@ struct ViewsWorkload: Workload {
 /// Events of new records with ten fields of all usual kinds.
 private struct SavedRecords {
     static let fieldCount = 10
-    private static let text = Array("The quick brown fox jumps over the lazy dog while nobody in the village looks. ".utf8)
+    private static let text = Array("The quick brown fox jumps over the lazy dog while nobody looks. ".utf8)
 
     private let random: SeededRandom
 
