@@ -19,12 +19,14 @@ public struct FieldTable {
     private let values: Int
     private let ordinalBytes: Int
     private let endBytes: Int
+    let start: Int
     let end: Int
 
     /// The table that fills `range` of the bytes, which must stay alive as long as the table is used.
     public init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) throws {
         var reader = ByteReader(bytes, in: range)
         self.bytes = bytes
+        start = range.lowerBound
         end = range.upperBound
         count = Int(try reader.readVarint("the number of fields", atMost: UInt64(Self.maximumCount)))
         guard count > 0 else {

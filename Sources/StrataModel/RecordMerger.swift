@@ -43,6 +43,12 @@ public struct RecordMerger: Sendable {
                 .init(expected: old.version.tag, found: event.previous?.tag ?? "none"))
         }
         let rest = try event.rest()
+        // In a base a full event stands for all that came before it.
+        guard old != nil || event.change == .create || rest.original != nil else {
+            throw StrataError(
+                .brokenSequence, "A save changes a record that is not there.",
+                .init(expected: "a creation", found: "\(event.change)"))
+        }
         let oldHeader = try old?.header()
         let start = writer.append(try Self.header(event, rest, place, oldHeader))
         let links = event.isFull ? nil : try old?.links()
@@ -53,7 +59,7 @@ public struct RecordMerger: Sendable {
         if let old, !event.isFull {
             try merge(try event.fields, onto: try old.fields())
         } else {
-            try copy(try event.fields)
+            return try Self.copy(try event.fields, into: &writer)
         }
         builder.finish(into: &writer)
     }
@@ -88,8 +94,18 @@ public struct RecordMerger: Sendable {
         writer.append(raw: UnsafeRawBufferPointer(rebasing: source[range]))
     }
 
-    private mutating func copy(_ table: FieldTable) throws {
-        for index in 0..<table.count { try append(table, index, maySkip: false) }
+    /// A table without removed keys is encoded as one of a state is.
+    private static func copy(_ table: FieldTable, into writer: inout ByteWriter) throws {
+        for index in 0..<table.count {
+            try table.checkOrder(at: index)
+            let range = try table.range(at: index)
+            if range.isEmpty { throw removedKey(table, range.lowerBound) }
+        }
+        writer.append(raw: UnsafeRawBufferPointer(rebasing: table.bytes[table.start..<table.end]))
+    }
+
+    private static func removedKey(_ table: FieldTable, _ position: Int) -> StrataError {
+        ByteReader(table.bytes, at: position).malformed("a record's state", expected: "without removed keys")
     }
 
     private mutating func append(_ table: FieldTable, _ index: Int, maySkip: Bool) throws {
@@ -97,8 +113,7 @@ public struct RecordMerger: Sendable {
         let range = try table.range(at: index)
         guard !range.isEmpty else {
             if maySkip { return }
-            throw ByteReader(table.bytes, at: range.lowerBound)
-                .malformed("a record's state", expected: "without removed keys")
+            throw Self.removedKey(table, range.lowerBound)
         }
         try builder.append(
             table.ordinal(at: index), encoded: UnsafeRawBufferPointer(rebasing: table.bytes[range]))

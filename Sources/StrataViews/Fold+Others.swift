@@ -4,22 +4,36 @@ import StrataTree
 extension Fold {
     func applyName(_ body: UnsafeRawBufferPointer) throws {
         let interned = try InternedName(decoding: ArraySlice(body))
-        let key = ViewKeys.name(interned.name.namespace, interned.ordinal)
-        let known = try key.withUnsafeBytes { key in try fork.get(ViewTree.names, key) { [UInt8]($0) } }
-        if let known {
-            guard try InternedName(decoding: known[...]) == interned else {
-                throw StrataError(
-                    .malformed, "A name is interned twice.",
-                    .init(expected: "\(try InternedName(decoding: known[...]).name)", found: "\(interned.name)"))
-            }
+        let namespace = interned.name.namespace
+        if let known = try NameCache.known(namespace, interned.ordinal, in: fork) {
+            guard known == interned.name else { throw Self.doubleName(expected: "\(known)", found: "\(interned.name)") }
             return
         }
-        try key.withUnsafeBytes { try fork.put(ViewTree.names, $0, body) }
+        guard try interned.ordinal == 1 || NameCache.known(namespace, interned.ordinal - 1, in: fork) != nil else {
+            throw StrataError(
+                .malformed, "A name leaves out an ordinal.",
+                .init(expected: "a name for \(interned.ordinal - 1)", found: "ordinal \(interned.ordinal)"))
+        }
+        let place = ViewKeys.ordinal(of: interned.name)
+        let other = try place.withUnsafeBytes { key in
+            try fork.get(ViewTree.ordinals, key) { row in
+                var reader = ByteReader(row)
+                return try reader.readVarint("an ordinal")
+            }
+        }
+        if let other {
+            throw Self.doubleName(expected: "ordinal \(other)", found: "\(interned.name) as \(interned.ordinal)")
+        }
+        try ViewKeys.name(namespace, interned.ordinal).withUnsafeBytes { try fork.put(ViewTree.names, $0, body) }
         var ordinal = ByteWriter(reserving: 10)
         ordinal.appendVarint(interned.ordinal)
-        try ViewKeys.ordinal(of: interned.name).withUnsafeBytes { key in
+        try place.withUnsafeBytes { key in
             try ordinal.bytes.withUnsafeBytes { try fork.put(ViewTree.ordinals, key, $0) }
         }
+    }
+
+    private static func doubleName(expected: String, found: String) -> StrataError {
+        StrataError(.malformed, "A name is interned twice.", .init(expected: expected, found: found))
     }
 
     func applyOther(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace) throws {
@@ -29,18 +43,18 @@ extension Fold {
         case .zoneDeleted: try applyZoneDeleted(try ZoneDeletedEvent(from: &reader), at: place)
         case .databaseCreated:
             let event = try DatabaseCreatedEvent(from: &reader)
-            _ = try names.hash(3, event.database, in: fork)
+            _ = try records.names.hash(3, event.database, in: fork)
             try putRow(ViewTree.databases, ViewKeys.numbers(event.database), body, event.original ?? place.version)
         case .userChanged: try applyUser(try UserChangedEvent(from: &reader), body, at: place)
         case .deviceSeen:
             let event = try DeviceSeenEvent(from: &reader)
-            _ = try names.hash(2, event.device, in: fork)
+            _ = try records.names.hash(2, event.device, in: fork)
             try putRow(ViewTree.devices, ViewKeys.numbers(event.device), body, event.original ?? place.version)
         case .schemaChanged: try applySchema(try SchemaChangedEvent(from: &reader), at: place)
         case .clientTokenKept: try applyToken(try ClientTokenEvent(from: &reader), body, at: place)
         case .tokensExpired:
             let event = try TokensExpiredEvent(from: &reader)
-            _ = try names.hash(3, event.database, in: fork)
+            _ = try records.names.hash(3, event.database, in: fork)
             try putRow(ViewTree.expiredTokens, ViewKeys.numbers(event.database), body, place.version)
         case .subscriptionSaved: try applySubscription(try SubscriptionSavedEvent(from: &reader), body, at: place)
         case .subscriptionDeleted: try applyDeletion(of: try SubscriptionDeletedEvent(from: &reader))
@@ -51,17 +65,19 @@ extension Fold {
                 .newerFormat, "There is an event that this release must know and does not.",
                 .init(offset: place.version.offset, found: "\(kind)"))
         }
+        try reader.expectEnd("an event")
     }
 
     private func applyUser(_ event: UserChangedEvent, _ body: UnsafeRawBufferPointer, at place: EventPlace) throws {
-        let seed = Self.seed(ViewTree.users, try names.hash(1, event.user, in: fork))
+        let seed = Self.seed(ViewTree.users, try records.names.hash(1, event.user, in: fork))
         let content = DigestHash.hash(seed, words: [UInt64(event.status.rawValue), event.quota])
         try putRow(ViewTree.users, ViewKeys.numbers(event.user), body, event.original ?? place.version, content)
     }
 
     private func applyToken(_ event: ClientTokenEvent, _ body: UnsafeRawBufferPointer, at place: EventPlace) throws {
         let seed = Self.seed(
-            ViewTree.clientTokens, try names.hash(4, event.zone, in: fork), try names.hash(2, event.device, in: fork))
+            ViewTree.clientTokens, try records.names.hash(4, event.zone, in: fork),
+            try records.names.hash(2, event.device, in: fork))
         let content = event.token.withUnsafeBytes { DigestHash.hash(seed, $0) }
         try putRow(
             ViewTree.clientTokens, ViewKeys.numbers(event.zone, event.device), body, event.original ?? place.version,
@@ -84,10 +100,10 @@ extension Fold {
         var sum: UInt128 = 0
         for field in merged.fields {
             let kind = UInt64(field.kind.rawValue) | (field.isEncrypted ? 0x80 : 0)
-            let name = try names.hash(6, UInt64(field.field), in: fork)
+            let name = try records.names.hash(6, UInt64(field.field), in: fork)
             sum &+= DigestHash.hash(name, words: [kind, UInt64(field.indexes.rawValue)])
         }
-        let seed = Self.seed(ViewTree.schema, try names.hash(5, event.type, in: fork))
+        let seed = Self.seed(ViewTree.schema, try records.names.hash(5, event.type, in: fork))
         let content = DigestHash.hash(seed, words: [sum.low, sum.high])
         try Array(try merged.event().body).withUnsafeBytes { body in
             try putRow(ViewTree.schema, key, body, event.original ?? place.version, content)
@@ -99,10 +115,10 @@ extension Fold {
     ) throws {
         let subscription = event.subscription
         let seed = Self.seed(
-            ViewTree.subscriptions, try names.hash(3, event.database, in: fork),
-            try names.hash(1, event.user, in: fork), DigestHash.hash(0, text: subscription.id))
-        let zone = try names.hash(4, subscription.zone, in: fork)
-        let type = try names.hash(5, subscription.recordType, in: fork)
+            ViewTree.subscriptions, try records.names.hash(3, event.database, in: fork),
+            try records.names.hash(1, event.user, in: fork), DigestHash.hash(0, text: subscription.id))
+        let zone = try records.names.hash(4, subscription.zone, in: fork)
+        let type = try records.names.hash(5, subscription.recordType, in: fork)
         let chosen = DigestHash.hash(
             seed,
             words: [
@@ -118,7 +134,10 @@ extension Fold {
 
     private func applyDeletion(of event: SubscriptionDeletedEvent) throws {
         let key = Self.subscriptionKey(event.database, event.user, event.id)
-        _ = try key.withUnsafeBytes { try fork.delete(ViewTree.subscriptions, $0) }
+        guard try key.withUnsafeBytes({ try fork.delete(ViewTree.subscriptions, $0) }) else {
+            throw StrataError(
+                .brokenSequence, "A subscription was deleted that is not there.", .init(found: event.id))
+        }
     }
 
     private static func subscriptionKey(_ database: UInt64, _ user: UInt64, _ id: String) -> [UInt8] {

@@ -4,9 +4,12 @@ import StrataTree
 extension Fold {
     func applyZoneSaved(_ event: ZoneSavedEvent, at place: EventPlace) throws {
         let version = event.original ?? place.version
-        let before = try zoneRow(event.database, event.zone)
+        try requireDatabase(event.database, of: event.zone)
+        let before = try fork.zoneRow(event.database, event.zone)
         let isAlive = before?.status == .alive
-        guard isAlive == (event.incarnation != nil), !isAlive || before?.incarnation == event.incarnation else {
+        // In a base one event stands for a life that began before it.
+        let isStated = !isAlive && event.original != nil
+        guard isStated || (isAlive ? before?.incarnation : nil) == event.incarnation else {
             throw StrataError(
                 .brokenSequence, "A zone was saved in a life that it does not have.",
                 .init(
@@ -25,7 +28,8 @@ extension Fold {
     }
 
     func applyZoneDeleted(_ event: ZoneDeletedEvent, at place: EventPlace) throws {
-        guard let before = try zoneRow(event.database, event.zone), before.status == .alive,
+        try requireDatabase(event.database, of: event.zone)
+        guard let before = try fork.zoneRow(event.database, event.zone), before.status == .alive,
             before.incarnation == event.incarnation
         else {
             throw StrataError(
@@ -40,6 +44,16 @@ extension Fold {
         try put(row, event.database, event.zone, over: before)
     }
 
+    /// Records find their zone's row by the database that its name says.
+    private func requireDatabase(_ database: UInt64, of zone: UInt64) throws {
+        let named = try records.names.database(ofZone: zone, in: fork)
+        guard named == database else {
+            throw StrataError(
+                .malformed, "A zone is in another database than its name says.",
+                .init(expected: "database \(named)", found: "\(database)"))
+        }
+    }
+
     private static func status(after reason: ZoneDeletedEvent.Reason) -> ZoneRow.Status {
         switch reason {
         case .deleted: .deleted
@@ -49,7 +63,7 @@ extension Fold {
     }
 
     private func setOwnDigests(_ row: inout ZoneRow, _ zone: UInt64) throws {
-        let hash = try names.hash(4, zone, in: fork)
+        let hash = try records.names.hash(4, zone, in: fork)
         row.ownDigests.content = DigestHash.hash(
             hash,
             words: [2, UInt64(row.status.rawValue), row.capabilities.rawValue, UInt64(row.encryptionScope.rawValue)])
@@ -74,7 +88,7 @@ extension Fold {
         try withZoneBounds(zone) { lower, upper in
             try fork.scan(ViewTree.records, from: lower, to: upper) { key, state in
                 var keys = ReferenceKeys()
-                keys.start(source: key)
+                keys.start(source: key, zone: zone)
                 if try keys.collectOld(try RecordStateView(state, in: 0..<state.count), state) { rows.append(keys) }
                 return true
             }

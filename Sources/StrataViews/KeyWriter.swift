@@ -64,28 +64,32 @@ public struct KeyWriter: Sendable {
 
 /// Takes keys apart again. Bytes that are no key give an error.
 public struct KeyReader {
-    // Valid only inside the `withUnsafeBytes` that made it.
-    private var reader: ByteReader
+    // Valid only inside the `withUnsafeBytes` that made it; every access below is checked against its count.
     private let bytes: UnsafeRawBufferPointer
+    private var position = 0
 
-    public init(_ bytes: UnsafeRawBufferPointer) {
-        self.bytes = bytes
-        reader = ByteReader(bytes)
+    public init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    // Not a reader of any number: a generic call from another module costs more than the rest of a key.
+    public mutating func readByte() throws -> UInt8 {
+        guard position < bytes.count else { throw malformed("longer") }
+        defer { position += 1 }
+        return bytes[position]
     }
 
-    public mutating func readByte() throws -> UInt8 { try reader.read(UInt8.self, "a part of a key") }
+    private func malformed(_ expected: String, found: String? = nil) -> StrataError {
+        ByteReader(bytes, at: position).malformed("a part of a key", expected: expected, found: found)
+    }
 
     public mutating func readNumber() throws -> UInt64 {
-        let first = try reader.read(UInt8.self, "a number of a key")
+        let first = try readByte()
         guard first > UInt8(KeyWriter.largestSingle) else { return UInt64(first) }
-        guard first < 255 else { throw reader.malformed("a number of a key", expected: "below FF", found: "FF") }
+        guard first < 255 else { throw malformed("a number below FF", found: "FF") }
         var number: UInt64 = 0
         let count = Int(first) - Int(KeyWriter.largestSingle)
         for _ in 0..<count { number = number << 8 | UInt64(try readByte()) }
         let least = count == 1 ? KeyWriter.largestSingle + 1 : 1 << UInt64(8 * count - 8)
-        guard number >= least else {
-            throw reader.malformed("a number of a key", expected: "in its shortest form", found: "\(number)")
-        }
+        guard number >= least else { throw malformed("a number in its shortest form", found: "\(number)") }
         return number
     }
 
@@ -99,17 +103,15 @@ public struct KeyReader {
                 continue
             }
             let escaped = try readByte()
-            guard (1...2).contains(escaped) else {
-                throw reader.malformed("a text of a key", expected: "01 or 02 behind 01", found: "\(escaped)")
-            }
+            guard (1...2).contains(escaped) else { throw malformed("01 or 02 behind 01", found: "\(escaped)") }
             text.append(escaped - 1)
         }
     }
 
     /// The rest of the key.
     public mutating func readLastText() throws -> UnsafeRawBufferPointer {
-        let range = try reader.readRange(count: UInt64(reader.remaining), "the text of a key")
-        return UnsafeRawBufferPointer(rebasing: bytes[range])
+        defer { position = bytes.count }
+        return UnsafeRawBufferPointer(rebasing: bytes[position...])
     }
 
     public mutating func readInt64() throws -> Int64 { Int64(bitPattern: try readBits() ^ 1 << 63) }
@@ -120,7 +122,8 @@ public struct KeyReader {
     }
 
     private mutating func readBits() throws -> UInt64 {
-        // Read as if the lowest byte came first, whatever the machine does.
-        try reader.read(UInt64.self, "a number of a key").byteSwapped
+        guard bytes.count - position >= 8 else { throw malformed("8 bytes") }
+        defer { position += 8 }
+        return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
     }
 }

@@ -4,7 +4,7 @@ import StrataTree
 /// The hashes of names, and where zones belong, read from the names' tree once.
 ///
 /// It belongs to one line of forks: what a dropped fork interned may come again as something else.
-final class NameCache {
+struct NameCache {
     /// By namespace and ordinal; 0 is not known yet.
     private var hashes: [[UInt128]] = Array(repeating: [], count: 7)
     private var databases: [UInt64: UInt64] = [:]
@@ -12,7 +12,7 @@ final class NameCache {
     private static let cachedOrdinals: UInt64 = 1 << 20
 
     /// The hash of a name; ordinal 0 stands for nobody and nothing.
-    func hash(_ namespace: UInt8, _ ordinal: UInt64, in fork: Fork) throws -> UInt128 {
+    mutating func hash(_ namespace: UInt8, _ ordinal: UInt64, in fork: Fork) throws -> UInt128 {
         if ordinal == 0 { return 0 }
         // No copy of the array is held: adding to it would copy all of it.
         if ordinal < UInt64(hashes[Int(namespace)].count) {
@@ -22,20 +22,20 @@ final class NameCache {
         return try add(try Self.name(namespace, ordinal, in: fork), ordinal, in: fork)
     }
 
-    private func keep(_ hash: UInt128, _ namespace: UInt8, _ ordinal: UInt64) {
+    private mutating func keep(_ hash: UInt128, _ namespace: UInt8, _ ordinal: UInt64) {
         guard ordinal < Self.cachedOrdinals else { return }
         let missing = Int(ordinal) + 1 - hashes[Int(namespace)].count
         if missing > 0 { hashes[Int(namespace)] += repeatElement(0, count: missing) }
         hashes[Int(namespace)][Int(ordinal)] = hash
     }
 
-    func database(ofZone zone: UInt64, in fork: Fork) throws -> UInt64 {
+    mutating func database(ofZone zone: UInt64, in fork: Fork) throws -> UInt64 {
         if let known = databases[zone] { return known }
         _ = try add(try Self.name(4, zone, in: fork), zone, in: fork)
         return databases[zone] ?? 0
     }
 
-    private func add(_ name: InternedName.Name, _ ordinal: UInt64, in fork: Fork) throws -> UInt128 {
+    private mutating func add(_ name: InternedName.Name, _ ordinal: UInt64, in fork: Fork) throws -> UInt128 {
         let namespace = name.namespace
         let hash: UInt128
         switch name {
@@ -59,15 +59,20 @@ final class NameCache {
     }
 
     private static func name(_ namespace: UInt8, _ ordinal: UInt64, in fork: Fork) throws -> InternedName.Name {
-        let body = try ViewKeys.name(namespace, ordinal).withUnsafeBytes { key in
-            try fork.get(ViewTree.names, key) { [UInt8]($0) }
-        }
-        guard let body else {
+        guard let name = try Self.known(namespace, ordinal, in: fork) else {
             throw StrataError(
                 .malformed, "An event uses an ordinal that has no name.",
                 .init(expected: "a name in namespace \(namespace)", found: "ordinal \(ordinal)"))
         }
-        return try InternedName(decoding: body[...]).name
+        return name
+    }
+
+    /// The name of an ordinal; nil if it has none.
+    static func known(_ namespace: UInt8, _ ordinal: UInt64, in fork: Fork) throws -> InternedName.Name? {
+        let body = try ViewKeys.name(namespace, ordinal).withUnsafeBytes { key in
+            try fork.get(ViewTree.names, key) { [UInt8]($0) }
+        }
+        return try body.map { try InternedName(decoding: $0[...]).name }
     }
 }
 

@@ -1,4 +1,5 @@
 import StrataModel
+import StrataSystem
 
 /// Events of records that are yet to be folded, in the order of their keys.
 ///
@@ -14,11 +15,12 @@ struct RecordSlice {
 
     /// The events of one record, oldest first.
     struct Events {
-        fileprivate let items: [Item]
-        fileprivate let order: ArraySlice<Order>
+        // Both valid only inside `forEachRecord`, which made them of whole arrays.
+        fileprivate let items: UnsafeBufferPointer<Item>
+        fileprivate let order: UnsafeBufferPointer<Order>
 
         var count: Int { order.count }
-        subscript(index: Int) -> Item { items[Int(order[order.startIndex + index].index)] }
+        subscript(index: Int) -> Item { items[Int(order[index].index)] }
     }
 
     fileprivate struct Order {
@@ -31,6 +33,9 @@ struct RecordSlice {
     private var items: [Item] = []
     private var order: [Order] = []
     private var key = KeyWriter()
+    /// Whose records have events here.
+    private(set) var zones: Set<UInt64> = []
+    private var lastZone: UInt64?
 
     var count: Int { items.count }
     var byteCount: Int { bytes.count }
@@ -39,6 +44,8 @@ struct RecordSlice {
         bytes.removeAll(keepingCapacity: true)
         items.removeAll(keepingCapacity: true)
         order.removeAll(keepingCapacity: true)
+        zones.removeAll(keepingCapacity: true)
+        lastZone = nil
     }
 
     mutating func append(
@@ -48,6 +55,10 @@ struct RecordSlice {
         key.removeAll()
         key.append(number: zone)
         key.append(lastText: name)
+        if zone != lastZone {
+            zones.insert(zone)
+            lastZone = zone
+        }
         let start = bytes.count
         bytes.append(contentsOf: key.bytes)
         let middle = bytes.count
@@ -63,30 +74,57 @@ struct RecordSlice {
         _ body: (_ bytes: UnsafeRawBufferPointer, _ events: Events) throws -> Void
     ) throws {
         try bytes.withUnsafeBytes { bytes in
-            let items = items
-            func compare(_ a: Order, _ b: Order) -> Int {
-                if a.head != b.head { return a.head < b.head ? -1 : 1 }
-                let (left, right) = (items[Int(a.index)].key, items[Int(b.index)].key)
-                return Self.compare(bytes[left], bytes[right])
-            }
-            order.sort { a, b in
-                let order = compare(a, b)
-                return order == 0 ? a.index < b.index : order < 0
-            }
-            var start = 0
-            while start < order.count {
-                var end = start + 1
-                while end < order.count, compare(order[start], order[end]) == 0 { end += 1 }
-                try body(bytes, Events(items: items, order: order[start..<end]))
-                start = end
+            try items.withUnsafeBufferPointer { items in
+                func compare(_ a: Order, _ b: Order) -> Int {
+                    if a.head != b.head { return a.head < b.head ? -1 : 1 }
+                    return Self.compare(bytes[items[Int(a.index)].key], bytes[items[Int(b.index)].key])
+                }
+                order.sort { a, b in
+                    let order = compare(a, b)
+                    return order == 0 ? a.index < b.index : order < 0
+                }
+                try order.withUnsafeBufferPointer { order in
+                    var start = 0
+                    while start < order.count {
+                        Self.ask(for: start, order, items, bytes)
+                        var end = start + 1
+                        while end < order.count, compare(order[start], order[end]) == 0 { end += 1 }
+                        try body(bytes, Events(items: items, order: .init(rebasing: order[start..<end])))
+                        start = end
+                    }
+                }
             }
         }
     }
 
-    private static func compare(
-        _ a: Slice<UnsafeRawBufferPointer>, _ b: Slice<UnsafeRawBufferPointer>
-    ) -> Int {
-        for (left, right) in zip(a, b) where left != right { return left < right ? -1 : 1 }
+    /// In the order of keys the events lie anywhere: the next ones come while this one is folded.
+    private static func ask(
+        for place: Int, _ order: UnsafeBufferPointer<Order>, _ items: UnsafeBufferPointer<Item>,
+        _ bytes: UnsafeRawBufferPointer
+    ) {
+        if place + 8 < order.count, let start = items.baseAddress {
+            Prefetch.ask(start + Int(order[place + 8].index), byteCount: MemoryLayout<Item>.stride)
+        }
+        if place + 4 < order.count, let start = bytes.baseAddress {
+            let item = items[Int(order[place + 4].index)]
+            Prefetch.ask(start + item.key.lowerBound, byteCount: item.body.upperBound - item.key.lowerBound)
+        }
+    }
+
+    private static func compare(_ a: Slice<UnsafeRawBufferPointer>, _ b: Slice<UnsafeRawBufferPointer>) -> Int {
+        let (a, b) = (UnsafeRawBufferPointer(rebasing: a), UnsafeRawBufferPointer(rebasing: b))
+        let count = min(a.count, b.count)
+        var place = 0
+        while place + 8 <= count {
+            let left = UInt64(bigEndian: a.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+            let right = UInt64(bigEndian: b.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+            if left != right { return left < right ? -1 : 1 }
+            place += 8
+        }
+        while place < count {
+            if a[place] != b[place] { return a[place] < b[place] ? -1 : 1 }
+            place += 1
+        }
         return a.count - b.count
     }
 }

@@ -3,7 +3,7 @@ import StrataTree
 
 /// The rows of the references' tree that one record has, before and after a change.
 struct ReferenceKeys {
-    private enum Kind: UInt8 {
+    enum Kind: UInt8 {
         case parent = 1, deleting, other
     }
 
@@ -12,44 +12,53 @@ struct ReferenceKeys {
     private var old: Set<[UInt8]> = []
     private var new: Set<[UInt8]> = []
 
-    /// - Parameter source: the record's key in the records' tree.
-    mutating func start(source: UnsafeRawBufferPointer) {
+    /// - Parameters:
+    ///   - source: the record's key in the records' tree.
+    ///   - zone: that of the record.
+    mutating func start(source: UnsafeRawBufferPointer, zone: UInt64) {
         if !old.isEmpty { old.removeAll(keepingCapacity: true) }
         if !new.isEmpty { new.removeAll(keepingCapacity: true) }
         self.source.removeAll(keepingCapacity: true)
         self.source.append(contentsOf: source)
-        var reader = KeyReader(source)
-        zone = (try? reader.readNumber()) ?? 0
+        self.zone = zone
     }
 
     /// - Returns: whether the record refers to another zone.
     mutating func collectOld(_ view: RecordStateView, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
-        try collect(view, bytes, into: \.old)
-    }
-
-    mutating func collectNew(_ view: RecordStateView, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
-        try collect(view, bytes, into: \.new)
-    }
-
-    private mutating func collect(
-        _ view: RecordStateView, _ bytes: UnsafeRawBufferPointer, into rows: WritableKeyPath<Self, Set<[UInt8]>>
-    ) throws -> Bool {
         var isOutward = false
         if let parent = try view.links().parent {
             let key = try view.key(parent)
             isOutward = key.zone != zone
-            self[keyPath: rows].insert(row(key, .parent))
+            old.insert(row(key, .parent))
         }
         let table = try view.fields()
         for index in 0..<table.count where try table.kind(at: index)?.element == .reference {
             let value = try FieldValue(decoding: bytes, in: try table.range(at: index))
             for reference in Self.references(value) {
                 isOutward = isOutward || reference.target.zone != zone
-                let kind: Kind = reference.action == .deleteSelf ? .deleting : .other
-                self[keyPath: rows].insert(row(reference.target, kind))
+                old.insert(row(reference.target, Self.kind(of: reference)))
             }
         }
         return isOutward
+    }
+
+    /// - Returns: whether it leads to another zone.
+    mutating func collectNew(_ target: RecordKey, _ kind: Kind) -> Bool {
+        new.insert(row(target, kind))
+        return target.zone != zone
+    }
+
+    /// All references of a value.
+    mutating func collectNew(_ value: FieldValue) -> Bool {
+        var isOutward = false
+        for reference in Self.references(value) where collectNew(reference.target, Self.kind(of: reference)) {
+            isOutward = true
+        }
+        return isOutward
+    }
+
+    private static func kind(of reference: FieldValue.Reference) -> Kind {
+        reference.action == .deleteSelf ? .deleting : .other
     }
 
     private static func references(_ value: FieldValue) -> [FieldValue.Reference] {

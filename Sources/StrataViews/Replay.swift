@@ -9,13 +9,15 @@ import StrataTree
 /// ```
 public struct Replay {
     public struct Progress: Sendable, Hashable {
-        /// Up to where the log has been folded, and where it ends.
+        /// Up to where the log has been read, and where it ends.
         public var offset: UInt64
         public var end: UInt64
     }
 
-    /// What is published at once: enough to touch pages in order, and little enough to stay in memory.
-    private static let publishedBytes = 48 << 20
+    /// What is published at once. A page is copied once for each time, so that the fold's slices share their copies.
+    private static let publishedBytes = 256 << 20
+    /// How often progress is told.
+    private static let reportedBytes = 16 << 20
 
     let log: any EventLog
     let pages: PageStore
@@ -37,20 +39,23 @@ public struct Replay {
         guard offset < end else { return }
         var cursor = try log.read(from: offset + 1)
         var next = try cursor.next()
-        while let first = next, first.offset <= limit {
-            let fold = Fold(pages.fork())
-            var byteCount = 0
-            while let commit = next, commit.offset <= limit, byteCount < Self.publishedBytes {
-                try commit.payload.withUnsafeBytes {
-                    try fold.apply($0, offset: commit.offset, time: commit.time)
-                }
-                byteCount += commit.payload.count
-                offset = commit.offset
-                next = try cursor.next()
+        let fold = Fold(pages.fork())
+        var (published, reported) = (0, 0)
+        while let commit = next, commit.offset <= limit {
+            try commit.payload.withUnsafeBytes { try fold.apply($0, offset: commit.offset, time: commit.time) }
+            published += commit.payload.count
+            reported += commit.payload.count
+            offset = commit.offset
+            next = try cursor.next()
+            let isLast = next.map { $0.offset > limit } ?? true
+            if isLast || published >= Self.publishedBytes {
+                try afterPublishing(try fold.publish(to: pages))
+                published = 0
             }
-            try fold.flush()
-            try afterPublishing(try pages.publish(fold.fork))
-            progress(Progress(offset: offset, end: max(end, offset)))
+            if isLast || reported >= Self.reportedBytes {
+                progress(Progress(offset: offset, end: max(end, offset)))
+                reported = 0
+            }
         }
     }
 }

@@ -2,8 +2,8 @@ import StrataModel
 import StrataTree
 
 extension Snapshot {
-    /// What tells this state from any other (docs/format-keys.md §5). Reads a row for each zone, subscription, user and
-    /// the like, and no record.
+    /// What tells this state from any other (docs/format-keys.md §5). Reads a row for each zone, subscription, user
+    /// and the like, and no record.
     public func digests() throws -> Digests {
         var sum = Digests()
         try scan(ViewTree.zones) { _, row in

@@ -33,26 +33,30 @@ struct ZoneTotals {
 
 extension Fold {
     func writeZones() throws {
-        for (zone, change) in zones.takeAll() {
-            let database = try names.database(ofZone: zone, in: fork)
-            guard var row = try zoneRow(database, zone), row.status == .alive else {
-                throw StrataError(
-                    .brokenSequence, "A record was saved in a zone that is not there.",
-                    .init(offset: change.lastChanged, found: "zone \(zone)"))
-            }
+        for (zone, change) in records.zones.takeAll() {
+            let database = try records.names.database(ofZone: zone, in: fork)
+            guard var row = try fork.zoneRow(database, zone) else { continue }
             let before = row
-            row.recordCount = UInt64(Int(row.recordCount) + change.recordCount)
-            row.outwardCount = UInt64(Int(row.outwardCount) + change.outwardCount)
+            row.recordCount = try Self.sum(row.recordCount, change.recordCount)
+            row.outwardCount = try Self.sum(row.outwardCount, change.outwardCount)
             row.recordDigests += change.digests
             row.lastChanged = change.lastChanged
             try put(row, database, zone, over: before)
         }
     }
 
-    func zoneRow(_ database: UInt64, _ zone: UInt64) throws -> ZoneRow? {
-        try ViewKeys.zone(database, zone).withUnsafeBytes { key in
-            try fork.get(ViewTree.zones, key) { try ZoneRow(decoding: $0) }
+    /// A count of a row may be anything if the trees were damaged.
+    private static func sum(_ count: UInt64, _ change: Int) throws -> UInt64 {
+        let (sum, isOver) =
+            change < 0
+            ? count.subtractingReportingOverflow(UInt64(change.magnitude))
+            : count.addingReportingOverflow(UInt64(change.magnitude))
+        guard !isOver else {
+            throw StrataError(
+                .malformed, "A zone does not count its records right.", .init(found: "\(count), to change by \(change)")
+            )
         }
+        return sum
     }
 
     /// Writes a zone's row, and its place in the order of changes.
@@ -71,6 +75,14 @@ extension Fold {
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
         try ViewKeys.zoneChange(database, row.lastChanged, zone).withUnsafeBytes {
             try fork.put(ViewTree.zoneChanges, $0, none)
+        }
+    }
+}
+
+extension Fork {
+    func zoneRow(_ database: UInt64, _ zone: UInt64) throws -> ZoneRow? {
+        try ViewKeys.zone(database, zone).withUnsafeBytes { key in
+            try get(ViewTree.zones, key) { try ZoneRow(decoding: $0) }
         }
     }
 }

@@ -9,7 +9,7 @@ import Testing
 struct ViewFormatPageTests {
     private let page: FormatPage
 
-    init() throws { page = try FormatPage(name: "format-views.md") }
+    init() throws { page = try FormatPage(named: "format-views.md") }
 
     private func places(_ section: Int) throws -> [Int] {
         try page.table(0, ofSection: section).map { try #require(Int($0[0])) }

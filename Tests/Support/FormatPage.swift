@@ -1,13 +1,13 @@
 import StrataModel
 import StrataSystem
 
-/// docs/format.md, or another page beside it, taken apart into the tables that tests compare with the code.
+/// docs/format.md, or another page of formats, taken apart into the tables that tests compare with the code.
 public struct FormatPage: Sendable {
     private let lines: [Substring]
 
-    public init(name: String = "format.md", testSupportFile: String = #filePath) throws {
+    public init(named name: String = "format.md", testSupportFile: String = #filePath) throws {
         let root = testSupportFile.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-        let path = root.joined(separator: "/") + "/docs/" + name
+        let path = root.joined(separator: "/") + "/docs/\(name)"
         let bytes = try RealFileSystem().readAll(path, atMost: 1 << 20)
         lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
     }

@@ -1,0 +1,76 @@
+import StrataModel
+import StrataTree
+
+extension RecordFold {
+    /// What a record contributes to the digests (docs/format-keys.md §5); collects its references on the way.
+    ///
+    /// - Returns: also whether it refers to another zone.
+    mutating func takeDigests(
+        of state: [UInt8], _ zone: UInt64, _ name: UnsafeRawBufferPointer, in fork: Fork
+    ) throws -> (Digests, isOutward: Bool) {
+        try state.withUnsafeBytes { bytes in
+            let view = try RecordStateView(bytes, in: 0..<bytes.count)
+            let header = try view.header()
+            let record = DigestHash.hash(try names.hash(4, zone, in: fork), name)
+            let type = try names.hash(5, header.type, in: fork)
+            let links = try view.links()
+            let parentKey = try links.parent.map { try view.key($0) }
+            let parent = try parentKey.map { try hash($0, in: fork) } ?? 0
+            let share = try links.share.map { try hash(try view.key($0), in: fork) } ?? 0
+            var isOutward = parentKey.map { references.collectNew($0, .parent) } ?? false
+            let fields = try sum(of: try view.fields(), bytes, &isOutward, in: fork)
+            let content = DigestHash.hash(
+                record,
+                words: [
+                    1, type.low, type.high, parent.low, parent.high, share.low, share.high, fields.low, fields.high,
+                ])
+            let creator = try names.hash(1, header.createdBy, in: fork)
+            let modifier = try names.hash(1, header.modifiedBy, in: fork)
+            let state = DigestHash.hash(
+                content,
+                words: [
+                    header.version.packed, UInt64(bitPattern: header.created), UInt64(bitPattern: header.modified),
+                    creator.low, creator.high, modifier.low, modifier.high,
+                ])
+            return (Digests(state: state, content: content), isOutward)
+        }
+    }
+
+    private mutating func hash(_ key: RecordKey, in fork: Fork) throws -> UInt128 {
+        DigestHash.hash(try names.hash(4, key.zone, in: fork), text: key.name)
+    }
+
+    private mutating func sum(
+        of table: FieldTable, _ bytes: UnsafeRawBufferPointer, _ isOutward: inout Bool, in fork: Fork
+    ) throws -> UInt128 {
+        var sum: UInt128 = 0
+        for index in 0..<table.count {
+            let field = try names.hash(6, UInt64(table.ordinal(at: index)), in: fork)
+            let range = try table.range(at: index)
+            if !range.isEmpty, FieldKind(rawValue: bytes[range.lowerBound]).element == .reference {
+                let value = try FieldValue(decoding: bytes, in: range)
+                if references.collectNew(value) { isOutward = true }
+                sum &+= try hash(value, field, in: fork)
+            } else {
+                sum &+= DigestHash.hash(field, UnsafeRawBufferPointer(rebasing: bytes[range]))
+            }
+        }
+        return sum
+    }
+
+    /// References by names: a zone has another ordinal in another store.
+    private mutating func hash(_ value: FieldValue, _ field: UInt128, in fork: Fork) throws -> UInt128 {
+        switch value {
+        case .reference(let reference):
+            let target = try hash(reference.target, in: fork)
+            return DigestHash.hash(
+                field,
+                words: [UInt64(value.kind.rawValue), UInt64(reference.action.rawValue), target.low, target.high])
+        case .list(let list):
+            var seed = DigestHash.hash(field, words: [UInt64(value.kind.rawValue)])
+            for element in list.elements { seed = try hash(element, seed, in: fork) }
+            return seed
+        default: return 0
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import StrataModel
+
+/// What each tree must hold, byte for byte (docs/format-keys.md §3 and §4).
+extension PlainStore {
+    typealias Tree = [[UInt8]: [UInt8]]
+
+    func trees() throws -> [UInt16: Tree] {
+        var trees: [UInt16: Tree] = [1: [:], 4: references(), 10: [:], 11: [:]]
+        for (key, state) in records { trees[1]?[Self.recordKey(key)] = try row(of: key, state) }
+        for (namespace, names) in names {
+            for (ordinal, name) in names {
+                let interned = InternedName(ordinal: ordinal, name: name)
+                trees[10]?[[namespace] + PlainKey.number(ordinal)] = Array(interned.event.body)
+                trees[11]?[Self.ordinalKey(name)] = Self.varint(ordinal)
+            }
+        }
+        trees[2] = try zoneRows()
+        trees[3] = [:]
+        for (ordinal, zone) in zones {
+            trees[3]?[
+                PlainKey.number(zone.database) + PlainKey.number(zone.lastChanged) + PlainKey.number(ordinal)] = []
+        }
+        trees[5] = try rows(subscriptions, { $0 }, digests)
+        trees[6] = try rows(schema, PlainKey.number, digests)
+        trees[7] = try rows(users, PlainKey.number, digests)
+        trees[8] = try rows(devices, PlainKey.number) { _ in Pair() }
+        trees[9] = try rows(clientTokens, { $0.flatMap { PlainKey.number($0) } }, digests)
+        trees[12] = try rows(databases, PlainKey.number) { _ in Pair() }
+        trees[13] = try rows(expiredTokens, PlainKey.number) { _ in Pair() }
+        return trees
+    }
+
+    private static func recordKey(_ key: RecordKey) -> [UInt8] { PlainKey.number(key.zone) + Array(key.name.utf8) }
+
+    private static func varint(_ number: UInt64) -> [UInt8] {
+        number < 128 ? [UInt8(number)] : [UInt8(number & 127 | 128)] + varint(number >> 7)
+    }
+
+    private static func ordinalKey(_ name: InternedName.Name) -> [UInt8] {
+        switch name {
+        case .user(let text), .recordType(let text), .field(let text): [name.namespace] + Array(text.utf8)
+        case .device(let user, let text): [2] + PlainKey.number(user) + Array(text.utf8)
+        case .database(let scope, let owner): [3, scope.rawValue] + PlainKey.number(owner)
+        case .zone(let database, let owner, let text):
+            [4] + PlainKey.number(database) + PlainKey.number(owner) + Array(text.utf8)
+        }
+    }
+
+    private func row(of key: RecordKey, _ state: RecordState) throws -> [UInt8] {
+        var state = state
+        let digests = try digests(of: key, state)
+        state.header.stateDigest = digests.state
+        state.header.contentDigest = digests.content
+        var writer = ByteWriter()
+        try state.encode(into: &writer)
+        return writer.bytes
+    }
+
+    private func rows<Key: Hashable, Value: EventBody>(
+        _ rows: [Key: Row<Value>], _ key: (Key) -> [UInt8], _ digests: (Row<Value>) throws -> Pair
+    ) throws -> Tree {
+        var tree: Tree = [:]
+        for (place, row) in rows {
+            let pair = try digests(row)
+            tree[key(place)] =
+                plainBytes(row.version.packed) + plainBytes(pair.state) + plainBytes(pair.content)
+                + Array(try row.value.event().body)
+        }
+        return tree
+    }
+
+    private static func targets(of state: RecordState) -> [(key: RecordKey, kind: UInt8)] {
+        var targets = state.parent.map { [($0, 1 as UInt8)] } ?? []
+        for field in state.fields {
+            let values: [FieldValue] = if case .list(let list) = field.value { list.elements } else { [field.value] }
+            for case .reference(let reference) in values {
+                targets.append((reference.target, reference.action == .deleteSelf ? 2 : 3))
+            }
+        }
+        return targets
+    }
+
+    private func references() -> Tree {
+        var tree: Tree = [:]
+        for (source, state) in records {
+            for (target, kind) in Self.targets(of: state) {
+                let key = PlainKey.number(target.zone) + PlainKey.text(target.name) + [kind] + Self.recordKey(source)
+                tree[key] = []
+            }
+        }
+        return tree
+    }
+
+    private func zoneRows() throws -> Tree {
+        var tree: Tree = [:]
+        for (ordinal, zone) in zones {
+            let own = records.filter { $0.key.zone == ordinal }
+            let outward = own.values.count { state in Self.targets(of: state).contains { $0.key.zone != ordinal } }
+            var row = [zone.status] + plainBytes(zone.version.packed) + plainBytes(zone.incarnation.packed)
+            row += plainBytes(zone.lastChanged) + Self.varint(zone.capabilities) + [zone.scope]
+            row += Self.varint(UInt64(own.count)) + Self.varint(UInt64(outward))
+            for pair in [try recordDigests(ofZone: ordinal), digests(ofZone: ordinal, zone)] {
+                row += plainBytes(pair.state) + plainBytes(pair.content)
+            }
+            tree[PlainKey.number(zone.database) + PlainKey.number(ordinal)] = row
+        }
+        return tree
+    }
+}

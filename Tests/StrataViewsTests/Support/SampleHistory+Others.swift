@@ -1,0 +1,103 @@
+import StrataModel
+
+extension SampleHistory {
+    mutating func appendZoneEvent() throws {
+        let zone = generator.next(below: HistoryNames.zoneCount)
+        let ordinal = names.ordinal(.zone(zone))
+        let database = names.ordinal(.database(HistoryNames.databaseOfZone[zone]))
+        guard let life = zones[zone] else {
+            zones[zone] = append(try savedZone(ordinal, database, nil).event())
+            return
+        }
+        guard let incarnation = version(life) else { return }
+        if chance(60) {
+            _ = append(try savedZone(ordinal, database, incarnation).event())
+            return
+        }
+        let reasons = ZoneDeletedEvent.Reason.allCases
+        let reason = reasons[generator.next(below: reasons.count)]
+        _ = append(
+            try ZoneDeletedEvent(zone: ordinal, database: database, incarnation: incarnation, reason: reason).event())
+        zones[zone] = nil
+        records = records.filter { $0.key.zone != zone }
+    }
+
+    private mutating func savedZone(_ zone: UInt64, _ database: UInt64, _ incarnation: Version?) -> ZoneSavedEvent {
+        ZoneSavedEvent(
+            zone: zone, database: database, incarnation: incarnation,
+            capabilities: ZoneCapabilities(rawValue: UInt64(generator.next(below: 16))),
+            encryptionScope: chance(30) ? .zone : .record)
+    }
+
+    mutating func appendOther() throws {
+        let user = generator.next(below: HistoryNames.userCount)
+        switch generator.next(below: 8) {
+        case 0:
+            let database = generator.next(below: HistoryNames.databaseCount)
+            _ = append(try DatabaseCreatedEvent(database: names.ordinal(.database(database))).event())
+        case 1:
+            let statuses = AccountStatus.allCases
+            let status = statuses[generator.next(below: statuses.count)]
+            _ = append(
+                try UserChangedEvent(user: names.ordinal(.user(user)), status: status, quota: values.nextNumber())
+                    .event())
+        case 2:
+            let device = names.ordinal(.device(user: user, generator.next(below: HistoryNames.devicesPerUser)))
+            _ = append(try DeviceSeenEvent(device: device).event())
+        case 3: try appendSchema()
+        case 4:
+            let zone = names.ordinal(.zone(generator.next(below: HistoryNames.zoneCount)))
+            let device = names.ordinal(.device(user: user, generator.next(below: HistoryNames.devicesPerUser)))
+            let token = generator.nextBytes(generator.next(below: 40))
+            _ = append(try ClientTokenEvent(zone: zone, device: device, token: token).event())
+        case 5:
+            let database = generator.next(below: HistoryNames.databaseCount + 1)
+            _ = append(
+                try TokensExpiredEvent(
+                    offset: UInt64(generator.next(below: 90)),
+                    database: database == 0 ? 0 : names.ordinal(.database(database - 1))
+                ).event())
+        default: try appendSubscription(of: user)
+        }
+    }
+
+    private mutating func appendSchema() throws {
+        let type = names.ordinal(.type(generator.next(below: HistoryNames.typeCount)))
+        var fields: [UInt32: SchemaField] = [:]
+        for _ in 0..<generator.next(below: 4) {
+            let field = UInt32(names.ordinal(.field(generator.next(below: HistoryNames.fieldCount))))
+            let kind = FieldKind(rawValue: UInt8(1 + generator.next(below: 8)))
+            fields[field] = SchemaField(
+                field, chance(20) ? kind.list : kind, isEncrypted: chance(20),
+                indexes: .init(rawValue: UInt8(generator.next(below: 8))))
+        }
+        // In any order: nothing says that declarations are sorted.
+        let sorted = fields.values.sorted { $0.field < $1.field }
+        _ = append(try SchemaChangedEvent(type: type, fields: chance(50) ? sorted : sorted.reversed()).event())
+    }
+
+    private mutating func appendSubscription(of user: Int) throws {
+        let number = generator.next(below: 13)
+        let id = HistoryNames.record(number)
+        let place = SubscriptionPlace(database: generator.next(below: 3), user: user, id: number)
+        let database = names.ordinal(.database(place.database))
+        let ordinal = names.ordinal(.user(user))
+        if subscriptions.contains(place), chance(50) {
+            _ = append(try SubscriptionDeletedEvent(database: database, user: ordinal, id: id).event())
+            subscriptions.remove(place)
+            return
+        }
+        var subscription = Subscription(id, Subscription.Kind.allCases[generator.next(below: 3)])
+        if chance(50) { subscription.zone = names.ordinal(.zone(generator.next(below: HistoryNames.zoneCount))) }
+        if chance(50) { subscription.recordType = names.ordinal(.type(generator.next(below: HistoryNames.typeCount))) }
+        if chance(50) { subscription.predicate = "a == \(generator.next(below: 9))" }
+        subscription.options = .init(rawValue: UInt64(generator.next(below: 16)))
+        if chance(50) {
+            var info = NotificationInfo()
+            if chance(70) { info.title = "title" }
+            subscription.notification = info
+        }
+        _ = append(try SubscriptionSavedEvent(database: database, user: ordinal, subscription).event())
+        subscriptions.insert(place)
+    }
+}
