@@ -40,6 +40,13 @@ public struct NotificationInfo: Sendable, Hashable {
         (24, \.shouldBadge), (25, \.shouldSendContentAvailable), (26, \.shouldSendMutableContent),
     ]
 
+    /// As a subscription holds it; nothing in it is an ordinal.
+    public func encoded() throws -> [UInt8] {
+        var writer = ByteWriter(reserving: 64)
+        try encode(into: &writer)
+        return writer.bytes
+    }
+
     func encode(into writer: inout ByteWriter) throws {
         for (number, path) in Self.texts {
             try Self.check(self[keyPath: path])

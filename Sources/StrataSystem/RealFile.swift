@@ -118,6 +118,6 @@ final class RealFile: File {
     private static func outOfRange(_ path: String, _ size: Int, _ found: Int) -> StrataError {
         StrataError(
             .outOfRange, "Only bytes that the file has can be mapped.",
-            .init(path: path, expected: "at most \(size) bytes", found: "\(found)"))
+            .init(path: path, expected: "1 to \(size) bytes", found: "\(found)"))
     }
 }

@@ -7,6 +7,7 @@ public final class BulkLoader {
     private var levels: [Level] = []
     private var lastKey: [UInt8] = []
     private(set) var entryCount: UInt64 = 0
+    private var isOver = false
 
     /// The page of one level that is being filled.
     private final class Level {
@@ -20,12 +21,20 @@ public final class BulkLoader {
     init(_ fork: Fork) { self.fork = fork }
 
     /// Appends an entry whose key is behind all keys before it.
+    ///
+    /// - Throws: ``StrataError`` as ``Fork/put(_:_:_:)`` does, and if the key is not behind the last one, or the load
+    ///   is over.
     public func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
+        if isOver { throw StrataError(.closed, "The load in bulk is over.") }
         try Fork.check(key, value)
         let isAscending = lastKey.withUnsafeBytes { Bytes.compare($0, key) < 0 }
         guard isAscending else {
             throw StrataError(.invalidArgument, "Entries that are loaded in bulk come in order of their keys.")
         }
+        try fork.changing { try appendChecked(key, value) }
+    }
+
+    private func appendChecked(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         lastKey.removeAll(keepingCapacity: true)
         lastKey.append(contentsOf: key)
         entryCount += 1
@@ -83,6 +92,9 @@ public final class BulkLoader {
         separator.withUnsafeBytes { branch.content.insert(branch: 0, key: $0, child: child) }
     }
 
+    /// From now on the loader refuses entries: they would belong to no tree.
+    func end() { isOver = true }
+
     /// Writes what is still open; the root of the new tree.
     func finish() throws -> TreeRoot {
         guard !levels.isEmpty else { return .empty }
@@ -104,19 +116,28 @@ extension Fork {
     /// ```swift
     /// try fork.load(records) { loader in for entry in sorted { try loader.append(entry.key, entry.value) } }
     /// ```
-    /// - Throws: ``StrataError`` if the tree has entries, or the keys do not ascend; then the fork can only be dropped.
+    /// - Parameter body: must not change the same tree in other ways.
+    /// - Throws: ``StrataError`` if the tree has entries; or what `body` throws, and then the fork can only be dropped.
     public func load(_ id: TreeID, _ body: (BulkLoader) throws -> Void) throws {
         try requireOpen()
-        let foldedOffset = roots[id].foldedOffset
+        try requireEmpty(id)
+        let loader = BulkLoader(self)
+        defer { loader.end() }
+        try changing {
+            try body(loader)
+            try requireOpen()
+            try requireEmpty(id)
+            var root = try loader.finish()
+            root.foldedOffset = roots[id].foldedOffset
+            roots[id] = root
+        }
+    }
+
+    private func requireEmpty(_ id: TreeID) throws {
         guard roots[id].page == 0 else {
             throw StrataError(
                 .invalidArgument, "Only an empty tree can be loaded in bulk.",
                 .init(expected: "no entries", found: "\(roots[id].entryCount)"))
         }
-        noteChange()
-        let loader = BulkLoader(self)
-        try body(loader)
-        roots[id] = try loader.finish()
-        roots[id].foldedOffset = foldedOffset
     }
 }

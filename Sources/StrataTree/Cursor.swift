@@ -14,7 +14,7 @@ public final class Cursor {
     private let memory: PageMemory
     /// Keeps the pages from being used again.
     private let owner: AnyObject
-    private let currentRoot: () -> (root: TreeRoot, changeCount: Int)
+    private let currentRoot: () throws -> (root: TreeRoot, changeCount: Int)
     private var root: TreeRoot
     private var changeCount: Int
     /// From the root to a leaf; empty if there is no current entry.
@@ -22,12 +22,14 @@ public final class Cursor {
     private var key: [UInt8] = []
 
     init(
-        memory: PageMemory, owner: AnyObject, root: @escaping () -> (root: TreeRoot, changeCount: Int)
+        memory: PageMemory, owner: AnyObject, root: TreeRoot, changeCount: Int,
+        currentRoot: @escaping () throws -> (root: TreeRoot, changeCount: Int)
     ) {
         self.memory = memory
         self.owner = owner
-        currentRoot = root
-        (self.root, changeCount) = root()
+        self.root = root
+        self.changeCount = changeCount
+        self.currentRoot = currentRoot
     }
 
     // MARK: Moving
@@ -60,7 +62,7 @@ public final class Cursor {
     /// Goes to the next entry; false behind the last one, where the cursor has no entry any more.
     public func next() throws -> Bool {
         if path.isEmpty { return false }
-        if currentRoot().changeCount != changeCount {
+        if try currentRoot().changeCount != changeCount {
             let key = key
             guard try key.withUnsafeBytes({ try seek($0) }) else { return false }
             // The entry itself may have gone; then the one behind it is the next already.
@@ -77,7 +79,7 @@ public final class Cursor {
     /// Goes to the entry in front; false in front of the first one, where the cursor has no entry any more.
     public func previous() throws -> Bool {
         if path.isEmpty { return false }
-        if currentRoot().changeCount != changeCount {
+        if try currentRoot().changeCount != changeCount {
             let key = key
             return try key.withUnsafeBytes { try seekBefore($0) }
         }
@@ -97,7 +99,7 @@ public final class Cursor {
         let ticket = memory.sections.enter()
         defer { memory.sections.leave(ticket) }
         if !keepsPath {
-            (root, changeCount) = currentRoot()
+            (root, changeCount) = try currentRoot()
             path.removeAll(keepingCapacity: true)
         }
         guard try body() else {
@@ -160,7 +162,7 @@ public final class Cursor {
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
         guard let last = path.last else { return nil }
-        guard currentRoot().changeCount == changeCount else {
+        guard try currentRoot().changeCount == changeCount else {
             throw StrataError(.invalidArgument, "The fork has changed: move the cursor before it is read again.")
         }
         let ticket = memory.sections.enter()
@@ -182,12 +184,15 @@ public final class Cursor {
 extension Snapshot {
     public func cursor(_ id: TreeID) -> Cursor {
         let root = roots[id]
-        return Cursor(memory: core.memory, owner: self) { (root, 0) }
+        return Cursor(memory: core.memory, owner: self, root: root, changeCount: 0) { (root, 0) }
     }
 }
 
 extension Fork {
     public func cursor(_ id: TreeID) -> Cursor {
-        Cursor(memory: core.memory, owner: self) { [unowned self] in (roots[id], changeCount) }
+        Cursor(memory: core.memory, owner: self, root: roots[id], changeCount: changeCount) { [unowned self] in
+            try requireWhole()
+            return (roots[id], changeCount)
+        }
     }
 }

@@ -7,26 +7,28 @@ extension Fork {
         try requireOpen()
         var root = roots[id]
         guard try core.memory.get(root, key, { _ in true }) != nil else { return false }
-        noteChange()
-        let ticket = core.memory.sections.enter()
-        defer { core.memory.sections.leave(ticket) }
-        try descend(&root, to: key)
-        let leaf = path[path.count - 1]
-        let (index, isFound) = leaf.page.search(leaf: key)
-        precondition(isFound, "the key was there a moment ago")
-        let old = leaf.page.storedValue(index)
-        if old.isOverflow { try retireOverflow(OverflowReference(old.bytes)) }
-        leaf.editor.remove(index)
-        root.entryCount -= 1
-        try settle(&root)
-        roots[id] = root
+        try changingPages {
+            try descend(&root, to: key)
+            let leaf = path[path.count - 1]
+            let (index, isFound) = leaf.page.search(leaf: key)
+            precondition(isFound, "the key was there a moment ago")
+            let old = leaf.page.storedValue(index)
+            if old.isOverflow { try retireOverflow(OverflowReference(old.bytes)) }
+            leaf.editor.remove(index)
+            try root.discount(1)
+            try settle(&root)
+            roots[id] = root
+        }
         return true
     }
 
+    /// Calls `body` with the value of a key, which is valid only inside it; nil if the key is not there. The fork must
+    /// not be changed meanwhile.
     public func get<Result>(
         _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
-        try core.memory.get(roots[id], key, body)
+        try requireWhole()
+        return try core.memory.get(roots[id], key, body)
     }
 
     public func entryCount(_ id: TreeID) -> UInt64 { roots[id].entryCount }
@@ -41,7 +43,9 @@ extension Fork {
     private static let mergedBytes = PageLayout.pageBytes * 3 / 4
 
     /// Merges and removes pages along the path, from its end up, that have become sparse or empty.
-    func settle(_ root: inout TreeRoot) throws {
+    ///
+    /// - Parameter everyLevel: goes up to the root in any case, because branches may have become sparse on their own.
+    func settle(_ root: inout TreeRoot, everyLevel: Bool = false) throws {
         while let step = path.popLast() {
             let page = step.page
             guard let parent = path.last else {
@@ -54,7 +58,9 @@ extension Fork {
                 continue
             }
             let usedBytes = PageLayout.pageBytes - page.freeBytes - page.garbageBytes
-            guard usedBytes < Self.sparseBytes, try merge(parent) else { return }
+            let isMerged = try usedBytes < Self.sparseBytes && merge(parent)
+            // An only child cannot be merged, but its parent is sparse.
+            if !isMerged, !everyLevel, parent.page.count > 1 { return }
         }
     }
 

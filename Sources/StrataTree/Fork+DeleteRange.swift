@@ -8,12 +8,15 @@ extension Fork {
         _ id: TreeID, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?
     ) throws {
         try requireOpen()
-        var root = roots[id]
-        guard root.page != 0 else { return }
+        guard roots[id].page != 0 else { return }
         if let lower, let upper, Bytes.compare(lower, upper) >= 0 { return }
-        noteChange()
-        let ticket = core.memory.sections.enter()
-        defer { core.memory.sections.leave(ticket) }
+        try changingPages { try cut(id, lower, upper) }
+    }
+
+    private func cut(
+        _ id: TreeID, _ lower: UnsafeRawBufferPointer?, _ upper: UnsafeRawBufferPointer?
+    ) throws {
+        var root = roots[id]
         var removed: UInt64 = 0
         if let page = try trim(root.page, level: root.level, lower, upper, &removed) {
             root.page = page
@@ -21,12 +24,12 @@ extension Fork {
             root.page = 0
             root.level = 0
         }
-        root.entryCount -= removed
+        try root.discount(removed)
         // What was cut on either side may have become sparse.
         for edge in [lower, upper] {
-            guard root.page != 0, let edge else { continue }
+            guard removed > 0, root.page != 0, let edge else { continue }
             try descend(&root, to: edge)
-            try settle(&root)
+            try settle(&root, everyLevel: true)
         }
         roots[id] = root
     }

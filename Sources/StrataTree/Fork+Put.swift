@@ -3,13 +3,17 @@ import StrataModel
 extension Fork {
     /// Sets the value of a key.
     ///
-    /// - Throws: ``StrataError`` if key or value is too long, or there is no room for more pages.
+    /// - Parameters:
+    ///   - key: 1 to 960 bytes.
+    ///   - value: at most 1 GiB. Neither may lie in what a read of this fork gave to its body.
+    /// - Throws: ``StrataError`` if key or value is too long; or if there is no room for more pages or one is damaged,
+    ///   and then the fork can only be dropped.
     public func put(_ id: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
-        try requireOpen()
         try Self.check(key, value)
-        noteChange()
-        let ticket = core.memory.sections.enter()
-        defer { core.memory.sections.leave(ticket) }
+        try changingPages { try putChecked(id, key, value) }
+    }
+
+    private func putChecked(_ id: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         let stored = try stored(value)
         var root = roots[id]
         if root.page == 0 {
@@ -127,11 +131,12 @@ extension Fork {
     /// Where to cut what does not fit one page.
     private func cut(_ changed: Int) -> Int {
         let last = content.entries.count - 1
-        // Entries that come in order fill their pages: what follows all others begins a page of its own.
-        if changed == last, path.isRightmost { return last }
-        if let even = content.evenCut() { return even }
-        // Only an entry that shortens the page's prefix leaves no even cut, and it stands at an end.
-        return changed <= 1 ? changed + 1 : last
+        // Entries that come in order fill their pages: what follows all others begins a page of its own. What fitted
+        // with a shorter prefix need not fit with the longer one that the page is given now (a branch's heads do not
+        // shrink), so that it is counted.
+        if changed == last, path.isRightmost, content.fits(0..<last) { return last }
+        guard let cut = content.evenCut() else { preconditionFailure("two pages hold a full one and one entry more") }
+        return cut
     }
 
     /// Puts a page that was split off behind the one at the end of `path`'s way.

@@ -3,11 +3,19 @@ import StrataSystem
 
 /// A private writable copy of a snapshot. Making one costs nothing, dropping it undoes everything.
 ///
-/// Used by one thread at a time.
+/// Used by one thread at a time. A change that throws after its arguments were found good, because there is no room or
+/// a page is damaged, may have been made by half: the fork then refuses everything, and can only be dropped.
+///
+/// ```swift
+/// let fork = store.fork()
+/// try fork.put(records, key, value)
+/// try store.publish(fork)
+/// ```
 public final class Fork {
     let core: PageCore
-    /// Keeps what this fork shares with it from being used again; nil once this fork is published.
-    private var base: Snapshot?
+    /// Keeps what this fork can reach from being used again: what it was made on, or what it was published as. Forks on
+    /// this one hold it through this one.
+    private var base: Snapshot
     /// What must be the newest state when this fork is published.
     let baseEpoch: UInt64
     /// The fork that this one was made on, until that is published.
@@ -16,7 +24,15 @@ public final class Fork {
     var roots: TreeRoots
     /// Grows with every change, so that cursors notice.
     private(set) var changeCount = 0
-    private enum Stage { case open, frozen, over }
+    private enum Stage {
+        case open
+        /// Another fork was made on it.
+        case frozen
+        case published
+        /// An error came in the middle of a change.
+        case failed
+    }
+
     private var stage = Stage.open
     private var hasLoans = false
 
@@ -33,7 +49,8 @@ public final class Fork {
     /// Pages are asked for in lots, so that the ledger is seldom locked.
     private static let lotPages = 64
 
-    init(on base: Snapshot) {
+    /// A fork of any state; only one of the newest can be published.
+    public init(on base: Snapshot) {
         self.base = base
         baseEpoch = base.epoch
         core = base.core
@@ -51,31 +68,64 @@ public final class Fork {
         epoch = core.nextEpoch()
         roots = lower.roots
         if lower.stage == .open { lower.stage = .frozen }
+        if lower.stage == .failed { stage = .failed }
     }
 
     deinit {
         separatorBuffer.deallocate()
         // The lower fork goes afterwards: its pages are reachable from this one.
-        if stage != .over, hasLoans { core.withLedger { [epoch] ledger in ((), ledger.takeBackLoans(of: epoch)) } }
+        if stage != .published, hasLoans { core.withLedger { [epoch] ledger in ((), ledger.takeBackLoans(of: epoch)) } }
     }
 
     func requireOpen() throws {
+        try requireWhole()
         if stage != .open {
             throw StrataError(.closed, "The fork changes no more: it was published, or another was made on it.")
         }
     }
 
-    /// Hands its pages over and ends. The new snapshot is pinned.
+    func requireWhole() throws {
+        if stage == .failed {
+            throw StrataError(.closed, "The fork failed in the middle of a change, and can only be dropped.")
+        }
+    }
+
+    /// Makes a change whose arguments are good. If it throws, pages may not fit together any more.
+    @inline(__always)
+    func changing<Result>(_ change: () throws -> Result) throws -> Result {
+        try requireOpen()
+        changeCount += 1
+        do {
+            return try change()
+        } catch {
+            if stage != .published { stage = .failed }
+            throw error
+        }
+    }
+
+    /// A change that follows page numbers to memory.
+    @inline(__always)
+    func changingPages<Result>(_ change: () throws -> Result) throws -> Result {
+        try changing {
+            let ticket = core.memory.sections.enter()
+            defer { core.memory.sections.leave(ticket) }
+            return try change()
+        }
+    }
+
+    /// Hands its pages over; it can still be read, and pins what it was published as until it is dropped.
     func publish() throws -> Snapshot {
-        if stage == .over { throw StrataError(.closed, "The fork has been published.") }
-        stage = .over
-        defer { (lower, base) = (nil, nil) }
+        try requireWhole()
+        if stage == .published { throw StrataError(.closed, "The fork has been published.") }
+        stage = .published
+        defer { lower = nil }
         let unused = available.map { PageRun(first: $0, count: 1) } + availableRuns
         core.withLedger { [epoch, retired] ledger in
             ledger.pin(epoch)
             return ((), ledger.publish(fork: epoch, unused: unused, retired: retired))
         }
-        return Snapshot(core: core, epoch: epoch, roots: roots)
+        base = Snapshot(core: core, epoch: epoch, roots: roots)
+        return base
     }
 
     // MARK: Pages
@@ -105,8 +155,6 @@ public final class Fork {
             retired.append(RetiredRun(run: PageRun(first: number, count: 1), birth: birth, retired: epoch))
         }
     }
-
-    func noteChange() { changeCount += 1 }
 
     // MARK: Overflow
 

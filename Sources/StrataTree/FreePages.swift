@@ -4,6 +4,8 @@ struct FreePages {
     /// Longer runs by their length; no list is empty.
     private var runs: [Int: [PageNumber]] = [:]
     private(set) var count = 0
+    /// How many pages have come back since neighbours were joined.
+    private var givenSinceJoin = 0
 
     init() {}
 
@@ -12,6 +14,11 @@ struct FreePages {
     }
 
     mutating func give(_ run: PageRun) {
+        givenSinceJoin += run.count
+        keep(run)
+    }
+
+    private mutating func keep(_ run: PageRun) {
         count += run.count
         if run.count == 1 { singles.append(run.first) } else { runs[run.count, default: []].append(run.first) }
     }
@@ -24,18 +31,45 @@ struct FreePages {
         return takeRun(1)
     }
 
-    /// A run of exactly so many pages, cut from a longer one if need be.
+    /// A run of exactly so many pages, cut from a longer one or joined from shorter ones if need be.
     mutating func takeRun(_ length: Int) -> PageNumber? {
         if length == 1, let number = singles.popLast() {
             count -= 1
             return number
         }
-        guard let fitting = runs[length] != nil ? length : runs.keys.filter({ $0 > length }).min() else { return nil }
+        if let first = cutRun(length) { return first }
+        // Joining looks at all that is free: it pays once a good part of that is new.
+        guard count >= length, givenSinceJoin >= max(length, count / 4) else { return nil }
+        joinNeighbours()
+        return cutRun(length)
+    }
+
+    private mutating func joinNeighbours() {
+        var pages = PageSet()
+        for run in all {
+            for number in run.range { pages.insert(number) }
+        }
+        (singles, runs, count, givenSinceJoin) = ([], [:], 0, 0)
+        var open: PageRun?
+        for number in pages.numbers {
+            if let run = open, run.range.upperBound == number {
+                open = PageRun(first: run.first, count: run.count + 1)
+            } else {
+                if let run = open { keep(run) }
+                open = PageRun(first: number, count: 1)
+            }
+        }
+        if let run = open { keep(run) }
+    }
+
+    private mutating func cutRun(_ length: Int) -> PageNumber? {
+        let lengths = runs.keys.lazy.filter { $0 > length }
+        guard let fitting = runs[length] != nil ? length : lengths.min() else { return nil }
         // The list is not empty, or it would not be there.
         guard let first = runs[fitting]?.popLast() else { return nil }
         if runs[fitting]?.isEmpty == true { runs[fitting] = nil }
         count -= fitting
-        if fitting > length { give(PageRun(first: first + PageNumber(length), count: fitting - length)) }
+        if fitting > length { keep(PageRun(first: first + PageNumber(length), count: fitting - length)) }
         return first
     }
 

@@ -9,6 +9,13 @@ public struct OpenedPageStore: Sendable {
     public let finding: PageFileFinding
     /// Why checkpoints could not be taken.
     public let reasons: [StrataError]
+
+    public init(store: PageStore, checkpoint: Checkpoint?, finding: PageFileFinding, reasons: [StrataError]) {
+        self.store = store
+        self.checkpoint = checkpoint
+        self.finding = finding
+        self.reasons = reasons
+    }
 }
 
 extension PageStore {

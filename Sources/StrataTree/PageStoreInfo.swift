@@ -39,6 +39,9 @@ extension PageStore {
         }
     }
 
+    /// How many pages may wait for a checkpoint.
+    public var maximumDirtyPages: Int { checkpoints?.options.maximumDirtyPages ?? Int.max }
+
     /// Waits while more pages are dirty than the options allow; false if that takes too long.
     ///
     /// Whoever writes calls it in front of each batch, on another thread than the one that writes checkpoints.

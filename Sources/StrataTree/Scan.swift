@@ -100,6 +100,7 @@ extension Fork {
         _ id: TreeID, from lower: UnsafeRawBufferPointer? = nil, to upper: UnsafeRawBufferPointer? = nil,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
     ) throws {
+        try requireWhole()
         try core.memory.scan(roots[id], from: lower, to: upper, body)
     }
 }

@@ -1,3 +1,5 @@
+import StrataModel
+
 /// Names one tree of a page file. The numbers are on disk.
 public struct TreeID: RawRepresentable, Hashable, Sendable, Comparable {
     public let rawValue: UInt16
@@ -18,6 +20,16 @@ struct TreeRoot: Equatable, Sendable {
     var foldedOffset: UInt64 = 0
 
     static let empty = TreeRoot()
+
+    /// So many entries have gone. How many there were came from a file.
+    mutating func discount(_ count: UInt64) throws {
+        guard count <= entryCount else {
+            throw StrataError(
+                .malformed, "A tree has more entries than its root counts.",
+                .init(expected: "\(entryCount)", found: "at least \(count)"))
+        }
+        entryCount -= count
+    }
 }
 
 /// The roots of all trees, found by their numbers.

@@ -3,12 +3,12 @@ import StrataTree
 
 /// Turns commits into the state of a store, in a fork of its trees.
 ///
-/// Events of records are gathered and folded in the order of their keys, at the latest by ``flush()``: whoever reads the
-/// fork calls that first.
+/// Events of records are gathered and folded in the order of their keys, at the latest by ``flush()``: whoever reads
+/// the fork calls that first.
 ///
 /// ```swift
 /// let fold = Fold(store.fork())
-/// for commit in commits { try commit.payload.withUnsafeBytes { try fold.apply($0, offset: commit.offset, time: commit.time) } }
+/// try commit.payload.withUnsafeBytes { try fold.apply($0, offset: commit.offset, time: commit.time) }
 /// try fold.flush()
 /// try store.publish(fold.fork)
 /// ```

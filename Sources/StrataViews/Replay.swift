@@ -28,16 +28,19 @@ public struct Replay {
     /// Folds what the trees do not have yet.
     ///
     /// - Throws: ``StrataError``; what was published until then stays.
-    public func run(progress: (Progress) -> Void = { _ in }) throws {
-        let end = log.end.offset
+    public func run(
+        upTo limit: UInt64 = .max, progress: (Progress) -> Void = { _ in },
+        afterPublishing: (Snapshot) throws -> Void = { _ in }
+    ) throws {
+        let end = min(log.end.offset, limit)
         var offset = pages.snapshot().foldedOffset(ViewTree.records)
         guard offset < end else { return }
         var cursor = try log.read(from: offset + 1)
         var next = try cursor.next()
-        while next != nil {
+        while let first = next, first.offset <= limit {
             let fold = Fold(pages.fork())
             var byteCount = 0
-            while let commit = next, byteCount < Self.publishedBytes {
+            while let commit = next, commit.offset <= limit, byteCount < Self.publishedBytes {
                 try commit.payload.withUnsafeBytes {
                     try fold.apply($0, offset: commit.offset, time: commit.time)
                 }
@@ -46,7 +49,7 @@ public struct Replay {
                 next = try cursor.next()
             }
             try fold.flush()
-            try pages.publish(fold.fork)
+            try afterPublishing(try pages.publish(fold.fork))
             progress(Progress(offset: offset, end: max(end, offset)))
         }
     }

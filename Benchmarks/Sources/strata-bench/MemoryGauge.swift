@@ -15,6 +15,9 @@ struct MemoryGauge {
 
     var extraMebibytes: Double { before.isFinite ? max(0, Self.read("VmHWM:") - before) : .infinity }
 
+    /// What this process has that is no file's, now.
+    static var anonymousMebibytes: Double { read("RssAnon:") }
+
     private static func read(_ key: String) -> Double {
         guard let file = fopen("/proc/self/status", "r") else { return .infinity }
         defer { fclose(file) }

@@ -21,6 +21,7 @@ struct Runner {
     static let workloads: [(name: String, make: Maker)] = [
         (LogWorkload.name, { LogWorkload(size: $0, folder: $1) }),
         (TreeWorkload.name, { TreeWorkload(size: $0, folder: $1) }),
+        (ViewsWorkload.name, { ViewsWorkload(size: $0, folder: $1) }),
     ]
 
     let arguments: Arguments

@@ -1,0 +1,184 @@
+import Glibc
+import StrataLog
+import StrataModel
+import StrataSystem
+import StrataTree
+import StrataViews
+
+extension ViewsWorkload {
+    /// Saves of new records in random names, as a store with few records takes them and as one with many does.
+    func sustained(_ progress: (String) -> Void) throws -> [Measurement] {
+        let (few, many) = size.isQuick ? (20_000, 200_000) : (100_000, 10_000_000)
+        let seconds: Double = size.isQuick ? 3 : 120
+        progress("views: saves for \(Int(seconds)) s at \(many) records")
+        let large = try load(records: many, seconds: seconds)
+        progress("views: saves at \(few) records")
+        let small = try load(records: few, seconds: min(seconds, 10))
+        return [
+            Measurement(
+                workload: Self.name, metric: "sustained saves at \(many) records", unit: "thousand/s",
+                strata: [large.rate], peer: "at \(few)", peerValues: [small.rate], bar: .ratioAtLeast(0.4)),
+            Measurement(
+                workload: Self.name, metric: "longest stall meanwhile", unit: "ms", strata: [large.longestStall],
+                bar: .atMost(100)),
+            Measurement(
+                workload: Self.name, metric: "anonymous memory meanwhile", unit: "MiB", strata: [large.memory],
+                bar: .atMost(256)),
+        ]
+    }
+
+    private func load(
+        records: Int, seconds: Double
+    ) throws -> (rate: Double, longestStall: Double, memory: Double) {
+        let path = "\(folder)/load-\(records).strata"
+        defer { removeTree(path) }
+        var sample = SavedRecords(seed: 9)
+        let log = try prepare(records, path, &sample)
+        let views = try Views.open(log, store: log.identity.storeID, in: path).views
+        let checkpointer = try Checkpointer(views)
+        var longestStall = 0.0
+        var memory = 0.0
+        var count = 0
+        let random = SeededRandom(seed: 4)
+        let start = secondsNow()
+        var last = start
+        while last - start < seconds {
+            let payload = try batch(&sample, random).encoded()
+            let number = log.end.offset + 1
+            let began = secondsNow()
+            _ = views.pages.awaitRoom(milliseconds: 10_000)
+            try append(payload, at: number, to: log)
+            let fold = Fold(views.pages.fork())
+            try payload.withUnsafeBytes { try fold.apply($0, offset: number, time: log.endTime ?? 0) }
+            try fold.flush()
+            let snapshot = try views.pages.publish(fold.fork)
+            checkpointer.didPublish(snapshot, bytes: payload.count, events: Self.batch)
+            last = secondsNow()
+            longestStall = max(longestStall, (last - began) * 1e3)
+            count += Self.batch
+            if count % (100 * Self.batch) == 0 { memory = max(memory, MemoryGauge.anonymousMebibytes) }
+        }
+        let rate = Double(count) / (last - start) / 1e3
+        try checkpointer.stop()
+        try log.close()
+        return (rate, longestStall, max(memory, MemoryGauge.anonymousMebibytes))
+    }
+
+    /// A store with so many records and a checkpoint of all of them.
+    private func prepare(_ records: Int, _ path: String, _ sample: inout SavedRecords) throws -> SegmentedLog {
+        let log = try SegmentedLog.open(at: path, options: LogOptions(durability: .system))
+        try append(Self.names(), at: 1, to: log)
+        try save(records, to: log, &sample)
+        try log.sync()
+        let views = try Views.open(log, store: log.identity.storeID, in: path).views
+        try views.checkpoint(views.pages.snapshot())
+        try log.close()
+        return try SegmentedLog.open(at: path)
+    }
+
+    private func batch(_ sample: inout SavedRecords, _ random: SeededRandom) throws -> Envelope {
+        var envelope = Envelope(header: EnvelopeHeader(user: 1, device: 1, operationKind: .modifyRecords))
+        for _ in 0..<Self.batch {
+            envelope.events.append(try sample.next(named: random.nextIdentifier().description))
+        }
+        return envelope
+    }
+
+    private func append(_ payload: [UInt8], at number: UInt64, to log: SegmentedLog) throws {
+        let time = max(log.endTime ?? 0, Int64(number) * 1_000)
+        let commit = NewCommit(id: Identifier(high: 2, low: number), time: time, payload: payload[...])
+        _ = try log.append([commit], expecting: log.end)
+    }
+
+    /// What a large checkpoint takes from the commits beside it.
+    func checkpointUnderLoad(_ progress: (String) -> Void) throws -> [Measurement] {
+        let mebibytes = size.isQuick ? 64 : 256
+        progress("views: a checkpoint of \(mebibytes) MiB beside commits")
+        let path = "\(folder)/checkpoint.strata"
+        defer { removeTree(path) }
+        var sample = SavedRecords(seed: 9)
+        let log = try SegmentedLog.open(at: path)
+        defer { try? log.close() }
+        try append(Self.names(), at: 1, to: log)
+        let pages = mebibytes << 8
+        let views = try Views.open(
+            log, store: log.identity.storeID, in: path,
+            options: PageStoreOptions(maximumDirtyPages: 4 * pages)
+        ).views
+        let random = SeededRandom(seed: 6)
+        while views.pages.info.dirtyPages < pages {
+            try append(try batch(&sample, random).encoded(), at: log.end.offset + 1, to: log)
+            try Replay(log: log, pages: views.pages).run()
+        }
+        let payloads = try (0..<50).map { _ in try batch(&sample, random).encoded() }
+        let quiet = try commits(payloads, to: log) { secondsNow() - $0 < (size.isQuick ? 1 : 5) }
+        let done = Gate()
+        let isDone = Lock(false)
+        let snapshot = views.pages.snapshot()
+        let worker = try WorkerThread(name: "checkpoint") {
+            _ = try? views.checkpoint(snapshot)
+            isDone.withLock { $0 = true }
+            done.open()
+        }
+        let loaded = try commits(payloads, to: log) { _ in !isDone.withLock { $0 } }
+        done.wait()
+        worker.join()
+        guard views.pages.info.checkpoints == 1 else { throw BenchError(message: "the checkpoint failed") }
+        return [
+            Measurement(
+                workload: Self.name, metric: "durable commits beside a checkpoint of \(mebibytes) MiB",
+                unit: "commits/s", strata: [loaded.rate], peer: "without", peerValues: [quiet.rate],
+                bar: .ratioAtLeast(0.6)),
+            Measurement(
+                workload: Self.name, metric: "p99.9 of them", unit: "ms", strata: [loaded.slow], bar: .atMost(20)),
+        ]
+    }
+
+    private func commits(
+        _ payloads: [[UInt8]], to log: SegmentedLog, while goesOn: (Double) -> Bool
+    ) throws -> (rate: Double, slow: Double) {
+        var times: [Double] = []
+        let start = secondsNow()
+        var last = start
+        while goesOn(start) {
+            try append(payloads[times.count % payloads.count], at: log.end.offset + 1, to: log)
+            let now = secondsNow()
+            times.append((now - last) * 1e3)
+            last = now
+        }
+        times.sort()
+        return (Double(times.count) / (last - start), times[min(times.count - 1, times.count * 999 / 1_000)])
+    }
+
+    /// Building a tree from sorted entries, until it is durable in the page file.
+    func durableLoad(_ progress: (String) -> Void) throws -> [Measurement] {
+        let count = size.isQuick ? 200_000 : 1_000_000
+        progress("views: bulk load of \(count) entries into a page file")
+        let keys = SampleKeys(seed: 8, count: count)
+        let sorted = keys.sorted(count: count)
+        let value = [UInt8](repeating: 0x56, count: 200)
+        let figures = try (0..<min(size.rounds, 3)).map { round in
+            let path = "\(folder)/bulk-\(round)"
+            mkdir(path, 0o755)
+            defer { removeTree(path) }
+            let options = PageStoreOptions(maximumDirtyPages: 1 << 20, pace: { _ in })
+            let opened = try PageStore.open(
+                in: path, store: Identifier(high: 1, low: 1), options: options, isValid: { _ in true })
+            let start = secondsNow()
+            let fork = opened.store.fork()
+            try value.withUnsafeBytes { value in
+                try fork.load(TreeID(rawValue: 1)) { loader in
+                    for place in sorted { try keys.with(place) { try loader.append($0, value) } }
+                }
+            }
+            let snapshot = try opened.store.publish(fork)
+            try opened.store.checkpoint(snapshot, at: .start)
+            return Double(opened.store.info.pageCount) / 256 / (secondsNow() - start)
+        }
+        return [
+            Measurement(
+                workload: Self.name, metric: "bulk load to a durable page file", unit: "MiB/s", strata: figures,
+                bar: .atLeast(150))
+        ]
+    }
+}

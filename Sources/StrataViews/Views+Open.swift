@@ -1,0 +1,79 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+import StrataTree
+
+/// Views that were opened, and what was found on the way.
+public struct OpenedViews: Sendable {
+    public let views: Views
+    /// What was found of the page file; not `.whole` only costs time.
+    public let finding: PageFileFinding
+    /// Why checkpoints could not be taken.
+    public let reasons: [StrataError]
+    /// Up to where the checkpoint had the log; 0 if everything was folded again.
+    public let checkpointOffset: UInt64
+    /// The state that indexes show, to begin an ``IndexKeeper`` with.
+    public let indexed: Snapshot
+}
+
+extension Views {
+    /// Opens the views of a store: the newest checkpoint that the log agrees with, and what the log has behind it.
+    ///
+    /// A page file that is missing, damaged, of another release, foreign or stale is made anew from the log: that is no
+    /// error, and never a wrong answer.
+    ///
+    /// - Parameter progress: called while the log is folded.
+    /// - Throws: ``StrataError`` if the log cannot be read or folded, or no page file can be made.
+    public static func open(
+        _ log: any EventLog, store: Identifier, in directory: String, platform: Platform = Platform(),
+        options: PageStoreOptions = PageStoreOptions(), progress: (Replay.Progress) -> Void = { _ in }
+    ) throws -> OpenedViews {
+        var opened = try openPages(log, store: store, in: directory, platform, options)
+        do { _ = try opened.checkpoint.map { try digests(noted: $0.opaque) } } catch let reason as StrataError {
+            try PageStore.setAside(in: directory, files: platform.files)
+            opened = try openPages(log, store: store, in: directory, platform, options, because: reason)
+        }
+        do { return try finish(opened, log, progress) } catch let error as StrataError where isDamage(error) {
+            // A page that the checkpoint reaches cannot be read: what it held is in the log.
+            try PageStore.setAside(in: directory, files: platform.files)
+            opened = try openPages(log, store: store, in: directory, platform, options, because: error)
+            return try finish(opened, log, progress)
+        }
+    }
+
+    private static func openPages(
+        _ log: any EventLog, store: Identifier, in directory: String, _ platform: Platform,
+        _ options: PageStoreOptions, because reason: StrataError? = nil
+    ) throws -> OpenedPageStore {
+        let opened = try PageStore.open(
+            in: directory, store: store, platform: platform, options: options
+        ) { position in
+            if position.offset == 0 { return position.chain == 0 }
+            guard (log.floor.offset...log.end.offset).contains(position.offset) else { return false }
+            return try log.chain(at: position.offset) == position.chain
+        }
+        guard let reason else { return opened }
+        return OpenedPageStore(
+            store: opened.store, checkpoint: opened.checkpoint, finding: .damaged, reasons: [reason] + opened.reasons)
+    }
+
+    private static func finish(
+        _ opened: OpenedPageStore, _ log: any EventLog, _ progress: (Replay.Progress) -> Void
+    ) throws -> OpenedViews {
+        let views = Views(pages: opened.store, log: log)
+        let indexed = opened.store.snapshot()
+        try Replay(log: log, pages: opened.store).run(progress: progress) { snapshot in
+            // Folding a long log must not keep all of it in memory; the last part is left to who goes on writing.
+            guard snapshot.foldedOffset(ViewTree.records) < log.end.offset else { return }
+            if opened.store.info.dirtyPages > opened.store.maximumDirtyPages / 2 { try views.checkpoint(snapshot) }
+        }
+        return OpenedViews(
+            views: views, finding: opened.finding, reasons: opened.reasons,
+            checkpointOffset: opened.checkpoint?.position.offset ?? 0, indexed: indexed)
+    }
+
+    /// Whether pages are wrong, rather than the log or the access to either.
+    private static func isDamage(_ error: StrataError) -> Bool {
+        error.code == .badChecksum || (error.code == .malformed && error.context.offset == nil)
+    }
+}

@@ -1,0 +1,81 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+import StrataTree
+import TestSupport
+import Testing
+
+@testable import StrataViews
+
+@Suite("Checkpoints by themselves")
+struct CheckpointerTests {
+    private static let path = "/Notes.strata"
+    private let disk = SimulatedDisk()
+
+    private var platform: Platform {
+        Platform(files: disk, time: ManualTime(microseconds: 1), random: SeededRandom(seed: 1))
+    }
+
+    private func openLog() throws -> SegmentedLog {
+        try SegmentedLog.open(
+            at: Self.path, options: LogOptions(segmentBytes: 64 << 10, spaceStepBytes: 0), platform: platform)
+    }
+
+    private func open(_ log: SegmentedLog) throws -> OpenedViews {
+        try Views.open(
+            log, store: log.identity.storeID, in: Self.path, platform: platform,
+            options: PageStoreOptions(maximumPages: 1 << 16, maximumArenaPages: 1 << 14, pace: { _ in }))
+    }
+
+    /// What a pipeline does after each commit.
+    private func follow(_ log: SegmentedLog, _ views: Views, _ checkpointer: Checkpointer) throws {
+        try Replay(log: log, pages: views.pages).run()
+        checkpointer.didPublish(views.pages.snapshot(), bytes: 500, events: 5)
+    }
+
+    @Test("One is written when enough log has come, and one at the end")
+    func due() throws {
+        let log = try openLog()
+        var history = NoteHistory(seed: 1)
+        let views = try open(log).views
+        let checkpointer = try Checkpointer(views, policy: .init(logBytes: 5_000))
+        for _ in 0..<25 {
+            try history.append(1, to: log)
+            try follow(log, views, checkpointer)
+        }
+        try checkpointer.stop()
+        #expect((2...4).contains(views.pages.info.checkpoints))
+        #expect(try open(log).checkpointOffset == 25)
+    }
+
+    @Test("Nothing new means none", arguments: [0, 1])
+    func nothingNew(commits: Int) throws {
+        let log = try openLog()
+        var history = NoteHistory(seed: 1)
+        let views = try open(log).views
+        let checkpointer = try Checkpointer(views)
+        try history.append(commits, to: log)
+        if commits > 0 { try follow(log, views, checkpointer) }
+        try checkpointer.stop()
+        try checkpointer.stop()
+        #expect(views.pages.info.checkpoints == commits)
+    }
+
+    @Test("One that fails is reported, tried again when it is due, and forgotten when that succeeds")
+    func failure() throws {
+        let log = try openLog()
+        var history = NoteHistory(seed: 1)
+        let views = try open(log).views
+        let checkpointer = try Checkpointer(views, policy: .init(logBytes: 1))
+        disk.fail(.write, at: 1, with: .errno(28), on: Self.path + "/views")
+        try history.append(1, to: log)
+        try follow(log, views, checkpointer)
+        for _ in 0..<1_000 where checkpointer.failure == nil { ThreadStripe.pause() }
+        #expect(checkpointer.failure != nil)
+        try history.append(1, to: log)
+        try follow(log, views, checkpointer)
+        try checkpointer.stop()
+        #expect(checkpointer.failure == nil && views.pages.info.failedCheckpoints == 1)
+        #expect(try open(log).checkpointOffset == 2)
+    }
+}

@@ -1,0 +1,94 @@
+import StrataLog
+import StrataModel
+import StrataTree
+import TestSupport
+import Testing
+
+@testable import StrataViews
+
+@Suite("Views recomputed from the log")
+struct ScrubTests {
+    private let log = MemoryLog()
+
+    private func views(_ count: Int) throws -> (Views, IndexKeeper) {
+        var history = NoteHistory(seed: 3)
+        try history.append(count, to: log)
+        let views = try Views.inMemory(log)
+        let keeper = IndexKeeper(views.pages.snapshot())
+        let fork = views.pages.fork()
+        try keeper.declare(IndexID(type: 1, .field(1)), in: fork)
+        try views.pages.publish(fork)
+        while true {
+            let fork = views.pages.fork()
+            let hasMore = try keeper.advance(fork, to: views.pages.snapshot(), limit: 50)
+            try views.pages.publish(fork)
+            if !hasMore { return (views, keeper) }
+        }
+    }
+
+    private func scrub(_ views: Views, _ keeper: IndexKeeper) throws -> ScrubReport {
+        try views.scrub(views.pages.snapshot(), lag: keeper.lag, scratch: try PageStore.inMemory())
+    }
+
+    @Test("Whole views are found whole, and every entry is looked at")
+    func whole() throws {
+        let (views, keeper) = try views(60)
+        let report = try scrub(views, keeper)
+        #expect(report.isWhole)
+        let snapshot = views.pages.snapshot()
+        let entries = (ViewTree.folded + [ViewTree.index]).reduce(0) { $0 + snapshot.entryCount($1) }
+        #expect(report.entryCount == Int(entries) && entries > 100)
+    }
+
+    @Test(
+        "An entry that is missing, too many or other is named",
+        arguments: [ViewTree.records, ViewTree.index, ViewTree.zones])
+    func differences(tree: TreeID) throws {
+        let (views, keeper) = try views(40)
+        var key: [UInt8] = []
+        try views.pages.snapshot().scan(tree) { found, _ in
+            key = [UInt8](found)
+            return false
+        }
+        let value = try key.withUnsafeBytes { try views.pages.snapshot().get(tree, $0) { [UInt8]($0) } } ?? []
+        for change in 0..<3 {
+            let extra = key + [0x41]
+            try alter(views, tree) { fork in
+                switch change {
+                case 0: try key.withUnsafeBytes { _ = try fork.delete(tree, $0) }
+                case 1: try extra.withUnsafeBytes { key in try value.withUnsafeBytes { try fork.put(tree, key, $0) } }
+                default:
+                    guard tree != ViewTree.index else { return }
+                    try key.withUnsafeBytes { key in
+                        try (value.dropLast() + [0x77]).withUnsafeBytes { try fork.put(tree, key, $0) }
+                    }
+                }
+            }
+            let lag = IndexLag(base: views.pages.snapshot(), target: nil)
+            let report = try views.scrub(views.pages.snapshot(), lag: lag, scratch: try PageStore.inMemory())
+            let named = report.differences.filter { $0.tree == tree }.map(\.key)
+            if change < 2 || tree != ViewTree.index {
+                #expect(named == [change == 1 ? extra : key], "change \(change)")
+            }
+            try alter(views, tree) { fork in
+                try extra.withUnsafeBytes { _ = try fork.delete(tree, $0) }
+                try key.withUnsafeBytes { key in try value.withUnsafeBytes { try fork.put(tree, key, $0) } }
+            }
+        }
+        _ = keeper
+    }
+
+    private func alter(_ views: Views, _ tree: TreeID, _ body: (Fork) throws -> Void) throws {
+        let fork = views.pages.fork()
+        try body(fork)
+        try views.pages.publish(fork)
+    }
+
+    @Test("A damaged history gives a bounded report")
+    func bounded() throws {
+        let (views, keeper) = try views(60)
+        try alter(views, ViewTree.records) { try $0.deleteRange(ViewTree.records, from: nil, to: nil) }
+        let report = try scrub(views, keeper)
+        #expect(report.differences.count == ScrubReport.maximumDifferences)
+    }
+}

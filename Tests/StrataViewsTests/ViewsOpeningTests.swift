@@ -1,0 +1,177 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+import StrataTree
+import TestSupport
+import Testing
+
+@testable import StrataViews
+
+/// Views come back from their checkpoints, or from the log; whatever is found, the answer is that of the log.
+@Suite("Opening views")
+struct ViewsOpeningTests {
+    private static let path = "/Notes.strata"
+
+    private let disk = SimulatedDisk()
+
+    private func platform(_ disk: SimulatedDisk) -> Platform {
+        Platform(files: disk, time: ManualTime(microseconds: 1), random: SeededRandom(seed: 1))
+    }
+
+    private func openLog(_ disk: SimulatedDisk) throws -> SegmentedLog {
+        try SegmentedLog.open(
+            at: Self.path, options: LogOptions(segmentBytes: 64 << 10, spaceStepBytes: 0), platform: platform(disk))
+    }
+
+    private func openViews(_ log: SegmentedLog, _ disk: SimulatedDisk) throws -> OpenedViews {
+        try Views.open(
+            log, store: log.identity.storeID, in: Self.path, platform: platform(disk),
+            options: PageStoreOptions(maximumPages: 1 << 16, maximumArenaPages: 1 << 14))
+    }
+
+    /// What the log says, folded from its beginning.
+    private func truth(_ log: any EventLog) throws -> Digests {
+        try Views.inMemory(log, options: PageStoreOptions(maximumPages: 1 << 16)).pages.snapshot().digests()
+    }
+
+    private func expectTruth(_ opened: OpenedViews, _ log: SegmentedLog) throws {
+        let snapshot = opened.views.pages.snapshot()
+        #expect(try snapshot.digests() == truth(log))
+        #expect(snapshot.foldedOffset(ViewTree.records) == log.end.offset)
+        #expect(snapshot.entryCount(ViewTree.records) > 0)
+    }
+
+    @Test("Opening takes the newest checkpoint and folds only what is behind it")
+    func tail() throws {
+        let log = try openLog(disk)
+        var history = NoteHistory(seed: 1)
+        try history.append(40, to: log)
+        let first = try openViews(log, disk)
+        #expect(first.finding == .missing && first.checkpointOffset == 0)
+        try expectTruth(first, log)
+        try first.views.checkpoint(first.views.pages.snapshot())
+        try history.append(7, to: log)
+        let second = try openViews(log, disk)
+        #expect(second.finding == .whole && second.checkpointOffset == 40)
+        try expectTruth(second, log)
+    }
+
+    @Test("A checkpoint that is ahead of what the log has synced is not written")
+    func aheadOfLog() throws {
+        let log = try SegmentedLog.open(
+            at: Self.path, options: LogOptions(durability: .system, segmentBytes: 64 << 10, spaceStepBytes: 0),
+            platform: platform(disk))
+        var history = NoteHistory(seed: 2)
+        try history.append(3, to: log)
+        let opened = try openViews(log, disk)
+        #expect(throws: StrataError.self) { try opened.views.checkpoint(opened.views.pages.snapshot()) }
+        try log.sync()
+        try opened.views.checkpoint(opened.views.pages.snapshot())
+    }
+
+    @Test("A tail that was lost, and grew again or not, makes a checkpoint stale, not wrong", arguments: [4, 10, 30])
+    func staleCheckpoint(commits: Int) throws {
+        let log = try openLog(disk)
+        var history = NoteHistory(seed: 3)
+        try history.append(10, to: log)
+        let before = disk.afterPowerLoss(seed: 1, keeping: .everything)
+        var other = history
+        try history.append(10, to: log)
+        let opened = try openViews(log, disk)
+        try opened.views.checkpoint(opened.views.pages.snapshot())
+        // The log of another course of things, with these views.
+        let views = try disk.content(of: Self.path + "/views")
+        let otherLog = try openLog(before)
+        other.diverge(seed: 99)
+        try other.append(commits, to: otherLog)
+        try before.write(views, to: Self.path + "/views")
+        let again = try openViews(otherLog, before)
+        #expect(again.finding == .stale)
+        try expectTruth(again, otherLog)
+    }
+
+    @Test("Views of a store that is another's are not taken")
+    func foreign() throws {
+        let log = try openLog(disk)
+        var history = NoteHistory(seed: 4)
+        try history.append(5, to: log)
+        let opened = try openViews(log, disk)
+        try opened.views.checkpoint(opened.views.pages.snapshot())
+        let elsewhere = SimulatedDisk()
+        let otherLog = try SegmentedLog.open(
+            at: Self.path, options: LogOptions(segmentBytes: 64 << 10, spaceStepBytes: 0),
+            platform: Platform(files: elsewhere, time: ManualTime(microseconds: 1), random: SeededRandom(seed: 77)))
+        var other = NoteHistory(seed: 5)
+        try other.append(5, to: otherLog)
+        try elsewhere.write(try disk.content(of: Self.path + "/views"), to: Self.path + "/views")
+        let again = try openViews(otherLog, elsewhere)
+        #expect(again.finding == .foreign)
+        try expectTruth(again, otherLog)
+    }
+
+    @Test("Whatever byte of the page file is wrong, opening gives what the log says")
+    func damage() throws {
+        let log = try openLog(disk)
+        var history = NoteHistory(seed: 6)
+        try history.append(60, to: log)
+        let opened = try openViews(log, disk)
+        try opened.views.checkpoint(opened.views.pages.snapshot())
+        try history.append(3, to: log)
+        let good = try disk.content(of: Self.path + "/views")
+        let expected = try truth(log)
+        var generator = SeededGenerator(seed: 1)
+        for _ in 0..<60 {
+            var bad = good
+            let place = generator.next(below: 3) == 0 ? generator.next(below: 8_192) : generator.next(below: bad.count)
+            bad[place] ^= UInt8(1 << generator.next(below: 8))
+            try disk.write(bad, to: Self.path + "/views")
+            let again = try openViews(log, disk)
+            // A page that opening did not need may still be bad: reading it says so.
+            let digests = try? again.views.pages.snapshot().digests()
+            #expect(digests == nil || digests == expected, "byte \(place)")
+        }
+    }
+
+    @Test("Views of another form are folded again")
+    func otherForm() throws {
+        let log = try openLog(disk)
+        var history = NoteHistory(seed: 7)
+        try history.append(6, to: log)
+        let opened = try openViews(log, disk)
+        let snapshot = opened.views.pages.snapshot()
+        try opened.views.pages.checkpoint(
+            snapshot, at: log.end, opaque: [2] + Views.note(try snapshot.digests()).dropFirst())
+        let again = try openViews(log, disk)
+        #expect(again.reasons.contains { $0.code == .newerFormat } && again.checkpointOffset == 0)
+        try expectTruth(again, log)
+    }
+
+    @Test("Power may go at any moment: what comes back is what the log has")
+    func powerLoss() throws {
+        try withSeeds(12) { seed in
+            let disk = SimulatedDisk()
+            let log = try openLog(disk)
+            var history = NoteHistory(seed: seed)
+            try history.append(20, to: log)
+            var opened = try openViews(log, disk)
+            for round in 0..<4 {
+                try history.append(5, to: log)
+                opened = try openViews(log, disk)
+                if round % 2 == 0 { try opened.views.checkpoint(opened.views.pages.snapshot()) }
+            }
+            let left = disk.afterPowerLoss(seed: seed, keeping: .random)
+            let again = try openLog(left)
+            try expectTruth(try openViews(again, left), again)
+        }
+    }
+}
+
+extension SimulatedDisk {
+    func write(_ bytes: [UInt8], to path: String) throws {
+        if try exists(path) { try remove(path) }
+        let file = try open(path, .create)
+        try file.write(bytes, at: 0)
+        try file.sync()
+        file.close()
+    }
+}
