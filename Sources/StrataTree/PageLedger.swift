@@ -36,9 +36,12 @@ struct PageLedger {
     mutating func lend(_ count: Int, to fork: UInt64) throws -> [PageNumber] {
         var numbers: [PageNumber] = []
         while numbers.count < count, let number = free.takeSingle() { numbers.append(number) }
-        if numbers.count < count {
-            let first = try extend(by: count - numbers.count)
-            numbers += first..<first + PageNumber(count - numbers.count)
+        // Near the largest size a fork gets what there is; nothing at all is an error.
+        let missing = count - numbers.count
+        let left = min(missing, capacity - pageCount)
+        if left > 0 || (missing > 0 && numbers.isEmpty) {
+            let first = try extend(by: max(1, left))
+            numbers += first..<PageNumber(pageCount)
         }
         loans[fork, default: []] += numbers.map { PageRun(first: $0, count: 1) }
         return numbers
@@ -126,6 +129,22 @@ struct PageLedger {
         markClean(retired.run.range)
         free.give(retired.run)
         return [retired.run]
+    }
+
+    /// What a checkpoint kept, when its file is opened. All that is pinned on disk or by readers is pinned already.
+    mutating func restore(free runs: [PageRun], retired: [RetiredRun]) {
+        for run in runs { free.give(run) }
+        // Opening a large store goes through many of them: one list for each pin, and one look at the table for each.
+        var lists = [[RetiredRun]](repeating: [], count: pins.count)
+        for retired in retired {
+            let index = firstPin(notBefore: retired.birth)
+            if index < pins.count, pins[index].epoch < retired.retired {
+                lists[index].append(retired)
+            } else {
+                free.give(retired.run)
+            }
+        }
+        for (pin, list) in zip(pins, lists) where !list.isEmpty { waiting[pin.epoch, default: []] += list }
     }
 
     mutating func markClean(_ numbers: some Sequence<PageNumber>) {

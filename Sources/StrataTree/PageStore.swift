@@ -47,7 +47,7 @@ public final class PageStore: Sendable {
         // Whoever held the last reference to the state before lets it go outside the lock.
         let (snapshot, before) = try newest.withLock { newest throws -> (Snapshot, Snapshot) in
             let before = newest
-            guard fork.baseEpoch == before.epoch else {
+            guard fork.core === core, fork.baseEpoch == before.epoch else {
                 throw StrataError(
                     .invalidArgument, "Only a fork of the newest state can be published.",
                     .init(expected: "a fork of epoch \(before.epoch)", found: "a fork of epoch \(fork.baseEpoch)"))

@@ -14,6 +14,8 @@ final class ReadSections: @unchecked Sendable {
     // Two phases of counters, so that readers who come later cannot keep a waiter waiting.
     private let counters: UnsafeMutablePointer<Atomic<Int>>
     private let phase = Atomic<Int>(0)
+    /// Held by the one who waits: several would turn the phase against each other, and none come to an end.
+    private let waiter = Lock(0)
 
     init() {
         let count = 2 * Self.stripes * Self.stride
@@ -43,8 +45,10 @@ final class ReadSections: @unchecked Sendable {
 
     /// Returns once everybody who was inside when it was called has left. Must not be called from inside.
     func waitForReaders() {
-        var departure = Departure()
-        while !hasEnded(&departure) { ThreadStripe.pause() }
+        waiter.withLock { _ in
+            var departure = Departure()
+            while !hasEnded(&departure) { ThreadStripe.pause() }
+        }
     }
 
     /// Who was inside at some moment has left once each phase has been seen empty after it. The phase is only changed
@@ -57,14 +61,15 @@ final class ReadSections: @unchecked Sendable {
     func hasEnded(_ departure: inout Departure) -> Bool {
         for phase in 0..<2 where !departure.isEmpty[phase] {
             if isOccupied(phase) {
+                // Newcomers go to the other phase, which is looked at once this one is done with.
                 if self.phase.load(ordering: .relaxed) & 1 == phase {
                     self.phase.add(1, ordering: .sequentiallyConsistent)
                 }
-            } else {
-                departure.isEmpty[phase] = true
+                return false
             }
+            departure.isEmpty[phase] = true
         }
-        return departure.isEmpty[0] && departure.isEmpty[1]
+        return true
     }
 
     private func isOccupied(_ phase: Int) -> Bool {

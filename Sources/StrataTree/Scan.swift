@@ -52,7 +52,9 @@ extension PageMemory {
         guard let last else { return }
         let branch = try page(last.number, level: 1)
         guard last.next < branch.count else { return }
-        Prefetch.ask(try page(branch.child(last.next), level: 0).base, byteCount: PageLayout.pageBytes)
+        // Not looked at: a page that the scan may never need must not make it fail.
+        guard let next = place(of: branch.child(last.next)) else { return }
+        Prefetch.ask(next, byteCount: PageLayout.pageBytes)
     }
 
     /// False if the scan is over.
