@@ -61,10 +61,4 @@ extension PageLedger {
             dirty: dirtyPages(at: epoch), free: PageRun.removing(record, from: unused), retired: retired,
             record: record, pageCount: pageCount)
     }
-
-    /// What a checkpoint kept, when its file is opened. All that is pinned on disk or by readers is pinned already.
-    mutating func restore(free runs: [PageRun], retired: [RetiredRun]) {
-        for run in runs { free.give(run) }
-        for run in retired { _ = retire(run) }
-    }
 }

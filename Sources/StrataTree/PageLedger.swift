@@ -128,6 +128,22 @@ struct PageLedger {
         return [retired.run]
     }
 
+    /// What a checkpoint kept, when its file is opened. All that is pinned on disk or by readers is pinned already.
+    mutating func restore(free runs: [PageRun], retired: [RetiredRun]) {
+        for run in runs { free.give(run) }
+        // Opening a large store goes through many of them: one list for each pin, and one look at the table for each.
+        var lists = [[RetiredRun]](repeating: [], count: pins.count)
+        for retired in retired {
+            let index = firstPin(notBefore: retired.birth)
+            if index < pins.count, pins[index].epoch < retired.retired {
+                lists[index].append(retired)
+            } else {
+                free.give(retired.run)
+            }
+        }
+        for (pin, list) in zip(pins, lists) where !list.isEmpty { waiting[pin.epoch, default: []] += list }
+    }
+
     mutating func markClean(_ numbers: some Sequence<PageNumber>) {
         for number in numbers { dirty.remove(number) }
     }
