@@ -63,6 +63,14 @@ final class PageMemory: @unchecked Sendable {
         return try look(number)
     }
 
+    /// Where a page is that has been looked at before; nil for any other. Nothing is read.
+    func place(of number: PageNumber) -> UnsafeRawPointer? {
+        guard Int(number) < capacity else { return nil }
+        let place = places[Int(number)].load(ordering: .sequentiallyConsistent)
+        if place >= Self.firstSlot { return UnsafeRawPointer(slotAddress(place)) }
+        return place == Self.inFile ? fileBase.map { $0 + Int(number) * PageLayout.pageBytes } : nil
+    }
+
     @inline(__always)
     func slotAddress(_ place: UInt32) -> UnsafeMutableRawPointer {
         arena.base + Int(place - Self.firstSlot) * PageLayout.pageBytes

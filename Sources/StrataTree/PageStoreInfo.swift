@@ -1,4 +1,5 @@
 import StrataModel
+import StrataSystem
 
 /// How a page store is doing.
 public struct PageStoreInfo: Sendable {

@@ -17,7 +17,7 @@ public final class IndexKeeper {
     public private(set) var base: Snapshot
     /// A catch-up that is under way: records below `next` are shown as in `target`.
     private var underWay: (target: Snapshot, next: [UInt8])?
-    private let names = NameCache()
+    private var names = NameCache()
 
     /// - Parameter base: the state whose indexes are complete: that of a checkpoint, or an empty one.
     public init(_ base: Snapshot) { self.base = base }
@@ -91,11 +91,11 @@ public final class IndexKeeper {
                 }
                 count += 1
                 switch change {
-                case .added(let new): try changes.add(new, key, catalog, names, fork, isOld: false)
-                case .removed(let old): try changes.add(old, key, catalog, names, fork, isOld: true)
+                case .added(let new): try changes.add(new, key, catalog, &names, fork, isOld: false)
+                case .removed(let old): try changes.add(old, key, catalog, &names, fork, isOld: true)
                 case .replaced(let old, let new):
-                    try changes.add(old, key, catalog, names, fork, isOld: true)
-                    try changes.add(new, key, catalog, names, fork, isOld: false)
+                    try changes.add(old, key, catalog, &names, fork, isOld: true)
+                    try changes.add(new, key, catalog, &names, fork, isOld: false)
                 }
                 return true
             }
@@ -124,7 +124,7 @@ public final class IndexKeeper {
                     return false
                 }
                 count += 1
-                try changes.add(state, key, byType, names, fork)
+                try changes.add(state, key, byType, &names, fork)
                 return true
             }
         }
@@ -140,28 +140,28 @@ private struct IndexChanges {
     private var changes: [(key: [UInt8], isAddition: Bool)] = []
 
     mutating func add(
-        _ state: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ catalog: IndexCatalog, _ names: NameCache,
+        _ state: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ catalog: IndexCatalog, _ names: inout NameCache,
         _ fork: Fork, isOld: Bool
     ) throws {
         let view = try RecordStateView(state, in: 0..<state.count)
         guard let indexes = catalog.byType[try view.header().type] else { return }
-        try collect(view, state, key, indexes.filter { $0.progress.covers(key) }.map(\.id), names, fork)
+        try collect(view, state, key, indexes.filter { $0.progress.covers(key) }.map(\.id), &names, fork)
         changes += rows.keys.map { ($0, !isOld) }
     }
 
     mutating func add(
         _ state: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ byType: [UInt64: [IndexID]],
-        _ names: NameCache, _ fork: Fork
+        _ names: inout NameCache, _ fork: Fork
     ) throws {
         let view = try RecordStateView(state, in: 0..<state.count)
         guard let indexes = byType[try view.header().type] else { return }
-        try collect(view, state, key, indexes, names, fork)
+        try collect(view, state, key, indexes, &names, fork)
         changes += rows.keys.map { ($0, true) }
     }
 
     private mutating func collect(
         _ view: RecordStateView, _ state: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ indexes: [IndexID],
-        _ names: NameCache, _ fork: Fork
+        _ names: inout NameCache, _ fork: Fork
     ) throws {
         var reader = KeyReader(key)
         let zone = try reader.readNumber()
