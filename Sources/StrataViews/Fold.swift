@@ -15,8 +15,8 @@ import StrataTree
 /// ```
 public final class Fold {
     /// Gathered events are folded when there are so many, or so many bytes of them.
-    private static let sliceEvents = 100_000
-    private static let sliceBytes = 48 << 20
+    private static let sliceEvents = 250_000
+    private static let sliceBytes = 96 << 20
 
     public private(set) var fork: Fork
     var records = RecordFold()

@@ -1,3 +1,4 @@
+import Glibc
 import StrataLog
 import StrataModel
 import StrataSystem
@@ -49,7 +50,7 @@ struct ViewsWorkload: Workload {
             }
             try append(envelope, at: UInt64(start / Self.batch + 2), to: log)
         }
-        return try (0..<min(size.rounds, 3)).map { _ in
+        let figures = try (0..<min(size.rounds, 5)).map { _ in
             let pages = try PageStore.inMemory()
             let start = secondsNow()
             try Replay(log: log, pages: pages).run()
@@ -59,6 +60,8 @@ struct ViewsWorkload: Workload {
             }
             return Double(eventCount) / seconds / 1e3
         }
+        if getenv("STRATA_BENCH_ROUNDS") != nil { printError("views: \(figures)") }
+        return figures
     }
 
     static func names() throws -> Envelope {
