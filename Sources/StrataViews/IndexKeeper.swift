@@ -140,7 +140,8 @@ private struct IndexChanges {
     private var changes: [(key: [UInt8], isAddition: Bool)] = []
 
     mutating func add(
-        _ state: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ catalog: IndexCatalog, _ names: inout NameCache,
+        _ state: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ catalog: IndexCatalog,
+        _ names: inout NameCache,
         _ fork: Fork, isOld: Bool
     ) throws {
         let view = try RecordStateView(state, in: 0..<state.count)

@@ -16,7 +16,7 @@ public struct Replay {
 
     /// What is published at once. Pages are copied anew after each time, and changed in place until the next: rarely
     /// is both faster and smaller.
-    private static let publishedBytes = 1 << 30
+    private static let publishedBytes = 256 << 20
     /// How often progress is told.
     private static let reportedBytes = 16 << 20
 
