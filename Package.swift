@@ -39,7 +39,9 @@ let package = Package(
         .testTarget(
             name: "StrataLogTests", dependencies: ["StrataLog", "TestSupport", "crash-child"],
             resources: [.copy("Golden")]),
-        .testTarget(name: "StrataTreeTests", dependencies: ["StrataTree", "TestSupport", "reader-child"]),
+        .testTarget(
+            name: "StrataTreeTests", dependencies: ["StrataTree", "TestSupport", "reader-child"],
+            resources: [.copy("Golden")]),
         .testTarget(name: "StrataViewsTests", dependencies: ["StrataViews", "TestSupport"]),
         .testTarget(name: "StrataToolTests", dependencies: ["StrataTool", "strata", "TestSupport"]),
         // The fuzz package builds the same sources; here their corpus is replayed.

@@ -84,7 +84,7 @@ struct ViewsOpeningTests {
         let otherLog = try openLog(before)
         other.diverge(seed: 99)
         try other.append(commits, to: otherLog)
-        try before.write(views, to: Self.path + "/views")
+        before.setContent(views, of: Self.path + "/views")
         let again = try openViews(otherLog, before)
         #expect(again.finding == .stale)
         try expectTruth(again, otherLog)
@@ -103,7 +103,7 @@ struct ViewsOpeningTests {
             platform: Platform(files: elsewhere, time: ManualTime(microseconds: 1), random: SeededRandom(seed: 77)))
         var other = NoteHistory(seed: 5)
         try other.append(5, to: otherLog)
-        try elsewhere.write(try disk.content(of: Self.path + "/views"), to: Self.path + "/views")
+        elsewhere.setContent(try disk.content(of: Self.path + "/views"), of: Self.path + "/views")
         let again = try openViews(otherLog, elsewhere)
         #expect(again.finding == .foreign)
         try expectTruth(again, otherLog)
@@ -124,7 +124,7 @@ struct ViewsOpeningTests {
             var bad = good
             let place = generator.next(below: 3) == 0 ? generator.next(below: 8_192) : generator.next(below: bad.count)
             bad[place] ^= UInt8(1 << generator.next(below: 8))
-            try disk.write(bad, to: Self.path + "/views")
+            disk.setContent(bad, of: Self.path + "/views")
             let again = try openViews(log, disk)
             // A page that opening did not need may still be bad: reading it says so.
             let digests = try? again.views.pages.snapshot().digests()
@@ -163,15 +163,5 @@ struct ViewsOpeningTests {
             let again = try openLog(left)
             try expectTruth(try openViews(again, left), again)
         }
-    }
-}
-
-extension SimulatedDisk {
-    func write(_ bytes: [UInt8], to path: String) throws {
-        if try exists(path) { try remove(path) }
-        let file = try open(path, .create)
-        try file.write(bytes, at: 0)
-        try file.sync()
-        file.close()
     }
 }
