@@ -68,7 +68,7 @@ extension ViewsWorkload {
     private func prepare(_ records: Int, _ path: String, _ sample: inout SavedRecords) throws -> SegmentedLog {
         let log = try SegmentedLog.open(at: path, options: LogOptions(durability: .system))
         try append(Self.names(), at: 1, to: log)
-        try save(records, to: log, &sample)
+        try save(records, to: log, &sample, isOrdered: true)
         try log.sync()
         let views = try Views.open(log, store: log.identity.storeID, in: path).views
         try views.checkpoint(views.pages.snapshot())

@@ -37,7 +37,7 @@ extension ViewsWorkload {
         let options = LogOptions(durability: .system)
         let log = try SegmentedLog.open(at: path, options: options)
         try append(Self.names(), at: 1, to: log)
-        try save(count, to: log, &sample)
+        try save(count, to: log, &sample, isOrdered: true)
         try log.sync()
         var views: Views? = try open(log, path).views
         try views.map { _ = try $0.checkpoint($0.pages.snapshot()) }
@@ -81,13 +81,17 @@ extension ViewsWorkload {
         }
     }
 
-    func save(_ count: Int, to log: SegmentedLog, _ sample: inout SavedRecords) throws {
+    /// - Parameter isOrdered: whether names come in order, which fills a large store in a fraction of the time.
+    func save(
+        _ count: Int, to log: SegmentedLog, _ sample: inout SavedRecords, isOrdered: Bool = false
+    ) throws {
         let random = SeededRandom(seed: log.end.offset)
         var number = log.end.offset
         for start in stride(from: 0, to: count, by: Self.batch) {
             var envelope = Envelope(header: EnvelopeHeader(user: 1, device: 1, operationKind: .modifyRecords))
-            for _ in start..<min(start + Self.batch, count) {
-                envelope.events.append(try sample.next(named: random.nextIdentifier().description))
+            for index in start..<min(start + Self.batch, count) {
+                let id = isOrdered ? Identifier(high: UInt64(index) << 32, low: 1) : random.nextIdentifier()
+                envelope.events.append(try sample.next(named: id.description))
             }
             number += 1
             try append(envelope, at: number, to: log)
