@@ -193,10 +193,7 @@ extension Snapshot {
         of id: TreeID, since old: Snapshot, from lower: UnsafeRawBufferPointer? = nil,
         _ body: (_ key: UnsafeRawBufferPointer, _ change: EntryChange) throws -> Bool
     ) throws {
-        guard old.core === core else {
-            throw StrataError(.invalidArgument, "Only states of the same store can be compared.")
-        }
-        try core.memory.diff(old.roots[id], roots[id], from: lower, body)
+        try core.diff(id, old, roots, from: lower, body)
     }
 }
 
@@ -213,21 +210,21 @@ extension Fork {
         of id: TreeID, since old: Snapshot, from lower: UnsafeRawBufferPointer? = nil,
         _ body: (_ key: UnsafeRawBufferPointer, _ change: EntryChange) throws -> Bool
     ) throws {
-        guard old.core === core else {
-            throw StrataError(.invalidArgument, "Only states of the same store can be compared.")
-        }
-        try core.memory.diff(old.roots[id], roots[id], from: lower, body)
+        try core.diff(id, old, roots, from: lower, body)
     }
 }
 
-extension PageMemory {
+extension PageCore {
     fileprivate func diff(
-        _ old: TreeRoot, _ new: TreeRoot, from lower: UnsafeRawBufferPointer?,
+        _ id: TreeID, _ old: Snapshot, _ new: TreeRoots, from lower: UnsafeRawBufferPointer?,
         _ body: (_ key: UnsafeRawBufferPointer, _ change: EntryChange) throws -> Bool
     ) throws {
+        guard old.core === self else {
+            throw StrataError(.invalidArgument, "Only states of the same store can be compared.")
+        }
         let keys = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * PageLayout.maximumKeyBytes, alignment: 8)
         defer { keys.deallocate() }
-        var diff = TreeDiff(self, old: old, new: new, keys: keys)
+        var diff = TreeDiff(memory, old: old.roots[id], new: new[id], keys: keys)
         if let lower { try diff.seek(lower) }
         try diff.run(body)
     }
