@@ -7,20 +7,36 @@ import StrataTree
 /// compared with a newer one, and what differs is applied in order; so ten saves of a record cost one update. A record
 /// that the two states share costs nothing.
 ///
+/// It is a value, and what it knows goes with the fork that it worked on: keep the changed one once that is published,
+/// and forget it if the fork is dropped.
+///
 /// ```swift
-/// let keeper = IndexKeeper(store.snapshot())
-/// try keeper.declare(IndexID(type: task, .field(due)), in: fork)
-/// while try keeper.advance(fork, to: target, limit: 1_000) { … publish, fork again … }
+/// var next = keeper
+/// let hasMore = try next.advance(fork, to: store.snapshot(), limit: 1_000)
+/// try store.publish(fork)
+/// keeper = next
 /// ```
-public final class IndexKeeper {
+public struct IndexKeeper: Sendable {
     /// What every index that is ready shows, apart from a catch-up that is under way.
     public private(set) var base: Snapshot
     /// A catch-up that is under way: records below `next` are shown as in `target`.
     private var underWay: (target: Snapshot, next: [UInt8])?
     private var names = NameCache()
 
-    /// - Parameter base: the state whose indexes are complete: that of a checkpoint, or an empty one.
+    /// - Parameter base: a state whose indexes show its own records; ``isComplete(in:)`` tells.
     public init(_ base: Snapshot) { self.base = base }
+
+    /// Whether indexes show the records that are beside them, or there are none.
+    static func isComplete(in snapshot: Snapshot) -> Bool {
+        snapshot.entryCount(ViewTree.indexCatalog) == 0
+            || snapshot.foldedOffset(ViewTree.index) == snapshot.foldedOffset(ViewTree.records)
+    }
+
+    /// Lets all rows go, so that every index is built anew: which records they show is not known any more.
+    static func startAnew(in fork: Fork) throws {
+        try fork.deleteRange(ViewTree.index, from: nil, to: nil)
+        for (id, _) in try IndexCatalog(fork).all { try IndexCatalog.put(id, .building(below: []), in: fork) }
+    }
 
     /// What goes with a snapshot that is published now.
     public var lag: IndexLag { IndexLag(base: base, target: underWay?.target) }
@@ -45,21 +61,29 @@ public final class IndexKeeper {
     ///   - target: the newest state; taken when the last catch-up is over.
     ///   - limit: how many records the slice may look at.
     /// - Returns: whether there is more to do.
-    public func advance(_ fork: Fork, to target: Snapshot, limit: Int) throws -> Bool {
+    public mutating func advance(_ fork: Fork, to target: Snapshot, limit: Int) throws -> Bool {
         if underWay == nil {
-            if target.shares(ViewTree.records, with: base) { base = target } else { underWay = (target, []) }
+            if target.shares(ViewTree.records, with: base) {
+                show(target, in: fork)
+            } else {
+                underWay = (target, [])
+            }
         }
         if let (target, next) = underWay {
             guard let reached = try catchUp(fork, to: target, from: next, limit: limit) else {
-                base = target
                 underWay = nil
-                fork.setFoldedOffset(ViewTree.index, target.foldedOffset(ViewTree.records))
+                show(target, in: fork)
                 return try build(fork, limit: 0)
             }
             underWay = (target, reached)
             return true
         }
         return try build(fork, limit: limit)
+    }
+
+    private mutating func show(_ target: Snapshot, in fork: Fork) {
+        base = target
+        fork.setFoldedOffset(ViewTree.index, target.foldedOffset(ViewTree.records))
     }
 
     /// The rows of an index in one database.
@@ -78,7 +102,8 @@ public final class IndexKeeper {
     // MARK: Catching up
 
     /// Nil when all differences have been applied; else the key of the next record to look at.
-    private func catchUp(_ fork: Fork, to target: Snapshot, from next: [UInt8], limit: Int) throws -> [UInt8]? {
+    private mutating func catchUp(_ fork: Fork, to target: Snapshot, from next: [UInt8], limit: Int) throws -> [UInt8]?
+    {
         let catalog = try IndexCatalog(fork)
         var changes = IndexChanges()
         var count = 0
@@ -107,7 +132,7 @@ public final class IndexKeeper {
     // MARK: Building
 
     /// Builds indexes that are not complete, from `base`; whether there is more to build.
-    private func build(_ fork: Fork, limit: Int) throws -> Bool {
+    private mutating func build(_ fork: Fork, limit: Int) throws -> Bool {
         let unfinished = try IndexCatalog(fork).all.filter { $0.progress != .ready }
         guard let first = unfinished.first, case .building(let start) = first.progress else { return false }
         if limit == 0 { return true }

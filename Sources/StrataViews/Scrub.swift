@@ -80,9 +80,8 @@ extension Views {
         let fork = Fork(on: snapshot)
         let catalog = try IndexCatalog(fork).all
         guard !catalog.isEmpty, catalog.allSatisfy({ $0.progress == .ready }) else { return }
-        try fork.deleteRange(ViewTree.index, from: nil, to: nil)
-        for (id, _) in catalog { try IndexCatalog.put(id, .building(below: []), in: fork) }
-        let keeper = IndexKeeper(snapshot)
+        try IndexKeeper.startAnew(in: fork)
+        var keeper = IndexKeeper(snapshot)
         while try keeper.advance(fork, to: snapshot, limit: 100_000) {}
         try fork.forEachChange(of: ViewTree.index, since: snapshot) { key, change in
             // Rebuilt pages are other pages, with the same rows where all is well.

@@ -12,8 +12,8 @@ public struct OpenedViews: Sendable {
     public let reasons: [StrataError]
     /// Up to where the checkpoint had the log; 0 if everything was folded again.
     public let checkpointOffset: UInt64
-    /// The state that indexes show, to begin an ``IndexKeeper`` with.
-    public let indexed: Snapshot
+    /// Knows which records the indexes show. After a checkpoint in which they were behind they are built anew.
+    public let keeper: IndexKeeper
 }
 
 extension Views {
@@ -61,7 +61,12 @@ extension Views {
         _ opened: OpenedPageStore, _ log: any EventLog, _ progress: (Replay.Progress) -> Void
     ) throws -> OpenedViews {
         let views = Views(pages: opened.store, log: log)
-        let indexed = opened.store.snapshot()
+        var indexed = opened.store.snapshot()
+        if !IndexKeeper.isComplete(in: indexed) {
+            let fork = opened.store.fork()
+            try IndexKeeper.startAnew(in: fork)
+            indexed = try opened.store.publish(fork)
+        }
         try Replay(log: log, pages: opened.store).run(progress: progress) { snapshot in
             // Folding a long log must not keep all of it in memory; the last part is left to who goes on writing.
             guard snapshot.foldedOffset(ViewTree.records) < log.end.offset else { return }
@@ -69,7 +74,7 @@ extension Views {
         }
         return OpenedViews(
             views: views, finding: opened.finding, reasons: opened.reasons,
-            checkpointOffset: opened.checkpoint?.position.offset ?? 0, indexed: indexed)
+            checkpointOffset: opened.checkpoint?.position.offset ?? 0, keeper: IndexKeeper(indexed))
     }
 
     /// Whether pages are wrong, rather than the log or the access to either.

@@ -21,7 +21,7 @@ struct IndexKeeperTests {
 
     private struct Harness {
         let store: PageStore
-        let keeper: IndexKeeper
+        var keeper: IndexKeeper
         var records: [RecordKey: RecordState] = [:]
         var random: SeededGenerator
 
@@ -87,9 +87,16 @@ struct IndexKeeperTests {
 
         /// One slice, published; whether there is more to do.
         mutating func advance(limit: Int) throws -> Bool {
+            if Int.random(in: 0..<4, using: &random) == 0 {
+                // Dropped with its fork, a slice has not been.
+                var lost = keeper
+                _ = try lost.advance(store.fork(), to: store.snapshot(), limit: limit)
+            }
             let fork = store.fork()
-            let hasMore = try keeper.advance(fork, to: store.snapshot(), limit: limit)
+            var next = keeper
+            let hasMore = try next.advance(fork, to: store.snapshot(), limit: limit)
             try store.publish(fork)
+            keeper = next
             return hasMore
         }
     }

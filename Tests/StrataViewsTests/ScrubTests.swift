@@ -14,7 +14,7 @@ struct ScrubTests {
         var history = NoteHistory(seed: 3)
         try history.append(count, to: log)
         let views = try Views.inMemory(log)
-        let keeper = IndexKeeper(views.pages.snapshot())
+        var keeper = IndexKeeper(views.pages.snapshot())
         let fork = views.pages.fork()
         try keeper.declare(IndexID(type: 1, .field(1)), in: fork)
         try views.pages.publish(fork)
