@@ -27,10 +27,12 @@ public struct RecordMerger: Sendable {
 
     public init() {}
 
-    /// - Parameter state: the encoded state of the version before; nil if there is none, or the record was deleted.
+    /// - Parameters:
+    ///   - state: the encoded state of the version before; nil if there is none, or the record was deleted.
+    ///   - startsHere: whether a full event is taken as it is, whatever came before it.
     /// - Throws: ``StrataError`` if the event does not fit the state, or one of them is malformed.
     public mutating func apply(
-        _ event: RecordSavedView, at place: EventPlace, to state: UnsafeRawBufferPointer?,
+        _ event: RecordSavedView, at place: EventPlace, to state: UnsafeRawBufferPointer?, startsHere: Bool = false,
         into writer: inout ByteWriter
     ) throws {
         let old = try state.map { try RecordStateView($0, in: 0..<$0.count) }
@@ -44,7 +46,7 @@ public struct RecordMerger: Sendable {
         }
         let rest = try event.rest()
         // In a base a full event stands for all that came before it.
-        guard old != nil || event.change == .create || rest.original != nil else {
+        guard old != nil || event.change == .create || rest.original != nil || startsHere && event.isFull else {
             throw StrataError(
                 .brokenSequence, "A save changes a record that is not there.",
                 .init(expected: "a creation", found: "\(event.change)"))

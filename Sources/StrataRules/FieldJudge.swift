@@ -62,7 +62,7 @@ struct Binding: Hashable {
 
 extension FieldValue {
     /// What a value counts for a record's size (docs/rules.md §6).
-    var chargedBytes: Int {
+    public var chargedBytes: Int {
         switch self {
         case .string(let text): text.utf8.count
         case .int64, .double, .date: 8

@@ -182,6 +182,11 @@ struct RecordsWriter {
         for field in state.fields { fields[field.field] = field.value }
         for change in event.fields { fields[change.field] = change.value }
         event.isFull = true
+        if event.change == .touch {
+            event.modified = state.header.modified
+            event.modifiedBy = state.header.modifiedBy
+            event.modifiedWith = state.header.modifiedWith
+        }
         event.created = state.header.created
         event.createdBy = state.header.createdBy
         event.fields = fields.sorted { $0.key < $1.key }.map { FieldChange($0.key, $0.value) }

@@ -2,7 +2,7 @@ import StrataModel
 import StrataViews
 
 /// What a request is about, found in the state: its database and its zones.
-struct RequestScene {
+public struct RequestScene {
     static let defaultZone = "_defaultZone"
 
     let scope: InternedName.Scope
@@ -55,7 +55,7 @@ struct RequestScene {
     }
 
     /// What a client is told of a zone that is not there; nil if it is.
-    static func answer(for row: ZoneRow?, _ name: String) -> Refusal? {
+    public static func answer(for row: ZoneRow?, _ name: String) -> Refusal? {
         switch row?.status {
         case .alive: nil
         case .purged: Refusal(.userDeletedZone, "The user deleted zone '\(name)'.")
