@@ -52,10 +52,15 @@ public struct RecordMerger: Sendable {
                 .init(expected: "a creation", found: "\(event.change)"))
         }
         let oldHeader = try old?.header()
+        try old?.require(name: UnsafeRawBufferPointer(rebasing: event.bytes[event.name]))
+        try old?.require(type: event.type)
         let start = writer.append(try Self.header(event, rest, place, oldHeader))
         let links = event.isFull ? nil : try old?.links()
         Self.appendLink(StateField.parent, event, rest.parent, old, links?.parent, into: &writer)
         Self.appendLink(StateField.share, event, rest.share, old, links?.share, into: &writer)
+        if event.name.count > RecordState.longestKeyName {
+            writer.appendField(StateField.longName, raw: UnsafeRawBufferPointer(rebasing: event.bytes[event.name]))
+        }
         writer.finishHeader(from: start)
         builder.removeAll()
         if let old, !event.isFull {
@@ -91,9 +96,7 @@ public struct RecordMerger: Sendable {
     ) {
         let source = change == nil ? old?.bytes : event.bytes
         guard let source, let range = change ?? kept, !range.isEmpty else { return }
-        writer.appendVarint(key)
-        writer.appendVarint(UInt64(range.count))
-        writer.append(raw: UnsafeRawBufferPointer(rebasing: source[range]))
+        writer.appendField(key, raw: UnsafeRawBufferPointer(rebasing: source[range]))
     }
 
     /// A table without removed keys is encoded as one of a state is.

@@ -111,7 +111,7 @@ public final class Fold {
             slice.removeAll()
         }
         try writeZones()
-        for id in ViewTree.folded { fork.setFoldedOffset(id, offset) }
+        for id in ViewTree.folded { try fork.setFoldedOffset(id, offset) }
     }
 }
 

@@ -107,12 +107,15 @@ struct RecordFold {
         var reader = ByteReader(body)
         let event = try RecordDeletedEvent(from: &reader)
         try reader.expectEnd("an event")
-        let version =
-            try exists ? state.bytes.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version } : nil
-        guard version == event.previous?.resolved(in: offset), version != nil else {
-            throw StrataError(
-                .brokenSequence, "A deletion does not follow the version that the record has.",
-                .init(expected: version?.tag ?? "no deletion", found: event.previous?.tag ?? "none"))
+        try (exists ? state.bytes : []).withUnsafeBytes { bytes in
+            let old = try exists ? RecordStateView(bytes, in: 0..<bytes.count) : nil
+            guard let old, old.version == event.previous?.resolved(in: offset) else {
+                throw StrataError(
+                    .brokenSequence, "A deletion does not follow the version that the record has.",
+                    .init(expected: old?.version.tag ?? "no deletion", found: event.previous?.tag ?? "none"))
+            }
+            try old.require(name: event.record.name)
+            try old.require(type: event.type)
         }
     }
 

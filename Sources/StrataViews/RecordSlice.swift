@@ -71,7 +71,7 @@ struct RecordSlice {
     ) {
         key.removeAll()
         key.append(number: zone)
-        key.append(lastText: name)
+        key.append(lastName: name)
         if zone != lastZone {
             zones.insert(zone)
             lastZone = zone
