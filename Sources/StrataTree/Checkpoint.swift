@@ -62,7 +62,7 @@ extension PageStore {
         guard isThere else { return nil }
         do {
             let bytes = try checkpoints.file.readRecord(checkpoint.record, epoch: checkpoint.epoch)
-            let record = try CheckpointRecord.decode(bytes, pageCount: checkpoint.pageCount)
+            let record = try CheckpointRecord.decode(bytes, pageCount: checkpoint.pageCount, skipsRuns: true)
             return Snapshot(core: core, epoch: checkpoint.epoch, roots: record.roots)
         } catch {
             core.unpin(checkpoint.epoch)
