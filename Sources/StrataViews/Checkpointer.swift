@@ -30,7 +30,6 @@ public final class Checkpointer: Sendable {
         var newest: Snapshot?
         var bytes = 0
         var events = 0
-        var isDue = false
         var isStopping = false
         /// Of the last try, if it failed.
         var failure: (any Error)?
@@ -53,17 +52,20 @@ public final class Checkpointer: Sendable {
 
     /// Tells of a state that was published, and of how much log it is more than the one before.
     public func didPublish(_ snapshot: Snapshot, bytes: Int, events: Int) {
-        let dirty = views.pages.info.dirtyPages
-        let dirtyLimit = views.pages.maximumDirtyPages / 100 * policy.dirtyPercent
-        let isDue = state.withLock { state in
+        let hasBecomeDue = state.withLock { state in
             state.newest = snapshot
             state.bytes += bytes
             state.events += events
-            let isDue = state.bytes >= policy.logBytes || state.events >= policy.events || dirty >= dirtyLimit
-            if isDue { state.isDue = true }
-            return isDue
+            return isDue(state)
         }
-        if isDue { state.notifyAll() }
+        if hasBecomeDue { state.notifyAll() }
+    }
+
+    /// Asked anew when a checkpoint has ended: many of the pages that were dirty meanwhile are those that it has written.
+    private func isDue(_ state: State) -> Bool {
+        if state.bytes >= policy.logBytes || state.events >= policy.events { return true }
+        let (hundreds, rest) = views.pages.maximumDirtyPages.quotientAndRemainder(dividingBy: 100)
+        return views.pages.writablePages >= hundreds * policy.dirtyPercent + rest * policy.dirtyPercent / 100
     }
 
     /// Ends the thread, after a last checkpoint if there is something new.
@@ -81,7 +83,7 @@ public final class Checkpointer: Sendable {
     }
 
     private func run() {
-        while let snapshot = state.wait({ Self.next(&$0) }) {
+        while let snapshot = state.wait({ next(&$0) }) {
             var failure: (any Error)?
             do { try views.checkpoint(snapshot) } catch { failure = error }
             state.withLock { $0.failure = failure }
@@ -89,11 +91,11 @@ public final class Checkpointer: Sendable {
     }
 
     /// Waits on nil; `.some(nil)` is the end.
-    private static func next(_ state: inout State) -> Snapshot?? {
-        guard state.isDue || state.isStopping else { return nil }
+    private func next(_ state: inout State) -> Snapshot?? {
+        guard state.isStopping || isDue(state) else { return nil }
         defer {
             state.newest = nil
-            (state.bytes, state.events, state.isDue) = (0, 0, false)
+            (state.bytes, state.events) = (0, 0)
         }
         if let newest = state.newest { return .some(newest) }
         return state.isStopping ? .some(nil) : nil

@@ -72,6 +72,9 @@ extension Views {
             guard snapshot.foldedOffset(ViewTree.records) < log.end.offset else { return }
             if opened.store.info.dirtyPages > opened.store.maximumDirtyPages / 2 { try views.checkpoint(snapshot) }
         }
+        if opened.store.snapshot().foldedOffset(ViewTree.records) > indexed.foldedOffset(ViewTree.records) {
+            FreedMemory.giveBack()
+        }
         return OpenedViews(
             views: views, finding: opened.finding, reasons: opened.reasons,
             checkpointOffset: opened.checkpoint?.position.offset ?? 0, keeper: IndexKeeper(indexed))
