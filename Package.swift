@@ -8,7 +8,10 @@ let package = Package(
         .executable(name: "strata", targets: ["strata"]),
         // The engine's own modules, for benchmarks and tools. No promise of stability.
         .library(
-            name: "StrataEngine", targets: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews"]),
+            name: "StrataEngine",
+            targets: [
+                "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "StrataStore",
+            ]),
     ],
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
@@ -18,6 +21,10 @@ let package = Package(
         .target(name: "StrataLog", dependencies: ["StrataModel", "StrataSystem"]),
         .target(name: "StrataTree", dependencies: ["StrataModel", "StrataSystem"]),
         .target(name: "StrataViews", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree"]),
+        .target(name: "StrataRules", dependencies: ["StrataModel", "StrataTree", "StrataViews"]),
+        .target(
+            name: "StrataStore",
+            dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules"]),
         .target(name: "StrataTool", dependencies: ["StrataModel", "StrataSystem", "StrataLog"]),
         .executableTarget(name: "strata", dependencies: ["StrataTool"]),
         .executableTarget(
@@ -43,6 +50,11 @@ let package = Package(
             name: "StrataTreeTests", dependencies: ["StrataTree", "TestSupport", "reader-child"],
             resources: [.copy("Golden")]),
         .testTarget(name: "StrataViewsTests", dependencies: ["StrataViews", "TestSupport"]),
+        // The rules once more, plain and slow; it shares nothing with StrataRules.
+        .target(name: "ReferenceModel", dependencies: ["StrataModel"], path: "Tests/ReferenceModel"),
+        .testTarget(name: "ReferenceModelTests", dependencies: ["ReferenceModel", "TestSupport"]),
+        .testTarget(name: "StrataRulesTests", dependencies: ["StrataRules", "TestSupport"]),
+        .testTarget(name: "StrataStoreTests", dependencies: ["StrataStore", "ReferenceModel", "TestSupport"]),
         .testTarget(name: "StrataToolTests", dependencies: ["StrataTool", "strata", "TestSupport"]),
         // The fuzz package builds the same sources; here their corpus is replayed.
         .target(

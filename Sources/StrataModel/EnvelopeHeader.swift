@@ -7,6 +7,9 @@ public struct EnvelopeHeader: Sendable, Equatable {
 
         public static let none = Self(rawValue: 0)
         public static let modifyRecords = Self(rawValue: 1)
+        public static let modifyZones = Self(rawValue: 2)
+        public static let modifySubscriptions = Self(rawValue: 3)
+        public static let console = Self(rawValue: 6)
 
         static let names = [
             "none", "modify records", "modify zones", "modify subscriptions", "schema", "account", "console",
@@ -24,7 +27,10 @@ public struct EnvelopeHeader: Sendable, Equatable {
         public init(rawValue: UInt64) { self.rawValue = rawValue }
 
         public static let `default` = Self(rawValue: 0)
+        public static let background = Self(rawValue: 1)
         public static let utility = Self(rawValue: 2)
+        public static let userInitiated = Self(rawValue: 3)
+        public static let userInteractive = Self(rawValue: 4)
 
         static let names = ["default", "background", "utility", "user-initiated", "user-interactive"]
 
@@ -45,7 +51,7 @@ public struct EnvelopeHeader: Sendable, Equatable {
     public var qualityOfService: QualityOfService
     public var groupID: String
     public var groupName: String
-    /// Order, atomicity and refused items of the request, encoded; reserved.
+    /// A ``RequestShape``, encoded.
     public var requestShape: ArraySlice<UInt8>
     public var isLazy: Bool
 

@@ -44,6 +44,18 @@ public struct Version: Hashable, Sendable, Comparable {
     /// Base 36 of ``packed``: what clients see as the record's change tag.
     public var tag: String { String(packed, radix: 36) }
 
+    /// Stands for an event of the commit that names it, whose offset is not known before it is in the log.
+    public static func ofThisCommit(eventIndex: UInt32) -> Version {
+        Version(offset: 0, eventIndex: eventIndex + 1)
+    }
+
+    public var isOfThisCommit: Bool { offset == 0 && eventIndex > 0 }
+
+    /// Itself, or what ``ofThisCommit(eventIndex:)`` stands for in the commit at `offset`.
+    public func resolved(in offset: UInt64) -> Version {
+        isOfThisCommit ? Version(offset: offset, eventIndex: eventIndex - 1) : self
+    }
+
     /// The version that a change tag names; nil for text that no tag can be.
     public init?(tag: String) {
         guard let packed = UInt64(tag, radix: 36), packed >> 63 == 0, String(packed, radix: 36) == tag else {

@@ -12,6 +12,7 @@ public struct Request: Sendable, Hashable {
         case modifyRecords(ModifyRecordsRequest)
         case modifyZones(ModifyZonesRequest)
         case modifySubscriptions(ModifySubscriptionsRequest)
+        case administer(AdministerRequest)
     }
 
     public var database: DatabaseID
@@ -36,6 +37,7 @@ public struct Request: Sendable, Hashable {
         case .modifyRecords: writer.append(1 as UInt8)
         case .modifyZones: writer.append(2 as UInt8)
         case .modifySubscriptions: writer.append(3 as UInt8)
+        case .administer: writer.append(4 as UInt8)
         }
         writer.append(database.scope.rawValue)
         try writer.append(name: database.owner)
@@ -44,6 +46,7 @@ public struct Request: Sendable, Hashable {
         case .modifyRecords(let request): try request.encode(into: &writer)
         case .modifyZones(let request): try request.encode(into: &writer)
         case .modifySubscriptions(let request): try request.encode(into: &writer)
+        case .administer(let request): request.encode(into: &writer)
         }
     }
 
@@ -70,6 +73,7 @@ public struct Request: Sendable, Hashable {
         case 1: content = .modifyRecords(try ModifyRecordsRequest(from: &reader))
         case 2: content = .modifyZones(try ModifyZonesRequest(from: &reader))
         case 3: content = .modifySubscriptions(try ModifySubscriptionsRequest(from: &reader))
+        case 4: content = .administer(try AdministerRequest(from: &reader))
         default: throw StrataError.newer("a request's kind", kind, reader)
         }
     }

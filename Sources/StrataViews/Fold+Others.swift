@@ -5,11 +5,11 @@ extension Fold {
     func applyName(_ body: UnsafeRawBufferPointer) throws {
         let interned = try InternedName(decoding: ArraySlice(body))
         let namespace = interned.name.namespace
-        if let known = try NameCache.known(namespace, interned.ordinal, in: fork) {
+        if let known = try fork.name(namespace, interned.ordinal) {
             guard known == interned.name else { throw Self.doubleName(expected: "\(known)", found: "\(interned.name)") }
             return
         }
-        guard try interned.ordinal == 1 || NameCache.known(namespace, interned.ordinal - 1, in: fork) != nil else {
+        guard try interned.ordinal == 1 || fork.name(namespace, interned.ordinal - 1) != nil else {
             throw StrataError(
                 .malformed, "A name leaves out an ordinal.",
                 .init(expected: "a name for \(interned.ordinal - 1)", found: "ordinal \(interned.ordinal)"))
@@ -87,14 +87,8 @@ extension Fold {
     /// Declarations of fields that the event does not name stay.
     private func applySchema(_ event: SchemaChangedEvent, at place: EventPlace) throws {
         let key = ViewKeys.numbers(event.type)
-        let known = try key.withUnsafeBytes { key in
-            try fork.get(ViewTree.schema, key) { row in
-                var reader = ByteReader(row, at: RowLayout.body)
-                return try SchemaChangedEvent(from: &reader).fields
-            }
-        }
         var fields: [UInt32: SchemaField] = [:]
-        for field in (known ?? []) + event.fields { fields[field.field] = field }
+        for field in try fork.schema(of: event.type) + event.fields { fields[field.field] = field }
         var merged = event
         merged.fields = fields.values.sorted { $0.field < $1.field }
         var sum: UInt128 = 0
@@ -151,11 +145,6 @@ extension Fold {
     private static func seed(_ id: TreeID, _ owner: UInt128...) -> UInt128 {
         let words = owner.flatMap { [$0.low.littleEndian, $0.high.littleEndian] }
         return words.withUnsafeBytes { DigestHash.hash(UInt128(id.rawValue), $0) }
-    }
-
-    /// Where the parts of a row are that is an event's body.
-    private enum RowLayout {
-        static let body = 40
     }
 
     /// Writes a row that is an event's body, with its contributions to the digests.

@@ -75,7 +75,7 @@ extension Fold {
     private func removeRecords(of zone: UInt64, _ row: ZoneRow) throws {
         if row.outwardCount > 0 { try removeOutwardReferences(of: zone) }
         let foreign = try foreignReferences(to: zone)
-        try withZoneBounds(zone) { lower, upper in
+        try ViewKeys.withBounds(ofNumber: zone) { lower, upper in
             try fork.deleteRange(ViewTree.references, from: lower, to: upper)
             try fork.deleteRange(ViewTree.records, from: lower, to: upper)
         }
@@ -85,7 +85,7 @@ extension Fold {
 
     private func removeOutwardReferences(of zone: UInt64) throws {
         var rows: [ReferenceKeys] = []
-        try withZoneBounds(zone) { lower, upper in
+        try ViewKeys.withBounds(ofNumber: zone) { lower, upper in
             try fork.scan(ViewTree.records, from: lower, to: upper) { key, state in
                 var keys = ReferenceKeys()
                 keys.start(source: key, zone: zone)
@@ -98,7 +98,7 @@ extension Fold {
 
     private func foreignReferences(to zone: UInt64) throws -> [[UInt8]] {
         var keys: [[UInt8]] = []
-        try withZoneBounds(zone) { lower, upper in
+        try ViewKeys.withBounds(ofNumber: zone) { lower, upper in
             try fork.scan(ViewTree.references, from: lower, to: upper) { key, _ in
                 var reader = KeyReader(key)
                 _ = try reader.readNumber()
@@ -109,15 +109,5 @@ extension Fold {
             }
         }
         return keys
-    }
-
-    /// The keys that begin with a zone's number.
-    private func withZoneBounds(
-        _ zone: UInt64, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Void
-    ) throws {
-        let lower = ViewKeys.numbers(zone)
-        // No key continues with FF where a number ends: numbers order as their values do.
-        let upper = zone == .max ? [0xFF] : ViewKeys.numbers(zone + 1)
-        try lower.withUnsafeBytes { lower in try upper.withUnsafeBytes { try body(lower, $0) } }
     }
 }

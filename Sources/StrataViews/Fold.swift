@@ -20,7 +20,7 @@ public final class Fold {
 
     public private(set) var fork: Fork
     var records = RecordFold()
-    private var slice = RecordSlice()
+    var slice = RecordSlice()
     /// Up to which commit everything has been applied.
     public private(set) var offset: UInt64
 
@@ -39,6 +39,14 @@ public final class Fold {
         let snapshot = try pages.publish(fork)
         fork = pages.fork()
         return snapshot
+    }
+
+    /// Folds what has been gathered, and goes on in a fork of the one that it returns, which is to be published first.
+    public func stack() throws -> Fork {
+        try flush()
+        let lower = fork
+        fork = Fork(on: lower)
+        return lower
     }
 
     /// Applies the events of a commit.

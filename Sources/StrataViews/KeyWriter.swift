@@ -108,6 +108,8 @@ public struct KeyReader {
         }
     }
 
+    public mutating func skipText() throws { while try readByte() != 0 {} }
+
     /// The rest of the key.
     public mutating func readLastText() throws -> UnsafeRawBufferPointer {
         defer { position = bytes.count }

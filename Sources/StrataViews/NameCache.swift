@@ -59,20 +59,12 @@ struct NameCache {
     }
 
     private static func name(_ namespace: UInt8, _ ordinal: UInt64, in fork: Fork) throws -> InternedName.Name {
-        guard let name = try Self.known(namespace, ordinal, in: fork) else {
+        guard let name = try fork.name(namespace, ordinal) else {
             throw StrataError(
                 .malformed, "An event uses an ordinal that has no name.",
                 .init(expected: "a name in namespace \(namespace)", found: "ordinal \(ordinal)"))
         }
         return name
-    }
-
-    /// The name of an ordinal; nil if it has none.
-    static func known(_ namespace: UInt8, _ ordinal: UInt64, in fork: Fork) throws -> InternedName.Name? {
-        let body = try ViewKeys.name(namespace, ordinal).withUnsafeBytes { key in
-            try fork.get(ViewTree.names, key) { [UInt8]($0) }
-        }
-        return try body.map { try InternedName(decoding: $0[...]).name }
     }
 }
 
@@ -117,6 +109,33 @@ enum ViewKeys {
         key.append(number: offset)
         key.append(number: zone)
         return key.bytes
+    }
+
+    static func record(_ record: RecordKey) -> [UInt8] {
+        var key = KeyWriter()
+        key.append(number: record.zone)
+        key.append(lastText: record.name.utf8)
+        return key.bytes
+    }
+
+    /// What the keys of all references to a record begin with that are of a kind; with `behind`, the first key after
+    /// them.
+    static func reference(_ target: RecordKey, _ kind: ReferenceKind, behind: Bool = false) -> KeyWriter {
+        var key = KeyWriter()
+        key.append(number: target.zone)
+        key.append(text: target.name.utf8)
+        key.append(byte: kind.rawValue + (behind ? 1 : 0))
+        return key
+    }
+
+    /// The keys that begin with a number.
+    static func withBounds<Result>(
+        ofNumber number: UInt64, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        let lower = ViewKeys.numbers(number)
+        // No key continues with FF where a number ends: numbers order as their values do.
+        let upper = number == .max ? [0xFF] : ViewKeys.numbers(number + 1)
+        return try lower.withUnsafeBytes { lower in try upper.withUnsafeBytes { try body(lower, $0) } }
     }
 
     static func numbers(_ numbers: UInt64...) -> [UInt8] {

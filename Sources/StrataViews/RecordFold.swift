@@ -51,7 +51,7 @@ struct RecordFold {
                 try save(body, at: place, over: exists)
                 exists = true
             } else {
-                try checkDeletion(body, of: exists)
+                try checkDeletion(body, of: exists, in: place.version.offset)
                 exists = false
             }
         }
@@ -103,13 +103,13 @@ struct RecordFold {
         swap(&state, &nextState)
     }
 
-    private func checkDeletion(_ body: UnsafeRawBufferPointer, of exists: Bool) throws {
+    private func checkDeletion(_ body: UnsafeRawBufferPointer, of exists: Bool, in offset: UInt64) throws {
         var reader = ByteReader(body)
         let event = try RecordDeletedEvent(from: &reader)
         try reader.expectEnd("an event")
         let version =
             try exists ? state.bytes.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version } : nil
-        guard version == event.previous, version != nil else {
+        guard version == event.previous?.resolved(in: offset), version != nil else {
             throw StrataError(
                 .brokenSequence, "A deletion does not follow the version that the record has.",
                 .init(expected: version?.tag ?? "no deletion", found: event.previous?.tag ?? "none"))

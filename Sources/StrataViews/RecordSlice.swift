@@ -36,6 +36,8 @@ struct RecordSlice {
     /// Whose records have events here.
     private(set) var zones: Set<UInt64> = []
     private var lastZone: UInt64?
+    /// Hashes of the keys, once somebody asks for them.
+    private var pending: Set<Int>?
 
     var count: Int { items.count }
     var byteCount: Int { bytes.count }
@@ -46,6 +48,21 @@ struct RecordSlice {
         order.removeAll(keepingCapacity: true)
         zones.removeAll(keepingCapacity: true)
         lastZone = nil
+        pending?.removeAll(keepingCapacity: true)
+    }
+
+    /// Whether a record may have events here; sometimes so without any.
+    mutating func mayContain(_ record: UnsafeRawBufferPointer) -> Bool {
+        if pending == nil {
+            pending = Set(items.map { item in bytes[item.key].withUnsafeBytes(Self.hash) })
+        }
+        return pending?.contains(Self.hash(record)) ?? true
+    }
+
+    private static func hash(_ key: UnsafeRawBufferPointer) -> Int {
+        var hasher = Hasher()
+        hasher.combine(bytes: key)
+        return hasher.finalize()
     }
 
     mutating func append(
@@ -59,6 +76,7 @@ struct RecordSlice {
             zones.insert(zone)
             lastZone = zone
         }
+        if pending != nil { pending?.insert(key.bytes.withUnsafeBytes(Self.hash)) }
         let start = bytes.count
         bytes.append(contentsOf: key.bytes)
         let middle = bytes.count

@@ -1,12 +1,16 @@
 import StrataModel
 import StrataTree
 
+/// How one record refers to another. The numbers are in keys.
+public enum ReferenceKind: UInt8, Sendable, CaseIterable {
+    case parent = 1
+    /// It is deleted with its target.
+    case deleting
+    case other
+}
+
 /// The rows of the references' tree that one record has, before and after a change.
 struct ReferenceKeys {
-    enum Kind: UInt8 {
-        case parent = 1, deleting, other
-    }
-
     private var source: [UInt8] = []
     private var zone: UInt64 = 0
     private var old: Set<[UInt8]> = []
@@ -43,7 +47,7 @@ struct ReferenceKeys {
     }
 
     /// - Returns: whether it leads to another zone.
-    mutating func collectNew(_ target: RecordKey, _ kind: Kind) -> Bool {
+    mutating func collectNew(_ target: RecordKey, _ kind: ReferenceKind) -> Bool {
         new.insert(row(target, kind))
         return target.zone != zone
     }
@@ -57,7 +61,7 @@ struct ReferenceKeys {
         return isOutward
     }
 
-    private static func kind(of reference: FieldValue.Reference) -> Kind {
+    private static func kind(of reference: FieldValue.Reference) -> ReferenceKind {
         reference.action == .deleteSelf ? .deleting : .other
     }
 
@@ -69,11 +73,8 @@ struct ReferenceKeys {
         }
     }
 
-    private func row(_ target: RecordKey, _ kind: Kind) -> [UInt8] {
-        var key = KeyWriter()
-        key.append(number: target.zone)
-        key.append(text: target.name.utf8)
-        key.append(byte: kind.rawValue)
+    private func row(_ target: RecordKey, _ kind: ReferenceKind) -> [UInt8] {
+        var key = ViewKeys.reference(target, kind)
         key.append(lastText: source)
         return key.bytes
     }

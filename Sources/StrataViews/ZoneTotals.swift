@@ -78,11 +78,3 @@ extension Fold {
         }
     }
 }
-
-extension Fork {
-    func zoneRow(_ database: UInt64, _ zone: UInt64) throws -> ZoneRow? {
-        try ViewKeys.zone(database, zone).withUnsafeBytes { key in
-            try get(ViewTree.zones, key) { try ZoneRow(decoding: $0) }
-        }
-    }
-}

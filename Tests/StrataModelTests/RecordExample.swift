@@ -1,6 +1,6 @@
 import StrataModel
 
-/// The worked record of docs/format.md §20: an event and the state that it makes, byte by byte.
+/// The worked record of docs/format.md §21: an event and the state that it makes, byte by byte.
 struct RecordExample {
     static let begin = "<!-- record-example:begin -->"
     static let end = "<!-- record-example:end -->"

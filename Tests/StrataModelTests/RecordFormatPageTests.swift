@@ -124,7 +124,7 @@ struct RecordFormatPageTests {
         #expect(limits["names in each table of a request; items of each list of it"] == "\(Request.maximumCount)")
     }
 
-    @Test("§20 The worked record is what the code writes; STRATA_UPDATE_DOCS=1 puts it there")
+    @Test("§21 The worked record is what the code writes; STRATA_UPDATE_DOCS=1 puts it there")
     func example() throws {
         let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
         let files = RealFileSystem()

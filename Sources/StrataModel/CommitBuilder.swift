@@ -1,0 +1,59 @@
+/// Writes the payload of a commit event by event, without a copy of each.
+///
+/// ```swift
+/// var commit = CommitBuilder()
+/// try commit.append(ZoneSavedEvent(zone: 3, database: 1))
+/// let payload = try commit.payload(EnvelopeHeader(user: 1))
+/// ```
+public struct CommitBuilder: Sendable {
+    private var events = ByteWriter(reserving: 512)
+    private var table = FieldTableBuilder()
+    /// How many events there are, which is the index of the next one.
+    public private(set) var count: UInt32 = 0
+
+    public init() {}
+
+    public var byteCount: Int { events.bytes.count }
+
+    /// - Returns: the event's index.
+    @discardableResult
+    public mutating func append(_ body: some EventBody) throws -> UInt32 {
+        try append(type(of: body).kind) { try body.encode(into: &$0) }
+    }
+
+    @discardableResult
+    public mutating func append(_ body: RecordSavedEvent) throws -> UInt32 {
+        // The builder's memory serves all records of a commit.
+        var table = self.table
+        defer { self.table = table }
+        return try append(RecordSavedEvent.kind) { try body.encode(into: &$0, with: &table) }
+    }
+
+    @discardableResult
+    public mutating func append(_ name: InternedName) throws -> UInt32 {
+        try append(.nameInterned) { $0.append(bytes: name.event.body) }
+    }
+
+    private mutating func append(_ kind: EventKind, _ body: (inout ByteWriter) throws -> Void) throws -> UInt32 {
+        guard count < Envelope.maximumEventCount else {
+            throw StrataError.tooLarge(
+                "the events of a commit", limit: Int(Envelope.maximumEventCount), found: Int(count) + 1)
+        }
+        events.appendVarint(kind.rawValue)
+        try events.appendMeasured(body)
+        defer { count += 1 }
+        return count
+    }
+
+    public func payload(_ header: EnvelopeHeader) -> [UInt8] {
+        precondition(count > 0, "a commit has an event at least")
+        let fields = header.encodedFields()
+        var writer = ByteWriter(reserving: fields.count + events.bytes.count + 16)
+        writer.append(Envelope.version)
+        writer.appendVarint(UInt64(fields.count))
+        writer.append(bytes: fields)
+        writer.appendVarint(UInt64(count))
+        events.bytes.withUnsafeBytes { writer.append(raw: $0) }
+        return writer.bytes
+    }
+}

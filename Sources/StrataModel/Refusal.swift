@@ -1,0 +1,64 @@
+/// Why a request, or one item of it, was not done: the answer of the rules, not a failure of the store.
+///
+/// ```swift
+/// if case .failure(let refusal) = result.saves[0], refusal.code == .serverRecordChanged {
+///     resolve(against: refusal.serverVersion)
+/// }
+/// ```
+public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The numbers of CKError.
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        public let rawValue: UInt64
+        public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+        public static let internalError = Self(rawValue: 1)
+        public static let serviceUnavailable = Self(rawValue: 6)
+        public static let notAuthenticated = Self(rawValue: 9)
+        public static let permissionFailure = Self(rawValue: 10)
+        public static let unknownItem = Self(rawValue: 11)
+        public static let invalidArguments = Self(rawValue: 12)
+        public static let serverRecordChanged = Self(rawValue: 14)
+        public static let serverRejectedRequest = Self(rawValue: 15)
+        public static let batchRequestFailed = Self(rawValue: 22)
+        public static let badDatabase = Self(rawValue: 24)
+        public static let zoneNotFound = Self(rawValue: 26)
+        public static let limitExceeded = Self(rawValue: 27)
+        public static let userDeletedZone = Self(rawValue: 28)
+        public static let referenceViolation = Self(rawValue: 31)
+        public static let serverResponseLost = Self(rawValue: 34)
+
+        static let names: [Code: String] = [
+            .internalError: "internal error", .serviceUnavailable: "service unavailable",
+            .notAuthenticated: "not authenticated", .permissionFailure: "permission failure",
+            .unknownItem: "unknown item", .invalidArguments: "invalid arguments",
+            .serverRecordChanged: "server record changed", .serverRejectedRequest: "server rejected request",
+            .batchRequestFailed: "batch request failed", .badDatabase: "bad database",
+            .zoneNotFound: "zone not found", .limitExceeded: "limit exceeded", .userDeletedZone: "user deleted zone",
+            .referenceViolation: "reference violation", .serverResponseLost: "server response lost",
+        ]
+
+        public var description: String { Self.names[self] ?? "error \(rawValue)" }
+    }
+
+    public var code: Code
+    public var message: String
+    /// What the store has of the record, if that is the reason.
+    public var serverVersion: Version?
+    /// What the client had seen of it.
+    public var baseVersion: Version?
+    /// The zone is gone because its user reset encrypted data.
+    public var didResetEncryptedData: Bool
+
+    public init(
+        _ code: Code, _ message: String, serverVersion: Version? = nil, baseVersion: Version? = nil,
+        didResetEncryptedData: Bool = false
+    ) {
+        self.code = code
+        self.message = message
+        self.serverVersion = serverVersion
+        self.baseVersion = baseVersion
+        self.didResetEncryptedData = didResetEncryptedData
+    }
+
+    public var description: String { "\(message) (\(code))" }
+}

@@ -1,0 +1,130 @@
+/// What the events of a commit leave out of the request that it came from (docs/format.md §20).
+public struct RequestShape: Sendable, Hashable {
+    public static let version: UInt8 = 1
+
+    public enum Kind: UInt8, Sendable, CaseIterable {
+        case modifyRecords = 1, modifyZones, modifySubscriptions, administer
+    }
+
+    public enum List: UInt8, Sendable, CaseIterable {
+        case saves, deletes
+    }
+
+    /// An item that no event stands for.
+    public struct LeftOut: Sendable, Hashable {
+        public var list: List
+        public var index: Int
+        /// Nil if there was nothing to do.
+        public var refusal: Refusal?
+        /// Of a zone that needed no save.
+        public var version: Version?
+
+        public init(_ list: List, index: Int, refusal: Refusal? = nil, version: Version? = nil) {
+            self.list = list
+            self.index = index
+            self.refusal = refusal
+            self.version = version
+        }
+    }
+
+    public var kind: Kind
+    public var policy: SavePolicy
+    public var isAtomic: Bool
+    /// What is before it is names and first writes.
+    public var firstItemEvent: UInt32
+    public var saveCount: Int
+    public var deleteCount: Int
+    public private(set) var leftOut: [LeftOut] = []
+    /// The items that were left out, in their order; nil if none was.
+    public private(set) var request: Request?
+
+    public init(
+        _ kind: Kind, policy: SavePolicy = .ifServerRecordUnchanged, isAtomic: Bool = false, firstItemEvent: UInt32,
+        saveCount: Int, deleteCount: Int
+    ) {
+        self.kind = kind
+        self.policy = policy
+        self.isAtomic = isAtomic
+        self.firstItemEvent = firstItemEvent
+        self.saveCount = saveCount
+        self.deleteCount = deleteCount
+    }
+
+    public mutating func leaveOut(_ items: [LeftOut], request: Request) {
+        guard !items.isEmpty else { return }
+        leftOut = items
+        self.request = request
+    }
+
+    public func encoded() throws -> [UInt8] {
+        var writer = ByteWriter(reserving: 16)
+        writer.append(Self.version)
+        writer.append(kind.rawValue)
+        writer.append(policy.rawValue | (isAtomic ? 4 : 0))
+        writer.appendVarint(UInt64(firstItemEvent))
+        writer.appendVarint(UInt64(saveCount))
+        writer.appendVarint(UInt64(deleteCount))
+        writer.appendVarint(UInt64(leftOut.count))
+        guard let request, !leftOut.isEmpty else { return writer.bytes }
+        for item in leftOut {
+            writer.append(item.list.rawValue)
+            writer.appendVarint(UInt64(item.index))
+            writer.appendVarint(item.refusal?.code.rawValue ?? 0)
+            writer.appendVersion(item.version ?? item.refusal?.serverVersion)
+            writer.append(item.refusal?.didResetEncryptedData == true ? 1 : 0 as UInt8)
+            writer.appendString(item.refusal?.message ?? "")
+        }
+        try request.encode(into: &writer)
+        return writer.bytes
+    }
+
+    public init(decoding bytes: ArraySlice<UInt8>) throws {
+        self = try bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            return try RequestShape(from: &reader)
+        }
+    }
+
+    private init(from reader: inout ByteReader) throws {
+        let version = try reader.read(UInt8.self, "a shape's version")
+        guard version == Self.version else { throw StrataError.newer("a shape's version", version, reader) }
+        let number = try reader.read(UInt8.self, "a shape's kind")
+        guard let kind = Kind(rawValue: number) else { throw StrataError.newer("a shape's kind", number, reader) }
+        let flags = try reader.read(UInt8.self, "a shape's flags")
+        guard flags < 8, let policy = SavePolicy(rawValue: flags & 3) else {
+            throw StrataError.newer("a shape's flags", flags, reader)
+        }
+        let first = try reader.readVarint("a shape's first event", atMost: Envelope.maximumEventCount)
+        self.init(
+            kind, policy: policy, isAtomic: flags & 4 != 0, firstItemEvent: UInt32(first),
+            saveCount: Int(try reader.readVarint("the number of saves", atMost: Request.maximumCount)),
+            deleteCount: Int(try reader.readVarint("the number of deletes", atMost: Request.maximumCount)))
+        leftOut = try reader.readList("the items that were left out") { try LeftOut(from: &$0) }
+        guard !leftOut.isEmpty else {
+            try reader.expectEnd("a shape")
+            return
+        }
+        request = try Request(decoding: reader.readRemainingBytes())
+    }
+}
+
+extension RequestShape.LeftOut {
+    fileprivate init(from reader: inout ByteReader) throws {
+        let number = try reader.read(UInt8.self, "an item's list")
+        guard let list = RequestShape.List(rawValue: number) else {
+            throw reader.malformed("an item's list", expected: "0 or 1", found: "\(number)")
+        }
+        self.init(list, index: Int(try reader.readVarint("an item's index", atMost: Request.maximumCount)))
+        let code = try reader.readVarint("an item's error")
+        let version = try reader.readVersion("an item's version")
+        let flags = try reader.read(UInt8.self, "an item's flags")
+        guard flags < 2 else { throw StrataError.newer("an item's flags", flags, reader) }
+        let message = try reader.readString("a message", atMost: RequestRefusedEvent.maximumMessageBytes)
+        if code == 0 {
+            self.version = version
+        } else {
+            refusal = Refusal(
+                Refusal.Code(rawValue: code), message, serverVersion: version, didResetEncryptedData: flags == 1)
+        }
+    }
+}

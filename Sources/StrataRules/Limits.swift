@@ -1,0 +1,33 @@
+/// How much a request may ask for (docs/rules.md §2).
+public struct Limits: Sendable, Hashable {
+    /// Saves and deletes together.
+    public var itemsPerRequest: Int
+    public var requestBytes: Int
+    public var recordBytes: Int
+    /// Records that refer to one with `deleteSelf`.
+    public var owningReferences: Int
+    /// Results of a page of a query or feed if nothing is said.
+    public var pageSize: Int
+    public var pageSizeMaximum: Int
+
+    public init(
+        itemsPerRequest: Int, requestBytes: Int, recordBytes: Int, owningReferences: Int, pageSize: Int,
+        pageSizeMaximum: Int
+    ) {
+        self.itemsPerRequest = itemsPerRequest
+        self.requestBytes = requestBytes
+        self.recordBytes = recordBytes
+        self.owningReferences = owningReferences
+        self.pageSize = pageSize
+        self.pageSizeMaximum = pageSizeMaximum
+    }
+
+    /// What CloudKit allows.
+    public static let service = Limits(
+        itemsPerRequest: 400, requestBytes: 2_000_000, recordBytes: 1_000_000, owningReferences: 750, pageSize: 200,
+        pageSizeMaximum: 400)
+    /// For servers and tools.
+    public static let embedded = Limits(
+        itemsPerRequest: 10_000, requestBytes: 64_000_000, recordBytes: 16_000_000, owningReferences: 1_000_000,
+        pageSize: 1_000, pageSizeMaximum: 10_000)
+}

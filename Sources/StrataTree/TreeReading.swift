@@ -1,0 +1,14 @@
+/// Trees that can be read: a snapshot's, or a fork's.
+public protocol TreeReading {
+    func get<Result>(
+        _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result?
+
+    func scan(
+        _ id: TreeID, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
+    ) throws
+}
+
+extension Snapshot: TreeReading {}
+extension Fork: TreeReading {}

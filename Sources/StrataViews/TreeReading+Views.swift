@@ -1,0 +1,128 @@
+import StrataModel
+import StrataTree
+
+/// What the trees of a store say, row by row.
+extension TreeReading {
+    public func ordinal(of name: InternedName.Name) throws -> UInt64? {
+        try ViewKeys.ordinal(of: name).withUnsafeBytes { key in
+            try get(ViewTree.ordinals, key) { row in
+                var reader = ByteReader(row)
+                return try reader.readVarint("an ordinal")
+            }
+        }
+    }
+
+    public func name(_ namespace: UInt8, _ ordinal: UInt64) throws -> InternedName.Name? {
+        try ViewKeys.name(namespace, ordinal).withUnsafeBytes { key in
+            try get(ViewTree.names, key) { try InternedName(decoding: ArraySlice($0)).name }
+        }
+    }
+
+    /// How many names of a kind have ordinals. They are dense, so it is found by halving.
+    public func nameCount(_ namespace: UInt8) throws -> UInt64 {
+        func exists(_ ordinal: UInt64) throws -> Bool {
+            try ViewKeys.name(namespace, ordinal).withUnsafeBytes { try get(ViewTree.names, $0) { _ in } } != nil
+        }
+        var end: UInt64 = 1
+        while try exists(end) { end *= 2 }
+        var (low, high) = (end / 2, end)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if try exists(middle) { low = middle } else { high = middle }
+        }
+        return low
+    }
+
+    public func zoneRow(_ database: UInt64, _ zone: UInt64) throws -> ZoneRow? {
+        try ViewKeys.zone(database, zone).withUnsafeBytes { key in
+            try get(ViewTree.zones, key) { try ZoneRow(decoding: $0) }
+        }
+    }
+
+    /// The zones of a database that are there or have been, in the order of their ordinals.
+    public func zoneRows(of database: UInt64) throws -> [(zone: UInt64, row: ZoneRow)] {
+        var rows: [(UInt64, ZoneRow)] = []
+        try ViewKeys.withBounds(ofNumber: database) { lower, upper in
+            try scan(ViewTree.zones, from: lower, to: upper) { key, row in
+                var reader = KeyReader(key)
+                _ = try reader.readNumber()
+                rows.append((try reader.readNumber(), try ZoneRow(decoding: row)))
+                return true
+            }
+        }
+        return rows
+    }
+
+    /// The encoded state of a record; valid only inside `body`.
+    public func withRecord<Result>(
+        _ record: RecordKey, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result? {
+        try ViewKeys.record(record).withUnsafeBytes { try get(ViewTree.records, $0, body) }
+    }
+
+    /// Calls `body` with each record of a zone, in the order of names, from the first that is not before `name`, until
+    /// it returns false.
+    public func forEachRecord(
+        of zone: UInt64, from name: String = "",
+        _ body: (_ name: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        try ViewKeys.withBounds(ofNumber: zone) { _, upper in
+            try ViewKeys.record(RecordKey(zone: zone, name: name)).withUnsafeBytes { lower in
+                try scan(ViewTree.records, from: lower, to: upper) { key, state in
+                    var reader = KeyReader(key)
+                    _ = try reader.readNumber()
+                    return try body(try reader.readLastText(), state)
+                }
+            }
+        }
+    }
+
+    /// The fields that a record type has.
+    public func schema(of type: UInt64) throws -> [SchemaField] {
+        try ViewKeys.numbers(type).withUnsafeBytes { key in
+            try get(ViewTree.schema, key) { row in
+                var reader = ByteReader(row, at: RowLayout.body)
+                return try SchemaChangedEvent(from: &reader).fields
+            }
+        } ?? []
+    }
+
+    /// The token that a device sent last for a zone, and the event that kept it.
+    public func clientToken(_ zone: UInt64, _ device: UInt64) throws -> (token: [UInt8], version: Version)? {
+        try ViewKeys.numbers(zone, device).withUnsafeBytes { key in
+            try get(ViewTree.clientTokens, key) { row in
+                var reader = ByteReader(row)
+                let version = try reader.readPackedVersion("a token's version")
+                var body = ByteReader(row, at: RowLayout.body)
+                return (try ClientTokenEvent(from: &body).token, version)
+            }
+        }
+    }
+
+    /// Calls `body` with the name of each record of a zone that refers to one of the same zone in a way, in the order of
+    /// names, until it returns false.
+    public func forEachSource(
+        of target: RecordKey, _ kind: ReferenceKind, _ body: (UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        var lower = ViewKeys.reference(target, kind)
+        lower.append(number: target.zone)
+        let upper = ViewKeys.reference(target, kind, behind: true)
+        try lower.bytes.withUnsafeBytes { lower in
+            try upper.bytes.withUnsafeBytes { upper in
+                try scan(ViewTree.references, from: lower, to: upper) { key, _ in
+                    var reader = KeyReader(key)
+                    _ = try reader.readNumber()
+                    try reader.skipText()
+                    _ = try reader.readByte()
+                    guard try reader.readNumber() == target.zone else { return false }
+                    return try body(try reader.readLastText())
+                }
+            }
+        }
+    }
+}
+
+/// Where the parts of a row are that is an event's body.
+enum RowLayout {
+    static let body = 40
+}
