@@ -61,7 +61,8 @@ public final class Checkpointer: Sendable {
         if hasBecomeDue { state.notifyAll() }
     }
 
-    /// Asked anew when a checkpoint has ended: many of the pages that were dirty meanwhile are those that it has written.
+    /// Asked anew when a checkpoint has ended: many of the pages that were dirty meanwhile are those that it has
+    /// written.
     private func isDue(_ state: State) -> Bool {
         if state.bytes >= policy.logBytes || state.events >= policy.events { return true }
         let (hundreds, rest) = views.pages.maximumDirtyPages.quotientAndRemainder(dividingBy: 100)
