@@ -3,6 +3,7 @@
 #include "cstrata.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -10,6 +11,12 @@ int strata_finish_writeback(int descriptor, int64_t position, int64_t count) {
     return sync_file_range(
         descriptor, position, count,
         SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+}
+
+void strata_give_back_freed_memory(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 int strata_name_this_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }

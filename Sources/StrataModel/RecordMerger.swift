@@ -39,7 +39,7 @@ public struct RecordMerger: Sendable {
         guard event.change == .create ? old == nil : event.isFull || old != nil else {
             throw StrataError(.malformed, "A record is created twice, or changed before it is there.")
         }
-        if let old, event.previous != old.version {
+        if let old, event.previous?.resolved(in: place.version.offset) != old.version {
             throw StrataError(
                 .brokenSequence, "A save does not follow the version that the record has.",
                 .init(expected: old.version.tag, found: event.previous?.tag ?? "none"))

@@ -4,7 +4,7 @@ import StrataModel
 enum NameRules {
     static let maximumCharacters = 255
 
-    /// Names of records and zones: 1 to 255 characters, counted as `NSString` does, without control characters.
+    /// Names of records and zones: 1 to 255 characters, as Unicode scalars, without control characters.
     static func isName(_ name: String) -> Bool {
         if isPlain(name) { return true }
         return isLength(name)
@@ -24,7 +24,8 @@ enum NameRules {
     /// Record types and keys: a letter, then letters, digits and `_`.
     static func isIdentifier(_ name: String) -> Bool {
         guard let first = name.utf8.first, isLetter(first), name.utf8.count <= maximumCharacters else { return false }
-        return name.utf8.allSatisfy { isLetter($0) || $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") || $0 == UInt8(ascii: "_") }
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        return name.utf8.allSatisfy { isLetter($0) || digits.contains($0) || $0 == UInt8(ascii: "_") }
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool {

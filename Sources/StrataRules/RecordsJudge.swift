@@ -35,11 +35,11 @@ struct RecordsJudge {
     mutating func decide() throws -> Decision {
         try checkRequest()
         if body.saves.isEmpty, body.deletes.isEmpty { return Decision(.nothing, RequestResult(), trace: trace) }
+        try findItems()
         if let offset = try repeatedOffset() {
             trace?.add("B65", "request", "the token is that of commit \(offset)")
             return Decision(.repeats(offset: offset), RequestResult(), trace: trace)
         }
-        try findItems()
         for index in saves.indices {
             do { try judgeSave(index) } catch let refusal as Refusal { refuseSave(index, refusal) }
         }
@@ -93,13 +93,32 @@ struct RecordsJudge {
     private func repeatedOffset() throws -> UInt64? {
         guard let token = body.clientToken, actor.device != 0 else { return nil }
         var offset: UInt64?
-        for zone in scene.zones where zone.isAlive {
-            guard zone.ordinal != 0, let known = try view.fold.fork.clientToken(zone.ordinal, actor.device),
-                known.token == token, offset ?? known.version.offset == known.version.offset
+        let places = Set(saves.map(\.zone) + deletes.map(\.zone)).filter { scene.zones[$0].isAlive }
+        for zone in places.map({ scene.zones[$0] }) {
+            guard zone.ordinal != 0, let row = zone.row,
+                let known = try view.fold.fork.clientToken(zone.ordinal, actor.device),
+                known.token == token, known.items == itemsDigest, known.version >= row.incarnation,
+                offset ?? known.version.offset == known.version.offset
             else { return nil }
             offset = known.version.offset
         }
         return offset
+    }
+
+    /// Tells requests apart that save or delete other records, or in another order.
+    var itemsDigest: UInt64 {
+        var bytes = ByteWriter(reserving: 1_024)
+        for (state, save) in zip(saves, body.saves) {
+            bytes.append(1 as UInt8)
+            bytes.appendString(scene.zones[state.zone].name)
+            bytes.appendString(save.record.name)
+        }
+        for (state, delete) in zip(deletes, body.deletes) {
+            bytes.append(2 as UInt8)
+            bytes.appendString(scene.zones[state.zone].name)
+            bytes.appendString(delete.name)
+        }
+        return UInt64(truncatingIfNeeded: bytes.bytes.withUnsafeBytes { DigestHash.hash(0, $0) })
     }
 
     private mutating func findItems() throws {

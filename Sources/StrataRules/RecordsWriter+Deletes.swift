@@ -48,7 +48,7 @@ extension RecordsWriter {
     mutating func appendTokens() throws {
         guard let token = judge.body.clientToken else { return }
         for zone in changedZones.map({ zones[$0] }).sorted() {
-            try commit.append(ClientTokenEvent(zone: zone, device: device, token: token))
+            try commit.append(ClientTokenEvent(zone: zone, device: device, token: token, items: judge.itemsDigest))
         }
     }
 

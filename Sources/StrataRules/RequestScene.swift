@@ -18,18 +18,22 @@ public struct RequestScene {
     init(_ request: Request, _ actor: ActorState, _ view: RulesView) throws {
         scope = request.database.scope
         let isService = actor.actor == .service
-        guard scope == .public || isService || request.database.owner.isEmpty
-                || isSameName(request.database.owner, actor.actor.user)
-        else { throw Refusal(.permissionFailure, "The database of another user cannot be written.") }
+        let ownRecordName = isService ? UserRecord.name(of: request.database.owner) : actor.recordName
+        func means(_ name: String) -> Bool {
+            name.isEmpty || name == "__defaultOwner__" || isSameName(name, ownRecordName)
+        }
+        let named = request.database.owner
+        // Where a client names the database of somebody else, none of its zones is the client's.
+        let isElsewhere =
+            scope != .public && !isService && !means(named) && !isSameName(named, actor.actor.user)
         owner = scope == .public ? "" : isService ? request.database.owner : actor.actor.user
         ownerOrdinal =
             owner.isEmpty ? 0 : isService ? try view.ordinal(of: .user(owner)) ?? 0 : actor.user
         let isKnown = scope == .public || ownerOrdinal != 0
         database = isKnown ? try view.ordinal(of: .database(scope, owner: ownerOrdinal)) ?? 0 : 0
-        let ownRecordName = isService ? UserRecord.name(of: owner) : actor.recordName
         var known: [ZoneID: Int] = [:]
         for id in request.names.zones {
-            let isOwn = id.owner.isEmpty || id.owner == "__defaultOwner__" || isSameName(id.owner, ownRecordName)
+            let isOwn = !isElsewhere && means(id.owner)
             let canonical = ZoneID(id.name, owner: isOwn ? "" : id.owner)
             if let place = known[canonical] {
                 places.append(place)

@@ -23,6 +23,13 @@ public struct Rules: Sendable {
         guard !context.actor.user.isEmpty else {
             throw Refusal(.notAuthenticated, "Nobody is signed in on this device.")
         }
+        if case .administer = request.content {
+            guard context.actor == .service else {
+                throw Refusal(.permissionFailure, "Only the service purges zones and resets encrypted data.")
+            }
+        } else if context.actor == .service {
+            throw Refusal(.permissionFailure, "The service purges zones and resets encrypted data, and nothing else.")
+        }
         switch request.content {
         case .modifyRecords(let body):
             var judge = try RecordsJudge(self, request, body, view, context)

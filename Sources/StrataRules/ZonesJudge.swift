@@ -173,9 +173,6 @@ struct ZonesJudge {
     // MARK: Of the service
 
     consuming func decide(_ body: AdministerRequest) throws -> Decision {
-        guard context.actor == .service else {
-            throw Refusal(.permissionFailure, "Only the service purges zones and resets encrypted data.")
-        }
         guard scene.scope == .private else { throw Refusal(.badDatabase, "The private database of a user is named.") }
         var commit = CommitBuilder()
         switch body {

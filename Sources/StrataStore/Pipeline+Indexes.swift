@@ -98,6 +98,12 @@ extension Pipeline {
         }
     }
 
+    /// At the end, so that the last checkpoint has them. Nobody else has a turn any more.
+    func completeIndexes() {
+        guard state.withLock({ $0.indexes.hasIndexes && $0.refusal == nil }) else { return }
+        while advancePublished() {}
+    }
+
     /// A slice while nobody asks for anything. The caller has both turns, and gives them up.
     func catchUpIndexes() {
         _ = advancePublished()

@@ -143,6 +143,7 @@ final class Pipeline: @unchecked Sendable {
         for worker in workers { worker.join() }
         // A caller may be at work on its own thread.
         state.wait { $0.isDeciding || $0.isAppending ? nil : () }
+        completeIndexes()
         line = nil
     }
 

@@ -29,6 +29,12 @@ public final class ReservedMemory: @unchecked Sendable {
     }
 }
 
+/// What the C library keeps of freed memory, so as to hand it out again.
+public enum FreedMemory {
+    /// Gives it back to the system. Takes milliseconds: for the end of work that needed far more than what follows.
+    public static func giveBack() { strata_give_back_freed_memory() }
+}
+
 /// Spreads threads over counters.
 public enum ThreadStripe {
     /// A number from 0 to 63 that seldom is another running thread's.

@@ -26,7 +26,7 @@ extension Checkpoints {
         let candidates = Self.candidates(before)
         let epoch = snapshot.epoch
         let options = options
-        let (plan, kept) = try core.withLedger { ledger -> ((CheckpointPlan, [KeptRecord]), [PageRun]) in
+        let (planned, kept) = try core.withLedger { ledger -> ((CheckpointPlan, [KeptRecord]), [PageRun]) in
             let plan = try ledger.planCheckpoint(at: epoch, owner: owner, otherBytes: otherBytes)
             let kept = KeptPolicy.chosen(
                 from: candidates, at: position.offset, retiredPages: plan.retiredPages, livePages: plan.livePages,
@@ -35,13 +35,16 @@ extension Checkpoints {
             return ((plan, kept), [])
         }
         let bytes = CheckpointRecord(
-            roots: snapshot.roots, free: plan.free, retired: plan.retired, kept: kept, opaque: opaque
+            roots: snapshot.roots, free: planned.free, retired: planned.retired, kept: kept, opaque: opaque
         ).encoded()
         let place = RecordPlace(
-            run: plan.record, byteCount: bytes.count, checksum: bytes.withUnsafeBytes { CRC32C.checksum($0) })
+            run: planned.record, byteCount: bytes.count, checksum: bytes.withUnsafeBytes { CRC32C.checksum($0) })
         let header = CheckpointHeader(
             sequence: before.lastSequence + 1, epoch: epoch, store: store, position: position,
-            pageCount: plan.pageCount, time: time.nowMicroseconds(), record: place)
+            pageCount: planned.pageCount, time: time.nowMicroseconds(), record: place)
+        // As long as the record, which says the same.
+        var plan = planned
+        plan.retired = []
         return CheckpointDraft(
             slot: before.targetIndex, owner: owner, plan: plan, header: header, kept: kept, opaque: opaque,
             recordBytes: bytes)
@@ -57,15 +60,33 @@ extension Checkpoints {
     }
 
     /// Writes and syncs everything but the header.
-    func writePages(_ draft: CheckpointDraft, isPaced: Bool) throws {
+    ///
+    /// - Parameter moved: gets the pages that are found in the file from now on.
+    func writePages(_ draft: CheckpointDraft, isPaced: Bool, _ moved: inout [MovedPage]) throws {
         try file.extend(toPages: draft.plan.pageCount, capacity: core.memory.capacity)
         let writer = SliceWriter(file: file.file, time: time, pace: isPaced ? options.pace : CheckpointSlice.takeAll)
-        try writer.write(draft.plan.dirty) { [core] number, target in
+        try writer.write(draft.plan.dirty, afterSlice: { move($0, &moved) }) { [core] number, target in
             // It is pinned, and only this thread moves pages to the file: it stays where it is.
             target.copyMemory(from: core.memory.slot(of: number), byteCount: PageLayout.pageBytes)
         }
         try writer.write(draft.recordBytes, to: draft.header)
         try file.file.sync()
+    }
+
+    /// Has pages found in the map of the file, which shows what has been written to it: their memory serves others long
+    /// before the checkpoint is over. A file that is read instead keeps them until then.
+    private func move(_ numbers: ArraySlice<PageNumber>, _ moved: inout [MovedPage]) {
+        guard file.base != nil else { return }
+        // Pinned and still in the arena.
+        moved += numbers.map {
+            MovedPage(number: $0, birth: Page(UnsafeRawPointer(core.memory.slot(of: $0))).birth)
+        }
+        core.memory.moveToFile(numbers)
+        core.withLedger { ledger in
+            ledger.markClean(numbers)
+            return ((), [])
+        }
+        core.room.changed()
     }
 }
 

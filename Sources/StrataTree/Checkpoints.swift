@@ -32,6 +32,8 @@ final class Checkpoints: Sendable {
         _ snapshot: Snapshot, at position: Position, opaque: [UInt8], isPaced: Bool = true
     ) throws -> Checkpoint {
         try inTurn {
+            // The lists of a large store are long, and of another length each time.
+            defer { if core.withLedger({ ($0.hasLongLists, []) }) { FreedMemory.giveBack() } }
             do {
                 return try writeInTurn(snapshot, at: position, opaque: opaque, isPaced: isPaced)
             } catch {
@@ -71,12 +73,12 @@ final class Checkpoints: Sendable {
         try check(snapshot, position, opaque, before)
         try clearRejected(before)
         let draft = try draft(snapshot, position, opaque, before)
+        var moved: [MovedPage] = []
         do {
-            try writePages(draft, isPaced: isPaced)
+            try writePages(draft, isPaced: isPaced, &moved)
         } catch {
-            if options.knobs.trustsFailedSync { core.memory.moveToFile(draft.plan.dirty) }
+            takeBack(moved)
             core.withLedger { ledger in
-                if options.knobs.trustsFailedSync { ledger.markClean(draft.plan.dirty) }
                 let freed = draft.pins.flatMap { ledger.unpin($0) }
                 return ((), freed + ledger.takeBackLoans(of: draft.owner))
             }
@@ -89,12 +91,23 @@ final class Checkpoints: Sendable {
         do {
             try file.writeSlot(draft.slot, draft.header.encoded())
         } catch {
+            takeBack(moved)
             // It may be on the medium now or later: what it reaches stays until the slot is overwritten for good.
             state.withLock { $0.doubtful += draft.pins }
             throw error
         }
         finish(draft, before)
         return Checkpoint(draft.header, opaque: opaque)
+    }
+
+    /// Nothing counts as written of a checkpoint that failed.
+    private func takeBack(_ moved: [MovedPage]) {
+        if options.knobs.trustsFailedSync { return }
+        core.memory.takeBack(moved)
+        core.withLedger { ledger in
+            ledger.markDirtyAgain(moved.lazy.map(\.number))
+            return ((), [])
+        }
     }
 
     private func check(
@@ -131,7 +144,7 @@ final class Checkpoints: Sendable {
 
     /// Everything is durable: the new checkpoint takes its slot, and what the old one kept alive is let go.
     private func finish(_ draft: CheckpointDraft, _ before: CheckpointSlots) {
-        core.memory.moveToFile(draft.plan.dirty)
+        if file.base == nil { core.memory.moveToFile(draft.plan.dirty) }
         let live = readers.liveEpochs(orAll: before.pinned)
         let letGo = state.withLock { state in
             var letGo = state.slots[draft.slot].pinned + state.doubtful + state.readers

@@ -51,8 +51,10 @@ extension PageLedger {
         let younger = younger(than: epoch).numbers.map { PageRun(first: $0, count: 1) }
         let unused = PageRun.coalesced(free.all + loans.values.flatMap { $0 } + younger)
         // A run born after the state is among the younger ones; one retired after it is reachable.
-        let retired = waiting.values.flatMap { runs in
-            runs.filter { $0.birth <= epoch && ($0.retired <= epoch || $0.isRecord) }
+        var retired: [RetiredRun] = []
+        retired.reserveCapacity(waiting.values.reduce(0) { $0 + $1.count })
+        for runs in waiting.values {
+            for run in runs where run.birth <= epoch && (run.retired <= epoch || run.isRecord) { retired.append(run) }
         }
         // Taking the record's pages out of a free run may leave two.
         let bytes = CheckpointRecord.byteCount(freeRuns: unused.count + 1, retiredRuns: retired.count) + otherBytes

@@ -19,6 +19,8 @@ struct PageLedger {
     private(set) var loans: [UInt64: [PageRun]] = [:]
     /// Published pages that no checkpoint has written yet.
     private(set) var dirty = PageSet()
+    /// Those of them that the newest state does not reach: no checkpoint of it writes them.
+    private var waitingDirty = PageSet()
     /// What each state brought since the last checkpoint, as far as it is still dirty. Nobody asks a store in memory.
     private(set) var births: [(epoch: UInt64, runs: [PageRun])] = []
     var remembersBirths = false
@@ -29,7 +31,12 @@ struct PageLedger {
     }
 
     var freeCount: Int { free.count }
+    /// Dirty pages that the newest state reaches: those that a checkpoint writes.
+    var writableCount: Int { dirty.count - waitingDirty.count }
     var waitingCount: Int { waiting.values.reduce(0) { $0 + $1.reduce(0) { $0 + $1.run.count } } }
+
+    /// Whether the lists of a checkpoint take mebibytes.
+    var hasLongLists: Bool { waiting.values.reduce(0) { $0 + $1.count } > 1 << 16 }
 
     // MARK: Lending
 
@@ -86,7 +93,9 @@ struct PageLedger {
             markClean(run.range)
             free.give(run)
         }
-        return unused + retired.flatMap { retire($0) }
+        var freed = unused
+        for run in retired { retire(run, &freed) }
+        return freed
     }
 
     // MARK: Pins
@@ -107,7 +116,10 @@ struct PageLedger {
         pins[index].count -= 1
         guard pins[index].count == 0 else { return [] }
         pins.remove(at: index)
-        return (waiting.removeValue(forKey: epoch) ?? []).flatMap { retire($0) }
+        var freed: [PageRun] = []
+        guard let runs = waiting.removeValue(forKey: epoch) else { return freed }
+        for run in runs { retire(run, &freed) }
+        return freed
     }
 
     private func firstPin(notBefore epoch: UInt64) -> Int {
@@ -122,14 +134,23 @@ struct PageLedger {
 
     /// - Returns: the run if it became free at once.
     mutating func retire(_ retired: RetiredRun) -> [PageRun] {
+        var freed: [PageRun] = []
+        retire(retired, &freed)
+        return freed
+    }
+
+    private mutating func retire(_ retired: RetiredRun, _ freed: inout [PageRun]) {
         let holders = firstPin(notBefore: retired.birth)..<firstPin(notBefore: retired.retired)
-        if !holders.isEmpty {
-            waiting[pins[(holders.lowerBound + holders.upperBound) / 2].epoch, default: []].append(retired)
-            return []
-        }
-        markClean(retired.run.range)
-        free.give(retired.run)
-        return [retired.run]
+        guard !holders.isEmpty else { return release(retired.run, &freed) }
+        waiting[pins[(holders.lowerBound + holders.upperBound) / 2].epoch, default: []].append(retired)
+        for number in retired.run.range where dirty.contains(number) { waitingDirty.insert(number) }
+    }
+
+    /// Nobody reaches these pages any more.
+    private mutating func release(_ run: PageRun, _ freed: inout [PageRun]) {
+        markClean(run.range)
+        free.give(run)
+        freed.append(run)
     }
 
     /// What a checkpoint kept, when its file is opened. All that is pinned on disk or by readers is pinned already.
@@ -149,7 +170,18 @@ struct PageLedger {
     }
 
     mutating func markClean(_ numbers: some Sequence<PageNumber>) {
-        for number in numbers { dirty.remove(number) }
+        for number in numbers {
+            dirty.remove(number)
+            waitingDirty.remove(number)
+        }
+    }
+
+    /// A checkpoint had written these pages, and then failed.
+    mutating func markDirtyAgain(_ numbers: some Sequence<PageNumber>) {
+        for number in numbers { dirty.insert(number) }
+        for run in waiting.values.lazy.joined() {
+            for number in run.run.range where dirty.contains(number) { waitingDirty.insert(number) }
+        }
     }
 
     /// A checkpoint of this epoch is on the medium.

@@ -39,7 +39,7 @@ extension PageMemory {
     }
 
     /// Pages that have been written to the file stay where they are, as far as the cache has room.
-    func keepAsFrames(_ numbers: [PageNumber], _ frames: Lock<FrameCache>) {
+    func keepAsFrames(_ numbers: some Sequence<PageNumber>, _ frames: Lock<FrameCache>) {
         let free = frames.withLock { frames in
             for number in numbers {
                 let place = places[Int(number)].load(ordering: .acquiring)

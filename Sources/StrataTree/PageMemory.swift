@@ -10,7 +10,9 @@ final class PageMemory: @unchecked Sendable {
     static let unknown: UInt32 = 0
     /// In the page file, and found whole.
     private static let inFile: UInt32 = 1
-    static let firstSlot: UInt32 = 2
+    /// It was in the page file, and a failed sync lost it.
+    private static let lost: UInt32 = 2
+    static let firstSlot: UInt32 = 3
 
     /// Page numbers are below this.
     let capacity: Int
@@ -78,7 +80,7 @@ final class PageMemory: @unchecked Sendable {
 
     /// The first look of this process at a page of the file: it is checked once.
     private func look(_ number: PageNumber) throws -> Page {
-        guard let source else { throw missing(number) }
+        guard let source, places[Int(number)].load(ordering: .acquiring) != Self.lost else { throw missing(number) }
         if let frames { return try read(number, source, frames) }
         let page = Page(try source.load(number))
         try PageCheck.check(page, number: number)
@@ -128,9 +130,9 @@ final class PageMemory: @unchecked Sendable {
         slots.withLock { $0.give(free) }
     }
 
-    /// These pages have been written to the file and synced; their slots become free once nobody looks there any more.
+    /// These pages have been written to the file; their slots become free once nobody looks there any more.
     /// Must not be called from inside a read section.
-    func moveToFile(_ numbers: [PageNumber]) {
+    func moveToFile(_ numbers: some Sequence<PageNumber>) {
         if let frames { return keepAsFrames(numbers, frames) }
         var free: [UInt32] = []
         for number in numbers {
@@ -140,6 +142,29 @@ final class PageMemory: @unchecked Sendable {
         sections.waitForReaders()
         slots.withLock { $0.give(free) }
     }
+
+    /// Brings pages back from the mapped file to the arena: what was written there may never have reached the medium,
+    /// and is only there until the kernel needs its memory. A page that is gone is damaged for whoever asks for it.
+    func takeBack(_ pages: [MovedPage]) {
+        for moved in pages {
+            let slot = try? { () throws -> UInt32? in
+                guard let source else { return nil }
+                let page = Page(try source.load(moved.number))
+                try PageCheck.check(page, number: moved.number)
+                guard page.birth == moved.birth, let slot = slots.withLock({ $0.take() }) else { return nil }
+                slotAddress(slot + Self.firstSlot).copyMemory(from: page.base, byteCount: PageLayout.pageBytes)
+                return slot
+            }()
+            let place = slot.map { $0 + Self.firstSlot } ?? Self.lost
+            places[Int(moved.number)].store(place, ordering: .sequentiallyConsistent)
+        }
+    }
+}
+
+/// A page that a checkpoint has written, and what it was.
+struct MovedPage {
+    var number: PageNumber
+    var birth: UInt64
 }
 
 /// Where pages come from that this process has not written.

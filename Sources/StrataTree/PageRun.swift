@@ -7,16 +7,33 @@ struct PageRun: Hashable, Sendable {
 }
 
 /// Pages that snapshots from `birth` on can reach, up to in front of `retired`.
+///
+/// There are as many as a large store has pages, so that each takes 24 bytes.
 struct RetiredRun: Equatable, Sendable {
-    var run: PageRun
-    var birth: UInt64
-    var retired: UInt64
-    /// They hold the record of the checkpoint of `birth`, and no tree reaches them.
-    var isRecord = false
+    private let first: PageNumber
+    private let count: UInt32
+    let birth: UInt64
+    /// 0 for a record, which nobody reaches but the checkpoint of `birth`.
+    private let end: UInt64
 
-    static func record(_ run: PageRun, of epoch: UInt64) -> RetiredRun {
-        RetiredRun(run: run, birth: epoch, retired: epoch + 1, isRecord: true)
+    init(run: PageRun, birth: UInt64, retired: UInt64) {
+        self.init(run, birth, end: retired)
     }
+
+    private init(_ run: PageRun, _ birth: UInt64, end: UInt64) {
+        first = run.first
+        // Page numbers have 32 bits, too.
+        count = UInt32(run.count)
+        self.birth = birth
+        self.end = end
+    }
+
+    static func record(_ run: PageRun, of epoch: UInt64) -> RetiredRun { RetiredRun(run, epoch, end: 0) }
+
+    var run: PageRun { PageRun(first: first, count: Int(count)) }
+    var retired: UInt64 { isRecord ? birth + 1 : end }
+    /// They hold the record of the checkpoint of `birth`, and no tree reaches them.
+    var isRecord: Bool { end == 0 }
 }
 
 extension PageRun {

@@ -40,38 +40,27 @@ extension PageStore {
         }
     }
 
+    /// The dirty pages of the newest state: those that a checkpoint would write now.
+    public var writablePages: Int { core.withLedger { ($0.writableCount, []) } }
+
     /// How many pages may wait for a checkpoint.
     public var maximumDirtyPages: Int { checkpoints?.options.maximumDirtyPages ?? Int.max }
 
-    /// Waits while more pages are dirty than the options allow; false if that takes too long.
+    /// Waits while a checkpoint would have more pages to write than the options allow; false if that takes too long.
     ///
-    /// From three quarters of that on it rests for a moment, so that writers slow down before they have to stop.
+    /// From half of that on, where checkpoints start, it rests for a moment, the longer the less room there is: writers
+    /// come down to the pace of the checkpoint before they would have to stop.
     /// Whoever writes calls it in front of each batch, on another thread than the one that writes checkpoints.
     public func awaitRoom(milliseconds: Int) -> Bool {
         guard let checkpoints else { return true }
         let limit = checkpoints.options.maximumDirtyPages
-        let (dirty, writable) = core.withLedger { ledger in
-            ((ledger.dirty.count, ledger.dirty.count > limit / 4 * 3 ? ledger.writableCount : 0), [])
-        }
-        if dirty > limit / 4 * 3, writable <= limit {
-            let excess = max(0, writable - limit / 4 * 3)
-            ThreadStripe.rest(microseconds: Int64(excess) * Self.longestRestMicroseconds / Int64(max(1, limit / 4)))
+        let writable = writablePages
+        if writable <= limit {
+            ThreadStripe.rest(microseconds: Room.rest(pages: writable, limit: limit))
             return true
         }
         return core.room.wait(milliseconds: milliseconds) { [core] in
-            core.withLedger { ledger in (ledger.dirty.count <= limit || ledger.writableCount <= limit, []) }
+            core.withLedger { ($0.writableCount <= limit, []) }
         }
-    }
-
-    private static var longestRestMicroseconds: Int64 { 20_000 }
-}
-
-extension PageLedger {
-    /// Dirty pages that the newest state reaches: those that a checkpoint writes.
-    var writableCount: Int {
-        let waitingDirty = waiting.values.lazy.joined().reduce(0) { sum, retired in
-            sum + retired.run.range.reduce(0) { $0 + (dirty.contains($1) ? 1 : 0) }
-        }
-        return dirty.count - waitingDirty
     }
 }

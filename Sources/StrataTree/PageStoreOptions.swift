@@ -7,7 +7,7 @@ public struct PageStoreOptions: Sendable {
     /// Pages that are written and not yet in the file, at most.
     public var maximumArenaPages: Int
     /// How many of those are in memory; what is beyond goes to a file without a name.
-    public var maximumMemoryPages = 65_536
+    public var maximumMemoryPages = 40_960
     /// Published pages that a checkpoint has yet to write, before writers should wait.
     public var maximumDirtyPages: Int
     /// How pages of the file are read.

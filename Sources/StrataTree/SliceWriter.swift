@@ -13,9 +13,11 @@ struct SliceWriter {
     /// - Parameters:
     ///   - numbers: ascending.
     ///   - isLast: whether nothing follows for which the last slice would have to rest.
+    ///   - afterSlice: gets the pages of a slice that has been handed to the disk.
     ///   - fill: writes a page's bytes; the checksum is set here.
     func write(
-        _ numbers: [PageNumber], isLast: Bool = true, _ fill: (PageNumber, UnsafeMutableRawPointer) throws -> Void
+        _ numbers: [PageNumber], isLast: Bool = true, afterSlice: (ArraySlice<PageNumber>) -> Void = { _ in },
+        _ fill: (PageNumber, UnsafeMutableRawPointer) throws -> Void
     ) throws {
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: max(1, min(numbers.count, Self.slicePages)) * PageLayout.pageBytes, alignment: 4_096)
@@ -27,6 +29,7 @@ struct SliceWriter {
             try writeSlice(numbers[start..<end], buffer, fill)
             let slice = CheckpointSlice(
                 byteCount: (end - start) * PageLayout.pageBytes, microseconds: time.nowMicroseconds() - began)
+            afterSlice(numbers[start..<end])
             start = end
             if start < numbers.count || !isLast { pace(slice) }
         }

@@ -32,9 +32,6 @@ public final class Checkpointer: Sendable {
         var lacksIndexes = false
         var bytes = 0
         var events = 0
-        var isDue = false
-        /// Whether there is enough for a checkpoint.
-        var isOver = false
         var isStopping = false
         /// Of the last try, if it failed.
         var failure: (any Error)?
@@ -60,26 +57,29 @@ public final class Checkpointer: Sendable {
     /// - Parameter hasAllIndexes: whether the indexes show the state's own records. Where they are behind, opening would
     ///   have to build them anew, so the checkpoint waits a while for a state in which they are not.
     public func didPublish(_ snapshot: Snapshot, bytes: Int, events: Int, hasAllIndexes: Bool = true) {
-        let dirty = views.pages.info.dirtyPages
-        let dirtyLimit = views.pages.maximumDirtyPages / 100 * policy.dirtyPercent
-        let isDue = state.withLock { state in
+        let hasBecomeDue = state.withLock { state in
             state.bytes += bytes
             state.events += events
-            let isOver = state.bytes >= policy.logBytes || state.events >= policy.events || dirty >= dirtyLimit
-            let isLate =
-                state.bytes >= 2 * policy.logBytes || state.events >= 2 * policy.events || dirty >= dirtyLimit * 3 / 2
             state.lacksIndexes = !hasAllIndexes
-            if hasAllIndexes || isLate || state.isStopping { state.newest = snapshot }
-            let isDue = isOver && state.newest != nil
-            if isDue { state.isDue = true }
-            state.isOver = isOver
-            return isDue
+            if hasAllIndexes || state.isStopping || isDue(state, patience: 2) { state.newest = snapshot }
+            return state.newest != nil && isDue(state)
         }
-        if isDue { state.notifyAll() }
+        if hasBecomeDue { state.notifyAll() }
+    }
+
+    /// Asked anew when a checkpoint has ended: many of the pages that were dirty meanwhile are those that it has
+    /// written.
+    ///
+    /// - Parameter patience: by how much the policy's limits may be passed.
+    private func isDue(_ state: State, patience: Int = 1) -> Bool {
+        if state.bytes >= policy.logBytes * patience || state.events >= policy.events * patience { return true }
+        let percent = min(policy.dirtyPercent * patience, (100 + policy.dirtyPercent) / 2)
+        let (hundreds, rest) = views.pages.maximumDirtyPages.quotientAndRemainder(dividingBy: 100)
+        return views.pages.writablePages >= hundreds * percent + rest * percent / 100
     }
 
     /// Whether a checkpoint would be written if only the indexes were not behind.
-    public var waitsForIndexes: Bool { state.withLock { $0.isOver && $0.lacksIndexes && !$0.isDue } }
+    public var waitsForIndexes: Bool { state.withLock { $0.lacksIndexes && isDue($0) } }
 
     /// Ends the thread, after a last checkpoint if there is something new.
     ///
@@ -96,7 +96,7 @@ public final class Checkpointer: Sendable {
     }
 
     private func run() {
-        while let snapshot = state.wait({ Self.next(&$0) }) {
+        while let snapshot = state.wait({ next(&$0) }) {
             var failure: (any Error)?
             do { try views.checkpoint(snapshot) } catch { failure = error }
             state.withLock { $0.failure = failure }
@@ -104,11 +104,11 @@ public final class Checkpointer: Sendable {
     }
 
     /// Waits on nil; `.some(nil)` is the end.
-    private static func next(_ state: inout State) -> Snapshot?? {
-        guard state.isDue || state.isStopping else { return nil }
+    private func next(_ state: inout State) -> Snapshot?? {
+        guard state.isStopping || state.newest != nil && isDue(state) else { return nil }
         defer {
             state.newest = nil
-            (state.bytes, state.events, state.isDue, state.isOver) = (0, 0, false, false)
+            (state.bytes, state.events) = (0, 0)
         }
         if let newest = state.newest { return .some(newest) }
         return state.isStopping ? .some(nil) : nil

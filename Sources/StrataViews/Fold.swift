@@ -23,6 +23,8 @@ public final class Fold {
     public private(set) var fork: Fork
     var records = RecordFold()
     var slice = RecordSlice()
+    /// Whether a part of a commit was applied, and the rest could not be: such a state must not be published.
+    private var isTorn = false
     private let limits: SliceLimits
     /// Takes full slices, so that they are all folded at once; nil if each is folded by itself.
     private let sorter: EventSorter?
@@ -72,8 +74,9 @@ public final class Fold {
                 .init(
                     offset: offset, expected: "\(self.offset + 1) to \(Version.maximumOffset)", found: "\(offset)"))
         }
-        do { try applyEvents(of: payload, offset: offset, time: time) } catch let error as StrataError {
-            throw error.located(offset: offset)
+        do { try applyEvents(of: payload, offset: offset, time: time) } catch {
+            isTorn = true
+            throw (error as? StrataError)?.located(offset: offset) ?? error
         }
         self.offset = offset
         guard slice.count >= limits.events || slice.byteCount >= limits.bytes else { return }
@@ -139,6 +142,9 @@ public final class Fold {
 
     /// - Parameter progress: called with the number of events that have been folded, if there are many.
     private func flush(progress: (Int) -> Void) throws {
+        if isTorn {
+            throw StrataError(.closed, "A commit was folded by half; the fork can only be dropped.")
+        }
         if let sorter, !sorter.isEmpty {
             // Its memory is better used for pages.
             if try slice.count > 0 && handOver() { slice = RecordSlice() }

@@ -104,13 +104,16 @@ extension TreeReading {
     }
 
     /// The token that a device sent last for a zone, and the event that kept it.
-    public func clientToken(_ zone: UInt64, _ device: UInt64) throws -> (token: [UInt8], version: Version)? {
+    public func clientToken(
+        _ zone: UInt64, _ device: UInt64
+    ) throws -> (token: [UInt8], items: UInt64, version: Version)? {
         try ViewKeys.numbers(zone, device).withUnsafeBytes { key in
             try get(ViewTree.clientTokens, key) { row in
                 var reader = ByteReader(row)
                 let version = try reader.readPackedVersion("a token's version")
                 var body = ByteReader(row, at: RowLayout.body)
-                return (try ClientTokenEvent(from: &body).token, version)
+                let event = try ClientTokenEvent(from: &body)
+                return (event.token, event.items, version)
             }
         }
     }

@@ -81,6 +81,9 @@ extension Views {
                 try views.checkpoint(snapshot, isPaced: false)
             }
         }
+        if opened.store.snapshot().foldedOffset(ViewTree.records) > indexed.foldedOffset(ViewTree.records) {
+            FreedMemory.giveBack()
+        }
         return OpenedViews(
             views: views, finding: opened.finding, reasons: opened.reasons,
             checkpointOffset: opened.checkpoint?.position.offset ?? 0, keeper: IndexKeeper(indexed))

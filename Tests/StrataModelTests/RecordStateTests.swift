@@ -94,7 +94,7 @@ struct RecordStateTests {
         bytes[0] = 2
         #expect(thrownError { _ = try RecordState(decoding: bytes[...]) }?.code == .newerFormat)
         bytes = hex(Self.golden)
-        bytes[bytes.count - 20] = 6
+        bytes[bytes.count - 20] = 8
         #expect(thrownError { _ = try RecordState(decoding: bytes[...]) }?.code == .newerFormat)
         bytes = hex(Self.golden.replacing("0507", with: "0007"))
         #expect(thrownError { _ = try RecordState(decoding: bytes[...]) }?.code == .malformed)

@@ -48,6 +48,31 @@ struct CheckpointerTests {
         #expect(try open(log).checkpointOffset == 25)
     }
 
+    @Test("One is written when half of what may be dirty is, and the next when that is so again")
+    func dirtyPages() throws {
+        let log = try openLog()
+        var history = NoteHistory(seed: 1)
+        var options = PageStoreOptions(maximumPages: 1 << 16, maximumArenaPages: 1 << 14, pace: { _ in })
+        options.maximumDirtyPages = 16
+        let views = try Views.open(
+            log, store: log.identity.storeID, in: Self.path, platform: platform, options: options
+        ).views
+        let checkpointer = try Checkpointer(views, policy: .init(logBytes: .max, events: .max))
+        var mostBefore = 0
+        for _ in 0..<2_000 where views.pages.info.checkpoints < 2 {
+            let before = views.pages.info.checkpoints
+            try history.append(1, to: log)
+            try follow(log, views, checkpointer)
+            if before == 0, views.pages.info.checkpoints == 0 {
+                mostBefore = max(mostBefore, views.pages.writablePages)
+            }
+            for _ in 0..<1_000 where views.pages.writablePages >= 8 { ThreadStripe.pause() }
+            #expect(views.pages.writablePages < 8)
+        }
+        #expect(views.pages.info.checkpoints >= 2 && mostBefore >= 4)
+        try checkpointer.stop()
+    }
+
     @Test("Nothing new means none", arguments: [0, 1])
     func nothingNew(commits: Int) throws {
         let log = try openLog()

@@ -110,7 +110,7 @@ struct LongNameTests {
         let pages = try store()
         let fork = pages.fork()
         let header = RecordHeader(
-            version: Version(packed: 1), type: 1, created: 1, createdBy: 1, modified: 1, modifiedBy: 1)
+            version: Version(offset: 1, eventIndex: 1), type: 1, created: 1, createdBy: 1, modified: 1, modifiedBy: 1)
         var state = ByteWriter()
         try RecordState(header: header, longName: other).encode(into: &state)
         try ViewKeys.record(Self.key(name)).withUnsafeBytes { key in

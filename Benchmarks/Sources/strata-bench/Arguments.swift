@@ -1,7 +1,7 @@
 /// What the caller asked for.
 struct Arguments {
     static let help = """
-        usage: tools/bench [WORKLOAD…] [--quick] [--json FILE]
+        usage: tools/bench [WORKLOAD…] [--quick] [--only PART] [--json FILE]
 
         Runs the workloads (all of them unless some are named) against their peers, rounds alternating,
         and compares medians with the bars. Exit 0: all bars met; 1: a bar was missed; 2: wrong usage;
@@ -9,11 +9,13 @@ struct Arguments {
 
         workloads: \(Runner.workloads.map(\.name).joined(separator: ", "))
         --quick      every metric at a smaller size, in under a minute
+        --only PART  of the views: \(ViewsWorkload.Part.allCases.map(\.rawValue).joined(separator: ", "))
         --json FILE  also writes one JSON object per metric and line
         """
 
     var workloads: [String] = []
     var isQuick = false
+    var part: ViewsWorkload.Part?
     var jsonPath: String?
     var showsHelp = false
 
@@ -23,6 +25,11 @@ struct Arguments {
             switch word {
             case "--help", "-h": showsHelp = true
             case "--quick": isQuick = true
+            case "--only":
+                guard let part = words.next().flatMap({ ViewsWorkload.Part(rawValue: $0) }) else {
+                    throw UsageError(message: "--only needs a part of the views")
+                }
+                self.part = part
             case "--json":
                 guard let path = words.next() else { throw UsageError(message: "--json needs a file") }
                 jsonPath = path

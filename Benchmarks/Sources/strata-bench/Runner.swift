@@ -10,6 +10,8 @@ struct WorkloadSize {
     /// About how long one side of one round takes.
     var roundSeconds: Double
     var isQuick: Bool
+    /// Nil for all of them.
+    var part: ViewsWorkload.Part?
 
     static let full = WorkloadSize(rounds: 7, roundSeconds: 2, isQuick: false)
     static let quick = WorkloadSize(rounds: 3, roundSeconds: 0.4, isQuick: true)
@@ -35,7 +37,9 @@ struct Runner {
         var measurements: [Measurement] = []
         for workload in Self.workloads where arguments.workloads.isEmpty || arguments.workloads.contains(workload.name)
         {
-            let made = workload.make(arguments.isQuick ? .quick : .full, folder)
+            var size = arguments.isQuick ? WorkloadSize.quick : .full
+            size.part = arguments.part
+            let made = workload.make(size, folder)
             measurements += try made.run(printError)
         }
         print(table(measurements))

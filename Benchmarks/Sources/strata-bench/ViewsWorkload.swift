@@ -20,19 +20,33 @@ struct ViewsWorkload: Workload {
         eventCount = size.isQuick ? 200_000 : 1_000_000
     }
 
-    /// `STRATA_BENCH_REBUILD=10000000` measures only the making anew, of so many records.
+    /// `STRATA_BENCH_REBUILD=10000000` makes so many records anew.
     var rebuiltRecords: Int? { getenv("STRATA_BENCH_REBUILD").flatMap { Int(String(cString: $0)) } }
 
+    enum Part: String, CaseIterable {
+        case replay, opening, retired, rebuild, bulk, checkpoint, sustained
+    }
+
     func run(_ progress: (String) -> Void) throws -> [Measurement] {
-        if rebuiltRecords != nil { return try rebuild(progress) }
-        if getenv("STRATA_BENCH_RETIRED") != nil { return try openingWithRetiredPages(progress) }
+        try Part.allCases.filter { size.part == nil || size.part == $0 }.flatMap { part in
+            switch part {
+            case .replay: try replays(progress)
+            case .opening: try openings(progress)
+            case .retired: try openingWithRetiredPages(progress)
+            case .rebuild: try rebuild(progress)
+            case .bulk: try durableLoad(progress)
+            case .checkpoint: try checkpointUnderLoad(progress)
+            case .sustained: try sustained(progress)
+            }
+        }
+    }
+
+    private func replays(_ progress: (String) -> Void) throws -> [Measurement] {
         let keys = SampleKeys(seed: 7, count: eventCount)
         progress("views: replay of \(eventCount) saves, random names")
         let random = try replay(keys, Array(0..<eventCount))
         progress("views: replay of \(eventCount) saves in the order of their names")
         let sorted = try replay(keys, keys.sorted(count: eventCount))
-        let openings = try openings(progress) + openingWithRetiredPages(progress)
-        let loads = try rebuild(progress) + durableLoad(progress) + checkpointUnderLoad(progress) + sustained(progress)
         return [
             Measurement(
                 workload: Self.name, metric: "replay, random names", unit: "thousand/s", strata: random,
@@ -40,7 +54,7 @@ struct ViewsWorkload: Workload {
             Measurement(
                 workload: Self.name, metric: "replay, names in order", unit: "thousand/s", strata: sorted,
                 bar: .atLeast(500)),
-        ] + openings + loads
+        ]
     }
 
     private func replay(_ keys: SampleKeys, _ order: [Int]) throws -> [Double] {

@@ -31,4 +31,7 @@ int strata_name_this_thread(const char *name);
 // Asks for memory that will be needed soon, a cache line at a time; promises nothing, and never faults.
 void strata_prefetch(const void *start, size_t count);
 
+// Returns memory that was allocated and freed to the system, where the C library can.
+void strata_give_back_freed_memory(void);
+
 #endif

@@ -18,6 +18,7 @@ final class BrokenLog: EventLog {
     var durableEnd: Position { log.durableEnd }
     var endTime: Int64? { log.endTime }
     var floor: Position { log.floor }
+    var assignsNextOffset: Bool { true }
     var maximumCommitBytes: Int { log.maximumCommitBytes }
     func prepare(_ commit: inout NewCommit) throws { try log.prepare(&commit) }
 

@@ -102,6 +102,26 @@ struct PageLedgerTests {
         #expect(ledger.dirtyPages(at: 7) == [again.range.upperBound - 1])
     }
 
+    @Test("What only older states reach is not counted as to be written, also after a checkpoint that failed")
+    func writable() throws {
+        var ledger = ledger()
+        let pages = try ledger.lendRun(5, to: 5)
+        ledger.pin(5)
+        _ = ledger.publish(fork: 5, unused: [], retired: [])
+        #expect(ledger.writableCount == 5)
+        ledger.pin(6)
+        let old = PageRun(first: pages.first, count: 2)
+        _ = ledger.publish(fork: 6, unused: [], retired: [RetiredRun(run: old, birth: 5, retired: 6)])
+        #expect(ledger.dirty.count == 5 && ledger.writableCount == 3)
+        ledger.markClean(pages.range)
+        #expect(ledger.dirty.count == 0 && ledger.writableCount == 0)
+        ledger.markDirtyAgain(pages.range)
+        #expect(ledger.dirty.count == 5 && ledger.writableCount == 3)
+        #expect(ledger.dirtyPages(at: 5) == Array(pages.range))
+        #expect(ledger.unpin(5) == [old])
+        #expect(ledger.dirty.count == 3 && ledger.writableCount == 3)
+    }
+
     @Test("Capacity is a limit, and what a checkpoint kept is there again")
     func capacityAndRestoring() throws {
         var ledger = PageLedger(pageCount: 2, capacity: 10)

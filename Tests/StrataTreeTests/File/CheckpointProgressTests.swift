@@ -1,0 +1,105 @@
+import StrataModel
+import StrataSystem
+import TestSupport
+import Testing
+
+@testable import StrataTree
+
+/// What a checkpoint gives back while it is being written.
+@Suite("Checkpoints under way")
+struct CheckpointProgressTests {
+    private static let pages = 3_000
+    private static let limit = 2_500
+
+    /// What is found between two slices.
+    private struct Look {
+        var arenaPages: Int
+        var writablePages: Int
+        var hasRoom: Bool
+        var value: [UInt8]?
+    }
+
+    private final class Looks: Sendable {
+        let all = Lock<[Look]>([])
+        let store = Lock<PageStore?>(nil)
+
+        func look() {
+            guard let store = store.withLock({ $0 }) else { return }
+            let look = Look(
+                arenaPages: store.info.arenaPages, writablePages: store.writablePages,
+                hasRoom: store.awaitRoom(milliseconds: 0),
+                value: try? store.snapshot().value(DurableRun.tree, Array("long 0".utf8)))
+            all.withLock { $0.append(look) }
+        }
+    }
+
+    private func looks(access: PageAccess) throws -> [Look] {
+        let looks = Looks()
+        var options = DurableRun.smallOptions
+        options.maximumDirtyPages = Self.limit
+        options.access = access
+        options.pace = { _ in looks.look() }
+        let run = try DurableRun(seed: 1, options: options)
+        looks.store.withLock { $0 = run.store }
+        try run.fill(pages: Self.pages)
+        looks.store.withLock { $0 = nil }
+        #expect(run.store.writablePages == 0)
+        return looks.all.withLock { $0 }
+    }
+
+    @Test("Each slice frees its memory and makes room, and its pages are read from the file from then on")
+    func slices() throws {
+        let looks = try looks(access: .map)
+        try #require(looks.count >= 2)
+        for (index, look) in looks.prefix(2).enumerated() {
+            let left = Self.pages + 100 - (index + 1) * SliceWriter.slicePages
+            #expect(look.arenaPages <= left && look.writablePages <= left)
+            #expect(look.hasRoom)
+            #expect(look.value == [UInt8](repeating: 5, count: 200 * PageLayout.overflowBytesPerPage))
+        }
+    }
+
+    @Test("A file that is read keeps its pages in memory until the checkpoint is over")
+    func readAccess() throws {
+        let looks = try looks(access: .read(cachedPages: 100))
+        try #require(looks.count >= 2)
+        #expect(looks.prefix(2).allSatisfy { $0.writablePages >= Self.pages && !$0.hasRoom })
+    }
+
+    @Test("A page that a failed sync lost is damage, not what was there before")
+    func lostPage() throws {
+        let run = try DurableRun(seed: 1)
+        try run.step(changes: 300)
+        try run.checkpoint()
+        let root = run.store.snapshot().roots[DurableRun.tree].page
+        let memory = run.store.core.memory
+        let birth = try memory.page(root).birth
+        memory.takeBack([MovedPage(number: root, birth: birth)])
+        #expect(memory.isInArena(root))
+        #expect(try run.store.snapshot().entries(DurableRun.tree).count == run.model.count)
+        memory.moveToFile([root])
+        memory.takeBack([MovedPage(number: root, birth: birth + 1)])
+        let error = #expect(throws: StrataError.self) { try run.store.snapshot().entries(DurableRun.tree) }
+        #expect(error?.code == .malformed && error?.context.offset == nil)
+    }
+
+    @Test("Writers rest the longer, the less room there is, and not at all up to half of it")
+    func rest() {
+        let rests = stride(from: 0, through: 4_000, by: 100).map { Room.rest(pages: $0, limit: 4_000) }
+        #expect(rests.prefix(21).allSatisfy { $0 == 0 } && rests[21] > 0)
+        #expect(zip(rests[20...], rests[21...]).allSatisfy { $0 < $1 })
+        #expect(rests.last == 64_000 && Room.rest(pages: 9_000, limit: 4_000) == 64_000)
+        #expect(rests[25] < 5_000, "a little beyond half, hardly")
+        for limit in 0...3 { #expect(Room.rest(pages: 1, limit: limit) >= 0) }
+    }
+
+    @Test("The lists of a large store are short of memory")
+    func retiredRunBytes() {
+        #expect(MemoryLayout<RetiredRun>.stride == 24)
+        let run = PageRun(first: .max - 4, count: 3)
+        let retired = RetiredRun(run: run, birth: 5, retired: 9)
+        #expect(retired.run == run && retired.birth == 5 && retired.retired == 9 && !retired.isRecord)
+        let record = RetiredRun.record(run, of: 5)
+        #expect(record.run == run && record.birth == 5 && record.retired == 6 && record.isRecord)
+    }
+}
