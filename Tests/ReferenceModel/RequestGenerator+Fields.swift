@@ -8,6 +8,7 @@ extension RequestGenerator {
         ("tags", FieldKind.string.list), ("numbers", FieldKind.int64.list), ("marks", FieldKind.double.list),
         ("owners", FieldKind.reference.list), ("secret", .sealed),
     ]
+    private static let illegalKeys = ["", "_key", "2nd", "na\u{EF}ve", String(repeating: "k", count: 256)]
     private static let kinds = keys.map(\.kind) + [.emptyList]
 
     mutating func drawFields(_ draft: inout Draft, _ record: RecordKey, _ zone: String) -> [FieldChange] {
@@ -21,7 +22,7 @@ extension RequestGenerator {
             }
             if dice.chance(2) { kind = dice.pick(Self.kinds) }
             if kind.isList, dice.chance(10) { kind = .emptyList }
-            if dice.chance(1) { name = dice.pick(["", "_key", "2nd", "na\u{EF}ve", String(repeating: "k", count: 256)]) }
+            if dice.chance(1) { name = dice.pick(Self.illegalKeys) }
             let ordinal = draft.names.ordinal(ofKey: name)
             guard !fields.contains(where: { $0.field == ordinal }) || dice.chance(8) else { continue }
             let isRemoved = dice.chance(12)

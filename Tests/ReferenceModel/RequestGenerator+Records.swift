@@ -14,7 +14,7 @@ extension RequestGenerator {
         let database: DatabaseID
         var names = RequestNames()
         var content = ModifyRecordsRequest()
-        /// Bytes of each save's fields but its title.
+        /// Where this request saves or deletes already.
         var taken: Set<ReferencePlace> = []
 
         func zone(_ name: String) -> ReferenceZone? {
@@ -31,8 +31,8 @@ extension RequestGenerator {
     }
 
     mutating func modifyingRecords(_ store: ReferenceStore, _ actor: Actor) -> Request {
-        let scope = dice.pick([.private, .private, .private, .private, .private, .public, .public] as [InternedName.Scope])
-        let database = DatabaseID(dice.chance(3) ? .shared : scope, owner: scope == .public ? "" : actor.user)
+        let scope: InternedName.Scope = dice.chance(3) ? .shared : dice.chance(70) ? .private : .public
+        let database = DatabaseID(scope, owner: scope == .public ? "" : actor.user)
         var draft = Draft(store: store, actor: actor, database: database)
         draft.content.policy = dice.pick([.ifServerRecordUnchanged, .ifServerRecordUnchanged, .changedKeys, .allKeys])
         draft.content.isAtomic = dice.chance(55)
