@@ -17,5 +17,5 @@ public struct ReferenceLimits: Sendable, Hashable {
         itemsPerRequest: 400, requestBytes: 2_000_000, recordBytes: 1_000_000, owningReferences: 750)
     /// Limits that generated requests reach.
     public static let small = ReferenceLimits(
-        itemsPerRequest: 9, requestBytes: 500, recordBytes: 220, owningReferences: 3)
+        itemsPerRequest: 9, requestBytes: 500, recordBytes: 220, owningReferences: 2)
 }

@@ -101,7 +101,6 @@ extension ReferenceStore {
             if bends(.creationDateIsKept), let earlier { record.created = earlier }
             earlierCreations[judgement.asker.database, default: [:]][place] = record.created
         }
-        if bends(.updateChangesCreator) { record.createdBy = actor.user }
         let isLater = time > old?.modified ?? .min
         record.modified = isLater || bends(.modifiedMayStandStill) ? time : (old?.modified ?? time) + 1_000
         record.modifiedBy = actor.user

@@ -41,7 +41,7 @@ extension ReferenceStore {
         // §9: what is written.
         case firstWriteMakesNoUserRecord, userRecordMadeOverSaved
         case parentIsNotTouched, touchGoesTwoLevels, touchChangesModification, savedParentIsTouched
-        case modifiedMayStandStill, creationDateIsKept, updateChangesCreator
+        case modifiedMayStandStill, creationDateIsKept
     }
 
     func bends(_ rule: Mutation) -> Bool { mutation == rule }

@@ -59,11 +59,14 @@ extension RequestGenerator {
         case .data: return .data(Array(repeating: 7, count: number / 5))
         case .location: return .location(.init(latitude: Double(number), longitude: 8))
         case .asset: return .asset(.init(hash: ContentHash(first: UInt128(number), second: 1), size: 9))
-        case .sealed:
-            let bytes = Array(repeating: UInt8(number), count: 24)
-            return .sealed(.init(keyID: 1, nonce: bytes, ciphertext: Array(bytes.prefix(17))))
+        case .sealed: return Self.encrypted(number)
         default: return .reference(drawReference(&draft, record, zone))
         }
+    }
+
+    static func encrypted(_ number: Int) -> FieldValue {
+        let bytes = Array(repeating: UInt8(number), count: 24)
+        return .sealed(.init(keyID: 1, nonce: bytes, ciphertext: Array(bytes.prefix(17))))
     }
 
     private mutating func drawReference(

@@ -25,8 +25,14 @@ extension RequestGenerator {
             self.zone(zone)?.records[ReferenceName(record)]
         }
 
-        func storedNames(_ zone: String) -> [String] {
-            (self.zone(zone)?.records.keys.map(\.text) ?? []).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        /// - Parameter changeable: only of records that the actor may change and delete.
+        func storedNames(_ zone: String, changeable: Bool = false) -> [String] {
+            let records = self.zone(zone)?.records ?? [:]
+            let names = records.keys.filter { name in
+                guard changeable, let record = records[name] else { return true }
+                return record.type != .users && (database.scope == .private || record.createdBy == actor.user)
+            }
+            return names.sorted().map(\.text)
         }
     }
 
@@ -51,7 +57,9 @@ extension RequestGenerator {
             let zone = dice.chance(80) ? home : drawZone(draft)
             let isDelete = dice.chance(20)
             var name = dice.pick(Self.recordNames)
-            let stored = draft.storedNames(zone)
+            // Mostly a record that the actor may change.
+            if draft.database.scope == .public, dice.chance(80) { name += draft.actor.user }
+            let stored = draft.storedNames(zone, changeable: dice.chance(85))
             if isDelete, !stored.isEmpty, dice.chance(75) { name = dice.pick(stored) }
             if dice.chance(3) { name = oddName(draft) }
             let owner = drawOwner(draft.store, draft.actor.user)
@@ -71,8 +79,8 @@ extension RequestGenerator {
 
     private mutating func drawZone(_ draft: Draft) -> String {
         guard draft.database.scope == .private else { return dice.chance(97) ? "_defaultZone" : dice.pick(Self.zones) }
-        if dice.chance(20) { return "_defaultZone" }
         let living = livingZones(draft.store, draft.actor.user)
+        if dice.chance(living.isEmpty ? 80 : 20) { return "_defaultZone" }
         return living.isEmpty || dice.chance(8) ? dice.pick(Self.zones) : dice.pick(living)
     }
 
@@ -109,8 +117,8 @@ extension RequestGenerator {
     ) -> Version? {
         let past = versions.past(draft.database, zone, name)
         switch dice.number(below: 100) {
-        case ..<85: return stored?.version
-        case ..<90: return nil
+        case ..<78: return stored?.version
+        case ..<85: return nil
         case ..<95: return past.isEmpty ? nil : dice.pick(past)
         case ..<98: return draft.zone(zone.text)?.records.values.map(\.version).min()
         default: return Version(offset: ReferenceStore.inventedOffset, eventIndex: 7)

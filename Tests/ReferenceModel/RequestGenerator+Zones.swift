@@ -46,6 +46,13 @@ extension RequestGenerator {
         return request
     }
 
+    mutating func savingAllZones() -> Request {
+        var request = Request(database: DatabaseID(.private), .modifyZones(ModifyZonesRequest()))
+        let zones = Self.zones.map { request.names.ordinal(of: ZoneID($0)) }
+        request.content = .modifyZones(ModifyZonesRequest(saves: zones.map { .init($0) }))
+        return request
+    }
+
     /// As many zones as a request may have, or one more; their names are illegal, so that none comes of it.
     private mutating func crowdOfZones() -> Request {
         var request = Request(database: DatabaseID(.private), .modifyZones(ModifyZonesRequest()))

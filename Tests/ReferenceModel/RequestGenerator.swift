@@ -38,7 +38,7 @@ public struct RequestGenerator: Sendable {
     public mutating func next(for store: ReferenceStore) -> Step {
         versions.look(at: store.state)
         // The clock mostly runs, and now and then stands or is set back.
-        time += dice.chance(85) ? 1 + Int64(dice.number(below: 9_000)) : -Int64(dice.number(below: 3) * 500)
+        time += dice.chance(75) ? 1 + Int64(dice.number(below: 9_000)) : -Int64(dice.number(below: 3) * 500)
         if planned.isEmpty { plan(store) }
         let (request, actor) = planned.removeFirst()
         if case .modifyRecords(let content) = request.content, content.clientToken != nil { tokened[actor] = request }
@@ -54,6 +54,11 @@ public struct RequestGenerator: Sendable {
         case ..<220: planned = [(modifyingZones(store, actor), actor)]
         case ..<260: if let (request, holder) = repeated() { planned = [(request, holder)] }
         case ..<275: planned = zoneReborn(store, actor)
+        case ..<310: if let request = owningSwapped(store, actor) { planned = [(request, actor)] }
+        case ..<400:
+            let isNew = store.state.databases[DatabaseID(.private, owner: actor.user)] == nil
+            if isNew, !actor.user.isEmpty { planned = [(savingUserRecord(store, actor), actor)] }
+        case ..<650: if livingZones(store, actor.user).count < 2 { planned = [(savingAllZones(), actor)] }
         default: break
         }
         if planned.isEmpty { planned = [(modifyingRecords(store, actor), actor)] }
@@ -92,11 +97,12 @@ public struct RequestGenerator: Sendable {
         }
         var record = Request(database: DatabaseID(.private), .modifyZones(ModifyZonesRequest()))
         let key = RecordKey(zone: record.names.ordinal(of: zone), name: dice.pick(Self.recordNames))
-        let title = FieldChange(record.names.ordinal(ofKey: "title"), .string("reborn"))
+        var fields = [FieldChange(record.names.ordinal(ofKey: "title"), .string("reborn"))]
+        if dice.chance(50) { fields.append(FieldChange(record.names.ordinal(ofKey: "secret"), Self.encrypted(5))) }
         let type = record.names.ordinal(ofType: Self.typeName(of: key.name))
         record.content = .modifyRecords(
             ModifyRecordsRequest(
-                saves: [.init(key, type: type, fields: [title])], policy: .allKeys, clientToken: newToken()))
+                saves: [.init(key, type: type, fields: fields)], policy: .allKeys, clientToken: newToken()))
         let ender = ending.content.isOfService ? Actor.service : actor
         // Now and then the zone is used again while it is not there.
         let between = dice.chance(50) ? [(record, actor)] : []
