@@ -6,12 +6,32 @@ extension RequestGenerator {
         var request = Request(
             database: DatabaseID(dice.chance(50) ? .private : .public), .modifyRecords(ModifyRecordsRequest()))
         let zone = request.names.ordinal(of: ZoneID("_defaultZone"))
-        let type = request.names.ordinal(ofType: dice.chance(75) ? "Users" : "Note")
+        let type = request.names.ordinal(ofType: dice.chance(60) ? "Users" : "Note")
         let save = ModifyRecordsRequest.Save(
             RecordKey(zone: zone, name: store.userRecordName(actor.user)), type: type,
             fields: [FieldChange(request.names.ordinal(ofKey: "title"), .string("me"))])
         request.content = .modifyRecords(ModifyRecordsRequest(saves: [save], clientToken: newToken()))
         return request
+    }
+
+    /// Records of which each owns the next, and the delete of the first.
+    mutating func ownedInTurn(_ store: ReferenceStore, _ actor: Actor) -> [(Request, Actor)] {
+        let living = livingZones(store, actor.user)
+        let zone = ZoneID(living.isEmpty ? "_defaultZone" : dice.pick(living))
+        var request = Request(database: DatabaseID(.private), .modifyRecords(ModifyRecordsRequest()))
+        let ordinal = request.names.ordinal(of: zone)
+        let type = request.names.ordinal(ofType: "Note")
+        let owner = request.names.ordinal(ofKey: "owner")
+        let keys = (0..<4).map { RecordKey(zone: ordinal, name: "link\($0)") }
+        var saves = [ModifyRecordsRequest.Save(keys[0], type: type)]
+        for (key, target) in zip(keys.dropFirst(), keys) {
+            let reference = FieldValue.Reference(target, action: .deleteSelf)
+            saves.append(.init(key, type: type, fields: [FieldChange(owner, .reference(reference))]))
+        }
+        var deleting = request
+        request.content = .modifyRecords(ModifyRecordsRequest(saves: saves, policy: .changedKeys))
+        deleting.content = .modifyRecords(ModifyRecordsRequest(deletes: [keys[dice.number(below: 2)]]))
+        return [(request, actor), (deleting, actor)]
     }
 
     /// One record lets go of a target that has as many as it may, and another takes its place.

@@ -38,7 +38,7 @@ public struct RequestGenerator: Sendable {
     public mutating func next(for store: ReferenceStore) -> Step {
         versions.look(at: store.state)
         // The clock mostly runs, and now and then stands or is set back.
-        time += dice.chance(75) ? 1 + Int64(dice.number(below: 9_000)) : -Int64(dice.number(below: 3) * 500)
+        time += dice.chance(88) ? 1 + Int64(dice.number(below: 9_000)) : -Int64(dice.number(below: 60) * 500)
         if planned.isEmpty { plan(store) }
         let (request, actor) = planned.removeFirst()
         if case .modifyRecords(let content) = request.content, content.clientToken != nil { tokened[actor] = request }
@@ -55,7 +55,8 @@ public struct RequestGenerator: Sendable {
         case ..<260: if let (request, holder) = repeated() { planned = [(request, holder)] }
         case ..<275: planned = zoneReborn(store, actor)
         case ..<310: if let request = owningSwapped(store, actor) { planned = [(request, actor)] }
-        case ..<400:
+        case ..<330: planned = ownedInTurn(store, actor)
+        case ..<420:
             let isNew = store.state.databases[DatabaseID(.private, owner: actor.user)] == nil
             if isNew, !actor.user.isEmpty { planned = [(savingUserRecord(store, actor), actor)] }
         case ..<650: if livingZones(store, actor.user).count < 2 { planned = [(savingAllZones(), actor)] }

@@ -8,7 +8,6 @@ import Testing
     @Test(arguments: ReferenceStore.Mutation.allCases)
     func `A broken rule is noticed`(mutation: ReferenceStore.Mutation) {
         let noticed = GeneratedRun.all.first { $0.divergence(of: mutation) != nil }
-        print("MUTATION \(mutation) \(noticed.map { "\($0.seed)" } ?? "NEVER")")
         #expect(noticed != nil, "no answer and no state differs in \(GeneratedRun.seedCount) seeds")
     }
 
@@ -29,7 +28,6 @@ import Testing
         for answer in GeneratedRun.all.flatMap(\.answers) {
             for code in ReferenceFixture.codes(of: answer) { counts[code, default: 0] += 1 }
         }
-        print("COUNTS \(counts)")
         for code in Self.codes { #expect(counts[code, default: 0] > 0, "\(code) never came") }
         let refused = counts.reduce(0) { $0 + ($1.key == nil ? 0 : $1.value) }
         #expect(counts[nil, default: 0] > refused)
@@ -39,7 +37,6 @@ import Testing
         let databases = GeneratedRun.all.flatMap { $0.end.databases.values }
         let zones = databases.flatMap { $0.zones.values }
         let records = zones.flatMap { $0.records.values }
-        print("RECORDS \(records.count) of \(zones.count) zones")
         #expect(records.count > 10 * GeneratedRun.all.count)
         for reason in ZoneDeletedEvent.Reason.allCases { #expect(zones.contains { $0.ending == reason }) }
         for kind in [FieldKind.sealed, .asset, .location, FieldKind.reference.list, .emptyList] {
