@@ -17,13 +17,13 @@ public final class CommitQueue: Sendable {
 
     private struct Waiting {
         var commit: NewCommit
-        var reply: CommitReply
+        var reply: Reply<Position>
     }
 
     private struct State {
         var waiting: [Waiting] = []
         var waitingBytes = 0
-        var admissions: [CommitAdmission] = []
+        var admissions: [Admission] = []
         /// Somebody is committing: the thread below, or a caller on its own.
         var isBusy = false
         var isClosed = false
@@ -48,7 +48,7 @@ public final class CommitQueue: Sendable {
             defer { giveUpTurn() }
             return try append([commit])[0].get()
         }
-        let ticket = CommitTicket()
+        let ticket = Ticket<Position>()
         while let gate = try enqueueOrGate(Waiting(commit: commit, reply: .ticket(ticket))) { gate.wait() }
         return try ticket.wait()
     }
@@ -164,7 +164,7 @@ public final class CommitQueue: Sendable {
     }
 
     /// Waits on nil; an empty batch is the end.
-    private static func nextBatch(_ state: inout State) -> (batch: [Waiting], admissions: [CommitAdmission])?? {
+    private static func nextBatch(_ state: inout State) -> (batch: [Waiting], admissions: [Admission])?? {
         if state.isBusy { return nil }
         if state.waiting.isEmpty { return state.isClosed ? .some(([], [])) : nil }
         var bytes = 0

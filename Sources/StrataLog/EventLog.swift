@@ -19,6 +19,9 @@ public protocol EventLog: AnyObject, Sendable {
     var endTime: Int64? { get }
     /// The history up to here has been let go: reads start after it.
     var floor: Position { get }
+    /// Whether the next commit gets the offset behind the end, unless somebody else comes first. Where it may get a
+    /// later one, a commit is decided only when the one before it is in the log.
+    var assignsNextOffset: Bool { get }
     /// Longest payload that a commit may have.
     var maximumCommitBytes: Int { get }
 

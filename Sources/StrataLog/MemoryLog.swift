@@ -51,6 +51,7 @@ public final class MemoryLog: EventLog {
     }
 
     public let maximumCommitBytes: Int
+    public var assignsNextOffset: Bool { hostility.gaps == 0 }
     private let hostility: Hostility
     private let random: SeededRandom
     private let touchFunction: TouchFunction

@@ -56,6 +56,7 @@ public final class SegmentedLog: EventLog {
     public var endTime: Int64? { catalog.read { $0.endTime } }
     public var floor: Position { catalog.read { $0.floor.position } }
     public var maximumCommitBytes: Int { LogFormat.maximumCommitBytes }
+    public var assignsNextOffset: Bool { true }
 
     public func commit(at offset: UInt64) throws -> Commit? { try catalog.commit(at: offset) }
     public func read(from offset: UInt64) throws -> any CommitCursor { try LogCursor(catalog, from: offset) }

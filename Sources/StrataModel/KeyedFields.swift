@@ -106,6 +106,12 @@ extension ByteWriter {
         append(bytes: bytes)
     }
 
+    mutating func appendField(_ key: UInt64, raw bytes: UnsafeRawBufferPointer) {
+        appendVarint(key)
+        appendVarint(UInt64(bytes.count))
+        append(raw: bytes)
+    }
+
     mutating func appendField(_ key: UInt64, _ body: (inout ByteWriter) throws -> Void) rethrows {
         appendVarint(key)
         try appendMeasured(body)

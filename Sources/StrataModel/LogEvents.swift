@@ -74,10 +74,12 @@ public struct TokensExpiredEvent: EventBody {
     public var offset: UInt64
     /// Ordinal of the database; 0 is all.
     public var database: UInt64
+    public var original: Version?
 
-    public init(offset: UInt64, database: UInt64 = 0) {
+    public init(offset: UInt64, database: UInt64 = 0, original: Version? = nil) {
         self.offset = offset
         self.database = database
+        self.original = original
     }
 
     private static let database: UInt64 = 4
@@ -85,7 +87,10 @@ public struct TokensExpiredEvent: EventBody {
     public func encode(into writer: inout ByteWriter) throws {
         try Self.check(offset)
         writer.appendVarint(offset)
-        writer.appendMeasured { $0.appendField(Self.database, database) }
+        writer.appendMeasured { writer in
+            writer.appendField(CommonField.original, original?.packed ?? 0)
+            writer.appendField(Self.database, database)
+        }
     }
 
     public init(from reader: inout ByteReader) throws {
@@ -93,7 +98,11 @@ public struct TokensExpiredEvent: EventBody {
         database = 0
         var fields = try KeyedFields(from: &reader, "the fields of an expiry")
         while var field = try fields.next() {
-            if field.key == Self.database { database = try field.number("a database") } else { try field.skip() }
+            switch field.key {
+            case CommonField.original: original = try field.version()
+            case Self.database: database = try field.number("a database")
+            default: try field.skip()
+            }
         }
     }
 }

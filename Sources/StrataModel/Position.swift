@@ -49,9 +49,11 @@ public struct Version: Hashable, Sendable, Comparable {
         Version(offset: 0, eventIndex: eventIndex + 1)
     }
 
+    public var isOfThisCommit: Bool { offset == 0 && eventIndex > 0 }
+
     /// Itself, or what ``ofThisCommit(eventIndex:)`` stands for in the commit at `offset`.
     public func resolved(in offset: UInt64) -> Version {
-        self.offset == 0 && eventIndex > 0 ? Version(offset: offset, eventIndex: eventIndex - 1) : self
+        isOfThisCommit ? Version(offset: offset, eventIndex: eventIndex - 1) : self
     }
 
     /// The version that a change tag names; nil for text that no tag can be.

@@ -27,10 +27,12 @@ public struct RecordMerger: Sendable {
 
     public init() {}
 
-    /// - Parameter state: the encoded state of the version before; nil if there is none, or the record was deleted.
+    /// - Parameters:
+    ///   - state: the encoded state of the version before; nil if there is none, or the record was deleted.
+    ///   - startsHere: whether a full event is taken as it is, whatever came before it.
     /// - Throws: ``StrataError`` if the event does not fit the state, or one of them is malformed.
     public mutating func apply(
-        _ event: RecordSavedView, at place: EventPlace, to state: UnsafeRawBufferPointer?,
+        _ event: RecordSavedView, at place: EventPlace, to state: UnsafeRawBufferPointer?, startsHere: Bool = false,
         into writer: inout ByteWriter
     ) throws {
         let old = try state.map { try RecordStateView($0, in: 0..<$0.count) }
@@ -44,16 +46,21 @@ public struct RecordMerger: Sendable {
         }
         let rest = try event.rest()
         // In a base a full event stands for all that came before it.
-        guard old != nil || event.change == .create || rest.original != nil else {
+        guard old != nil || event.change == .create || rest.original != nil || startsHere && event.isFull else {
             throw StrataError(
                 .brokenSequence, "A save changes a record that is not there.",
                 .init(expected: "a creation", found: "\(event.change)"))
         }
         let oldHeader = try old?.header()
+        try old?.require(name: UnsafeRawBufferPointer(rebasing: event.bytes[event.name]))
+        try old?.require(type: event.type)
         let start = writer.append(try Self.header(event, rest, place, oldHeader))
         let links = event.isFull ? nil : try old?.links()
         Self.appendLink(StateField.parent, event, rest.parent, old, links?.parent, into: &writer)
         Self.appendLink(StateField.share, event, rest.share, old, links?.share, into: &writer)
+        if event.name.count > RecordState.longestKeyName {
+            writer.appendField(StateField.longName, raw: UnsafeRawBufferPointer(rebasing: event.bytes[event.name]))
+        }
         writer.finishHeader(from: start)
         builder.removeAll()
         if let old, !event.isFull {
@@ -89,9 +96,7 @@ public struct RecordMerger: Sendable {
     ) {
         let source = change == nil ? old?.bytes : event.bytes
         guard let source, let range = change ?? kept, !range.isEmpty else { return }
-        writer.appendVarint(key)
-        writer.appendVarint(UInt64(range.count))
-        writer.append(raw: UnsafeRawBufferPointer(rebasing: source[range]))
+        writer.appendField(key, raw: UnsafeRawBufferPointer(rebasing: source[range]))
     }
 
     /// A table without removed keys is encoded as one of a state is.

@@ -42,18 +42,25 @@ public struct RecordHeader: Sendable, Hashable {
 /// state.fields.first { $0.field == title }?.value
 /// ```
 public struct RecordState: Sendable, Hashable {
+    /// Keys of the views hold names up to this whole. Of a longer one they hold a short form, and the state the name.
+    public static let longestKeyName = 300
+
     public var header: RecordHeader
     public var parent: RecordKey?
     public var share: RecordKey?
+    /// The record's name if it is longer than ``longestKeyName`` bytes.
+    public var longName: String?
     /// In the order of their ordinals.
     public var fields: [RecordField]
 
     public init(
-        header: RecordHeader, parent: RecordKey? = nil, share: RecordKey? = nil, fields: [RecordField] = []
+        header: RecordHeader, parent: RecordKey? = nil, share: RecordKey? = nil, longName: String? = nil,
+        fields: [RecordField] = []
     ) {
         self.header = header
         self.parent = parent
         self.share = share
+        self.longName = longName
         self.fields = fields
     }
 
@@ -66,6 +73,10 @@ public struct RecordState: Sendable, Hashable {
         let start = writer.append(header)
         if let parent { try writer.appendField(StateField.parent) { try $0.append(parent) } }
         if let share { try writer.appendField(StateField.share) { try $0.append(share) } }
+        if let longName {
+            try StrataError.checkName(longName, "a record name's bytes")
+            writer.appendField(StateField.longName, text: longName)
+        }
         writer.finishHeader(from: start)
         var builder = FieldTableBuilder()
         for field in fields { try builder.append(field.field, field.value) }
@@ -78,7 +89,9 @@ public struct RecordState: Sendable, Hashable {
             let links = try view.links()
             return RecordState(
                 header: try view.header(), parent: try links.parent.map { try view.key($0) },
-                share: try links.share.map { try view.key($0) }, fields: try view.allFields())
+                share: try links.share.map { try view.key($0) },
+                longName: links.longName.map { String(decoding: bytes[$0], as: UTF8.self) },
+                fields: try view.allFields())
         }
     }
 }
@@ -98,6 +111,7 @@ public struct RecordField: Sendable, Hashable {
 enum StateField {
     static let parent: UInt64 = 2
     static let share: UInt64 = 4
+    static let longName: UInt64 = 6
 }
 
 /// Where the fixed part of a state has what, and its form.
@@ -131,7 +145,7 @@ extension ByteWriter {
     }
 
     mutating func finishHeader(from start: Int) {
-        // Two names of at most 4,096 bytes and a dozen numbers are far below 65,536.
+        // Three names of at most 4,096 bytes and a dozen numbers are far below 65,536.
         overwrite(UInt16(bytes.count - start), at: start + StateLayout.size)
     }
 }

@@ -57,21 +57,54 @@ public struct RecordStateView {
             stateDigest: stateDigest, contentDigest: contentDigest)
     }
 
-    /// Where the bytes have the keys of the linked records, for ``key(_:)``.
-    public func links() throws -> (parent: Range<Int>?, share: Range<Int>?) {
+    /// What a state may have between its header and its fields, as places in the bytes.
+    public struct Links {
+        /// For ``key(_:)``.
+        public var parent: Range<Int>?
+        public var share: Range<Int>?
+        /// The record's name, which is text, if its key has only the short form.
+        public var longName: Range<Int>?
+    }
+
+    public func links() throws -> Links {
         var reader = ByteReader(bytes, in: range.lowerBound + StateLayout.rest..<tableStart)
         _ = try readHeader(from: &reader)
-        guard reader.remaining > 0 else { return (nil, nil) }
+        var links = Links()
+        guard reader.remaining > 0 else { return links }
         var fields = KeyedFields(reader)
-        var links: (parent: Range<Int>?, share: Range<Int>?)
-        while let field = try fields.next() {
+        while var field = try fields.next() {
             switch field.key {
             case StateField.parent: links.parent = try field.link()
             case StateField.share: links.share = try field.link()
+            case StateField.longName: links.longName = try field.longName()
             default: try field.skip()
             }
         }
         return links
+    }
+
+    /// - Throws: ``StrataError`` if the state is of a record with another type than an event says.
+    public func require(type: UInt64) throws {
+        let known = try header().type
+        guard type == known else {
+            throw StrataError(
+                .brokenSequence, "An event is of another record type than the record.",
+                .init(expected: "type \(known)", found: "type \(type)"))
+        }
+    }
+
+    /// - Throws: ``StrataError`` if the state, found by its key, is of a record with another name: keys hold only a
+    ///   short form of long ones.
+    public func require(name: UnsafeRawBufferPointer) throws {
+        guard name.count > RecordState.longestKeyName else { return }
+        guard let longName = try links().longName, bytes[longName].elementsEqual(name) else {
+            throw StrataError(.malformed, "Two long names have the same short form.")
+        }
+    }
+
+    public func require(name: String) throws {
+        var name = name
+        try name.withUTF8 { try require(name: UnsafeRawBufferPointer($0)) }
     }
 
     /// The key at a place that ``links()`` told.
@@ -104,6 +137,16 @@ public struct RecordStateView {
 }
 
 extension KeyedFields.Field {
+    /// Where the name of a record is that no key holds whole.
+    fileprivate mutating func longName() throws -> Range<Int> {
+        let range = value.position..<value.position + value.remaining
+        let name = try value.readRemainingText("a long name", atMost: Envelope.maximumNameBytes)
+        guard name.utf8.count > RecordState.longestKeyName else {
+            throw value.malformed("a long name", expected: "more than \(RecordState.longestKeyName) bytes")
+        }
+        return range
+    }
+
     /// Where a record key is in the bytes; empty if there is none. Its name is not judged as text.
     func link() throws -> Range<Int> {
         let range = value.position..<value.position + value.remaining

@@ -87,12 +87,16 @@ public struct ZoneDeletedEvent: EventBody {
     /// Which life of the zone ended.
     public var incarnation: Version?
     public var reason: Reason
+    public var original: Version?
 
-    public init(zone: UInt64, database: UInt64, incarnation: Version?, reason: Reason = .deleted) {
+    public init(
+        zone: UInt64, database: UInt64, incarnation: Version?, reason: Reason = .deleted, original: Version? = nil
+    ) {
         self.zone = zone
         self.database = database
         self.incarnation = incarnation
         self.reason = reason
+        self.original = original
     }
 
     public func encode(into writer: inout ByteWriter) throws {
@@ -100,7 +104,7 @@ public struct ZoneDeletedEvent: EventBody {
         writer.appendVarint(database)
         writer.appendVersion(incarnation)
         writer.append(reason.rawValue)
-        writer.appendVarint(0)
+        writer.appendFields(original: original)
     }
 
     public init(from reader: inout ByteReader) throws {
@@ -112,7 +116,6 @@ public struct ZoneDeletedEvent: EventBody {
             throw StrataError.newer("why a zone was deleted", number, reader)
         }
         self.reason = reason
-        var fields = try KeyedFields(from: &reader, "the fields of a deletion")
-        try fields.skipAll()
+        original = try reader.readOriginal()
     }
 }

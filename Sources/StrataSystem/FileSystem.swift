@@ -40,6 +40,14 @@ extension FileSystem {
         try syncDirectory(directory)
     }
 
+    /// A new file that gives its name up at once, and its space when it is closed, at the latest with the process.
+    public func openUnnamed(_ path: String) throws -> any File {
+        if try exists(path) { try remove(path) }
+        let file = try open(path, .create)
+        try remove(path)
+        return file
+    }
+
     public func readAll(_ path: String, atMost limit: Int) throws -> [UInt8] {
         let file = try open(path, .read)
         defer { file.close() }

@@ -133,8 +133,11 @@ extension Fork {
         }
     }
 
+    /// Whether ``load(_:_:)`` can give the tree its entries.
+    public func isEmpty(_ id: TreeID) -> Bool { roots[id].page == 0 }
+
     private func requireEmpty(_ id: TreeID) throws {
-        guard roots[id].page == 0 else {
+        guard isEmpty(id) else {
             throw StrataError(
                 .invalidArgument, "Only an empty tree can be loaded in bulk.",
                 .init(expected: "no entries", found: "\(roots[id].entryCount)"))

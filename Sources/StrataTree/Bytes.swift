@@ -37,6 +37,14 @@ enum Bytes {
         for index in 0..<4 { head = head << 8 | (index < bytes.count ? UInt32(bytes[index]) : 0) }
         return head
     }
+
+    /// A number as it stands in a file. The caller knows that it lies inside.
+    @inline(__always)
+    static func load<Number: FixedWidthInteger>(
+        _: Number.Type, _ bytes: UnsafeRawBufferPointer, at place: Int
+    ) -> Number {
+        Number(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: Number.self))
+    }
 }
 
 extension UnsafeRawBufferPointer {

@@ -29,11 +29,15 @@ extension PageStore {
     /// Makes a published state durable. The caller promises that the log durably holds `position`, and that the state
     /// is folded from exactly that.
     ///
-    /// - Parameter opaque: comes back when the file is opened.
+    /// - Parameters:
+    ///   - opaque: comes back when the file is opened.
+    ///   - isPaced: whether it rests between its slices, as the options say; pointless if nobody else needs the disk.
     /// - Throws: ``StrataError`` of file or disk; then the checkpoint before is still the newest.
     @discardableResult
-    public func checkpoint(_ snapshot: Snapshot, at position: Position, opaque: [UInt8] = []) throws -> Checkpoint {
-        try durable().write(snapshot, at: position, opaque: opaque)
+    public func checkpoint(
+        _ snapshot: Snapshot, at position: Position, opaque: [UInt8] = [], isPaced: Bool = true
+    ) throws -> Checkpoint {
+        try durable().write(snapshot, at: position, opaque: opaque, isPaced: isPaced)
     }
 
     private func durable() throws -> Checkpoints {
@@ -62,7 +66,7 @@ extension PageStore {
         guard isThere else { return nil }
         do {
             let bytes = try checkpoints.file.readRecord(checkpoint.record, epoch: checkpoint.epoch)
-            let record = try CheckpointRecord.decode(bytes, pageCount: checkpoint.pageCount)
+            let record = try CheckpointRecord.decode(bytes, pageCount: checkpoint.pageCount, skipsRuns: true)
             return Snapshot(core: core, epoch: checkpoint.epoch, roots: record.roots)
         } catch {
             core.unpin(checkpoint.epoch)

@@ -73,13 +73,22 @@ struct CheckpointRecord: Sendable {
         return bytes.bytes
     }
 
-    /// - Parameter pageCount: of the header; no run or root lies behind.
-    static func decode(_ bytes: [UInt8], pageCount: Int) throws -> CheckpointRecord {
+    /// - Parameters:
+    ///   - pageCount: of the header; no run or root lies behind.
+    ///   - skipsRuns: leaves free and retired runs empty: there may be many, and only who goes on writing from this
+    ///     checkpoint needs them.
+    static func decode(_ bytes: [UInt8], pageCount: Int, skipsRuns: Bool = false) throws -> CheckpointRecord {
         try bytes.withUnsafeBytes { bytes in
             var reader = RecordReader(bytes, pageCount: pageCount)
-            let record = CheckpointRecord(
-                roots: try reader.readRoots(), free: try reader.readFree(), retired: try reader.readRetired(),
-                kept: try reader.readKept(), opaque: try reader.readOpaque())
+            var record = CheckpointRecord(roots: try reader.readRoots(), free: [], retired: [], kept: [], opaque: [])
+            if skipsRuns {
+                try reader.skipRuns()
+            } else {
+                record.free = try reader.readFree()
+                record.retired = try reader.readRetired()
+            }
+            record.kept = try reader.readKept()
+            record.opaque = try reader.readOpaque()
             try reader.reader.expectEnd("record")
             return record
         }

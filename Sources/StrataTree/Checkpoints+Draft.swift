@@ -57,9 +57,9 @@ extension Checkpoints {
     }
 
     /// Writes and syncs everything but the header.
-    func writePages(_ draft: CheckpointDraft) throws {
+    func writePages(_ draft: CheckpointDraft, isPaced: Bool) throws {
         try file.extend(toPages: draft.plan.pageCount, capacity: core.memory.capacity)
-        let writer = SliceWriter(file: file.file, time: time, pace: options.pace)
+        let writer = SliceWriter(file: file.file, time: time, pace: isPaced ? options.pace : CheckpointSlice.takeAll)
         try writer.write(draft.plan.dirty) { [core] number, target in
             // It is pinned, and only this thread moves pages to the file: it stays where it is.
             target.copyMemory(from: core.memory.slot(of: number), byteCount: PageLayout.pageBytes)

@@ -28,10 +28,12 @@ final class Checkpoints: Sendable {
 
     /// Writes one and returns once it is durable. After an error the one before is still the newest, and another try is
     /// welcome.
-    func write(_ snapshot: Snapshot, at position: Position, opaque: [UInt8]) throws -> Checkpoint {
+    func write(
+        _ snapshot: Snapshot, at position: Position, opaque: [UInt8], isPaced: Bool = true
+    ) throws -> Checkpoint {
         try inTurn {
             do {
-                return try writeInTurn(snapshot, at: position, opaque: opaque)
+                return try writeInTurn(snapshot, at: position, opaque: opaque, isPaced: isPaced)
             } catch {
                 state.withLock { $0.failureCount += 1 }
                 throw error
@@ -62,13 +64,15 @@ final class Checkpoints: Sendable {
         return try body()
     }
 
-    private func writeInTurn(_ snapshot: Snapshot, at position: Position, opaque: [UInt8]) throws -> Checkpoint {
+    private func writeInTurn(
+        _ snapshot: Snapshot, at position: Position, opaque: [UInt8], isPaced: Bool
+    ) throws -> Checkpoint {
         let before = state.withLock { $0 }
         try check(snapshot, position, opaque, before)
         try clearRejected(before)
         let draft = try draft(snapshot, position, opaque, before)
         do {
-            try writePages(draft)
+            try writePages(draft, isPaced: isPaced)
         } catch {
             if options.knobs.trustsFailedSync { core.memory.moveToFile(draft.plan.dirty) }
             core.withLedger { ledger in

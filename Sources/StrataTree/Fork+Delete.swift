@@ -33,7 +33,13 @@ extension Fork {
 
     public func entryCount(_ id: TreeID) -> UInt64 { roots[id].entryCount }
     public func foldedOffset(_ id: TreeID) -> UInt64 { roots[id].foldedOffset }
-    public func setFoldedOffset(_ id: TreeID, _ offset: UInt64) { roots[id].foldedOffset = offset }
+    /// Says up to which commit a tree has been folded.
+    ///
+    /// - Throws: ``StrataError`` if the fork changes no more.
+    public func setFoldedOffset(_ id: TreeID, _ offset: UInt64) throws {
+        try requireOpen()
+        roots[id].foldedOffset = offset
+    }
 
     // MARK: Settling
 

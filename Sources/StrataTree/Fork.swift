@@ -38,7 +38,8 @@ public final class Fork {
 
     /// Lent and not in use. Some have a slot of the arena from an earlier use by this fork.
     private var available: [PageNumber] = []
-    private var availableRuns: [PageRun] = []
+    /// By how many pages they have.
+    private var availableRuns: [Int: [PageRun]] = [:]
     private var retired: [RetiredRun] = []
     /// From the root to a leaf; all its pages are this fork's own.
     let path = TreePath()
@@ -119,7 +120,7 @@ public final class Fork {
         if stage == .published { throw StrataError(.closed, "The fork has been published.") }
         stage = .published
         defer { lower = nil }
-        let unused = available.map { PageRun(first: $0, count: 1) } + availableRuns
+        let unused = available.map { PageRun(first: $0, count: 1) } + availableRuns.values.joined()
         core.withLedger { [epoch, retired] ledger in
             ledger.pin(epoch)
             return ((), ledger.publish(fork: epoch, unused: unused, retired: retired))
@@ -164,8 +165,8 @@ public final class Fork {
         let count = PageLayout.overflowPages(value.count)
         hasLoans = true
         let run: PageRun
-        if let place = availableRuns.firstIndex(where: { $0.count == count }) {
-            run = availableRuns.remove(at: place)
+        if let known = availableRuns[count]?.popLast() {
+            run = known
         } else {
             run = try core.withLedger { [epoch] ledger in (try ledger.lendRun(count, to: epoch), []) }
         }
@@ -173,7 +174,7 @@ public final class Fork {
         for number in run.range {
             let known = core.memory.isInArena(number) ? core.memory.slot(of: number) : nil
             guard let base = known ?? core.memory.takeSlot(for: number) else {
-                availableRuns.append(run)
+                availableRuns[count, default: []].append(run)
                 throw StrataError(.noSpace, "Too many pages have been written and are not in the page file yet.")
             }
             let none = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -190,7 +191,7 @@ public final class Fork {
         let run = PageRun(first: reference.first, count: reference.pageCount)
         let birth = try core.memory.page(reference.first).birth
         if birth == epoch {
-            availableRuns.append(run)
+            availableRuns[run.count, default: []].append(run)
         } else {
             retired.append(RetiredRun(run: run, birth: birth, retired: epoch))
         }

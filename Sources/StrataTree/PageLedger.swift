@@ -5,8 +5,9 @@ import StrataSystem
 /// reach it.
 ///
 /// A *pin* is an epoch that somebody can still read: a snapshot, a checkpoint, a reader of another process. A page with
-/// birth `b` that was retired at `r` may be used again once no pin `p` has `b <= p < r`. Each retired run waits at the
-/// first pin that holds it and is judged anew when that pin goes.
+/// birth `b` that was retired at `r` may be used again once no pin `p` has `b <= p < r`. Each retired run waits at one
+/// of the pins that hold it and is judged anew when that pin goes. New ones wait at the middle pin: in whatever order
+/// pins go, oldest or newest first, a run moves a few times and not once for each.
 struct PageLedger {
     /// Pages from here on have never been used.
     private(set) var pageCount: Int
@@ -121,9 +122,9 @@ struct PageLedger {
 
     /// - Returns: the run if it became free at once.
     mutating func retire(_ retired: RetiredRun) -> [PageRun] {
-        let index = firstPin(notBefore: retired.birth)
-        if index < pins.count, pins[index].epoch < retired.retired {
-            waiting[pins[index].epoch, default: []].append(retired)
+        let holders = firstPin(notBefore: retired.birth)..<firstPin(notBefore: retired.retired)
+        if !holders.isEmpty {
+            waiting[pins[(holders.lowerBound + holders.upperBound) / 2].epoch, default: []].append(retired)
             return []
         }
         markClean(retired.run.range)

@@ -33,7 +33,7 @@ extension PageStore {
                     rules.objection(to: header, fileBytes: try file.file.size(), path: path) == nil
                 else { continue }
                 try slot.set(epoch: header.epoch)
-                let reading = try SlotReading.read(index, of: file, rules, isValid: isValid)
+                let reading = try SlotReading.read(index, of: file, rules, skipsRuns: true, isValid: isValid)
                 guard reading.header == header || options.knobs.readsHeadersOnce else {
                     isOutdated = true
                     break
@@ -47,7 +47,7 @@ extension PageStore {
         throw StrataError(.notFound, "There is no checkpoint that can be read; fold the log.", .init(path: path))
     }
 
-    private static func newestFirst(_ file: PageFile) -> [Int] {
+    static func newestFirst(_ file: PageFile) -> [Int] {
         let sequences = (0..<ViewFormat.headerSlots).map {
             (try? CheckpointHeader.decode(try file.readSlot($0)))?.sequence ?? 0
         }

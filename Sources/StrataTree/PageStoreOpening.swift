@@ -24,9 +24,7 @@ struct PageStoreOpening {
                 try platform.files.open(path, .write), capacity: options.maximumPages, access: options.access)
             let rules = SlotRules(
                 store: store, capacity: options.maximumPages, skipsChainCheck: options.knobs.skipsChainCheck)
-            readings = try (0..<ViewFormat.headerSlots).map {
-                try SlotReading.read($0, of: file, rules, isValid: isValid)
-            }
+            readings = try readSlots(of: file, rules, isValid)
         } catch let error as StrataError where error.code == .inputOutput {
             return try begin(.damaged, [error], live: live)
         }
@@ -55,6 +53,18 @@ struct PageStoreOpening {
         return OpenedPageStore(
             store: store, checkpoint: Checkpoint(header, opaque: record.opaque),
             finding: reasons.isEmpty ? .whole : .otherSlot, reasons: reasons)
+    }
+
+    /// Of a checkpoint that is not taken it only matters what it pins.
+    private func readSlots(
+        of file: PageFile, _ rules: SlotRules, _ isValid: (Position) throws -> Bool
+    ) throws -> [SlotReading] {
+        var readings = (0..<ViewFormat.headerSlots).map { _ in SlotReading() }
+        for index in PageStore.newestFirst(file) {
+            let isTaken = Self.best(readings) != nil
+            readings[index] = try SlotReading.read(index, of: file, rules, skipsRuns: isTaken, isValid: isValid)
+        }
+        return readings
     }
 
     private static func best(_ readings: [SlotReading]) -> SlotReading? {

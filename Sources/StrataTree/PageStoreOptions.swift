@@ -69,6 +69,9 @@ public struct CheckpointSlice: Sendable {
     /// How long that took.
     public var microseconds: Int64
 
+    /// Does not rest.
+    static let takeAll: @Sendable (CheckpointSlice) -> Void = { _ in }
+
     /// Rests as long as the slice took, so that the log has half of the disk.
     public static let leaveHalf: @Sendable (CheckpointSlice) -> Void = { slice in
         ThreadStripe.rest(microseconds: min(max(slice.microseconds, 0), 1_000_000))

@@ -21,9 +21,28 @@ struct RecordReader {
         return count
     }
 
+    /// The bytes of a whole list: one that may be long is not read number by number.
+    private mutating func readList(_ what: StaticString, elementBytes: Int) throws -> UnsafeRawBufferPointer {
+        let count = try readCount(what, elementBytes: elementBytes)
+        return UnsafeRawBufferPointer(
+            rebasing: bytes[try reader.readRange(count: UInt64(count * elementBytes), what)])
+    }
+
+    /// Goes past both lists of runs.
+    mutating func skipRuns() throws {
+        _ = try readList("free runs", elementBytes: ViewFormat.freeRunBytes)
+        _ = try readList("retired runs", elementBytes: ViewFormat.retiredRunBytes)
+    }
+
     private mutating func readRun(_ what: StaticString) throws -> PageRun {
+        let run = try reader.readRange(count: UInt64(ViewFormat.freeRunBytes), what)
+        return try self.run(at: run.lowerBound, of: bytes, what)
+    }
+
+    @inline(__always)
+    private func run(at place: Int, of bytes: UnsafeRawBufferPointer, _ what: StaticString) throws -> PageRun {
         let run = PageRun(
-            first: try reader.read(UInt32.self, what), count: Int(try reader.read(UInt32.self, what)))
+            first: Bytes.load(UInt32.self, bytes, at: place), count: Int(Bytes.load(UInt32.self, bytes, at: place + 4)))
         guard run.count > 0, run.first >= ViewFormat.headerSlots, Int(run.first) + run.count <= pageCount else {
             throw reader.malformed(what, expected: "pages of the file", found: "\(run.first) + \(run.count)")
         }
@@ -48,23 +67,27 @@ struct RecordReader {
     }
 
     mutating func readFree() throws -> [PageRun] {
+        let list = try readList("free runs", elementBytes: ViewFormat.freeRunBytes)
         var runs: [PageRun] = []
-        for _ in 0..<(try readCount("free runs", elementBytes: ViewFormat.freeRunBytes)) {
-            let run = try readRun("free run")
-            guard runs.last.map({ $0.range.upperBound <= run.first }) ?? true else {
-                throw reader.malformed("free run", expected: "behind the one before")
-            }
+        runs.reserveCapacity(list.count / ViewFormat.freeRunBytes)
+        var end: PageNumber = 0
+        for place in stride(from: 0, to: list.count, by: ViewFormat.freeRunBytes) {
+            let run = try run(at: place, of: list, "free run")
+            guard end <= run.first else { throw reader.malformed("free run", expected: "behind the one before") }
+            end = run.range.upperBound
             runs.append(run)
         }
         return runs
     }
 
     mutating func readRetired() throws -> [RetiredRun] {
+        let list = try readList("retired runs", elementBytes: ViewFormat.retiredRunBytes)
         var runs: [RetiredRun] = []
-        for _ in 0..<(try readCount("retired runs", elementBytes: ViewFormat.retiredRunBytes)) {
-            let run = try readRun("retired run")
-            let birth = try reader.read(UInt64.self, "birth")
-            let retired = try reader.read(UInt64.self, "retired")
+        runs.reserveCapacity(list.count / ViewFormat.retiredRunBytes + 1)
+        for place in stride(from: 0, to: list.count, by: ViewFormat.retiredRunBytes) {
+            let run = try run(at: place, of: list, "retired run")
+            let birth = Bytes.load(UInt64.self, list, at: place + 8)
+            let retired = Bytes.load(UInt64.self, list, at: place + 16)
             if retired == 0, birth < UInt64.max {
                 runs.append(.record(run, of: birth))
                 continue

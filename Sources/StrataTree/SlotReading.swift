@@ -19,8 +19,9 @@ struct SlotReading: Sendable {
     var error: StrataError?
     var finding = PageFileFinding.missing
 
+    /// - Parameter skipsRuns: as for ``CheckpointRecord/decode(_:pageCount:skipsRuns:)``.
     static func read(
-        _ index: Int, of file: PageFile, _ rules: SlotRules, isValid: (Position) throws -> Bool
+        _ index: Int, of file: PageFile, _ rules: SlotRules, skipsRuns: Bool, isValid: (Position) throws -> Bool
     ) throws -> SlotReading {
         var reading = SlotReading()
         do {
@@ -44,7 +45,7 @@ struct SlotReading: Sendable {
         }
         do {
             let bytes = try file.readRecord(header.record, epoch: header.epoch)
-            reading.record = try CheckpointRecord.decode(bytes, pageCount: header.pageCount)
+            reading.record = try CheckpointRecord.decode(bytes, pageCount: header.pageCount, skipsRuns: skipsRuns)
             reading.finding = .whole
         } catch let error as StrataError {
             (reading.finding, reading.error) = (.damaged, error.located(path: file.path))

@@ -36,9 +36,7 @@ final class SpillFile: @unchecked Sendable {
 
     private func opened() throws -> any File {
         if let file { return file }
-        if try files.exists(path) { try files.remove(path) }
-        let file = try files.open(path, .create)
-        try files.remove(path)
+        let file = try files.openUnnamed(path)
         self.file = file
         return file
     }

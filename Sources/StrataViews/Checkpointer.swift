@@ -26,11 +26,15 @@ public final class Checkpointer: Sendable {
     }
 
     private struct State {
-        /// The newest state, if no checkpoint has it.
+        /// The newest state that may become a checkpoint, if none has it.
         var newest: Snapshot?
+        /// Whether indexes are behind in every state since the last checkpoint.
+        var lacksIndexes = false
         var bytes = 0
         var events = 0
         var isDue = false
+        /// Whether there is enough for a checkpoint.
+        var isOver = false
         var isStopping = false
         /// Of the last try, if it failed.
         var failure: (any Error)?
@@ -52,19 +56,30 @@ public final class Checkpointer: Sendable {
     public var failure: (any Error)? { state.withLock { $0.failure } }
 
     /// Tells of a state that was published, and of how much log it is more than the one before.
-    public func didPublish(_ snapshot: Snapshot, bytes: Int, events: Int) {
+    ///
+    /// - Parameter hasAllIndexes: whether the indexes show the state's own records. Where they are behind, opening would
+    ///   have to build them anew, so the checkpoint waits a while for a state in which they are not.
+    public func didPublish(_ snapshot: Snapshot, bytes: Int, events: Int, hasAllIndexes: Bool = true) {
         let dirty = views.pages.info.dirtyPages
         let dirtyLimit = views.pages.maximumDirtyPages / 100 * policy.dirtyPercent
         let isDue = state.withLock { state in
-            state.newest = snapshot
             state.bytes += bytes
             state.events += events
-            let isDue = state.bytes >= policy.logBytes || state.events >= policy.events || dirty >= dirtyLimit
+            let isOver = state.bytes >= policy.logBytes || state.events >= policy.events || dirty >= dirtyLimit
+            let isLate =
+                state.bytes >= 2 * policy.logBytes || state.events >= 2 * policy.events || dirty >= dirtyLimit * 3 / 2
+            state.lacksIndexes = !hasAllIndexes
+            if hasAllIndexes || isLate || state.isStopping { state.newest = snapshot }
+            let isDue = isOver && state.newest != nil
             if isDue { state.isDue = true }
+            state.isOver = isOver
             return isDue
         }
         if isDue { state.notifyAll() }
     }
+
+    /// Whether a checkpoint would be written if only the indexes were not behind.
+    public var waitsForIndexes: Bool { state.withLock { $0.isOver && $0.lacksIndexes && !$0.isDue } }
 
     /// Ends the thread, after a last checkpoint if there is something new.
     ///
@@ -93,7 +108,7 @@ public final class Checkpointer: Sendable {
         guard state.isDue || state.isStopping else { return nil }
         defer {
             state.newest = nil
-            (state.bytes, state.events, state.isDue) = (0, 0, false)
+            (state.bytes, state.events, state.isDue, state.isOver) = (0, 0, false, false)
         }
         if let newest = state.newest { return .some(newest) }
         return state.isStopping ? .some(nil) : nil

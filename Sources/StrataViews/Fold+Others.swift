@@ -55,7 +55,7 @@ extension Fold {
         case .tokensExpired:
             let event = try TokensExpiredEvent(from: &reader)
             _ = try records.names.hash(3, event.database, in: fork)
-            try putRow(ViewTree.expiredTokens, ViewKeys.numbers(event.database), body, place.version)
+            try putRow(ViewTree.expiredTokens, ViewKeys.numbers(event.database), body, event.original ?? place.version)
         case .subscriptionSaved: try applySubscription(try SubscriptionSavedEvent(from: &reader), body, at: place)
         case .subscriptionDeleted: try applyDeletion(of: try SubscriptionDeletedEvent(from: &reader))
         // What it replaces is the events around it, which are folded like any others.
@@ -138,7 +138,7 @@ extension Fold {
         var key = KeyWriter()
         key.append(number: database)
         key.append(number: user)
-        key.append(lastText: id.utf8)
+        key.append(lastName: id)
         return key.bytes
     }
 

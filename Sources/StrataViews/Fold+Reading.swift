@@ -13,9 +13,10 @@ extension Fold {
     public func withRecord<Result>(
         _ record: RecordKey, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
-        try ViewKeys.record(record).withUnsafeBytes { key in
-            if slice.count > 0, slice.mayContain(key) { try flush() }
-            return try fork.get(ViewTree.records, key, body)
+        if slice.count > 0 {
+            let mayBeGathered = ViewKeys.record(record).withUnsafeBytes { slice.mayContain($0) }
+            if mayBeGathered { try flush() }
         }
+        return try fork.withRecord(record, body)
     }
 }

@@ -29,16 +29,19 @@ extension Fold {
 
     func applyZoneDeleted(_ event: ZoneDeletedEvent, at place: EventPlace) throws {
         try requireDatabase(event.database, of: event.zone)
-        guard let before = try fork.zoneRow(event.database, event.zone), before.status == .alive,
-            before.incarnation == event.incarnation
-        else {
+        let before = try fork.zoneRow(event.database, event.zone)
+        let isAlive = before?.status == .alive
+        // In a base one event stands for a whole life that came and went.
+        let isStated = !isAlive && event.original != nil
+        guard let incarnation = event.incarnation, isStated || isAlive && before?.incarnation == incarnation else {
             throw StrataError(
                 .brokenSequence, "A zone was deleted in a life that it does not have.",
                 .init(expected: "a zone that is there", found: event.incarnation?.tag ?? "none"))
         }
-        try removeRecords(of: event.zone, before)
+        if let before, isAlive { try removeRecords(of: event.zone, before) }
         var row = ZoneRow(
-            status: Self.status(after: event.reason), version: place.version, incarnation: before.incarnation,
+            status: Self.status(after: event.reason), version: event.original ?? place.version,
+            incarnation: incarnation,
             lastChanged: place.version.offset)
         try setOwnDigests(&row, event.zone)
         try put(row, event.database, event.zone, over: before)

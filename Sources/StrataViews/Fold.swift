@@ -14,18 +14,27 @@ import StrataTree
 /// try fold.publish(to: store)
 /// ```
 public final class Fold {
-    /// Gathered events are folded when there are so many, or so many bytes of them.
-    private static let sliceEvents = 250_000
-    private static let sliceBytes = 96 << 20
+    /// Gathered events are folded, or handed to the sorter, when there are so many or so many bytes of them.
+    struct SliceLimits {
+        var events = 250_000
+        var bytes = 96 << 20
+    }
 
     public private(set) var fork: Fork
     var records = RecordFold()
     var slice = RecordSlice()
+    private let limits: SliceLimits
+    /// Takes full slices, so that they are all folded at once; nil if each is folded by itself.
+    private let sorter: EventSorter?
     /// Up to which commit everything has been applied.
     public private(set) var offset: UInt64
 
-    public init(_ fork: Fork) {
+    public convenience init(_ fork: Fork) { self.init(fork, sorter: nil) }
+
+    init(_ fork: Fork, sorter: EventSorter?, limits: SliceLimits = SliceLimits()) {
         self.fork = fork
+        self.sorter = sorter
+        self.limits = limits
         offset = fork.foldedOffset(ViewTree.records)
     }
 
@@ -34,8 +43,11 @@ public final class Fold {
     ///
     /// - Parameter pages: those that the fork is of.
     @discardableResult
-    public func publish(to pages: PageStore) throws -> Snapshot {
-        try flush()
+    public func publish(to pages: PageStore) throws -> Snapshot { try publish(to: pages) { _ in } }
+
+    /// - Parameter progress: as that of ``flush(progress:)``.
+    func publish(to pages: PageStore, progress: (Int) -> Void) throws -> Snapshot {
+        try flush(progress: progress)
         let snapshot = try pages.publish(fork)
         fork = pages.fork()
         return snapshot
@@ -64,7 +76,25 @@ public final class Fold {
             throw error.located(offset: offset)
         }
         self.offset = offset
-        if slice.count >= Self.sliceEvents || slice.byteCount >= Self.sliceBytes { try flush() }
+        guard slice.count >= limits.events || slice.byteCount >= limits.bytes else { return }
+        if try !handOver() { try flush() }
+    }
+
+    /// Events that have been gathered and not folded, and their bytes.
+    var gathered: (events: Int, bytes: Int) {
+        ((sorter?.eventCount ?? 0) + slice.count, (sorter?.byteCount ?? 0) + slice.byteCount)
+    }
+
+    private func hasGathered(from zone: UInt64) -> Bool {
+        slice.zones.contains(zone) || sorter?.zones.contains(zone) == true
+    }
+
+    /// Puts the slice behind those that the sorter has; false if there is none, or no space for one more.
+    private func handOver() throws -> Bool {
+        guard let sorter else { return false }
+        do { try sorter.add(&slice) } catch let error as StrataError where error.code == .noSpace { return false }
+        slice.removeAll()
+        return true
     }
 
     private func applyEvents(of payload: UnsafeRawBufferPointer, offset: UInt64, time: Int64) throws {
@@ -97,7 +127,7 @@ public final class Fold {
         case .zoneSaved, .zoneDeleted:
             var reader = ByteReader(body)
             // The zone may end, or begin another life: its records first.
-            if slice.zones.contains(try reader.readVarint("the zone of an event")) { try flush() }
+            if hasGathered(from: try reader.readVarint("the zone of an event")) { try flush() }
             try applyOther(kind, body, at: place)
         case _ where kind.isAudit: break
         default: try applyOther(kind, body, at: place)
@@ -105,13 +135,22 @@ public final class Fold {
     }
 
     /// Folds what has been gathered.
-    public func flush() throws {
+    public func flush() throws { try flush { _ in } }
+
+    /// - Parameter progress: called with the number of events that have been folded, if there are many.
+    private func flush(progress: (Int) -> Void) throws {
+        if let sorter, !sorter.isEmpty {
+            // Its memory is better used for pages.
+            if try slice.count > 0 && handOver() { slice = RecordSlice() }
+            try records.fold(sorter, into: fork, progress: progress)
+            try sorter.removeAll()
+        }
         if slice.count > 0 {
             try records.fold(&slice, into: fork)
             slice.removeAll()
         }
         try writeZones()
-        for id in ViewTree.folded { fork.setFoldedOffset(id, offset) }
+        for id in ViewTree.folded { try fork.setFoldedOffset(id, offset) }
     }
 }
 

@@ -64,7 +64,7 @@ public struct IndexKeeper: Sendable {
     public mutating func advance(_ fork: Fork, to target: Snapshot, limit: Int) throws -> Bool {
         if underWay == nil {
             if target.shares(ViewTree.records, with: base) {
-                show(target, in: fork)
+                try show(target, in: fork)
             } else {
                 underWay = (target, [])
             }
@@ -72,7 +72,7 @@ public struct IndexKeeper: Sendable {
         if let (target, next) = underWay {
             guard let reached = try catchUp(fork, to: target, from: next, limit: limit) else {
                 underWay = nil
-                show(target, in: fork)
+                try show(target, in: fork)
                 return try build(fork, limit: 0)
             }
             underWay = (target, reached)
@@ -81,9 +81,9 @@ public struct IndexKeeper: Sendable {
         return try build(fork, limit: limit)
     }
 
-    private mutating func show(_ target: Snapshot, in fork: Fork) {
+    private mutating func show(_ target: Snapshot, in fork: Fork) throws {
         base = target
-        fork.setFoldedOffset(ViewTree.index, target.foldedOffset(ViewTree.records))
+        try fork.setFoldedOffset(ViewTree.index, target.foldedOffset(ViewTree.records))
     }
 
     /// The rows of an index in one database.

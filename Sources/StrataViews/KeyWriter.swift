@@ -5,7 +5,7 @@ import StrataModel
 /// ```swift
 /// var key = KeyWriter()
 /// key.append(number: zone)
-/// key.append(lastText: name)
+/// key.append(lastName: name)
 /// ```
 public struct KeyWriter: Sendable {
     /// Numbers up to this are one byte.
@@ -49,6 +49,39 @@ public struct KeyWriter: Sendable {
 
     /// Only at the end of a key.
     public mutating func append(lastText text: some Sequence<UInt8>) { bytes.append(contentsOf: text) }
+
+    /// A name that may be too long for a key, and then stands in its short form, which its row or its record completes.
+    public mutating func append(name: String) { Self.withKeyName(name) { append(text: $0) } }
+
+    /// Only at the end of a key.
+    public mutating func append(lastName name: String) { Self.withKeyName(name) { append(lastText: $0) } }
+
+    public mutating func append(lastName name: UnsafeRawBufferPointer) {
+        if name.count <= RecordState.longestKeyName {
+            append(lastText: name)
+        } else {
+            append(lastText: Self.shortForm(of: name))
+        }
+    }
+
+    private static func withKeyName(_ name: String, _ body: (UnsafeRawBufferPointer) -> Void) {
+        var name = name
+        name.withUTF8 { name in
+            let name = UnsafeRawBufferPointer(name)
+            if name.count <= RecordState.longestKeyName { return body(name) }
+            shortForm(of: name).withUnsafeBytes(body)
+        }
+    }
+
+    /// One byte longer than the longest name that stands whole, so that the two are told apart.
+    private static func shortForm(of name: UnsafeRawBufferPointer) -> [UInt8] {
+        let hash = DigestHash.hash(0, name)
+        let kept = name.prefix(RecordState.longestKeyName + 1 - MemoryLayout.size(ofValue: hash))
+        return kept + withUnsafeBytes(of: hash.littleEndian) { [UInt8]($0) }
+    }
+
+    /// Whether a name that was read from a key is a short form.
+    static func isShortForm(_ name: UnsafeRawBufferPointer) -> Bool { name.count > RecordState.longestKeyName }
 
     public mutating func append(int64 number: Int64) { append(bits: UInt64(bitPattern: number) ^ 1 << 63) }
 

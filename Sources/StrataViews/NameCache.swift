@@ -81,17 +81,17 @@ enum ViewKeys {
         var key = KeyWriter()
         key.append(byte: name.namespace)
         switch name {
-        case .user(let text), .recordType(let text), .field(let text): key.append(lastText: text.utf8)
+        case .user(let text), .recordType(let text), .field(let text): key.append(lastName: text)
         case .device(let user, let text):
             key.append(number: user)
-            key.append(lastText: text.utf8)
+            key.append(lastName: text)
         case .database(let scope, let owner):
             key.append(byte: scope.rawValue)
             key.append(number: owner)
         case .zone(let database, let owner, let text):
             key.append(number: database)
             key.append(number: owner)
-            key.append(lastText: text.utf8)
+            key.append(lastName: text)
         }
         return key.bytes
     }
@@ -114,7 +114,7 @@ enum ViewKeys {
     static func record(_ record: RecordKey) -> [UInt8] {
         var key = KeyWriter()
         key.append(number: record.zone)
-        key.append(lastText: record.name.utf8)
+        key.append(lastName: record.name)
         return key.bytes
     }
 
@@ -123,7 +123,7 @@ enum ViewKeys {
     static func reference(_ target: RecordKey, _ kind: ReferenceKind, behind: Bool = false) -> KeyWriter {
         var key = KeyWriter()
         key.append(number: target.zone)
-        key.append(text: target.name.utf8)
+        key.append(name: target.name)
         key.append(byte: kind.rawValue + (behind ? 1 : 0))
         return key
     }

@@ -11,9 +11,10 @@ extension RecordFold {
         try state.withUnsafeBytes { bytes in
             let view = try RecordStateView(bytes, in: 0..<bytes.count)
             let header = try view.header()
+            let links = try view.links()
+            let name = links.longName.map { UnsafeRawBufferPointer(rebasing: bytes[$0]) } ?? name
             let record = DigestHash.hash(try names.hash(4, zone, in: fork), name)
             let type = try names.hash(5, header.type, in: fork)
-            let links = try view.links()
             let parentKey = try links.parent.map { try view.key($0) }
             let parent = try parentKey.map { try hash($0, in: fork) } ?? 0
             let share = try links.share.map { try hash(try view.key($0), in: fork) } ?? 0
@@ -26,11 +27,12 @@ extension RecordFold {
                 ])
             let creator = try names.hash(1, header.createdBy, in: fork)
             let modifier = try names.hash(1, header.modifiedBy, in: fork)
+            let device = try names.hash(2, header.modifiedWith, in: fork)
             let state = DigestHash.hash(
                 content,
                 words: [
                     header.version.packed, UInt64(bitPattern: header.created), UInt64(bitPattern: header.modified),
-                    creator.low, creator.high, modifier.low, modifier.high,
+                    creator.low, creator.high, modifier.low, modifier.high, device.low, device.high,
                 ])
             return (Digests(state: state, content: content), isOutward)
         }

@@ -3,6 +3,9 @@ import StrataTree
 
 /// Folds gathered events of records into the trees. A value of its own, so that a slice of events is one access to it.
 struct RecordFold {
+    /// How often progress is told.
+    private static let reportedEvents = 100_000
+
     var names = NameCache()
     var zones = ZoneTotals()
     var references = ReferenceKeys()
@@ -12,64 +15,114 @@ struct RecordFold {
     private var nextState = ByteWriter(reserving: 4_096)
     /// The zone of the record before, if it is there.
     private var livingZone: UInt64?
+    /// The key of the record in work; none has an empty one.
+    private var key: [UInt8] = []
+    private var zone: UInt64 = 0
+    /// What the zone's totals lose when the record changes; nil if there was none.
+    private var before: Before?
+    private var exists = false
+    /// Of the event in work.
+    private var place: EventPlace?
 
-    mutating func fold(_ slice: inout RecordSlice, into fork: Fork) throws {
-        livingZone = nil
-        try slice.forEachRecord { bytes, events in
-            var place = events[0].place
-            do { try fold(bytes, events, &place, into: fork) } catch let error as StrataError {
-                throw error.located(offset: place.version.offset)
-            }
-        }
-    }
-
-    /// What the zone's totals lose when the record changes.
     private struct Before {
         var digests: Digests
         var isOutward: Bool
     }
 
-    /// Folds the events of one record, oldest first.
-    ///
-    /// - Parameter place: set to that of the event in work, for errors.
-    private mutating func fold(
-        _ bytes: UnsafeRawBufferPointer, _ events: RecordSlice.Events, _ place: inout EventPlace, into fork: Fork
-    ) throws {
-        let key = UnsafeRawBufferPointer(rebasing: bytes[events[0].key])
-        var reader = KeyReader(key)
-        let zone = try reader.readNumber()
-        let name = try reader.readLastText()
-        try requireLife(of: zone, in: fork)
-        references.start(source: key, zone: zone)
-        let before = try loadState(key, from: fork)
-        var exists = before != nil
-        for index in 0..<events.count {
-            let event = events[index]
-            place = event.place
-            let body = UnsafeRawBufferPointer(rebasing: bytes[event.body])
-            if event.kind == .recordSaved {
-                try save(body, at: place, over: exists)
-                exists = true
-            } else {
-                try checkDeletion(body, of: exists, in: place.version.offset)
-                exists = false
-            }
+    /// Where records are and go: a tree that changes, or one that is made in the order of keys.
+    private struct Target {
+        let fork: Fork
+        var loader: BulkLoader?
+    }
+
+    mutating func fold(_ slice: inout RecordSlice, into fork: Fork) throws {
+        let target = Target(fork: fork)
+        try locating { fold in
+            try slice.forEachEvent { try fold.apply($0, to: target) }
+            try fold.finishRecord(in: target)
         }
+    }
+
+    /// Folds any number of events. A tree without records is not changed but made, with full pages.
+    ///
+    /// - Parameter progress: called now and then with the number of events that have been folded.
+    mutating func fold(_ sorter: EventSorter, into fork: Fork, progress: (Int) -> Void) throws {
+        guard fork.isEmpty(ViewTree.records) else {
+            return try fold(sorter, into: Target(fork: fork), progress)
+        }
+        try fork.load(ViewTree.records) { loader in
+            try fold(sorter, into: Target(fork: fork, loader: loader), progress)
+        }
+    }
+
+    private mutating func fold(_ sorter: EventSorter, into target: Target, _ progress: (Int) -> Void) throws {
+        var count = 0
+        try locating { fold in
+            try sorter.forEachEvent { event in
+                try fold.apply(event, to: target)
+                count += 1
+                if count % Self.reportedEvents == 0 { progress(count) }
+            }
+            try fold.finishRecord(in: target)
+        }
+    }
+
+    /// Has errors say in which commit they were found.
+    private mutating func locating(_ body: (inout RecordFold) throws -> Void) throws {
+        (livingZone, place) = (nil, nil)
+        key.removeAll(keepingCapacity: true)
+        do { try body(&self) } catch let error as StrataError {
+            throw place.map { error.located(offset: $0.version.offset) } ?? error
+        }
+    }
+
+    // MARK: Records
+
+    private mutating func apply(_ event: SortedEvent, to target: Target) throws {
+        let isSameRecord = key.withUnsafeBytes { RecordSlice.compare($0, event.key) == 0 }
+        if !isSameRecord { try finishRecord(in: target) }
+        place = event.place
+        if !isSameRecord { try startRecord(event.key, in: target) }
+        if event.kind == .recordSaved {
+            try save(event.body, at: event.place, over: exists)
+        } else {
+            try checkDeletion(event.body, of: exists, in: event.place.version.offset)
+        }
+        exists = event.kind == .recordSaved
+    }
+
+    private mutating func startRecord(_ key: UnsafeRawBufferPointer, in target: Target) throws {
+        self.key.removeAll(keepingCapacity: true)
+        self.key.append(contentsOf: key)
+        var reader = KeyReader(key)
+        zone = try reader.readNumber()
+        try requireLife(of: zone, in: target.fork)
+        references.start(source: key, zone: zone)
+        before = target.loader == nil ? try loadState(key, from: target.fork) : nil
+        exists = before != nil
+    }
+
+    /// Writes what the events of the record in work came to, if there is one.
+    private mutating func finishRecord(in target: Target) throws {
+        guard !key.isEmpty, let place else { return }
         var change = ZoneTotals.Change(lastChanged: place.version.offset)
         if let before {
             change.recordCount -= 1
             change.outwardCount -= before.isOutward ? 1 : 0
             change.digests -= before.digests
         }
-        if exists {
-            let (digests, isOutward) = try putState(key, zone, name, into: fork)
-            change.recordCount += 1
-            change.outwardCount += isOutward ? 1 : 0
-            change.digests += digests
-        } else if before != nil {
-            try fork.delete(ViewTree.records, key)
+        let key = key
+        try key.withUnsafeBytes { key in
+            if exists {
+                let (digests, isOutward) = try putState(key, in: target)
+                change.recordCount += 1
+                change.outwardCount += isOutward ? 1 : 0
+                change.digests += digests
+            } else if before != nil {
+                try target.fork.delete(ViewTree.records, key)
+            }
         }
-        try references.apply(to: fork)
+        try references.apply(to: target.fork)
         zones.add(change, to: zone)
     }
 
@@ -107,24 +160,36 @@ struct RecordFold {
         var reader = ByteReader(body)
         let event = try RecordDeletedEvent(from: &reader)
         try reader.expectEnd("an event")
-        let version =
-            try exists ? state.bytes.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version } : nil
-        guard version == event.previous?.resolved(in: offset), version != nil else {
-            throw StrataError(
-                .brokenSequence, "A deletion does not follow the version that the record has.",
-                .init(expected: version?.tag ?? "no deletion", found: event.previous?.tag ?? "none"))
+        try (exists ? state.bytes : []).withUnsafeBytes { bytes in
+            let old = try exists ? RecordStateView(bytes, in: 0..<bytes.count) : nil
+            guard let old, old.version == event.previous?.resolved(in: offset) else {
+                throw StrataError(
+                    .brokenSequence, "A deletion does not follow the version that the record has.",
+                    .init(expected: old?.version.tag ?? "no deletion", found: event.previous?.tag ?? "none"))
+            }
+            try old.require(name: event.record.name)
+            try old.require(type: event.type)
         }
     }
 
     /// Writes the state that the events came to.
     private mutating func putState(
-        _ key: UnsafeRawBufferPointer, _ zone: UInt64, _ name: UnsafeRawBufferPointer, into fork: Fork
+        _ key: UnsafeRawBufferPointer, in target: Target
     ) throws -> (Digests, isOutward: Bool) {
-        let (digests, isOutward) = try takeDigests(of: state.bytes, zone, name, in: fork)
+        var reader = KeyReader(key)
+        _ = try reader.readNumber()
+        let (digests, isOutward) = try takeDigests(
+            of: state.bytes, zone, try reader.readLastText(), in: target.fork)
         try state.withMutableBytes { bytes in
             try RecordStateView.setDigests(state: digests.state, content: digests.content, in: bytes)
         }
-        try state.bytes.withUnsafeBytes { try fork.put(ViewTree.records, key, $0) }
+        try state.bytes.withUnsafeBytes { state in
+            if let loader = target.loader {
+                try loader.append(key, state)
+            } else {
+                try target.fork.put(ViewTree.records, key, state)
+            }
+        }
         return (digests, isOutward)
     }
 }

@@ -6,24 +6,14 @@ import StrataSystem
 /// Folding them so touches each page of the records' tree once, and a record that was saved several times is written
 /// once.
 struct RecordSlice {
-    struct Item {
+    private struct Item {
         var key: Range<Int>
         var body: Range<Int>
         var kind: EventKind
         var place: EventPlace
     }
 
-    /// The events of one record, oldest first.
-    struct Events {
-        // Both valid only inside `forEachRecord`, which made them of whole arrays.
-        fileprivate let items: UnsafeBufferPointer<Item>
-        fileprivate let order: UnsafeBufferPointer<Order>
-
-        var count: Int { order.count }
-        subscript(index: Int) -> Item { items[Int(order[index].index)] }
-    }
-
-    fileprivate struct Order {
+    private struct Order {
         /// The key's first eight bytes, which mostly decide.
         var head: UInt64
         var index: UInt32
@@ -71,7 +61,7 @@ struct RecordSlice {
     ) {
         key.removeAll()
         key.append(number: zone)
-        key.append(lastText: name)
+        key.append(lastName: name)
         if zone != lastZone {
             zones.insert(zone)
             lastZone = zone
@@ -81,38 +71,41 @@ struct RecordSlice {
         bytes.append(contentsOf: key.bytes)
         let middle = bytes.count
         bytes.append(contentsOf: body)
-        var head: UInt64 = 0
-        for index in 0..<8 { head = head << 8 | (index < key.bytes.count ? UInt64(key.bytes[index]) : 0) }
+        let head = key.bytes.withUnsafeBytes { Self.head(of: $0) }
         order.append(Order(head: head, index: UInt32(items.count)))
         items.append(Item(key: start..<middle, body: middle..<bytes.count, kind: kind, place: place))
     }
 
-    /// Calls `body` with the events of each record, oldest first; records in the order of their keys.
-    mutating func forEachRecord(
-        _ body: (_ bytes: UnsafeRawBufferPointer, _ events: Events) throws -> Void
-    ) throws {
+    /// Calls `body` with all events in the order of their keys; those of one key oldest first.
+    ///
+    /// - Parameter body: what it is given is valid only until it returns.
+    mutating func forEachEvent(_ body: (SortedEvent) throws -> Void) throws {
         try bytes.withUnsafeBytes { bytes in
             try items.withUnsafeBufferPointer { items in
-                func compare(_ a: Order, _ b: Order) -> Int {
-                    if a.head != b.head { return a.head < b.head ? -1 : 1 }
-                    return Self.compare(bytes[items[Int(a.index)].key], bytes[items[Int(b.index)].key])
-                }
                 order.sort { a, b in
-                    let order = compare(a, b)
+                    if a.head != b.head { return a.head < b.head }
+                    let (left, right) = (items[Int(a.index)].key, items[Int(b.index)].key)
+                    let order = Self.compare(.init(rebasing: bytes[left]), .init(rebasing: bytes[right]))
                     return order == 0 ? a.index < b.index : order < 0
                 }
                 try order.withUnsafeBufferPointer { order in
-                    var start = 0
-                    while start < order.count {
-                        Self.ask(for: start, order, items, bytes)
-                        var end = start + 1
-                        while end < order.count, compare(order[start], order[end]) == 0 { end += 1 }
-                        try body(bytes, Events(items: items, order: .init(rebasing: order[start..<end])))
-                        start = end
+                    for place in order.indices {
+                        Self.ask(for: place, order, items, bytes)
+                        let item = items[Int(order[place].index)]
+                        try body(
+                            SortedEvent(
+                                key: .init(rebasing: bytes[item.key]), body: .init(rebasing: bytes[item.body]),
+                                kind: item.kind, place: item.place))
                     }
                 }
             }
         }
+    }
+
+    /// A key's first eight bytes as a number that orders as they do; what is missing counts as zeros.
+    static func head(of key: UnsafeRawBufferPointer) -> UInt64 {
+        if key.count >= 8 { return UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)) }
+        return key.reduce(into: UInt64(0)) { $0 = $0 << 8 | UInt64($1) } << UInt64(8 * (8 - key.count))
     }
 
     /// In the order of keys the events lie anywhere: the next ones come while this one is folded.
@@ -129,8 +122,8 @@ struct RecordSlice {
         }
     }
 
-    private static func compare(_ a: Slice<UnsafeRawBufferPointer>, _ b: Slice<UnsafeRawBufferPointer>) -> Int {
-        let (a, b) = (UnsafeRawBufferPointer(rebasing: a), UnsafeRawBufferPointer(rebasing: b))
+    /// Below zero if `a` is in front.
+    static func compare(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
         let count = min(a.count, b.count)
         var place = 0
         while place + 8 <= count {

@@ -12,20 +12,39 @@ public struct Replay {
         /// Up to where the log has been read, and where it ends.
         public var offset: UInt64
         public var end: UInt64
+        /// How many events of records have been read but are not folded into the trees yet: after the log has been read
+        /// the work ends when there are none.
+        public var waitingEvents = 0
     }
 
     /// What is published at once. Pages are copied anew after each time, and changed in place until the next: rarely
     /// is both faster and smaller.
     private static let publishedBytes = 256 << 20
+    /// The same when a sorter gathers it. Each time most pages of a large tree are written.
+    private static let sortedBytes = 4 << 30
+    private static let pageBytes = 4_096
     /// How often progress is told.
     private static let reportedBytes = 16 << 20
+
+    /// What lets many events be folded at once.
+    struct Sorting {
+        var sorter: EventSorter
+        /// How many pages there can be that no checkpoint has written.
+        var maximumPages: Int
+        var limits = Fold.SliceLimits()
+    }
 
     let log: any EventLog
     let pages: PageStore
 
-    public init(log: any EventLog, pages: PageStore) {
+    private let sorting: Sorting?
+
+    public init(log: any EventLog, pages: PageStore) { self.init(log: log, pages: pages, sorting: nil) }
+
+    init(log: any EventLog, pages: PageStore, sorting: Sorting?) {
         self.log = log
         self.pages = pages
+        self.sorting = sorting
     }
 
     /// Folds what the trees do not have yet.
@@ -40,8 +59,8 @@ public struct Replay {
         guard offset < end else { return }
         var cursor = try log.read(from: offset + 1)
         var next = try cursor.next()
-        let fold = Fold(pages.fork())
-        var (published, reported) = (0, 0)
+        let fold = Fold(pages.fork(), sorter: sorting?.sorter, limits: sorting?.limits ?? .init())
+        var (published, reported, pageCount) = (0, 0, pages.info.pageCount)
         while let commit = next, commit.offset <= limit {
             try commit.payload.withUnsafeBytes { try fold.apply($0, offset: commit.offset, time: commit.time) }
             published += commit.payload.count
@@ -49,14 +68,28 @@ public struct Replay {
             offset = commit.offset
             next = try cursor.next()
             let isLast = next.map { $0.offset > limit } ?? true
-            if isLast || published >= Self.publishedBytes {
-                try afterPublishing(try fold.publish(to: pages))
-                published = 0
+            if isLast || isDue(published, fold.gathered.events, pageCount) {
+                let waiting = fold.gathered.events
+                let snapshot = try fold.publish(to: pages) { folded in
+                    progress(Progress(offset: offset, end: max(end, offset), waitingEvents: max(0, waiting - folded)))
+                }
+                try afterPublishing(snapshot)
+                (published, pageCount) = (0, pages.info.pageCount)
             }
             if isLast || reported >= Self.reportedBytes {
-                progress(Progress(offset: offset, end: max(end, offset)))
+                progress(Progress(offset: offset, end: max(end, offset), waitingEvents: fold.gathered.events))
                 reported = 0
             }
         }
+    }
+
+    /// Whether so much has been read that it should be published.
+    private func isDue(_ bytes: Int, _ events: Int, _ pageCount: Int) -> Bool {
+        guard let sorting else { return bytes >= Self.publishedBytes }
+        // An event changes a page that there is, at worst each its own, and what it adds may take twice its size.
+        let changed = min(events, pageCount)
+        let added = 2 * bytes / Self.pageBytes
+        return bytes >= max(Self.sortedBytes, pageCount * Self.pageBytes / 2)
+            || changed + added >= sorting.maximumPages / 2
     }
 }

@@ -57,11 +57,16 @@ extension TreeReading {
     public func withRecord<Result>(
         _ record: RecordKey, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
-        try ViewKeys.record(record).withUnsafeBytes { try get(ViewTree.records, $0, body) }
+        try ViewKeys.record(record).withUnsafeBytes { key in
+            try get(ViewTree.records, key) { state in
+                try RecordStateView(state, in: 0..<state.count).require(name: record.name)
+                return try body(state)
+            }
+        }
     }
 
-    /// Calls `body` with each record of a zone, in the order of names, from the first that is not before `name`, until
-    /// it returns false.
+    /// Calls `body` with each record of a zone, in the order of its keys, from the first that is not before that of
+    /// `name`, until it returns false. It is the order of names, but that of long names among those that begin alike.
     public func forEachRecord(
         of zone: UInt64, from name: String = "",
         _ body: (_ name: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer) throws -> Bool
@@ -71,10 +76,21 @@ extension TreeReading {
                 try scan(ViewTree.records, from: lower, to: upper) { key, state in
                     var reader = KeyReader(key)
                     _ = try reader.readNumber()
-                    return try body(try reader.readLastText(), state)
+                    return try body(try Self.name(of: state, in: reader.readLastText()), state)
                 }
             }
         }
+    }
+
+    /// A record's name, of which the key may have the short form only.
+    private static func name(
+        of state: UnsafeRawBufferPointer, in key: UnsafeRawBufferPointer
+    ) throws -> UnsafeRawBufferPointer {
+        guard KeyWriter.isShortForm(key) else { return key }
+        guard let place = try RecordStateView(state, in: 0..<state.count).links().longName else {
+            throw StrataError(.malformed, "A record with a short form for a key does not say its name.")
+        }
+        return UnsafeRawBufferPointer(rebasing: state[place])
     }
 
     /// The fields that a record type has.
@@ -100,7 +116,7 @@ extension TreeReading {
     }
 
     /// Calls `body` with the name of each record of a zone that refers to one of the same zone in a way, in the order of
-    /// names, until it returns false.
+    /// their keys, until it returns false.
     public func forEachSource(
         of target: RecordKey, _ kind: ReferenceKind, _ body: (UnsafeRawBufferPointer) throws -> Bool
     ) throws {
@@ -114,8 +130,15 @@ extension TreeReading {
                     _ = try reader.readNumber()
                     try reader.skipText()
                     _ = try reader.readByte()
+                    let source = reader
                     guard try reader.readNumber() == target.zone else { return false }
-                    return try body(try reader.readLastText())
+                    let name = try reader.readLastText()
+                    guard KeyWriter.isShortForm(name) else { return try body(name) }
+                    // What refers is there, or the row would not be.
+                    var wholeSource = source
+                    return try get(ViewTree.records, wholeSource.readLastText()) { state in
+                        try body(try Self.name(of: state, in: name))
+                    } ?? true
                 }
             }
         }

@@ -33,11 +33,14 @@ extension Views {
             try PageStore.setAside(in: directory, files: platform.files)
             opened = try openPages(log, store: store, in: directory, platform, options, because: reason)
         }
-        do { return try finish(opened, log, progress) } catch let error as StrataError where isDamage(error) {
+        let sorting = Replay.Sorting(
+            sorter: EventSorter(files: platform.files, path: directory + "/views.sort"),
+            maximumPages: options.maximumArenaPages)
+        do { return try finish(opened, log, sorting, progress) } catch let error as StrataError where isDamage(error) {
             // A page that the checkpoint reaches cannot be read: what it held is in the log.
             try PageStore.setAside(in: directory, files: platform.files)
             opened = try openPages(log, store: store, in: directory, platform, options, because: error)
-            return try finish(opened, log, progress)
+            return try finish(opened, log, sorting, progress)
         }
     }
 
@@ -58,7 +61,8 @@ extension Views {
     }
 
     private static func finish(
-        _ opened: OpenedPageStore, _ log: any EventLog, _ progress: (Replay.Progress) -> Void
+        _ opened: OpenedPageStore, _ log: any EventLog, _ sorting: Replay.Sorting,
+        _ progress: (Replay.Progress) -> Void
     ) throws -> OpenedViews {
         let views = Views(pages: opened.store, log: log)
         var indexed = opened.store.snapshot()
@@ -67,10 +71,15 @@ extension Views {
             try IndexKeeper.startAnew(in: fork)
             indexed = try opened.store.publish(fork)
         }
-        try Replay(log: log, pages: opened.store).run(progress: progress) { snapshot in
-            // Folding a long log must not keep all of it in memory; the last part is left to who goes on writing.
-            guard snapshot.foldedOffset(ViewTree.records) < log.end.offset else { return }
-            if opened.store.info.dirtyPages > opened.store.maximumDirtyPages / 2 { try views.checkpoint(snapshot) }
+        try Replay(log: log, pages: opened.store, sorting: sorting).run(progress: progress) { snapshot in
+            // Folding a long log must not be done again, nor keep all of it in memory. A last part that is short is
+            // left to who goes on writing: who opens the store waits.
+            let isLast = snapshot.foldedOffset(ViewTree.records) == log.end.offset
+            let limit = isLast ? 2 * opened.store.maximumDirtyPages : opened.store.maximumDirtyPages / 2
+            guard opened.store.info.dirtyPages > limit else { return }
+            if snapshot.foldedOffset(ViewTree.records) <= log.durableEnd.offset {
+                try views.checkpoint(snapshot, isPaced: false)
+            }
         }
         return OpenedViews(
             views: views, finding: opened.finding, reasons: opened.reasons,

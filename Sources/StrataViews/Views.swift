@@ -34,10 +34,11 @@ public final class Views: Sendable {
 
     /// Makes the state of a snapshot durable, so that opening folds only what comes after it.
     ///
+    /// - Parameter isPaced: whether the disk is shared with somebody who commits meanwhile.
     /// - Throws: ``StrataError`` of file or disk; the checkpoint before stays. Also if the log is not durable that far:
     ///   a checkpoint is never ahead of it.
     @discardableResult
-    public func checkpoint(_ snapshot: Snapshot) throws -> Checkpoint {
+    public func checkpoint(_ snapshot: Snapshot, isPaced: Bool = true) throws -> Checkpoint {
         let offset = snapshot.foldedOffset(ViewTree.records)
         guard offset <= log.durableEnd.offset else {
             throw StrataError(
@@ -45,7 +46,8 @@ public final class Views: Sendable {
                 .init(expected: "at most \(log.durableEnd.offset)", found: "\(offset)"))
         }
         let position = Position(offset: offset, chain: offset == 0 ? 0 : try log.chain(at: offset))
-        return try pages.checkpoint(snapshot, at: position, opaque: try Self.note(snapshot.digests()))
+        return try pages.checkpoint(
+            snapshot, at: position, opaque: try Self.note(snapshot.digests()), isPaced: isPaced)
     }
 
     /// What a checkpoint keeps beside the trees: the form, and both digests.

@@ -17,8 +17,8 @@ public struct ReferenceName: Sendable, Hashable, Comparable, ExpressibleByString
     public static let defaultZone: ReferenceName = "_defaultZone"
     public static let users: ReferenceName = "Users"
 
-    /// 1 to 255 characters, which are Unicode scalars.
-    var isOfLegalLength: Bool { !text.isEmpty && text.unicodeScalars.count <= 255 }
+    /// 1 to 255 characters, which are UTF-16 units.
+    var isOfLegalLength: Bool { !text.isEmpty && text.utf16.count <= 255 }
 
     /// Of a record or zone that is made by a request.
     var isLegalForNew: Bool {

@@ -101,8 +101,8 @@ extension ReferenceStore {
             if bends(.creationDateIsKept), let earlier { record.created = earlier }
             earlierCreations[judgement.asker.database, default: [:]][place] = record.created
         }
-        let isLater = time > old?.modified ?? .min
-        record.modified = isLater || bends(.modifiedMayStandStill) ? time : (old?.modified ?? time) + 1_000
+        let earliest = old.map { $0.modified + 1_000 } ?? time
+        record.modified = bends(.modifiedMayStandStill) ? time : max(time, earliest)
         record.modifiedBy = actor.user
         record.modifiedWith = actor.device
         record.version = nextVersion()

@@ -114,6 +114,10 @@ import Testing
         #expect(fixture.codes([Save(name: "a")]) == [nil])
         #expect(fixture.record("a")?.modified == first.modified + 1_000)
         #expect(fixture.record("a")?.created == first.created)
+        // A later time counts only if it is a millisecond later.
+        fixture.time = first.modified + 1_500 - 10_000
+        #expect(fixture.codes([Save(name: "a")]) == [nil])
+        #expect(fixture.record("a")?.modified == first.modified + 2_000)
         #expect(fixture.codes([], deletes: [("_defaultZone", "a")]) == [nil])
         #expect(fixture.codes([Save(name: "a")]) == [nil])
         #expect(fixture.record("a")?.created == fixture.time && fixture.record("a")?.version != first.version)

@@ -23,6 +23,10 @@ enum EventSamples {
                 ZoneDeletedEvent(zone: 5, database: 3, incarnation: life, reason: .encryptedDataReset),
                 "05 03 81808002 03 00"
             ),
+            (
+                ZoneDeletedEvent(zone: 5, database: 3, incarnation: life, reason: .purged, original: life),
+                "05 03 81808002 02 06 0204 81808002"
+            ),
             (SubscriptionSavedEvent(database: 3, user: 1, Subscription("s", .database)), "03 01 01 73 03"),
             (SubscriptionSavedEvent(database: 3, user: 1, query, original: life), queryBytes),
             (SubscriptionDeletedEvent(database: 3, user: 1, id: "s", hasFiredOnce: true), "03 01 01 73 03 050101"),
@@ -44,6 +48,7 @@ enum EventSamples {
                 "ac02 04030201 01000000000000000000000000000000 02000000000000000000000000000000 00"
             ),
             (TokensExpiredEvent(offset: 300), "ac02 00"), (TokensExpiredEvent(offset: 1, database: 3), "01 03 040103"),
+            (TokensExpiredEvent(offset: 1, database: 3, original: life), "01 09 0204 81808002 040103"),
             (RequestRefusedEvent(code: 26), "1a 00"),
             (
                 RequestRefusedEvent(

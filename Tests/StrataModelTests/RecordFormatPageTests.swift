@@ -103,6 +103,7 @@ struct RecordFormatPageTests {
         case is ClientTokenEvent: hex("01 01 00")
         case is SubscriptionDeletedEvent: hex("01 01 01 61")
         case is ZoneSavedEvent: hex("01 01 00 00")
+        case is ZoneDeletedEvent: hex("01 01 00 01")
         default: hex("01")
         }
     }

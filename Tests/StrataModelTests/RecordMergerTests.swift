@@ -60,7 +60,8 @@ struct RecordMergerTests {
             let change = changes[sample.generator.next(below: 3)]
             let old = change == .create ? nil : state
             let isFull = sample.generator.next(below: 4) == 0
-            let event = try sample.nextEvent(change, isFull: isFull, previous: old?.header.version)
+            var event = try sample.nextEvent(change, isFull: isFull, previous: old?.header.version)
+            event.type = state.header.type
             try #require(try apply(event, to: old) == expected(event, old))
         }
     }
@@ -92,7 +93,7 @@ struct RecordMergerTests {
     func misfits() throws {
         var sample = SampleRecords(seed: 1)
         var state = try sample.nextState()
-        state.header.eventsSinceFull = 15
+        (state.header.eventsSinceFull, state.header.type) = (15, 1)
         let previous = state.header.version
         let key = RecordKey(zone: 1, name: "a")
         let error = { event, state in thrownError { _ = try apply(event, to: state) }?.code }
@@ -103,6 +104,33 @@ struct RecordMergerTests {
         #expect(error(RecordSavedEvent(.update, key, type: 1, previous: previous), state) == .malformed)
         state.header.eventsSinceFull = 14
         #expect(error(RecordSavedEvent(.update, key, type: 1, previous: previous), state) == nil)
+        #expect(error(RecordSavedEvent(.update, key, type: 2, previous: previous), state) == .brokenSequence)
+    }
+
+    @Test("A state has a name that is too long for its key, and is of no other record")
+    func longNames() throws {
+        for (count, isLong) in [(300, false), (301, true), (4_096, true)] {
+            let name = String(repeating: "n", count: count)
+            let created = RecordSavedEvent(.create, RecordKey(zone: 1, name: name), type: 1)
+            let state = try apply(created, to: nil)
+            #expect(state.longName == (isLong ? name : nil))
+            let update = RecordSavedEvent(
+                .update, RecordKey(zone: 1, name: name), type: 1, previous: state.header.version)
+            #expect(try apply(update, to: state).longName == state.longName)
+            var other = update
+            other.record.name = String(repeating: "m", count: count)
+            #expect(thrownError { _ = try apply(other, to: state) }?.code == (isLong ? .malformed : nil))
+        }
+    }
+
+    @Test("A state that names itself must, and with text")
+    func needlessName() throws {
+        var sample = SampleRecords(seed: 1)
+        var state = try sample.nextState()
+        state.longName = String(repeating: "n", count: 300)
+        var writer = ByteWriter()
+        try state.encode(into: &writer)
+        #expect(thrownError { _ = try RecordState(decoding: writer.bytes[...]) }?.code == .malformed)
     }
 
     @Test("A full event needs no state before it, as in a base")

@@ -25,6 +25,18 @@ struct FileSystemContractTests {
         #expect(try files.open(fixture.path("b"), .writeOrCreate).size() == 0)
     }
 
+    @Test("A file without a name is whole, new, and in nobody's way", arguments: Kind.allCases)
+    func unnamed(kind: Kind) throws {
+        let fixture = try FileSystemFixture(kind)
+        let path = fixture.path("scratch")
+        try fixture.files.open(path, .create).write([9], at: 0)
+        let file = try fixture.files.openUnnamed(path)
+        #expect(try !fixture.files.exists(path) && file.size() == 0)
+        try file.write([1, 2], at: 0)
+        let other = try fixture.files.openUnnamed(path)
+        #expect(try file.read(count: 9, at: 0) == [1, 2] && other.size() == 0)
+    }
+
     @Test("An error names the path and has the kernel's number", arguments: Kind.allCases)
     func errorContext(kind: Kind) throws {
         let fixture = try FileSystemFixture(kind)

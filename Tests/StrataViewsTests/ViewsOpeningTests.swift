@@ -200,6 +200,29 @@ struct ViewsOpeningTests {
         }
     }
 
+    @Test("What took long to fold is made durable before the store is open, as far as the log is")
+    func longTail() throws {
+        let log = try SegmentedLog.open(
+            at: Self.path, options: LogOptions(durability: .system, segmentBytes: 64 << 10, spaceStepBytes: 0),
+            platform: platform(disk))
+        var history = NoteHistory(seed: 9)
+        try history.append(40, to: log)
+        func open(maximumDirtyPages: Int) throws -> PageStoreInfo {
+            let opened = try Views.open(
+                log, store: log.identity.storeID, in: Self.path, platform: platform(disk),
+                options: PageStoreOptions(
+                    maximumPages: 1 << 16, maximumArenaPages: 1 << 14, maximumDirtyPages: maximumDirtyPages))
+            try expectTruth(opened, log)
+            return opened.views.pages.info
+        }
+        #expect(try open(maximumDirtyPages: 2).checkpoints == 0)
+        try log.sync()
+        #expect(try open(maximumDirtyPages: 1_000).checkpoints == 0)
+        let info = try open(maximumDirtyPages: 2)
+        #expect(info.checkpoints == 1 && info.checkpointPosition == log.end)
+        #expect(try open(maximumDirtyPages: 2).checkpoints == 0)
+    }
+
     @Test("Power may go at any moment: what comes back is what the log has")
     func powerLoss() throws {
         try withSeeds(12) { seed in

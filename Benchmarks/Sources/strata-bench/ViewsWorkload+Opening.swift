@@ -98,3 +98,45 @@ extension ViewsWorkload {
         }
     }
 }
+
+extension ViewsWorkload {
+    /// Opening a page file of whose pages many are kept for older checkpoints only.
+    func openingWithRetiredPages(_ progress: (String) -> Void) throws -> [Measurement] {
+        let pageCount = size.isQuick ? 20_000 : 70_000
+        progress("views: opening a page file with \(pageCount) retired pages")
+        let path = "\(folder)/retired"
+        mkdir(path, 0o755)
+        defer { removeTree(path) }
+        let options = PageStoreOptions(maximumDirtyPages: 1 << 20, pace: { _ in })
+        func open() throws -> OpenedPageStore {
+            try PageStore.open(in: path, store: Identifier(high: 1, low: 1), options: options, isValid: { _ in true })
+        }
+        let store = try open().store
+        let value = [UInt8](repeating: 0x56, count: 1_000)
+        // A page has up to four entries of such a size, and each state changes one of every page.
+        for (offset, step) in [(UInt64(0), 1), (1, 3), (2, 3)] {
+            let fork = store.fork()
+            for index in stride(from: 0, to: 4 * pageCount, by: step) {
+                try withUnsafeBytes(of: UInt64(index).bigEndian) { key in
+                    try value.withUnsafeBytes { try fork.put(TreeID(rawValue: 1), key, $0) }
+                }
+            }
+            let snapshot = try store.publish(fork)
+            try store.checkpoint(snapshot, at: Position(offset: offset, chain: 0))
+        }
+        var waiting = 0
+        let figures = try (0..<size.rounds).map { _ in
+            let start = secondsNow()
+            let opened = try open()
+            let milliseconds = (secondsNow() - start) * 1e3
+            waiting = opened.store.info.waitingPages
+            return milliseconds
+        }
+        guard waiting >= pageCount else { throw BenchError(message: "only \(waiting) pages are retired") }
+        return [
+            Measurement(
+                workload: Self.name, metric: "open a page file with \(waiting) retired pages", unit: "ms",
+                strata: figures, bar: .atMost(20))
+        ]
+    }
+}

@@ -20,14 +20,19 @@ struct ViewsWorkload: Workload {
         eventCount = size.isQuick ? 200_000 : 1_000_000
     }
 
+    /// `STRATA_BENCH_REBUILD=10000000` measures only the making anew, of so many records.
+    var rebuiltRecords: Int? { getenv("STRATA_BENCH_REBUILD").flatMap { Int(String(cString: $0)) } }
+
     func run(_ progress: (String) -> Void) throws -> [Measurement] {
+        if rebuiltRecords != nil { return try rebuild(progress) }
+        if getenv("STRATA_BENCH_RETIRED") != nil { return try openingWithRetiredPages(progress) }
         let keys = SampleKeys(seed: 7, count: eventCount)
         progress("views: replay of \(eventCount) saves, random names")
         let random = try replay(keys, Array(0..<eventCount))
         progress("views: replay of \(eventCount) saves in the order of their names")
         let sorted = try replay(keys, keys.sorted(count: eventCount))
-        let openings = try openings(progress)
-        let loads = try durableLoad(progress) + checkpointUnderLoad(progress) + sustained(progress)
+        let openings = try openings(progress) + openingWithRetiredPages(progress)
+        let loads = try rebuild(progress) + durableLoad(progress) + checkpointUnderLoad(progress) + sustained(progress)
         return [
             Measurement(
                 workload: Self.name, metric: "replay, random names", unit: "thousand/s", strata: random,

@@ -45,7 +45,7 @@ struct GoldenPageFileTests {
                     try fork.delete(id, key)
                     models[tree][key] = nil
                 }
-                fork.setFoldedOffset(id, UInt64(round + 1))
+                try fork.setFoldedOffset(id, UInt64(round + 1))
             }
             let snapshot = try store.publish(fork)
             try store.checkpoint(

@@ -176,8 +176,15 @@ struct ViewFileDamageTests {
         #expect(again.free == record.free && again.retired == record.retired && again.kept == record.kept)
         #expect(again.opaque == record.opaque && again.roots.ids == roots.ids)
         #expect(again.encoded() == bytes)
+        let short = try CheckpointRecord.decode(bytes, pageCount: 20, skipsRuns: true)
+        #expect(short.free.isEmpty && short.retired.isEmpty && short.kept == record.kept)
+        #expect(short.opaque == record.opaque && short.roots.ids == roots.ids)
         for count in bytes.indices {
-            #expect(throws: StrataError.self) { try CheckpointRecord.decode(Array(bytes[..<count]), pageCount: 20) }
+            for skipsRuns in [true, false] {
+                #expect(throws: StrataError.self) {
+                    try CheckpointRecord.decode(Array(bytes[..<count]), pageCount: 20, skipsRuns: skipsRuns)
+                }
+            }
         }
         for _ in 0..<2_000 {
             var bytes = bytes

@@ -118,9 +118,11 @@ struct ForkOnForkTests {
         #expect(throws: StrataError.self) { try lower.delete(Self.id, bigEndian(1)) }
         #expect(throws: StrataError.self) { try lower.deleteKeys(Self.id, from: nil, to: nil) }
         #expect(throws: StrataError.self) { try lower.loadAll(TreeID(rawValue: 8), []) }
+        #expect(throws: StrataError.self) { try lower.setFoldedOffset(Self.id, 9) }
         try store.publish(lower)
         try store.publish(upper)
         #expect(throws: StrataError.self) { try upper.put(Self.id, [1], []) }
+        #expect(throws: StrataError.self) { try upper.setFoldedOffset(Self.id, 9) }
         #expect(throws: StrataError.self) { try store.publish(upper) }
     }
 

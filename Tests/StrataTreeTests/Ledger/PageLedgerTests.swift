@@ -43,6 +43,21 @@ struct PageLedgerTests {
         }
     }
 
+    @Test("A page that many pins hold is moved a few times, whether the oldest or the newest goes first")
+    func moves() {
+        for isOldestFirst in [true, false] {
+            var ledger = ledger(pins: Array(1...1_000))
+            #expect(ledger.retire(retired(1, 1_001)).isEmpty)
+            var places: Set<UInt64> = []
+            for pin in isOldestFirst ? Array(1...999) : (2...1_000).reversed() as [UInt64] {
+                places.formUnion(ledger.waiting.keys)
+                #expect(ledger.unpin(pin).isEmpty)
+            }
+            #expect(places.count < 15 && ledger.waiting.count == 1)
+            #expect(ledger.unpin(isOldestFirst ? 1_000 : 1) == [run])
+        }
+    }
+
     @Test("What is pinned twice is let go twice")
     func counted() {
         var ledger = ledger(pins: [5, 5])

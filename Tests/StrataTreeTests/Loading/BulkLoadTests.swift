@@ -90,7 +90,7 @@ struct BulkLoadTests {
     @Test("The folded offset stays when a tree is loaded")
     func foldedOffset() throws {
         let tree = try TwinTree()
-        tree.fork.setFoldedOffset(Self.id, 77)
+        try tree.fork.setFoldedOffset(Self.id, 77)
         try tree.fork.loadAll(Self.id, [([5], [])])
         #expect(tree.fork.foldedOffset(Self.id) == 77)
     }

@@ -27,7 +27,7 @@ struct HistoryNames {
     private static let allFields = 300
 
     private static let zoneTexts = [
-        "_defaultZone", "", "Notes", "\u{0}", "Notes\u{0}", "Zoe\u{308}", "Zo\u{EB}", "shared",
+        "_defaultZone", "", "Notes", "\u{0}", "Notes\u{0}", "Zoe\u{308}", "Zo\u{EB}", longest,
     ]
 
     private(set) var ordinals: [Logical: UInt64] = [:]
@@ -66,8 +66,9 @@ struct HistoryNames {
 
     private mutating func stored(_ name: Logical) -> InternedName.Name {
         switch name {
-        case .user(let user): return .user("user \(user)")
-        case .device(let user, let device): return .device(user: ordinal(.user(user)), "device \(device)")
+        case .user(let user): return .user(user == 0 ? Self.longest : "user \(user)")
+        case .device(let user, let device):
+            return .device(user: ordinal(.user(user)), device == 0 ? Self.longest : "device \(device)")
         case .database(let database):
             if database == 0 { return .database(.public, owner: 0) }
             let owner = ordinal(.user((database - 1) % Self.userCount))
@@ -77,17 +78,20 @@ struct HistoryNames {
             let text = zone < Self.zoneCount ? Self.zoneTexts[zone] : "spare \(zone)"
             let owner = database == 0 ? 0 : ordinal(.user((database - 1) % Self.userCount))
             return .zone(database: ordinal(.database(database)), owner: owner, text)
-        case .type(let type): return .recordType("Type\(type)")
-        case .field(let field): return .field("field \(field)")
+        case .type(let type): return .recordType(type == 0 ? Self.longest : "Type\(type)")
+        case .field(let field): return .field(field == 0 ? Self.longest : "field \(field)")
         }
     }
 
     private static let recordTexts = [
         "", "\u{0}", "\u{1}", "\u{0}\u{0}", "a", "a\u{0}", "a\u{0}b", "a\u{1}", "aa", "e\u{301}", "\u{E9}",
         "\u{10FFFF}",
-        String(repeating: "long ", count: 50),
+        String(repeating: "long ", count: 50), longest, longest + "\u{0}", String(repeating: "\u{1}", count: 300),
+        String(repeating: "\u{1}", count: 301), String(repeating: "\u{0}", count: 4_096),
     ]
-    static let recordCount = 36
+    /// As many bytes as 255 characters can have.
+    static let longest = String(repeating: "\u{1F9F6}", count: 255)
+    static let recordCount = 41
 
     static func record(_ number: Int) -> String {
         number < recordTexts.count ? recordTexts[number] : "record-\(number)"

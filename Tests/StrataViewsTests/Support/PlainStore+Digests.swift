@@ -37,7 +37,9 @@ extension PlainStore {
                 + plainBytes(state.share.map(hash) ?? 0) + plainBytes(fields), seed: hash(key))
         let numbers = [header.version.packed, UInt64(bitPattern: header.created), UInt64(bitPattern: header.modified)]
         let users = plainBytes(nameHash(1, header.createdBy)) + plainBytes(nameHash(1, header.modifiedBy))
-        return Pair(state: PlainHash.hash(numbers.flatMap { plainBytes($0) } + users, seed: content), content: content)
+        let device = plainBytes(nameHash(2, header.modifiedWith))
+        let state = PlainHash.hash(numbers.flatMap { plainBytes($0) } + users + device, seed: content)
+        return Pair(state: state, content: content)
     }
 
     private func hash(_ value: FieldValue, seed: UInt128) throws -> UInt128 {

@@ -30,7 +30,9 @@ extension PlainStore {
         return trees
     }
 
-    private static func recordKey(_ key: RecordKey) -> [UInt8] { PlainKey.number(key.zone) + Array(key.name.utf8) }
+    private static func recordKey(_ key: RecordKey) -> [UInt8] {
+        PlainKey.number(key.zone) + PlainKey.lastName(key.name)
+    }
 
     private static func varint(_ number: UInt64) -> [UInt8] {
         number < 128 ? [UInt8(number)] : [UInt8(number & 127 | 128)] + varint(number >> 7)
@@ -38,11 +40,11 @@ extension PlainStore {
 
     private static func ordinalKey(_ name: InternedName.Name) -> [UInt8] {
         switch name {
-        case .user(let text), .recordType(let text), .field(let text): [name.namespace] + Array(text.utf8)
-        case .device(let user, let text): [2] + PlainKey.number(user) + Array(text.utf8)
+        case .user(let text), .recordType(let text), .field(let text): [name.namespace] + PlainKey.lastName(text)
+        case .device(let user, let text): [2] + PlainKey.number(user) + PlainKey.lastName(text)
         case .database(let scope, let owner): [3, scope.rawValue] + PlainKey.number(owner)
         case .zone(let database, let owner, let text):
-            [4] + PlainKey.number(database) + PlainKey.number(owner) + Array(text.utf8)
+            [4] + PlainKey.number(database) + PlainKey.number(owner) + PlainKey.lastName(text)
         }
     }
 
@@ -84,7 +86,7 @@ extension PlainStore {
         var tree: Tree = [:]
         for (source, state) in records {
             for (target, kind) in Self.targets(of: state) {
-                let key = PlainKey.number(target.zone) + PlainKey.text(target.name) + [kind] + Self.recordKey(source)
+                let key = PlainKey.number(target.zone) + PlainKey.name(target.name) + [kind] + Self.recordKey(source)
                 tree[key] = []
             }
         }

@@ -83,7 +83,7 @@ struct PlainStore {
     }
 
     static func key(_ database: UInt64, _ user: UInt64, _ id: String) -> [UInt8] {
-        PlainKey.number(database) + PlainKey.number(user) + Array(id.utf8)
+        PlainKey.number(database) + PlainKey.number(user) + PlainKey.lastName(id)
     }
 
     private mutating func save(
@@ -110,6 +110,7 @@ struct PlainStore {
                 modifiedBy: modifiedBy, modifiedWith: event.modifiedWith ?? kept?.modifiedWith ?? header.device,
                 eventsSinceFull: event.isFull ? 0 : (old?.header.eventsSinceFull ?? 0) + 1),
             parent: link(event.parent, old?.parent), share: link(event.share, old?.share),
+            longName: event.record.name.utf8.count > 300 ? event.record.name : nil,
             fields: fields.sorted { $0.key < $1.key }.map { RecordField($0.key, $0.value) })
         zones[event.record.zone]?.lastChanged = version.offset
     }

@@ -1,12 +1,9 @@
-import StrataModel
-import StrataSystem
+/// How whoever waits for something is told.
+public enum Reply<Value: Sendable>: Sendable {
+    case ticket(Ticket<Value>)
+    case continuation(CheckedContinuation<Value, any Error>)
 
-/// How whoever waits for a commit is told.
-enum CommitReply: Sendable {
-    case ticket(CommitTicket)
-    case continuation(CheckedContinuation<Position, any Error>)
-
-    func resume(_ result: Result<Position, any Error>) {
+    public func resume(_ result: Result<Value, any Error>) {
         switch self {
         case .ticket(let ticket): ticket.resolve(result)
         case .continuation(let continuation): continuation.resume(with: result)
@@ -14,17 +11,19 @@ enum CommitReply: Sendable {
     }
 }
 
-/// A thread that waits for its commit.
-final class CommitTicket: Sendable {
+/// A thread that waits for a result.
+public final class Ticket<Value: Sendable>: Sendable {
     private let gate = Gate()
-    private let result = Lock<Result<Position, any Error>?>(nil)
+    private let result = Lock<Result<Value, any Error>?>(nil)
 
-    func resolve(_ result: Result<Position, any Error>) {
+    public init() {}
+
+    func resolve(_ result: Result<Value, any Error>) {
         self.result.withLock { $0 = result }
         gate.open()
     }
 
-    func wait() throws -> Position {
+    public func wait() throws -> Value {
         gate.wait()
         guard let result = result.withLock({ $0 }) else {
             preconditionFailure("a ticket's gate opens after its result is there")
@@ -34,11 +33,11 @@ final class CommitTicket: Sendable {
 }
 
 /// Somebody who was not let in because too much waits already, and tries again when told.
-enum CommitAdmission: Sendable {
+public enum Admission: Sendable {
     case gate(Gate)
     case retry(@Sendable () -> Void)
 
-    func open() {
+    public func open() {
         switch self {
         case .gate(let gate): gate.open()
         case .retry(let body): body()
@@ -47,16 +46,18 @@ enum CommitAdmission: Sendable {
 }
 
 /// A thread that is made after the object whose work it does.
-final class WorkerHandle: Sendable {
+public final class WorkerHandle: Sendable {
     private let thread = Lock<WorkerThread?>(nil)
 
-    func start(name: String, _ body: @escaping @Sendable () -> Void) throws {
+    public init() {}
+
+    public func start(name: String, _ body: @escaping @Sendable () -> Void) throws {
         let worker = try WorkerThread(name: name, body)
         thread.withLock { $0 = worker }
     }
 
     /// Waits for its end; a second call returns at once.
-    func join() {
+    public func join() {
         let worker = thread.withLock { thread in
             defer { thread = nil }
             return thread

@@ -1,0 +1,37 @@
+import StrataModel
+
+/// What somebody wants to do with a record.
+enum Action {
+    case create, change, delete
+}
+
+extension Rules {
+    /// Whether an actor may do something (docs/rules.md §5.5): the one place that says so.
+    ///
+    /// - Parameters:
+    ///   - creator: ordinal of the stored record's creator; nil for a new one.
+    ///   - isUserRecord: whether the record is of the type `Users`.
+    func may(
+        _ actor: ActorState, _ action: Action, creator: UInt64?, isUserRecord: Bool, in scope: InternedName.Scope
+    ) -> Bool {
+        if isUserRecord, action == .delete { return false }
+        guard scope == .public || isUserRecord, let creator else { return true }
+        return creator == actor.user
+    }
+}
+
+/// Who asks, as far as the store knows them.
+struct ActorState {
+    let actor: Actor
+    /// Ordinals; 0 if the store has not seen them.
+    let user: UInt64
+    let device: UInt64
+    let recordName: String
+
+    init(_ actor: Actor, recordName: String, _ view: RulesView) throws {
+        self.actor = actor
+        self.recordName = recordName
+        user = actor == .service ? 0 : try view.ordinal(of: .user(actor.user)) ?? 0
+        device = user == 0 ? 0 : try view.ordinal(of: .device(user: user, actor.device)) ?? 0
+    }
+}

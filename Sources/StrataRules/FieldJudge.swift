@@ -1,0 +1,86 @@
+import StrataModel
+
+/// What a key of a record type takes.
+struct Binding: Hashable {
+    var kind: FieldKind
+    var isEncrypted: Bool
+
+    init(_ field: SchemaField) {
+        kind = field.kind
+        isEncrypted = field.isEncrypted
+    }
+
+    /// What a value binds its key to; nil for an empty list, which says nothing.
+    init?(_ value: FieldValue) {
+        if case .sealed = value {
+            // What it is of is inside the seal.
+            (kind, isEncrypted) = (.data, true)
+        } else {
+            if value.kind == .emptyList { return nil }
+            (kind, isEncrypted) = (value.kind, false)
+        }
+    }
+
+    /// As the schema language says it.
+    var description: String {
+        let scalar =
+            switch kind.element {
+            case .string: "STRING"
+            case .int64: "INT64"
+            case .double: "DOUBLE"
+            case .date: "TIMESTAMP"
+            case .data: "BYTES"
+            case .location: "LOCATION"
+            case .reference: "REFERENCE"
+            case .asset: "ASSET"
+            default: "\(kind)"
+            }
+        return (isEncrypted ? "ENCRYPTED " : "") + (kind.isList ? "LIST<\(scalar)>" : scalar)
+    }
+
+    /// The value as the key takes it; nil if it does not (B23).
+    func fitted(_ value: FieldValue) -> FieldValue? {
+        if case .sealed = value { return isEncrypted ? value : nil }
+        if isEncrypted { return nil }
+        if value.kind == kind { return value }
+        if value.kind == .emptyList { return kind.isList ? value : nil }
+        guard value.kind.isList == kind.isList else { return nil }
+        guard case .list(let list) = value else { return Self.number(value, as: kind) }
+        let elements = list.elements.compactMap { Self.number($0, as: kind.element) }
+        guard elements.count == list.elements.count, let fitted = try? FieldList(elements) else { return nil }
+        return .list(fitted)
+    }
+
+    private static func number(_ value: FieldValue, as kind: FieldKind) -> FieldValue? {
+        switch (value, kind) {
+        case (.int64(let number), .double): .double(Double(number))
+        case (.double(let number), .int64): Int64(exactly: number).map { .int64($0) }
+        default: nil
+        }
+    }
+}
+
+extension FieldValue {
+    /// What a value counts for a record's size (docs/rules.md §6).
+    public var chargedBytes: Int {
+        switch self {
+        case .string(let text): text.utf8.count
+        case .int64, .double, .date: 8
+        case .location: 16
+        case .data(let bytes): bytes.count
+        case .reference(let reference): reference.target.name.utf8.count
+        case .asset: 0
+        case .list(let list): list.elements.reduce(0) { $0 + $1.chargedBytes }
+        case .sealed(let sealed): sealed.ciphertext.count
+        }
+    }
+
+    /// The references in it, one or several.
+    var references: [Reference] {
+        switch self {
+        case .reference(let reference): [reference]
+        case .list(let list) where list.kind.element == .reference: list.elements.flatMap(\.references)
+        default: []
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import StrataModel
+
+/// What names may be (docs/rules.md §5).
+enum NameRules {
+    static let maximumCharacters = 255
+
+    /// Names of records and zones: 1 to 255 characters, counted as `NSString` does, without control characters.
+    static func isName(_ name: String) -> Bool {
+        if isPlain(name) { return true }
+        return isLength(name)
+            && name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    }
+
+    /// Printable ASCII, as nearly all names are.
+    private static func isPlain(_ name: String) -> Bool {
+        let utf8 = name.utf8
+        return !utf8.isEmpty && utf8.count <= maximumCharacters && utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
+    }
+
+    static func isLength(_ name: String) -> Bool {
+        !name.isEmpty && (name.utf8.count <= maximumCharacters || name.utf16.count <= maximumCharacters)
+    }
+
+    /// Record types and keys: a letter, then letters, digits and `_`.
+    static func isIdentifier(_ name: String) -> Bool {
+        guard let first = name.utf8.first, isLetter(first), name.utf8.count <= maximumCharacters else { return false }
+        return name.utf8.allSatisfy { isLetter($0) || $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") || $0 == UInt8(ascii: "_") }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        let lower = byte | 0x20
+        return lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z")
+    }
+}
+
+/// Gives ordinals to names that have none, in the order in which a commit first uses them.
+struct NameWriter {
+    let view: RulesView
+    private(set) var new: [InternedName] = []
+    private var known: [InternedName.Name: UInt64] = [:]
+    private var next: [UInt64] = Array(repeating: 0, count: 7)
+
+    init(_ view: RulesView) { self.view = view }
+
+    mutating func ordinal(of name: InternedName.Name) throws -> UInt64 {
+        if let ordinal = try view.ordinal(of: name) { return ordinal }
+        if let ordinal = known[name] { return ordinal }
+        let namespace = Int(name.namespace)
+        if next[namespace] == 0 { next[namespace] = try view.nextOrdinal(name.namespace) }
+        let ordinal = next[namespace]
+        next[namespace] += 1
+        known[name] = ordinal
+        new.append(InternedName(ordinal: ordinal, name: name))
+        return ordinal
+    }
+}

@@ -1,0 +1,198 @@
+import StrataModel
+import StrataViews
+
+/// What is judged of each save alone (docs/rules.md §5).
+extension RecordsJudge {
+    /// - Throws: ``Refusal`` if the save fails.
+    mutating func judgeSave(_ index: Int) throws {
+        let save = body.saves[index]
+        let place = saves[index].zone
+        if let answer = scene.zones[place].answer { throw answer }
+        let isOwnUserRecord = isOwnUserRecord(save.record.name, place)
+        let stored = try storedRecord(save.record.name, place)
+        saves[index].stored = stored
+        let type = types[Int(save.type) - 1]
+        try checkNames(save, type, stored, isOwnUserRecord)
+        try checkType(type, of: save, stored, isOwnUserRecord)
+        guard rules.may(
+            actor, stored == nil ? .create : .change, creator: stored?.header.createdBy, isUserRecord: type.isUsers,
+            in: scene.scope)
+        else { throw Refusal(.permissionFailure, "Only who created record '\(save.record.name)' may change it.") }
+        try checkVersion(save, stored)
+        saves[index].fields = try fittedFields(save)
+        try checkLinks(save, place)
+        try checkSize(save, saves[index])
+        bind(saves[index].fields, of: Int(save.type) - 1)
+    }
+
+    func storedRecord(_ name: String, _ place: Int) throws -> StoredRecord? {
+        let zone = scene.zones[place].ordinal
+        return zone == 0 ? nil : try view.record(RecordKey(zone: zone, name: name))
+    }
+
+    private func checkNames(
+        _ save: ModifyRecordsRequest.Save, _ type: TypeState, _ stored: StoredRecord?, _ isOwnUserRecord: Bool
+    ) throws {
+        guard type.isValid else {
+            throw Refusal(
+                .invalidArguments,
+                "Record type '\(type.name)' is not a letter followed by letters, digits and underscores.")
+        }
+        guard !type.isUsers || isOwnUserRecord || stored?.header.type == type.ordinal else {
+            throw Refusal(.permissionFailure, "Records of type \(UserRecord.type) are made by the system.")
+        }
+        var isAscending = true
+        for (position, change) in save.fields.enumerated() {
+            guard keyIsValid[Int(change.field) - 1] else {
+                throw Refusal(
+                    .invalidArguments,
+                    "Key '\(request.names.key(change.field) ?? "")' is not a letter followed by letters, digits and underscores."
+                )
+            }
+            if position > 0, save.fields[position - 1].field >= change.field { isAscending = false }
+        }
+        guard isAscending || Set(save.fields.map(\.field)).count == save.fields.count else {
+            throw Refusal(.invalidArguments, "A key comes twice in record '\(save.record.name)'.")
+        }
+    }
+
+    private func checkType(
+        _ type: TypeState, of save: ModifyRecordsRequest.Save, _ stored: StoredRecord?, _ isOwnUserRecord: Bool
+    ) throws {
+        if let stored {
+            guard stored.header.type == type.ordinal else {
+                guard case .recordType(let name)? = try view.fold.fork.name(5, stored.header.type) else {
+                    throw StrataError(.malformed, "A record has a type without a name.")
+                }
+                throw Refusal(
+                    .invalidArguments,
+                    "Record '\(save.record.name)' is of type \(name), and was saved as one of type \(type.name).",
+                    serverVersion: stored.header.version)
+            }
+            return
+        }
+        let name = save.record.name
+        guard NameRules.isName(name), name.utf8.first != UInt8(ascii: "_") || isOwnUserRecord && type.isUsers else {
+            throw Refusal(
+                .invalidArguments,
+                "A record name has 1 to 255 characters, no control characters, and no underscore in front: '\(name)'.")
+        }
+    }
+
+    private func checkVersion(_ save: ModifyRecordsRequest.Save, _ stored: StoredRecord?) throws {
+        guard body.policy == .ifServerRecordUnchanged else { return }
+        let known = stored?.header.version
+        if save.base == known { return }
+        guard let known else {
+            throw Refusal(
+                .unknownItem, "recordChangeTag specified, but record not found: \(save.record.name)",
+                baseVersion: save.base)
+        }
+        let message = save.base == nil ? "record to insert already exists" : "client oplock error updating record"
+        throw Refusal(
+            .serverRecordChanged, "\(message): \(save.record.name)", serverVersion: known, baseVersion: save.base)
+    }
+
+    // MARK: Values
+
+    private mutating func fittedFields(_ save: ModifyRecordsRequest.Save) throws -> [FieldChange] {
+        var fields = save.fields
+        for index in fields.indices {
+            guard let value = fields[index].value else { continue }
+            if scene.scope == .public, case .sealed = value {
+                throw Refusal(
+                    .invalidArguments,
+                    "Key '\(key(fields[index].field))': encrypted values cannot be kept in the public database.")
+            }
+            guard let binding = try binding(of: fields[index].field, in: Int(save.type) - 1) else {
+                // Two values in one list are of one kind; what binds the key is said behind the other checks.
+                continue
+            }
+            guard let fitted = binding.fitted(value) else {
+                throw Refusal(
+                    .invalidArguments,
+                    """
+                    Key '\(key(fields[index].field))' of type \(types[Int(save.type) - 1].name) is \
+                    \(binding.description), and was given \(Binding(value)?.description ?? "an empty list").
+                    """)
+            }
+            fields[index].value = fitted
+        }
+        return fields
+    }
+
+    func key(_ ordinal: UInt32) -> String { request.names.key(ordinal) ?? "" }
+
+    /// What a key takes; nil as long as nothing has been saved for it.
+    private mutating func binding(of key: UInt32, in type: Int) throws -> Binding? {
+        if let known = types[type].bindings[key] { return known }
+        var binding: Binding?
+        if types[type].ordinal != 0, let field = try view.ordinal(of: .field(self.key(key))) {
+            binding = try view.schema(of: types[type].ordinal)[UInt32(field)].map { Binding($0) }
+        }
+        types[type].bindings[key] = .some(binding)
+        return binding
+    }
+
+    private mutating func bind(_ fields: [FieldChange], of type: Int) {
+        for change in fields {
+            guard let value = change.value, case .some(nil) = types[type].bindings[change.field] else { continue }
+            if let binding = Binding(value) { types[type].bindings[change.field] = .some(binding) }
+        }
+    }
+
+    // MARK: References
+
+    private func checkLinks(_ save: ModifyRecordsRequest.Save, _ place: Int) throws {
+        for change in save.fields {
+            guard let value = change.value else { continue }
+            for reference in value.references { try checkTarget(reference.target, place, "Key '\(key(change.field))'") }
+        }
+        if case .set(let target) = save.parent { try checkTarget(target, place, "The parent") }
+        if case .set(let target) = save.share { try checkTarget(target, place, "The share") }
+    }
+
+    private func checkTarget(_ target: RecordKey, _ place: Int, _ what: @autoclosure () -> String) throws {
+        guard try scene.place(target.zone) == place else {
+            throw Refusal(.invalidArguments, "\(what()) refers to a record of another zone: '\(target.name)'.")
+        }
+        guard NameRules.isLength(target.name) else {
+            throw Refusal(.invalidArguments, "\(what()) refers to a record whose name has not 1 to 255 characters.")
+        }
+    }
+
+    // MARK: Size
+
+    private func checkSize(_ save: ModifyRecordsRequest.Save, _ state: SaveState) throws {
+        var size = 0
+        for change in state.fields {
+            guard let value = change.value else { continue }
+            size += key(change.field).utf8.count + value.chargedBytes
+        }
+        if let stored = state.stored { size += try keptBytes(stored, save, room: rules.limits.recordBytes - size) }
+        guard size <= rules.limits.recordBytes else {
+            throw Refusal(
+                .limitExceeded,
+                """
+                Record '\(save.record.name)' would have \(size) bytes, more than the maximum of \
+                \(rules.limits.recordBytes).
+                """)
+        }
+    }
+
+    /// What the fields count that are stored and were not sent; 0 if they are far from filling the room.
+    private func keptBytes(_ stored: StoredRecord, _ save: ModifyRecordsRequest.Save, room: Int) throws -> Int {
+        try stored.bytes.withUnsafeBytes { bytes in
+            let table = try RecordStateView(bytes, in: 0..<bytes.count).fields()
+            // A stored byte stands for at most eight (a number may be one byte long), beside the key.
+            if bytes.count * 8 + table.count * NameRules.maximumCharacters <= room { return 0 }
+            let sent = try Set(save.fields.compactMap { try view.ordinal(of: .field(key($0.field))) })
+            var size = 0
+            for index in 0..<table.count where !sent.contains(UInt64(table.ordinal(at: index))) {
+                let value = try FieldValue(decoding: bytes, in: try table.range(at: index))
+                size += try view.keyBytes(table.ordinal(at: index)) + value.chargedBytes
+            }
+            return size
+        }
+    }
+}

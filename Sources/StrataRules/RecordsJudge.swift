@@ -1,0 +1,170 @@
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// Judges a request for records, in the order of docs/rules.md §2 and §5 to §8.
+struct RecordsJudge {
+    let rules: Rules
+    let request: Request
+    let body: ModifyRecordsRequest
+    let view: RulesView
+    let context: RequestContext
+    let actor: ActorState
+    let scene: RequestScene
+    var types: [TypeState]
+    let keyIsValid: [Bool]
+    var saves: [SaveState] = []
+    var deletes: [DeleteState] = []
+    var trace: Trace?
+
+    init(
+        _ rules: Rules, _ request: Request, _ body: ModifyRecordsRequest, _ view: RulesView, _ context: RequestContext
+    ) throws {
+        self.rules = rules
+        self.request = request
+        self.body = body
+        self.view = view
+        self.context = context
+        actor = try ActorState(context.actor, recordName: UserRecord.name(of: context.actor.user), view)
+        scene = try RequestScene(request, actor, view)
+        types = try request.names.recordTypes.map { try TypeState($0, view) }
+        keyIsValid = request.names.keys.map { NameRules.isIdentifier($0) }
+        trace = context.isTraced ? Trace() : nil
+    }
+
+    mutating func decide() throws -> Decision {
+        try checkRequest()
+        if body.saves.isEmpty, body.deletes.isEmpty { return Decision(.nothing, RequestResult(), trace: trace) }
+        if let offset = try repeatedOffset() {
+            trace?.add("B65", "request", "the token is that of commit \(offset)")
+            return Decision(.repeats(offset: offset), RequestResult(), trace: trace)
+        }
+        try findItems()
+        for index in saves.indices {
+            do { try judgeSave(index) } catch let refusal as Refusal { refuseSave(index, refusal) }
+        }
+        for index in deletes.indices {
+            if let answer = scene.zones[deletes[index].zone].answer { refuseDelete(index, answer) }
+        }
+        for place in scene.zones.indices where scene.zones[place].isAlive { try judgeTogether(place) }
+        var writer = RecordsWriter(self)
+        return try writer.decision()
+    }
+
+    mutating func refuseSave(_ index: Int, _ refusal: Refusal) {
+        saves[index].refusal = refusal
+        trace?.add(refusal.code.description, "save \(index)", refusal.message)
+    }
+
+    mutating func refuseDelete(_ index: Int, _ refusal: Refusal) {
+        deletes[index].refusal = refusal
+        trace?.add(refusal.code.description, "delete \(index)", refusal.message)
+    }
+
+    // MARK: The whole request
+
+    private func checkRequest() throws {
+        try rules.checkItemCount(body.saves.count + body.deletes.count)
+        if let token = body.clientToken, token.count > ClientTokenEvent.maximumBytes {
+            throw Refusal(
+                .invalidArguments,
+                "A client token has at most \(ClientTokenEvent.maximumBytes) bytes, and this one \(token.count).")
+        }
+        var bytes = 0
+        for save in body.saves {
+            guard save.type > 0, save.type <= UInt64(types.count) else {
+                throw Refusal(.invalidArguments, "The request names type \(save.type) and has no such name.")
+            }
+            for change in save.fields {
+                guard let key = request.names.key(change.field) else {
+                    throw Refusal(.invalidArguments, "The request names key \(change.field) and has no such name.")
+                }
+                bytes += key.utf8.count + (change.value?.chargedBytes ?? 0)
+            }
+        }
+        guard bytes <= rules.limits.requestBytes else {
+            throw Refusal(
+                .limitExceeded,
+                "Your request has \(bytes) bytes, more than the maximum of \(rules.limits.requestBytes).")
+        }
+    }
+
+    /// The commit that the client token came with before, if it is the last of its device in every zone (B65).
+    private func repeatedOffset() throws -> UInt64? {
+        guard let token = body.clientToken, actor.device != 0 else { return nil }
+        var offset: UInt64?
+        for zone in scene.zones where zone.isAlive {
+            guard zone.ordinal != 0, let known = try view.fold.fork.clientToken(zone.ordinal, actor.device),
+                known.token == token, offset ?? known.version.offset == known.version.offset
+            else { return nil }
+            offset = known.version.offset
+        }
+        return offset
+    }
+
+    private mutating func findItems() throws {
+        var known = Set<RecordKey>(minimumCapacity: body.saves.count + body.deletes.count)
+        saves.reserveCapacity(body.saves.count)
+        for save in body.saves {
+            let place = try scene.place(save.record.zone)
+            guard known.insert(RecordKey(zone: UInt64(place), name: save.record.name)).inserted else {
+                throw Refusal(
+                    .invalidArguments, "You can't save the same record twice: \(save.record.name)")
+            }
+            saves.append(SaveState(zone: place))
+        }
+        for delete in body.deletes {
+            let place = try scene.place(delete.zone)
+            guard known.insert(RecordKey(zone: UInt64(place), name: delete.name)).inserted else {
+                throw Refusal(
+                    .invalidArguments,
+                    "You can't save and delete the same record (\(delete.name)), or delete it twice, in one operation.")
+            }
+            deletes.append(DeleteState(zone: place))
+        }
+    }
+
+    func isOwnUserRecord(_ name: String, _ place: Int) -> Bool {
+        scene.zones[place].isDefault && scene.zones[place].isOwn && isSameName(name, actor.recordName)
+    }
+}
+
+/// A record type that a request names.
+struct TypeState {
+    let name: String
+    /// 0 if it has none yet.
+    let ordinal: UInt64
+    let isValid: Bool
+    let isUsers: Bool
+    /// What keys are bound to, by the request's own ordinals; nil: nothing yet.
+    var bindings: [UInt32: Binding?] = [:]
+
+    init(_ name: String, _ view: RulesView) throws {
+        self.name = name
+        ordinal = try view.ordinal(of: .recordType(name)) ?? 0
+        isValid = NameRules.isIdentifier(name)
+        isUsers = isSameName(name, UserRecord.type)
+    }
+}
+
+/// What has become of a save so far.
+struct SaveState {
+    let zone: Int
+    var refusal: Refusal?
+    var stored: StoredRecord?
+    /// What was sent, as its keys take it; ordinals are the request's own.
+    var fields: [FieldChange] = []
+
+    init(zone: Int) { self.zone = zone }
+}
+
+/// What has become of a delete so far.
+struct DeleteState {
+    let zone: Int
+    var refusal: Refusal?
+    var stored: StoredRecord?
+    /// What goes with it, breadth first, itself first; empty if there is nothing to delete.
+    var cascade: [String] = []
+
+    init(zone: Int) { self.zone = zone }
+}

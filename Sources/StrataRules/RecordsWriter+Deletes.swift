@@ -1,0 +1,154 @@
+import StrataModel
+import StrataViews
+
+/// Deletes, tokens, and what the events leave out.
+extension RecordsWriter {
+    mutating func appendDeletes() throws {
+        let asked = Set(
+            judge.deletes.indices.filter { judge.deletes[$0].refusal == nil && !judge.deletes[$0].cascade.isEmpty }
+                .map { RecordKey(zone: UInt64(judge.deletes[$0].zone), name: judge.body.deletes[$0].name) })
+        var gone = Set<RecordKey>()
+        for state in judge.deletes {
+            result.deletes.append(state.refusal)
+            guard state.refusal == nil, !state.cascade.isEmpty else { continue }
+            changedZones.insert(state.zone)
+            for name in state.cascade {
+                let key = RecordKey(zone: UInt64(state.zone), name: name)
+                guard gone.insert(key).inserted else { continue }
+                // One deletion stands for a record that goes with another and was asked for too.
+                try appendDelete(key, in: zones[state.zone], isCascade: !asked.contains(key))
+            }
+        }
+    }
+
+    private mutating func appendDelete(_ key: RecordKey, in zone: UInt64, isCascade: Bool) throws {
+        let record = RecordKey(zone: zone, name: key.name)
+        var previous = savedEvents[key].map { Version.ofThisCommit(eventIndex: $0) }
+        var type = judge.saves.isEmpty ? nil : savedType(key)
+        if previous == nil || type == nil {
+            guard let header = try judge.view.header(record) else {
+                throw StrataError(
+                    .malformed, "A record refers to another and is not there itself.", .init(found: key.name))
+            }
+            previous = previous ?? header.version
+            type = header.type
+        }
+        try commit.append(RecordDeletedEvent(record, type: type ?? 0, previous: previous, isCascade: isCascade))
+    }
+
+    /// The type of a record that this commit saved.
+    private func savedType(_ key: RecordKey) -> UInt64? {
+        guard savedEvents[key] != nil else { return nil }
+        let index = judge.saves.indices.first {
+            judge.saves[$0].zone == Int(key.zone) && isSameName(judge.body.saves[$0].record.name, key.name)
+        }
+        return index.map { types[Int(judge.body.saves[$0].type) - 1] }
+    }
+
+    mutating func appendTokens() throws {
+        guard let token = judge.body.clientToken else { return }
+        for zone in changedZones.map({ zones[$0] }).sorted() {
+            try commit.append(ClientTokenEvent(zone: zone, device: device, token: token))
+        }
+    }
+
+    // MARK: The decision
+
+    func finish(_ firstItemEvent: UInt32) throws -> Decision {
+        var shape = RequestShape(
+            .modifyRecords, policy: judge.body.policy, isAtomic: judge.body.isAtomic, firstItemEvent: firstItemEvent,
+            saveCount: judge.saves.count, deleteCount: judge.deletes.count)
+        var left = LeftOutRecords(judge)
+        for (index, state) in judge.saves.enumerated() {
+            if let refusal = state.refusal { left.addSave(index, refusal) }
+        }
+        for (index, state) in judge.deletes.enumerated() where state.refusal != nil || state.cascade.isEmpty {
+            left.addDelete(index, state.refusal)
+        }
+        shape.leaveOut(left.items, request: left.request)
+        let header = try judge.context.header(.modifyRecords, user: user, device: device, shape)
+        var decision = Decision(.commit(commit.payload(header)), result, trace: judge.trace)
+        decision.names = names.new
+        decision.changedTypes = newBindings.map { types[$0.type] }
+        decision.eventCount = Int(commit.count)
+        return decision
+    }
+}
+
+/// The items of a request that no event stands for, as a request of their own.
+struct LeftOutRecords {
+    private let judge: RecordsJudge
+    private(set) var items: [RequestShape.LeftOut] = []
+    private var names = RequestNames()
+    private var body: ModifyRecordsRequest
+
+    init(_ judge: RecordsJudge) {
+        self.judge = judge
+        body = ModifyRecordsRequest(policy: judge.body.policy, isAtomic: judge.body.isAtomic)
+    }
+
+    var request: Request { Request(database: judge.request.database, names: names, .modifyRecords(body)) }
+
+    mutating func addSave(_ index: Int, _ refusal: Refusal) {
+        items.append(.init(.saves, index: index, refusal: refusal))
+        var save = judge.body.saves[index]
+        save.record.zone = place(save.record.zone)
+        save.type = names.ordinal(ofType: judge.types[Int(save.type) - 1].name)
+        save.parent = place(save.parent)
+        save.share = place(save.share)
+        save.fields = save.fields.map { change in
+            FieldChange(names.ordinal(ofKey: judge.key(change.field)), change.value.map { place($0) })
+        }
+        save.fields.sort { $0.field < $1.field }
+        body.saves.append(save)
+    }
+
+    mutating func addDelete(_ index: Int, _ refusal: Refusal?) {
+        items.append(.init(.deletes, index: index, refusal: refusal))
+        let delete = judge.body.deletes[index]
+        body.deletes.append(RecordKey(zone: place(delete.zone), name: delete.name))
+    }
+
+    private mutating func place(_ zone: UInt64) -> UInt64 {
+        judge.request.names.zone(zone).map { names.ordinal(of: $0) } ?? 0
+    }
+
+    private mutating func place(_ link: LinkChange) -> LinkChange {
+        if case .set(let target) = link { .set(RecordKey(zone: place(target.zone), name: target.name)) } else { link }
+    }
+
+    private mutating func place(_ value: FieldValue) -> FieldValue {
+        switch value {
+        case .reference(let reference):
+            return .reference(
+                .init(
+                    RecordKey(zone: place(reference.target.zone), name: reference.target.name),
+                    action: reference.action))
+        case .list(let list) where list.kind.element == .reference:
+            var elements: [FieldValue] = []
+            for element in list.elements { elements.append(place(element)) }
+            return (try? FieldList(elements)).map { .list($0) } ?? value
+        default: return value
+        }
+    }
+}
+
+extension RequestContext {
+    /// The header of the commit that comes of a request.
+    func header(
+        _ kind: EnvelopeHeader.OperationKind, user: UInt64, device: UInt64, _ shape: RequestShape
+    ) throws -> EnvelopeHeader {
+        EnvelopeHeader(
+            user: user, device: device, operationID: Self.cut(operation.id), operationKind: kind,
+            qualityOfService: operation.qualityOfService, groupID: Self.cut(operation.groupID),
+            groupName: Self.cut(operation.groupName), requestShape: try shape.encoded()[...])
+    }
+
+    /// As much of a text as a header has room for.
+    private static func cut(_ text: String) -> String {
+        if text.utf8.count <= EnvelopeHeader.maximumTextBytes { return text }
+        var cut = text
+        while cut.utf8.count > EnvelopeHeader.maximumTextBytes { cut.unicodeScalars.removeLast() }
+        return cut
+    }
+}

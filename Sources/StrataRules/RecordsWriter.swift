@@ -1,0 +1,238 @@
+import StrataModel
+import StrataViews
+
+/// Writes what was accepted of a request for records, in the order of docs/rules.md §9.
+struct RecordsWriter {
+    let judge: RecordsJudge
+    var commit = CommitBuilder()
+    var names: NameWriter
+    var result = RequestResult()
+    /// Ordinals that the store has for the request's own, once they are needed.
+    var types: [UInt64]
+    private var keys: [UInt32]
+    var zones: [UInt64]
+    var user: UInt64 = 0
+    var device: UInt64 = 0
+    var newBindings: [(type: Int, fields: [SchemaField])] = []
+    /// Which event of this commit saved a record last.
+    var savedEvents: [RecordKey: UInt32] = [:]
+    var changedZones: Set<Int> = []
+
+    init(_ judge: RecordsJudge) {
+        self.judge = judge
+        names = NameWriter(judge.view)
+        types = Array(repeating: 0, count: judge.types.count)
+        keys = Array(repeating: 0, count: judge.keyIsValid.count)
+        zones = judge.scene.zones.map(\.ordinal)
+    }
+
+    mutating func decision() throws -> Decision {
+        let hasSaves = judge.saves.contains { $0.refusal == nil }
+        let hasDeletes = judge.deletes.contains { $0.refusal == nil && !$0.cascade.isEmpty }
+        guard hasSaves || hasDeletes else {
+            result.saves = judge.saves.map { .failure($0.refusal ?? Refusal(.internalError, "A save was lost.")) }
+            result.deletes = judge.deletes.map(\.refusal)
+            return Decision(.nothing, result, trace: judge.trace)
+        }
+        let first = try FirstWrite(judge.actor, judge.view, &names)
+        (user, device) = (first.user, first.device)
+        try internItems()
+        for name in names.new { try commit.append(name) }
+        try first.append(to: &commit, sparing: ownUserRecordIsSaved ? judge.scene.scope : nil)
+        try appendSchema()
+        let firstItemEvent = commit.count
+        try appendSaves()
+        try appendTouches()
+        try appendDeletes()
+        try appendTokens()
+        return try finish(firstItemEvent)
+    }
+
+    private var ownUserRecordIsSaved: Bool {
+        judge.saves.indices.contains { index in
+            judge.saves[index].refusal == nil && judge.saves[index].stored == nil
+                && judge.isOwnUserRecord(judge.body.saves[index].record.name, judge.saves[index].zone)
+        }
+    }
+
+    // MARK: Names
+
+    private mutating func internItems() throws {
+        for index in judge.saves.indices where judge.saves[index].refusal == nil {
+            let save = judge.body.saves[index]
+            try internZone(judge.saves[index].zone)
+            let type = Int(save.type) - 1
+            if types[type] == 0 { types[type] = try names.ordinal(of: .recordType(judge.types[type].name)) }
+            for change in judge.saves[index].fields where keys[Int(change.field) - 1] == 0 {
+                // A key that is only removed, and never was, has no use for an ordinal.
+                keys[Int(change.field) - 1] = UInt32(try names.ordinal(of: .field(judge.key(change.field))))
+            }
+            try collectBindings(judge.saves[index].fields, of: type)
+        }
+        for index in judge.deletes.indices where !judge.deletes[index].cascade.isEmpty {
+            try internZone(judge.deletes[index].zone)
+        }
+    }
+
+    private mutating func internZone(_ place: Int) throws {
+        guard zones[place] == 0 else { return }
+        let scene = judge.scene
+        let owner = scene.scope == .public ? 0 : user
+        let database = try names.ordinal(of: .database(scene.scope, owner: owner))
+        zones[place] = try names.ordinal(of: .zone(database: database, owner: owner, scene.zones[place].name))
+    }
+
+    /// What an accepted save binds keys to that nothing was bound to before.
+    private mutating func collectBindings(_ fields: [FieldChange], of type: Int) throws {
+        let known = judge.types[type].ordinal == 0 ? [:] : try judge.view.schema(of: judge.types[type].ordinal)
+        for change in fields {
+            guard let binding = change.value.flatMap({ Binding($0) }) else { continue }
+            let key = keys[Int(change.field) - 1]
+            if known[key] != nil { continue }
+            let field = SchemaField(key, binding.kind, isEncrypted: binding.isEncrypted)
+            guard let place = newBindings.firstIndex(where: { $0.type == type }) else {
+                newBindings.append((type, [field]))
+                continue
+            }
+            if !newBindings[place].fields.contains(where: { $0.field == key }) { newBindings[place].fields.append(field) }
+        }
+    }
+
+    private mutating func appendSchema() throws {
+        for (type, fields) in newBindings {
+            try commit.append(
+                SchemaChangedEvent(type: types[type], fields: fields.sorted { $0.field < $1.field }))
+        }
+    }
+
+    // MARK: Saves
+
+    private mutating func appendSaves() throws {
+        result.saves.reserveCapacity(judge.saves.count)
+        for (index, state) in judge.saves.enumerated() {
+            if let refusal = state.refusal {
+                result.saves.append(.failure(refusal))
+                continue
+            }
+            let event = try commit.append(try event(index, state))
+            savedEvents[RecordKey(zone: UInt64(state.zone), name: judge.body.saves[index].record.name)] = event
+            changedZones.insert(state.zone)
+            result.saves.append(.success(.ofThisCommit(eventIndex: event)))
+        }
+    }
+
+    private func event(_ index: Int, _ state: SaveState) throws -> RecordSavedEvent {
+        let save = judge.body.saves[index]
+        let record = RecordKey(zone: zones[state.zone], name: save.record.name)
+        var event = RecordSavedEvent(
+            state.stored == nil ? .create : .update, record, type: types[Int(save.type) - 1],
+            policy: judge.body.policy, previous: state.stored?.header.version, base: save.base)
+        event.parent = placed(save.parent, in: record.zone)
+        event.share = placed(save.share, in: record.zone)
+        event.fields = try placedFields(state.fields, in: record.zone)
+        guard let stored = state.stored else {
+            event.fields.removeAll { $0.value == nil }
+            if event.parent == .removed { event.parent = .kept }
+            if event.share == .removed { event.share = .kept }
+            return event
+        }
+        event.modified = modified(after: stored)
+        if stored.header.eventsSinceFull >= RecordHeader.maximumEventsSinceFull { try complete(&event, from: stored) }
+        return event
+    }
+
+    /// Nil where the commit's time is late enough (B250).
+    private func modified(after stored: StoredRecord) -> Int64? {
+        let earliest = stored.header.modified + 1_000
+        return judge.context.time < earliest ? earliest : nil
+    }
+
+    private func placed(_ link: LinkChange, in zone: UInt64) -> LinkChange {
+        if case .set(let target) = link { .set(RecordKey(zone: zone, name: target.name)) } else { link }
+    }
+
+    /// With the store's ordinals, in their order.
+    private func placedFields(_ fields: [FieldChange], in zone: UInt64) throws -> [FieldChange] {
+        var placed = fields
+        var isAscending = true
+        for index in placed.indices {
+            placed[index].field = keys[Int(placed[index].field) - 1]
+            if index > 0, placed[index - 1].field >= placed[index].field { isAscending = false }
+            if let value = placed[index].value, value.kind.element == .reference {
+                placed[index].value = try Self.placed(value, in: zone)
+            }
+        }
+        if !isAscending { placed.sort { $0.field < $1.field } }
+        return placed
+    }
+
+    private static func placed(_ value: FieldValue, in zone: UInt64) throws -> FieldValue {
+        switch value {
+        case .reference(let reference):
+            .reference(.init(RecordKey(zone: zone, name: reference.target.name), action: reference.action))
+        case .list(let list): .list(try FieldList(list.elements.map { try placed($0, in: zone) }))
+        default: value
+        }
+    }
+
+    /// Makes an event full: what the record will be, rather than what changes.
+    private func complete(_ event: inout RecordSavedEvent, from stored: StoredRecord) throws {
+        let state = try RecordState(decoding: stored.bytes[...])
+        var fields: [UInt32: FieldValue] = [:]
+        for field in state.fields { fields[field.field] = field.value }
+        for change in event.fields { fields[change.field] = change.value }
+        event.isFull = true
+        if event.change == .touch {
+            event.modified = state.header.modified
+            event.modifiedBy = state.header.modifiedBy
+            event.modifiedWith = state.header.modifiedWith
+        }
+        event.created = state.header.created
+        event.createdBy = state.header.createdBy
+        event.fields = fields.sorted { $0.key < $1.key }.map { FieldChange($0.key, $0.value) }
+        event.parent = Self.completed(event.parent, state.parent)
+        event.share = Self.completed(event.share, state.share)
+    }
+
+    private static func completed(_ link: LinkChange, _ stored: RecordKey?) -> LinkChange {
+        switch link {
+        case .kept: stored.map { .set($0) } ?? .kept
+        case .removed: .kept
+        case .set: link
+        }
+    }
+
+    /// New versions of parents whose children were saved (B61).
+    private mutating func appendTouches() throws {
+        guard judge.rules.touchesParents else { return }
+        let gone = Set(
+            judge.deletes.filter { $0.refusal == nil }.flatMap { delete in
+                delete.cascade.map { RecordKey(zone: UInt64(delete.zone), name: $0) }
+            })
+        for (index, state) in judge.saves.enumerated() where state.refusal == nil {
+            guard let parent = try parent(of: judge.body.saves[index], state) else { continue }
+            let key = RecordKey(zone: UInt64(state.zone), name: parent)
+            if savedEvents[key] != nil || gone.contains(key) { continue }
+            let record = RecordKey(zone: zones[state.zone], name: parent)
+            guard let stored = try judge.view.record(record) else { continue }
+            var event = RecordSavedEvent(
+                .touch, record, type: stored.header.type, policy: judge.body.policy,
+                previous: stored.header.version)
+            if stored.header.eventsSinceFull >= RecordHeader.maximumEventsSinceFull { try complete(&event, from: stored) }
+            savedEvents[key] = try commit.append(event)
+        }
+    }
+
+    /// The name of a record's parent after its save.
+    private func parent(of save: ModifyRecordsRequest.Save, _ state: SaveState) throws -> String? {
+        switch save.parent {
+        case .set(let parent): return parent.name
+        case .removed: return nil
+        case .kept:
+            return try state.stored?.bytes.withUnsafeBytes { bytes in
+                let view = try RecordStateView(bytes, in: 0..<bytes.count)
+                return try view.links().parent.map { try view.key($0).name }
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import StrataModel
+import StrataViews
+
+/// What a request is about, found in the state: its database and its zones.
+public struct RequestScene {
+    static let defaultZone = "_defaultZone"
+
+    let scope: InternedName.Scope
+    /// Name of the database's owner; empty for the public one.
+    let owner: String
+    /// Ordinals; 0 if the state has none.
+    let ownerOrdinal: UInt64
+    let database: UInt64
+    private(set) var zones: [ZoneState] = []
+    /// By the request's own ordinal − 1: the place in `zones`, where each zone is once however it is written.
+    private(set) var places: [Int] = []
+
+    init(_ request: Request, _ actor: ActorState, _ view: RulesView) throws {
+        scope = request.database.scope
+        let isService = actor.actor == .service
+        guard scope == .public || isService || request.database.owner.isEmpty
+                || isSameName(request.database.owner, actor.actor.user)
+        else { throw Refusal(.permissionFailure, "The database of another user cannot be written.") }
+        owner = scope == .public ? "" : isService ? request.database.owner : actor.actor.user
+        ownerOrdinal =
+            owner.isEmpty ? 0 : isService ? try view.ordinal(of: .user(owner)) ?? 0 : actor.user
+        let isKnown = scope == .public || ownerOrdinal != 0
+        database = isKnown ? try view.ordinal(of: .database(scope, owner: ownerOrdinal)) ?? 0 : 0
+        let ownRecordName = isService ? UserRecord.name(of: owner) : actor.recordName
+        var known: [ZoneID: Int] = [:]
+        for id in request.names.zones {
+            let isOwn = id.owner.isEmpty || id.owner == "__defaultOwner__" || isSameName(id.owner, ownRecordName)
+            let canonical = ZoneID(id.name, owner: isOwn ? "" : id.owner)
+            if let place = known[canonical] {
+                places.append(place)
+            } else {
+                known[canonical] = zones.count
+                places.append(zones.count)
+                zones.append(try state(of: id, isOwn, view))
+            }
+        }
+    }
+
+    private func state(of id: ZoneID, _ isOwn: Bool, _ view: RulesView) throws -> ZoneState {
+        var zone = ZoneState(name: id.name, owner: id.owner, isOwn: isOwn)
+        guard isOwn, scope != .shared, database != 0 else {
+            if isOwn, zone.isDefault, scope != .shared { zone.answer = nil }
+            return zone
+        }
+        zone.ordinal = try view.ordinal(of: .zone(database: database, owner: ownerOrdinal, id.name)) ?? 0
+        let row = zone.ordinal == 0 ? nil : try view.fold.fork.zoneRow(database, zone.ordinal)
+        zone.row = row
+        zone.answer = zone.isDefault ? nil : Self.answer(for: row, id.name)
+        return zone
+    }
+
+    /// What a client is told of a zone that is not there; nil if it is.
+    public static func answer(for row: ZoneRow?, _ name: String) -> Refusal? {
+        switch row?.status {
+        case .alive: nil
+        case .purged: Refusal(.userDeletedZone, "The user deleted zone '\(name)'.")
+        case .encryptedDataReset:
+            Refusal(
+                .zoneNotFound, "Zone '\(name)' went with its user's encrypted data.", didResetEncryptedData: true)
+        case .deleted, nil: Refusal(.zoneNotFound, "Zone '\(name)' does not exist.")
+        }
+    }
+
+    /// - Throws: ``Refusal`` for an ordinal that the request has no name for.
+    func place(_ ordinal: UInt64) throws -> Int {
+        guard ordinal > 0, ordinal <= UInt64(places.count) else {
+            throw Refusal(.invalidArguments, "The request names zone \(ordinal) and has no such name.")
+        }
+        return places[Int(ordinal) - 1]
+    }
+}
+
+/// A zone that a request names, as it is before the request.
+struct ZoneState {
+    let name: String
+    let owner: String
+    /// Whether it is a zone of the database's owner.
+    let isOwn: Bool
+    /// 0 if it has none yet.
+    var ordinal: UInt64 = 0
+    var row: ZoneRow?
+    /// What a client is told if it is not there; nil if it is.
+    var answer: Refusal?
+
+    init(name: String, owner: String, isOwn: Bool) {
+        self.name = name
+        self.owner = owner
+        self.isOwn = isOwn
+        answer = Refusal(.zoneNotFound, "Zone '\(name)' does not exist.")
+    }
+
+    var isDefault: Bool { isSameName(name, RequestScene.defaultZone) }
+    var isAlive: Bool { answer == nil }
+}
+
+/// Names are the same only if their bytes are.
+func isSameName(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }

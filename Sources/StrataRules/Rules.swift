@@ -1,0 +1,49 @@
+import StrataModel
+import StrataViews
+
+/// CloudKit's rules: what becomes of a request, given a state. Without I/O, clock, chance or lock (docs/rules.md).
+///
+/// ```swift
+/// let decision = try Rules().decide(request, view, RequestContext(actor: Actor(user: "anna"), time: now))
+/// ```
+public struct Rules: Sendable {
+    public var limits: Limits
+    /// Whether saving a child gives its parent a new change tag (B61).
+    public var touchesParents: Bool
+
+    public init(limits: Limits = .service, touchesParents: Bool = true) {
+        self.limits = limits
+        self.touchesParents = touchesParents
+    }
+
+    /// Judges a request. The view is only read, and keeps what it read.
+    ///
+    /// - Throws: ``Refusal`` where the request fails as a whole; ``StrataError`` if the state cannot be read.
+    public func decide(_ request: Request, _ view: RulesView, _ context: RequestContext) throws -> Decision {
+        guard !context.actor.user.isEmpty else {
+            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.")
+        }
+        switch request.content {
+        case .modifyRecords(let body):
+            var judge = try RecordsJudge(self, request, body, view, context)
+            return try judge.decide()
+        case .modifyZones(let body):
+            return try ZonesJudge(self, request, view, context).decide(body)
+        case .administer(let body):
+            return try ZonesJudge(self, request, view, context).decide(body)
+        case .modifySubscriptions:
+            throw Refusal(.serverRejectedRequest, "This store does not keep subscriptions yet.")
+        }
+    }
+
+    func checkItemCount(_ count: Int) throws {
+        guard count <= limits.itemsPerRequest else {
+            throw Refusal(
+                .limitExceeded,
+                """
+                Your request contains \(count) items which is more than the maximum number of items in a single request \
+                (\(limits.itemsPerRequest))
+                """)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// The state that requests are judged against: what is folded so far, with names and schemas that were read once.
+///
+/// It belongs to one fold: where that is dropped, the view goes with it, since what it interned may come again as
+/// something else.
+///
+/// ```swift
+/// let view = RulesView(Fold(pages.fork()))
+/// let decision = try rules.decide(request, view, context)
+/// if case .commit(let payload) = decision.outcome { try view.fold.apply(payload, …); view.adopt(decision) }
+/// ```
+public final class RulesView {
+    public let fold: Fold
+    private var ordinals: [InternedName.Name: UInt64] = [:]
+    private var schemas: [UInt64: [UInt32: SchemaField]] = [:]
+    /// By namespace; 0 is not known yet.
+    private var nextOrdinals: [UInt64] = Array(repeating: 0, count: 7)
+    /// Beyond, what was read is forgotten and read again.
+    private static let cachedNames = 1 << 17
+
+    public init(_ fold: Fold) { self.fold = fold }
+
+    /// Takes over what a decision interns and declares, whose commit has been applied to the fold.
+    public func adopt(_ decision: Decision) {
+        for interned in decision.names {
+            ordinals[interned.name] = interned.ordinal
+            nextOrdinals[Int(interned.name.namespace)] = interned.ordinal + 1
+        }
+        for type in decision.changedTypes { schemas[type] = nil }
+    }
+
+    func ordinal(of name: InternedName.Name) throws -> UInt64? {
+        if let known = ordinals[name] { return known }
+        guard let ordinal = try fold.fork.ordinal(of: name) else { return nil }
+        if ordinals.count >= Self.cachedNames { ordinals.removeAll() }
+        ordinals[name] = ordinal
+        return ordinal
+    }
+
+    func nextOrdinal(_ namespace: UInt8) throws -> UInt64 {
+        if nextOrdinals[Int(namespace)] == 0 {
+            nextOrdinals[Int(namespace)] = try fold.fork.nameCount(namespace) + 1
+        }
+        return nextOrdinals[Int(namespace)]
+    }
+
+    func schema(of type: UInt64) throws -> [UInt32: SchemaField] {
+        if let known = schemas[type] { return known }
+        var fields: [UInt32: SchemaField] = [:]
+        for field in try fold.fork.schema(of: type) { fields[field.field] = field }
+        schemas[type] = fields
+        return fields
+    }
+
+    /// How many UTF-8 bytes the name of a field has.
+    func keyBytes(_ field: UInt32) throws -> Int {
+        guard case .field(let name) = try fold.fork.name(6, UInt64(field)) else { return 0 }
+        return name.utf8.count
+    }
+
+    func record(_ key: RecordKey) throws -> StoredRecord? {
+        try fold.withRecord(key) { bytes in
+            let header = try RecordStateView(bytes, in: 0..<bytes.count).header()
+            return StoredRecord(bytes: [UInt8](bytes), header: header)
+        }
+    }
+
+    func header(_ key: RecordKey) throws -> RecordHeader? {
+        try fold.withRecord(key) { try RecordStateView($0, in: 0..<$0.count).header() }
+    }
+
+    func exists(_ key: RecordKey) throws -> Bool { try fold.withRecord(key) { _ in } != nil }
+
+    /// Names of the records that refer to one of their zone, in order; at most `limit`.
+    func sources(of target: RecordKey, _ kind: ReferenceKind, limit: Int = .max) throws -> [String] {
+        var names: [String] = []
+        guard limit > 0 else { return names }
+        try fold.whole().forEachSource(of: target, kind) { name in
+            names.append(String(decoding: name, as: UTF8.self))
+            return names.count < limit
+        }
+        return names
+    }
+}
+
+/// A record as it is before the request.
+struct StoredRecord {
+    var bytes: [UInt8]
+    var header: RecordHeader
+}

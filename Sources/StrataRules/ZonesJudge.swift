@@ -1,0 +1,215 @@
+import StrataModel
+import StrataViews
+
+/// Judges requests for zones, and what the service does to them (docs/rules.md §3).
+struct ZonesJudge {
+    private let rules: Rules
+    private let request: Request
+    private let view: RulesView
+    private let context: RequestContext
+    private let actor: ActorState
+    private let scene: RequestScene
+    private var names: NameWriter
+    private var trace: Trace?
+    private var result = RequestResult()
+    private var leftOut: [RequestShape.LeftOut] = []
+    private var leftOutBody = ModifyZonesRequest()
+    private var leftOutNames = RequestNames()
+
+    static let capabilities: ZoneCapabilities = [.fetchChanges, .atomic, .sharing, .zoneWideSharing]
+
+    init(_ rules: Rules, _ request: Request, _ view: RulesView, _ context: RequestContext) throws {
+        self.rules = rules
+        self.request = request
+        self.view = view
+        self.context = context
+        actor = try ActorState(context.actor, recordName: UserRecord.name(of: context.actor.user), view)
+        scene = try RequestScene(request, actor, view)
+        names = NameWriter(view)
+        trace = context.isTraced ? Trace() : nil
+    }
+
+    // MARK: Of clients
+
+    consuming func decide(_ body: ModifyZonesRequest) throws -> Decision {
+        try rules.checkItemCount(body.saves.count + body.deletes.count)
+        try checkDuplicates(body)
+        if body.saves.isEmpty, body.deletes.isEmpty { return Decision(.nothing, result, trace: trace) }
+        guard scene.scope == .private else {
+            throw Refusal(.badDatabase, "Zones can be saved and deleted in the private database only.")
+        }
+        var saves: [(place: Int, scope: EncryptionScope)] = []
+        for (index, save) in body.saves.enumerated() {
+            let place = try scene.place(save.zone)
+            do {
+                if let version = try judgeSave(save, place) {
+                    leaveOut(.saves, index, nil, version, save.zone, save.encryptionScope)
+                    result.saves.append(.success(version))
+                } else {
+                    result.saves.append(.success(.ofThisCommit(eventIndex: 0)))
+                    saves.append((place, save.encryptionScope))
+                }
+            } catch let refusal as Refusal {
+                trace?.add(refusal.code.description, "save \(index)", refusal.message)
+                leaveOut(.saves, index, refusal, nil, save.zone, save.encryptionScope)
+                result.saves.append(.failure(refusal))
+            }
+        }
+        var deletes: [Int] = []
+        for (index, ordinal) in body.deletes.enumerated() {
+            let place = try scene.place(ordinal)
+            let refusal = judgeDelete(place)
+            result.deletes.append(refusal)
+            if let refusal {
+                trace?.add(refusal.code.description, "delete \(index)", refusal.message)
+                leaveOut(.deletes, index, refusal, nil, ordinal, .record)
+            } else {
+                deletes.append(place)
+            }
+        }
+        if saves.isEmpty, deletes.isEmpty { return Decision(.nothing, result, trace: trace) }
+        return try commit(saves, deletes)
+    }
+
+    private func checkDuplicates(_ body: ModifyZonesRequest) throws {
+        var known = Set<Int>()
+        for ordinal in body.saves.map(\.zone) + body.deletes {
+            guard known.insert(try scene.place(ordinal)).inserted else {
+                throw Refusal(.invalidArguments, "A zone comes twice in one operation.")
+            }
+        }
+    }
+
+    /// - Returns: the version that the zone has if it needs no save; nil if it is to be written.
+    /// - Throws: ``Refusal``
+    private func judgeSave(_ save: ModifyZonesRequest.Save, _ place: Int) throws -> Version? {
+        let zone = scene.zones[place]
+        guard zone.isOwn else {
+            throw Refusal(.zoneNotFound, "Zone '\(zone.name)' belongs to another user.")
+        }
+        if zone.isDefault { return zone.row?.version ?? Version(offset: 0, eventIndex: 0) }
+        guard NameRules.isName(zone.name), zone.name.utf8.first != UInt8(ascii: "_") else {
+            throw Refusal(
+                .invalidArguments,
+                "A zone name has 1 to 255 characters, no control characters, and no underscore in front: '\(zone.name)'."
+            )
+        }
+        guard zone.isAlive, let row = zone.row else { return nil }
+        guard row.encryptionScope == save.encryptionScope else {
+            throw Refusal(.invalidArguments, "The encryption scope of zone '\(zone.name)' cannot change any more.")
+        }
+        return row.version
+    }
+
+    private func judgeDelete(_ place: Int) -> Refusal? {
+        let zone = scene.zones[place]
+        if zone.isDefault, zone.isOwn { return Refusal(.invalidArguments, "The default zone cannot be deleted.") }
+        return zone.answer
+    }
+
+    private mutating func leaveOut(
+        _ list: RequestShape.List, _ index: Int, _ refusal: Refusal?, _ version: Version?, _ zone: UInt64,
+        _ scope: EncryptionScope
+    ) {
+        leftOut.append(.init(list, index: index, refusal: refusal, version: version))
+        let ordinal = request.names.zone(zone).map { leftOutNames.ordinal(of: $0) } ?? 0
+        switch list {
+        case .saves: leftOutBody.saves.append(.init(ordinal, encryptionScope: scope))
+        case .deletes: leftOutBody.deletes.append(ordinal)
+        }
+    }
+
+    private mutating func commit(_ saves: [(place: Int, scope: EncryptionScope)], _ deletes: [Int]) throws -> Decision {
+        var commit = CommitBuilder()
+        let first = try FirstWrite(actor, view, &names)
+        let database = try names.ordinal(of: .database(.private, owner: first.user))
+        var ordinals: [UInt64] = []
+        for (place, _) in saves {
+            ordinals.append(
+                try names.ordinal(of: .zone(database: database, owner: first.user, scene.zones[place].name)))
+        }
+        for name in names.new { try commit.append(name) }
+        try first.append(to: &commit, sparing: nil)
+        var shape = RequestShape(
+            .modifyZones, firstItemEvent: commit.count, saveCount: result.saves.count,
+            deleteCount: result.deletes.count)
+        var versions: [Version] = []
+        for ((_, scope), ordinal) in zip(saves, ordinals) {
+            let event = try commit.append(
+                ZoneSavedEvent(
+                    zone: ordinal, database: database, capabilities: Self.capabilities, encryptionScope: scope))
+            versions.append(.ofThisCommit(eventIndex: event))
+        }
+        var next = versions.makeIterator()
+        for index in result.saves.indices where (try? result.saves[index].get())?.isOfThisCommit == true {
+            result.saves[index] = .success(next.next() ?? versions[0])
+        }
+        for place in deletes { try appendDelete(place, database, .deleted, to: &commit) }
+        shape.leaveOut(
+            leftOut, request: Request(database: request.database, names: leftOutNames, .modifyZones(leftOutBody)))
+        return try finish(commit, .modifyZones, first.user, first.device, shape)
+    }
+
+    private func appendDelete(
+        _ place: Int, _ database: UInt64, _ reason: ZoneDeletedEvent.Reason, to commit: inout CommitBuilder
+    ) throws {
+        let zone = scene.zones[place]
+        try commit.append(
+            ZoneDeletedEvent(
+                zone: zone.ordinal, database: database, incarnation: zone.row?.incarnation, reason: reason))
+    }
+
+    private func finish(
+        _ commit: CommitBuilder, _ kind: EnvelopeHeader.OperationKind, _ user: UInt64, _ device: UInt64,
+        _ shape: RequestShape
+    ) throws -> Decision {
+        let header = try context.header(kind, user: user, device: device, shape)
+        var decision = Decision(.commit(commit.payload(header)), result, trace: trace)
+        decision.names = names.new
+        decision.eventCount = Int(commit.count)
+        return decision
+    }
+
+    // MARK: Of the service
+
+    consuming func decide(_ body: AdministerRequest) throws -> Decision {
+        guard context.actor == .service else {
+            throw Refusal(.permissionFailure, "Only the service purges zones and resets encrypted data.")
+        }
+        guard scene.scope == .private else { throw Refusal(.badDatabase, "The private database of a user is named.") }
+        var commit = CommitBuilder()
+        switch body {
+        case .purgeZone(let ordinal):
+            let place = try scene.place(ordinal)
+            result.deletes = [judgeDelete(place)]
+            if result.deletes[0] == nil { try appendDelete(place, scene.database, .purged, to: &commit) }
+        case .resetEncryptedData:
+            for (zone, row) in try encryptedZones() {
+                result.deletes.append(nil)
+                try commit.append(
+                    ZoneDeletedEvent(
+                        zone: zone, database: scene.database, incarnation: row.incarnation, reason: .encryptedDataReset)
+                )
+            }
+        }
+        guard commit.count > 0 else { return Decision(.nothing, result, trace: trace) }
+        let shape = RequestShape(
+            .administer, firstItemEvent: 0, saveCount: 0, deleteCount: result.deletes.count)
+        return try finish(commit, .console, 0, 0, shape)
+    }
+
+    private func encryptedZones() throws -> [(zone: UInt64, row: ZoneRow)] {
+        guard scene.database != 0 else { return [] }
+        let fork = try view.fold.whole()
+        return try fork.zoneRows(of: scene.database).filter { zone, row in
+            guard row.status == .alive, row.capabilities.contains(.fetchChanges) else { return false }
+            var hasEncrypted = false
+            try fork.forEachRecord(of: zone) { _, state in
+                let table = try RecordStateView(state, in: 0..<state.count).fields()
+                for index in 0..<table.count where try table.kind(at: index)?.isSealed == true { hasEncrypted = true }
+                return !hasEncrypted
+            }
+            return hasEncrypted
+        }
+    }
+}

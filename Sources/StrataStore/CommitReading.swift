@@ -1,0 +1,57 @@
+import StrataLog
+import StrataModel
+
+/// What became of a request, read back from the commit that holds it (docs/format.md §20).
+extension RequestResult {
+    init(of commit: Commit) throws {
+        self = try commit.payload.withUnsafeBytes { payload in
+            var walker = try EventWalker(payload)
+            let shape = try RequestShape(decoding: try walker.header().requestShape)
+            var saved: [Version] = []
+            while true {
+                let index = UInt32(walker.eventIndex)
+                guard let event = try walker.next() else { break }
+                guard index >= shape.firstItemEvent else { continue }
+                let version = Version(offset: commit.offset, eventIndex: index)
+                switch event.kind {
+                case .recordSaved where try RecordSavedView(payload, in: event.body).change != .touch:
+                    saved.append(version)
+                case .zoneSaved: saved.append(version)
+                default: break
+                }
+            }
+            return try RequestResult(shape, saved, offset: commit.offset)
+        }
+    }
+
+    private init(_ shape: RequestShape, _ saved: [Version], offset: UInt64) throws {
+        self.init(
+            saves: Array(repeating: .failure(Refusal(.internalError, "")), count: shape.saveCount),
+            deletes: Array(repeating: nil, count: shape.deleteCount))
+        var isLeftOut = Array(repeating: false, count: shape.saveCount)
+        for item in shape.leftOut {
+            let count = item.list == .saves ? shape.saveCount : shape.deleteCount
+            guard item.index < count else { throw Self.mismatch(offset) }
+            switch item.list {
+            case .saves:
+                isLeftOut[item.index] = true
+                if let refusal = item.refusal {
+                    saves[item.index] = .failure(refusal)
+                } else {
+                    saves[item.index] = .success(item.version ?? Version(offset: 0, eventIndex: 0))
+                }
+            case .deletes: deletes[item.index] = item.refusal
+            }
+        }
+        var next = saved.makeIterator()
+        for index in saves.indices where !isLeftOut[index] {
+            guard let version = next.next() else { throw Self.mismatch(offset) }
+            saves[index] = .success(version)
+        }
+        guard next.next() == nil else { throw Self.mismatch(offset) }
+    }
+
+    private static func mismatch(_ offset: UInt64) -> StrataError {
+        StrataError(.malformed, "The shape of a commit's request does not fit its events.", .init(offset: offset))
+    }
+}

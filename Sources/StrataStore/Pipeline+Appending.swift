@@ -1,0 +1,149 @@
+import StrataLog
+import StrataModel
+import StrataRules
+import StrataTree
+import StrataViews
+
+/// Writing what was decided, publishing it, and what to answer. The caller has the turn to append.
+extension Pipeline {
+    typealias Answers = [(Submission, Result<Answer, any Error>)]
+
+    func append(_ batch: inout Batch) -> Answers {
+        let (positions, failure) = write(batch.commits)
+        let isAsPlanned = failure == nil && positions.enumerated().allSatisfy { index, position in
+            position.offset == batch.firstOffset + UInt64(index)
+        }
+        var snapshot = views.pages.snapshot()
+        do {
+            if let fork = batch.fork, isAsPlanned {
+                snapshot = try views.pages.publish(fork)
+                didPublish(batch, snapshot)
+            } else if !batch.commits.isEmpty {
+                batch.fork = nil
+                snapshot = try recover(from: failure)
+            }
+        } catch {
+            // What is in the log is there, but no state shows it: nothing can be judged any more.
+            refuse(StrataError(.refusingWrites, "The views could not follow the log.", cause: error))
+        }
+        return answers(batch, positions, failure, snapshot)
+    }
+
+    /// All commits, or a prefix and why no more. Repeats what a log accepts by parts.
+    private func write(_ commits: [NewCommit]) -> (positions: [Position], failure: AppendFailure?) {
+        var positions: [Position] = []
+        var end = state.withLock { $0.end }
+        while positions.count < commits.count {
+            let rest = positions.isEmpty ? commits : Array(commits[positions.count...])
+            do throws(AppendFailure) {
+                positions += try log.append(rest, expecting: end).positions
+                end = positions.last ?? end
+            } catch {
+                advance(to: end, commits.prefix(positions.count).last?.time)
+                return (positions, error)
+            }
+        }
+        advance(to: end, commits.last?.time)
+        return (positions, nil)
+    }
+
+    private func advance(to end: Position, _ time: Int64?) {
+        state.withLock { state in
+            state.end = end
+            state.endTime = time ?? state.endTime
+        }
+    }
+
+    /// The log is not what was planned: the views follow it, and all that was decided is decided again.
+    private func recover(from failure: AppendFailure?) throws -> Snapshot {
+        let known = state.withLock { state in
+            state.losses += 1
+            return state.end
+        }
+        if case .unknown(let error) = failure {
+            refuse(error)
+            // What was acknowledged before is shown; what was not may be anything.
+            try Replay(log: log, pages: views.pages).run(upTo: known.offset)
+        } else {
+            try Replay(log: log, pages: views.pages).run()
+            let (end, time) = (log.end, log.endTime)
+            state.withLock { state in
+                state.end = end
+                state.endTime = time ?? state.endTime
+            }
+        }
+        return views.pages.snapshot()
+    }
+
+    private func refuse(_ error: StrataError) {
+        state.withLock { state in
+            state.refusal = state.refusal ?? error
+            state.losses += 1
+        }
+    }
+
+    // MARK: Answers
+
+    private func answers(
+        _ batch: Batch, _ positions: [Position], _ failure: AppendFailure?, _ snapshot: Snapshot
+    ) -> Answers {
+        var answers: Answers = []
+        answers.reserveCapacity(batch.entries.count)
+        var again: [Submission] = []
+        /// Whether a commit in front was lost, which others may have been judged by.
+        var isShaken = false
+        for entry in batch.entries {
+            func answer(_ result: Result<Answer, any Error>) { answers.append((entry.submission, result)) }
+            switch entry.outcome {
+            case .commit(let index, let decision) where index < positions.count:
+                let offset = positions[index].offset
+                answer(
+                    .success(
+                        Answer(result: decision.result(at: offset), offset: offset, snapshot: reader.make(snapshot))))
+            case .commit(_, let decision):
+                isShaken = true
+                switch failure {
+                case .unknown(let error):
+                    answer(.failure(Refusal(.serverResponseLost, "Whether the request was applied is not known: \(error)")))
+                case .notWritten(let error):
+                    answer(.failure(Refusal(.serviceUnavailable, "Nothing was written: \(error)")))
+                case .tooLarge(let limit):
+                    answer(
+                        .failure(
+                            Refusal(
+                                .limitExceeded,
+                                "\(decision.eventCount) changes take more than the \(limit) bytes of a commit.")))
+                case .conflict, nil: again.append(entry.submission)
+                }
+            case .waiting: again.append(entry.submission)
+            case .poisoned(let error): answer(.failure(error))
+            case .nothing, .repeats, .failed:
+                if isShaken {
+                    again.append(entry.submission)
+                } else {
+                    answer(settled(entry.outcome, snapshot))
+                }
+            }
+        }
+        if !again.isEmpty { state.withLock { $0.queue.putBack(again) } }
+        return answers
+    }
+
+    /// The answer to a request that wrote nothing.
+    private func settled(_ outcome: Batch.Outcome, _ snapshot: Snapshot) -> Result<Answer, any Error> {
+        switch outcome {
+        case .nothing(let decision):
+            return .success(Answer(result: decision.result(at: 0), offset: nil, snapshot: reader.make(snapshot)))
+        case .repeats(let offset):
+            return Result {
+                guard let commit = try log.commit(at: offset) else {
+                    throw Refusal(.serverRejectedRequest, "The request came before, and what it did is not kept any more.")
+                }
+                return Answer(
+                    result: try RequestResult(of: commit), offset: offset, snapshot: reader.make(snapshot))
+            }
+        case .failed(let error): return .failure(error)
+        case .commit, .poisoned, .waiting: preconditionFailure("an outcome that is answered elsewhere")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import StrataLog
+import StrataModel
+import StrataRules
+import StrataTree
+import StrataViews
+
+/// Judging what waits. The caller has the turn to decide.
+extension Pipeline {
+    func decide(_ submissions: [Submission], _ batch: inout Batch) {
+        for submission in submissions {
+            if batch.isBroken {
+                batch.entries.append(.init(submission: submission, outcome: .waiting))
+                continue
+            }
+            batch.entries.append(.init(submission: submission, outcome: outcome(of: submission, &batch)))
+        }
+    }
+
+    /// The line as it is, or a new one on what is published, which nobody is adding to then.
+    func currentLine() -> Line {
+        if let line { return line }
+        let line = state.withLock { state in
+            Line(on: views, after: state.end, time: state.endTime, losses: state.losses, indexes: state.indexes.mark)
+        }
+        self.line = line
+        return line
+    }
+
+    private func outcome(of submission: Submission, _ batch: inout Batch) -> Batch.Outcome {
+        do {
+            if let refusal = state.withLock({ $0.refusal }) { throw Self.unavailable(refusal) }
+            let line = currentLine()
+            let time = line.time(platform.time.nowMicroseconds())
+            let context = RequestContext(actor: submission.actor, time: time, operation: submission.operation)
+            let decision = try rules.decide(submission.request, line.view, context)
+            switch decision.outcome {
+            case .nothing: return .nothing(decision)
+            case .repeats(let offset): return .repeats(offset)
+            case .commit(let payload):
+                guard payload.count <= log.maximumCommitBytes else {
+                    throw Refusal(
+                        .limitExceeded,
+                        "What the request changes takes \(payload.count) bytes, more than a commit may have.")
+                }
+                return try add(decision, payload, time, line, &batch)
+            }
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private func add(
+        _ decision: Decision, _ payload: [UInt8], _ time: Int64, _ line: Line, _ batch: inout Batch
+    ) throws -> Batch.Outcome {
+        do {
+            let offset = try line.apply(decision, payload, time: time)
+            if batch.commits.isEmpty { batch.firstOffset = offset }
+        } catch {
+            // The fork may have half of it.
+            batch.isBroken = true
+            return .poisoned(error)
+        }
+        batch.commits.append(NewCommit(id: platform.random.nextIdentifier(), time: time, payload: payload[...]))
+        batch.eventCount += decision.eventCount
+        batch.byteCount += payload.count
+        return .commit(batch.commits.count - 1, decision)
+    }
+
+    static func unavailable(_ error: StrataError) -> Refusal {
+        Refusal(.serviceUnavailable, "The store takes no writes until it is opened again: \(error)")
+    }
+
+    /// No request of the batch can be done.
+    func fail(_ batch: inout Batch, _ error: any Error) {
+        line = nil
+        batch.commits = []
+        for index in batch.entries.indices { batch.entries[index].outcome = .failed(error) }
+    }
+}

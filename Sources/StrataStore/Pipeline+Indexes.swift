@@ -1,0 +1,149 @@
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// How far the indexes of a line of forks have come.
+struct IndexProgressMark: Sendable {
+    var keeper: IndexKeeper
+    /// How many events the catch-up that is under way, or the last one, goes to.
+    var targetEvents: UInt64
+    /// How many events the indexes show.
+    var shownEvents: UInt64
+    var isUnderWay = false
+}
+
+/// What is published of the indexes, and how much they lack.
+struct IndexState {
+    /// A slice of catching up looks at so many records, so that nobody waits for more than about two milliseconds.
+    static let sliceRecords = 1_000
+    /// Beyond this lag each batch does a slice.
+    static let tolerableLag: UInt64 = 5_000
+    /// Up to this lag, indexes are completed in one go for a checkpoint.
+    static let completedLag: UInt64 = 2_000
+    /// Up to this lag, catching up is left until somebody asks or more comes.
+    static let idleLag: UInt64 = 1_000
+
+    var mark: IndexProgressMark
+    var publishedEvents: UInt64 = 0
+    var hasIndexes: Bool
+    /// Whether indexes are to be brought up to date as soon as can be: a query waits, or a checkpoint.
+    var isWanted = false
+
+    init(_ keeper: IndexKeeper, _ views: Views) {
+        mark = IndexProgressMark(keeper: keeper, targetEvents: 0, shownEvents: 0)
+        hasIndexes = views.pages.snapshot().entryCount(ViewTree.indexCatalog) > 0
+        isWanted = hasIndexes
+    }
+
+    var lag: UInt64 { publishedEvents - mark.shownEvents }
+    /// Whether an idle thread should work on them.
+    var isDue: Bool { hasIndexes && (isWanted || lag > Self.idleLag) }
+}
+
+extension Pipeline {
+    /// Work on the indexes in front of a batch, where they are far behind or a checkpoint waits for them. The caller
+    /// has the turn to decide.
+    func stepIndexes() {
+        let (indexes, isOwed) = state.withLock { ($0.indexes, checkpointer?.waitsForIndexes ?? false) }
+        guard indexes.hasIndexes else {
+            // Nothing is to be compared with later, so nothing older is kept.
+            line?.indexes = indexes.mark
+            return
+        }
+        if isOwed, indexes.lag <= IndexState.completedLag {
+            state.wait { state -> Void? in
+                if state.isAppending { return nil }
+                state.isAppending = true
+                return ()
+            }
+            while advancePublished() {}
+            releaseAppending()
+        } else if log.assignsNextOffset, isOwed || indexes.lag > IndexState.tolerableLag {
+            let line = currentLine()
+            // An error is that of a page; the fork then refuses everything, and whoever writes next is told.
+            _ = try? advance(&line.indexes, in: line.fold.whole(), indexes.publishedEvents)
+        }
+    }
+
+    /// - Returns: whether there is more to do.
+    private func advance(_ mark: inout IndexProgressMark, in fork: Fork, _ events: UInt64) throws -> Bool {
+        if !mark.isUnderWay { (mark.targetEvents, mark.isUnderWay) = (events, true) }
+        let hasMore = try mark.keeper.advance(
+            fork, to: views.pages.snapshot(), limit: IndexState.sliceRecords)
+        if !hasMore { (mark.shownEvents, mark.isUnderWay) = (mark.targetEvents, false) }
+        return hasMore
+    }
+
+    /// A slice, published at once. The caller has both turns.
+    ///
+    /// - Returns: whether there is more to do.
+    private func advancePublished() -> Bool {
+        line = nil
+        var (mark, events) = state.withLock { ($0.indexes.mark, $0.indexes.publishedEvents) }
+        let fork = views.pages.fork()
+        do {
+            var hasMore = try advance(&mark, in: fork, events)
+            let snapshot = try views.pages.publish(fork)
+            hasMore = hasMore || mark.shownEvents < events
+            state.withLock { state in
+                state.indexes.mark = mark
+                if !hasMore { state.indexes.isWanted = false }
+            }
+            if !hasMore { checkpointer?.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: true) }
+            return hasMore
+        } catch {
+            // That of a page: whoever reads it next is told. Without rest it would be tried for ever.
+            state.withLock { $0.indexes.isWanted = false }
+            return false
+        }
+    }
+
+    /// A slice while nobody asks for anything. The caller has both turns, and gives them up.
+    func catchUpIndexes() {
+        _ = advancePublished()
+        releaseDeciding()
+        releaseAppending()
+        state.notifyAll()
+    }
+
+    /// A batch has become the newest state. The caller has the turn to append.
+    func didPublish(_ batch: Batch, _ snapshot: Snapshot) {
+        let hasIndexes = state.withLock { state in
+            state.indexes.publishedEvents += UInt64(batch.eventCount)
+            if !state.indexes.hasIndexes {
+                state.indexes.mark.keeper = IndexKeeper(snapshot)
+                state.indexes.mark.shownEvents = state.indexes.publishedEvents
+            } else if let mark = batch.indexes {
+                state.indexes.mark = mark
+            }
+            return state.indexes.hasIndexes
+        }
+        checkpointer?.didPublish(
+            snapshot, bytes: batch.byteCount, events: batch.eventCount, hasAllIndexes: !hasIndexes)
+    }
+
+    /// Declares an index, which is built from then on.
+    func declareIndex(_ id: IndexID) throws {
+        state.wait { state -> Void? in
+            if state.isDeciding || state.isAppending { return nil }
+            (state.isDeciding, state.isAppending) = (true, true)
+            return ()
+        }
+        defer {
+            releaseDeciding()
+            releaseAppending()
+            state.notifyAll()
+        }
+        if state.withLock({ $0.isClosed }) { throw Self.closedError }
+        line = nil
+        let mark = state.withLock { $0.indexes.mark }
+        let fork = views.pages.fork()
+        try mark.keeper.declare(id, in: fork)
+        try views.pages.publish(fork)
+        state.withLock { state in
+            state.indexes.mark = mark
+            state.indexes.hasIndexes = true
+            state.indexes.isWanted = true
+        }
+    }
+}

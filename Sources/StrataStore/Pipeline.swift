@@ -1,0 +1,252 @@
+import StrataLog
+import StrataModel
+import StrataRules
+import StrataSystem
+import StrataTree
+import StrataViews
+
+/// Judges requests and commits what comes of them (docs/architecture.md §7).
+///
+/// Two turns make a pipeline of depth two: whoever has the turn to *decide* judges what waits, on top of a state that
+/// may not be published yet; whoever has the turn to *append* writes a batch, publishes its state and answers. A thread
+/// takes the first, then the second, and lets the first go. Two worker threads do so, and a synchronous caller that
+/// finds nobody at work.
+// @unchecked: `line` is touched only by whoever has the turn to decide.
+final class Pipeline: @unchecked Sendable {
+    static let maximumWaitingBytes = 32 << 20
+    /// Requests of about so many bytes are judged before a batch is written.
+    static let maximumBatchBytes = 8 << 20
+
+    struct State {
+        var queue = SubmissionQueue()
+        var admissions: [Admission] = []
+        var isDeciding = false
+        var isAppending = false
+        var isClosed = false
+        /// How often a batch did not come to be as it was decided; lines that began before are worth nothing.
+        var losses = 0
+        /// Why nothing can be written any more until the store is opened again.
+        var refusal: StrataError?
+        /// The end of the log as far as this pipeline wrote it.
+        var end: Position
+        var endTime: Int64
+        var indexes: IndexState
+    }
+
+    let log: any EventLog
+    let views: Views
+    let rules: Rules
+    let platform: Platform
+    let reader: SnapshotMaker
+    let checkpointer: Checkpointer?
+    let state: Monitor<State>
+    var line: Line?
+    private let workers = [WorkerHandle(), WorkerHandle()]
+
+    init(
+        log: any EventLog, views: Views, keeper: IndexKeeper, rules: Rules, platform: Platform, reader: SnapshotMaker,
+        checkpointer: Checkpointer?
+    ) throws {
+        self.log = log
+        self.views = views
+        self.rules = rules
+        self.platform = platform
+        self.reader = reader
+        self.checkpointer = checkpointer
+        state = Monitor(State(end: log.end, endTime: log.endTime ?? .min, indexes: IndexState(keeper, views)))
+        for (worker, name) in zip(workers, ["strata-commit-a", "strata-commit-b"]) {
+            try worker.start(name: name) { [self] in run() }
+        }
+    }
+
+    // MARK: Getting in
+
+    func submit(_ request: Request, as actor: Actor, _ operation: OperationInfo) throws -> Answer {
+        let ticket = Ticket<Answer>()
+        let submission = Submission(request, actor, operation, .ticket(ticket))
+        if state.withLock({ Self.takeTurn(&$0) }) {
+            // Nobody is at work: no hop to another thread.
+            work(on: [submission])
+            return try ticket.wait()
+        }
+        while let gate = try enqueueOrGate(submission) { gate.wait() }
+        return try ticket.wait()
+    }
+
+    func submit(_ request: Request, as actor: Actor, _ operation: OperationInfo) async throws -> Answer {
+        try await withCheckedThrowingContinuation { continuation in
+            enqueue(Submission(request, actor, operation, .continuation(continuation)))
+        }
+    }
+
+    private static func takeTurn(_ state: inout State) -> Bool {
+        guard !state.isClosed, !state.isDeciding, !state.isAppending, state.queue.isEmpty else { return false }
+        state.isDeciding = true
+        return true
+    }
+
+    private enum Entry {
+        case entered(wakesWorker: Bool)
+        case full
+        case closed
+    }
+
+    private static func enter(_ state: inout State, _ submission: Submission) -> Entry {
+        if state.isClosed { return .closed }
+        if state.queue.byteCount > maximumWaitingBytes { return .full }
+        state.queue.append(submission)
+        // Whoever is deciding looks again before it writes; then nobody needs to be woken.
+        return .entered(wakesWorker: state.queue.count == 1 && (!state.isDeciding || state.isAppending))
+    }
+
+    static var closedError: StrataError { StrataError(.closed, "The store has been closed.") }
+
+    /// Nil once the request waits in the queue; a gate to wait at while there is no room.
+    private func enqueueOrGate(_ submission: Submission) throws -> Gate? {
+        let gate = Gate()
+        let entry = state.withLock { state in
+            let entry = Self.enter(&state, submission)
+            if case .full = entry { state.admissions.append(.gate(gate)) }
+            return entry
+        }
+        switch entry {
+        case .entered(let wakesWorker):
+            if wakesWorker { state.notifyAll() }
+            return nil
+        case .full: return gate
+        case .closed: throw Self.closedError
+        }
+    }
+
+    private func enqueue(_ submission: Submission) {
+        let entry = state.withLock { state in
+            let entry = Self.enter(&state, submission)
+            if case .full = entry { state.admissions.append(.retry { [self] in enqueue(submission) }) }
+            return entry
+        }
+        switch entry {
+        case .entered(let wakesWorker): if wakesWorker { state.notifyAll() }
+        case .full: break
+        case .closed: submission.reply.resume(.failure(Self.closedError))
+        }
+    }
+
+    /// Lets in nobody new, and returns once everything that waits is done.
+    func close() {
+        let admissions = state.withLock { state in
+            state.isClosed = true
+            defer { state.admissions = [] }
+            return state.admissions
+        }
+        for admission in admissions { admission.open() }
+        state.notifyAll()
+        for worker in workers { worker.join() }
+        // A caller may be at work on its own thread.
+        state.wait { $0.isDeciding || $0.isAppending ? nil : () }
+        line = nil
+    }
+
+    // MARK: Turns
+
+    private enum Work {
+        case requests([Submission], [Admission])
+        case indexes
+        case end
+    }
+
+    private func run() {
+        while true {
+            switch state.wait({ self.nextWork(&$0) }) {
+            case .requests(let submissions, let admissions):
+                for admission in admissions { admission.open() }
+                work(on: submissions)
+            case .indexes: catchUpIndexes()
+            case .end: return
+            }
+        }
+    }
+
+    private func nextWork(_ state: inout State) -> Work? {
+        // Where the next offset is not certain, a commit is decided only when the one before it is in the log.
+        if state.isDeciding || !log.assignsNextOffset && state.isAppending { return nil }
+        if !state.queue.isEmpty {
+            state.isDeciding = true
+            let room = log.assignsNextOffset ? Self.maximumBatchBytes : 0
+            defer { state.admissions = [] }
+            return .requests(state.queue.take(byteCount: room), state.admissions)
+        }
+        if state.isClosed { return .end }
+        guard state.indexes.isDue, state.refusal == nil, !state.isAppending else { return nil }
+        (state.isDeciding, state.isAppending) = (true, true)
+        return .indexes
+    }
+
+    /// Decides and appends. The caller has the turn to decide.
+    private func work(on submissions: [Submission]) {
+        var batch = Batch()
+        stepIndexes()
+        decide(submissions, &batch)
+        while let more = moreOrTurn(batch) {
+            for admission in more.admissions { admission.open() }
+            decide(more.submissions, &batch)
+        }
+        decideAgainIfBroken(&batch)
+        do {
+            batch.fork = batch.commits.isEmpty ? nil : try line?.fold.stack()
+            batch.indexes = line?.indexes
+        } catch { fail(&batch, error) }
+        releaseDeciding()
+        let answers = append(&batch)
+        releaseAppending()
+        // Outside of both turns: whoever is resumed may ask for more at once.
+        for (submission, answer) in answers { submission.reply.resume(answer) }
+    }
+
+    /// Both turns are the caller's. If a batch in front was lost, this one stood on nothing.
+    private func decideAgainIfBroken(_ batch: inout Batch) {
+        while batch.isBroken || line.map({ line in state.withLock { $0.losses } != line.losses }) ?? false {
+            line = nil
+            var again = Batch()
+            var waiting: [Submission] = []
+            for entry in batch.entries {
+                if case .poisoned = entry.outcome {
+                    again.entries.append(entry)
+                } else {
+                    waiting.append(entry.submission)
+                }
+            }
+            decide(waiting, &again)
+            batch = again
+        }
+    }
+
+    func releaseDeciding() {
+        let isAwaited = state.withLock { state in
+            state.isDeciding = false
+            return !state.queue.isEmpty || state.isClosed
+        }
+        if isAwaited { state.notifyAll() }
+    }
+
+    func releaseAppending() {
+        let isAwaited = state.withLock { state in
+            state.isAppending = false
+            return state.isDeciding || !state.queue.isEmpty || state.isClosed || state.indexes.isDue
+        }
+        if isAwaited { state.notifyAll() }
+    }
+
+    /// What has come meanwhile, as long as another batch is being written; nil once this one can be.
+    private func moreOrTurn(_ batch: Batch) -> (submissions: [Submission], admissions: [Admission])? {
+        state.wait { state -> (submissions: [Submission], admissions: [Admission])?? in
+            if !state.isAppending {
+                state.isAppending = true
+                return .some(nil)
+            }
+            let room = Self.maximumBatchBytes - batch.byteCount
+            guard !state.queue.isEmpty, room > 0, log.assignsNextOffset else { return nil }
+            defer { state.admissions = [] }
+            return .some((state.queue.take(byteCount: room), state.admissions))
+        }
+    }
+}

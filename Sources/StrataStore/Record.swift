@@ -1,0 +1,91 @@
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// A record as it is in one state of the store. Its values are decoded when they are asked for.
+///
+/// ```swift
+/// let note = try snapshot.record(RecordID("note-1", zone: ZoneID("Notes")), in: .init(.private), as: anna)
+/// let title = try note["title"]
+/// ```
+public struct Record: Sendable {
+    public let id: RecordID
+    public let database: DatabaseID
+    /// Names the state; its text is the change tag.
+    public var version: Version { header.version }
+    let header: RecordHeader
+    private let bytes: [UInt8]
+    private let snapshot: Snapshot
+    private let names: NameDirectory
+    /// Nil for all.
+    private let desiredKeys: Set<UInt32>?
+
+    init(
+        _ id: RecordID, _ database: DatabaseID, _ bytes: [UInt8], _ snapshot: Snapshot, _ names: NameDirectory,
+        desiredKeys: Set<UInt32>?
+    ) throws {
+        self.id = id
+        self.database = database
+        self.bytes = bytes
+        self.snapshot = snapshot
+        self.names = names
+        self.desiredKeys = desiredKeys
+        header = try bytes.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).header() }
+    }
+
+    public var type: String { get throws { try names.text(5, header.type, in: snapshot) } }
+    /// Microseconds since 1970.
+    public var created: Int64 { header.created }
+    public var modified: Int64 { header.modified }
+    public var createdBy: String { get throws { try names.user(header.createdBy, in: snapshot) } }
+    public var modifiedBy: String { get throws { try names.user(header.modifiedBy, in: snapshot) } }
+    /// Name of the device that saved it last; empty if that is not known.
+    public var modifiedWith: String {
+        get throws { header.modifiedWith == 0 ? "" : try names.text(2, header.modifiedWith, in: snapshot) }
+    }
+
+    /// Name of the parent, which is in the same zone.
+    public var parent: String? {
+        get throws { try withView { view in try view.links().parent.map { try view.key($0).name } } }
+    }
+
+    public var share: String? {
+        get throws { try withView { view in try view.links().share.map { try view.key($0).name } } }
+    }
+
+    private func withView<Result>(_ body: (RecordStateView) throws -> Result) throws -> Result {
+        try bytes.withUnsafeBytes { try body(try RecordStateView($0, in: 0..<$0.count)) }
+    }
+
+    /// The value of a key; nil if the record has none, or it was not desired.
+    public subscript(key: String) -> FieldValue? {
+        get throws {
+            guard let field = try names.ordinal(of: .field(key), in: snapshot), isDesired(UInt32(field)) else {
+                return nil
+            }
+            return try withView { try $0.fields().value(of: UInt32(field)) }
+        }
+    }
+
+    private func isDesired(_ field: UInt32) -> Bool { desiredKeys?.contains(field) ?? true }
+
+    /// Calls `body` with each key and value, in no particular order.
+    public func forEachField(_ body: (_ key: String, _ value: FieldValue) throws -> Void) throws {
+        try bytes.withUnsafeBytes { bytes in
+            let table = try RecordStateView(bytes, in: 0..<bytes.count).fields()
+            for index in 0..<table.count where isDesired(table.ordinal(at: index)) {
+                let key = try names.text(6, UInt64(table.ordinal(at: index)), in: snapshot)
+                try body(key, try FieldValue(decoding: bytes, in: try table.range(at: index)))
+            }
+        }
+    }
+
+    /// All keys with their values. References name records of the same zone.
+    public var fields: [String: FieldValue] {
+        get throws {
+            var fields: [String: FieldValue] = [:]
+            try forEachField { fields[$0] = $1 }
+            return fields
+        }
+    }
+}

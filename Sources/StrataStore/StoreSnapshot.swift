@@ -1,0 +1,173 @@
+import StrataModel
+import StrataRules
+import StrataTree
+import StrataViews
+
+/// One state of a store, to be read without locks for as long as it is kept.
+///
+/// ```swift
+/// let snapshot = store.snapshot()
+/// let notes = try snapshot.records(ids, in: DatabaseID(.private), as: anna)
+/// ```
+public struct StoreSnapshot: Sendable {
+    public let trees: Snapshot
+    let names: NameDirectory
+    let history: RecordHistory
+    let gate: StoreGate
+
+    /// The last commit that the state has.
+    public var offset: UInt64 { trees.foldedOffset(ViewTree.records) }
+
+    /// Both digests of the state; costs as much as there are zones.
+    public func digests() throws -> Digests { try trees.digests() }
+
+    // MARK: Records
+
+    /// - Parameter desiredKeys: nil for all; unknown ones are absent (B111).
+    /// - Throws: ``Refusal`` if there is no such record for this actor.
+    public func record(
+        _ id: RecordID, in database: DatabaseID, desiredKeys: [String]? = nil, as actor: Actor
+    ) throws -> Record {
+        try gate.requireOpen()
+        let place = try Place(database, actor, self)
+        return try record(id, place, try keys(desiredKeys)).get()
+    }
+
+    /// A result for each id, in their order (B110, B112).
+    ///
+    /// - Throws: ``Refusal`` where nothing can be read at all.
+    public func records(
+        _ ids: [RecordID], in database: DatabaseID, desiredKeys: [String]? = nil, as actor: Actor
+    ) throws -> [Result<Record, Refusal>] {
+        try gate.requireOpen()
+        let place = try Place(database, actor, self)
+        let keys = try keys(desiredKeys)
+        return try ids.map { try record($0, place, keys) }
+    }
+
+    private func keys(_ desired: [String]?) throws -> Set<UInt32>? {
+        guard let desired else { return nil }
+        return Set(try desired.compactMap { try names.ordinal(of: .field($0), in: trees).map { UInt32($0) } })
+    }
+
+    private func record(
+        _ id: RecordID, _ place: Place, _ keys: Set<UInt32>?
+    ) throws -> Result<Record, Refusal> {
+        let (zone, refusal) = try place.zone(id.zone, self)
+        if let refusal { return .failure(refusal) }
+        let missing = Refusal(.unknownItem, "Record not found: \(id.name)")
+        guard let zone else { return .failure(missing) }
+        let bytes = try trees.withRecord(RecordKey(zone: zone, name: id.name)) { [UInt8]($0) }
+        guard let bytes else { return .failure(missing) }
+        return .success(try Record(id, place.database, bytes, trees, names, desiredKeys: keys))
+    }
+
+    /// A record as one of its versions had it, rebuilt from the log; nil if the log does not have it (any more).
+    public func record(
+        _ id: RecordID, at version: Version, in database: DatabaseID, as actor: Actor
+    ) throws -> Record? {
+        try gate.requireOpen()
+        let place = try Place(database, actor, self)
+        guard let zone = try place.zone(id.zone, self).ordinal,
+            let bytes = try history.state(of: RecordKey(zone: zone, name: id.name), at: version, trees)
+        else { return nil }
+        return try Record(id, place.database, bytes, trees, names, desiredKeys: nil)
+    }
+
+    // MARK: Zones
+
+    /// All zones of a database, in the order in which they were first made (B37).
+    public func zones(in database: DatabaseID, as actor: Actor) throws -> [Zone] {
+        try gate.requireOpen()
+        let place = try Place(database, actor, self)
+        guard database.scope != .shared else { return [] }
+        var zones: [Zone] = []
+        if place.ordinal != 0 {
+            for (zone, row) in try trees.zoneRows(of: place.ordinal) where row.status == .alive {
+                zones.append(Zone(ZoneID(try names.text(4, zone, in: trees), owner: place.database.owner), row))
+            }
+        }
+        if !zones.contains(where: { $0.id.name == "_defaultZone" }) {
+            zones.insert(Zone(defaultOf: place.database), at: 0)
+        }
+        return zones
+    }
+
+    public func zone(_ id: ZoneID, in database: DatabaseID, as actor: Actor) throws -> Zone {
+        try gate.requireOpen()
+        let place = try Place(database, actor, self)
+        let (ordinal, refusal) = try place.zone(id, self)
+        if let refusal { throw refusal }
+        guard let ordinal, let row = try trees.zoneRow(place.ordinal, ordinal) else {
+            return Zone(defaultOf: place.database)
+        }
+        return Zone(ZoneID(id.name, owner: place.database.owner), row)
+    }
+}
+
+/// A zone as clients see it.
+public struct Zone: Sendable, Hashable {
+    public let id: ZoneID
+    public let version: Version
+    public let capabilities: ZoneCapabilities
+    public let encryptionScope: EncryptionScope
+    public let recordCount: UInt64
+
+    init(_ id: ZoneID, _ row: ZoneRow) {
+        self.id = id
+        version = row.version
+        capabilities = row.capabilities
+        encryptionScope = row.encryptionScope
+        recordCount = row.recordCount
+    }
+
+    /// It is there before anybody has written to it (B30).
+    init(defaultOf database: DatabaseID) {
+        id = ZoneID("_defaultZone", owner: database.owner)
+        version = Version(offset: 0, eventIndex: 0)
+        capabilities = []
+        encryptionScope = .record
+        recordCount = 0
+    }
+}
+
+/// A database as an actor reads it.
+private struct Place {
+    let database: DatabaseID
+    /// 0 if nobody has written to it.
+    let ordinal: UInt64
+    private let owner: UInt64
+    private let recordName: String
+
+    init(_ database: DatabaseID, _ actor: Actor, _ state: StoreSnapshot) throws {
+        guard database.scope == .public || !actor.user.isEmpty else {
+            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.")
+        }
+        let owner = database.scope == .public ? "" : database.owner.isEmpty ? actor.user : database.owner
+        guard database.scope == .public || owner == actor.user || actor == .service else {
+            throw Refusal(.permissionFailure, "The database of another user cannot be read.")
+        }
+        self.database = DatabaseID(database.scope, owner: owner)
+        recordName = UserRecord.name(of: owner.isEmpty ? actor.user : owner)
+        self.owner = owner.isEmpty ? 0 : try state.names.ordinal(of: .user(owner), in: state.trees) ?? 0
+        let isKnown = owner.isEmpty || self.owner != 0
+        ordinal =
+            isKnown
+            ? try state.names.ordinal(of: .database(database.scope, owner: self.owner), in: state.trees) ?? 0 : 0
+    }
+
+    /// The zone's ordinal, nil for a default zone that nobody has written to; or why there is none.
+    func zone(_ id: ZoneID, _ state: StoreSnapshot) throws -> (ordinal: UInt64?, refusal: Refusal?) {
+        let isOwn = id.owner.isEmpty || id.owner == "__defaultOwner__" || id.owner == recordName
+            || id.owner == database.owner
+        let isDefault = id.name == "_defaultZone"
+        let missing = Refusal(.zoneNotFound, "Zone '\(id.name)' does not exist.")
+        guard isOwn, database.scope != .shared else { return (nil, missing) }
+        let name = InternedName.Name.zone(database: ordinal, owner: owner, id.name)
+        guard ordinal != 0, let zone = try state.names.ordinal(of: name, in: state.trees) else {
+            return (nil, isDefault ? nil : missing)
+        }
+        let row = try state.trees.zoneRow(ordinal, zone)
+        return (zone, isDefault ? nil : RequestScene.answer(for: row, id.name))
+    }
+}

@@ -1,0 +1,123 @@
+import StrataModel
+import StrataRules
+import StrataSystem
+
+/// What a client gets for a request.
+public struct Answer: Sendable {
+    public var result: RequestResult
+    /// The commit that holds it; nil if there was nothing to write.
+    public var offset: UInt64?
+    /// A state that has it.
+    public var snapshot: StoreSnapshot
+}
+
+/// A request that waits to be judged.
+struct Submission: Sendable {
+    let request: Request
+    let actor: Actor
+    let operation: OperationInfo
+    let byteCount: Int
+    let reply: Reply<Answer>
+
+    init(_ request: Request, _ actor: Actor, _ operation: OperationInfo, _ reply: Reply<Answer>) {
+        self.request = request
+        self.actor = actor
+        self.operation = operation
+        self.reply = reply
+        byteCount = request.weight
+    }
+}
+
+extension Request {
+    /// About how many bytes the request keeps in memory.
+    fileprivate var weight: Int {
+        guard case .modifyRecords(let body) = content else { return 1_024 }
+        var bytes = 256 + body.deletes.count * 64
+        for save in body.saves {
+            bytes += 128
+            for field in save.fields { bytes += 32 + (field.value?.chargedBytes ?? 0) }
+        }
+        return bytes
+    }
+}
+
+/// Requests that wait, by quality of service: higher ones first, but nobody is passed over for ever.
+struct SubmissionQueue {
+    /// A class that has been left waiting so many times goes first.
+    private static let patience = 4
+
+    private struct Lane {
+        var waiting: [Submission] = []
+        var start = 0
+        var passedOver = 0
+
+        var isEmpty: Bool { start == waiting.count }
+
+        mutating func removeFirst() -> Submission {
+            let first = waiting[start]
+            start += 1
+            if start == waiting.count {
+                waiting.removeAll(keepingCapacity: true)
+                start = 0
+            } else if start >= 1_024, start * 2 >= waiting.count {
+                waiting.removeFirst(start)
+                start = 0
+            }
+            return first
+        }
+    }
+
+    /// From the highest quality to the lowest.
+    private var lanes: [Lane] = Array(repeating: Lane(), count: 4)
+    private(set) var byteCount = 0
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    private static func lane(_ quality: EnvelopeHeader.QualityOfService) -> Int {
+        switch quality {
+        case .userInteractive: 0
+        case .userInitiated: 1
+        case .background: 3
+        default: 2
+        }
+    }
+
+    mutating func append(_ submission: Submission) {
+        lanes[Self.lane(submission.operation.qualityOfService)].waiting.append(submission)
+        byteCount += submission.byteCount
+        count += 1
+    }
+
+    /// What is to be judged again, ahead of all that came later.
+    mutating func putBack(_ submissions: [Submission]) {
+        for submission in submissions.reversed() {
+            let lane = Self.lane(submission.operation.qualityOfService)
+            lanes[lane].waiting.insert(submission, at: lanes[lane].start)
+            byteCount += submission.byteCount
+            count += 1
+        }
+    }
+
+    /// Takes requests of about so many bytes, one at least if any waits.
+    mutating func take(byteCount limit: Int) -> [Submission] {
+        var taken: [Submission] = []
+        var bytes = 0
+        func order() -> [Int] {
+            let hungry = lanes.indices.filter { !lanes[$0].isEmpty && lanes[$0].passedOver >= Self.patience }
+            return hungry + lanes.indices.filter { !hungry.contains($0) }
+        }
+        for lane in order() {
+            while !lanes[lane].isEmpty, taken.isEmpty || bytes < limit {
+                let next = lanes[lane].removeFirst()
+                bytes += next.byteCount
+                taken.append(next)
+                lanes[lane].passedOver = 0
+            }
+            if !lanes[lane].isEmpty { lanes[lane].passedOver += 1 }
+        }
+        byteCount -= bytes
+        count -= taken.count
+        return taken
+    }
+}
