@@ -3,10 +3,11 @@ import StrataModel
 /// The rules of docs/rules.md once more: plain, slow and without indexes, to be compared with the store.
 ///
 /// Its versions are its own: the offset counts the requests that wrote something, the event index what the request
-/// wrote to records and zones. Whoever compares it with a store keeps a table of which version stands for which, learns
-/// it from results, and checks that it is one to one; base versions of requests come translated to the model's.
-/// Versions from ``inventedOffset`` on belong to no store and stay as they are, as does 0, the version of a default zone
-/// that nobody has written. Messages of refusals and the order of deletions within one cascade are not part of the contract.
+/// wrote to records and zones. Whoever compares it with a store keeps a table of which version stands for which,
+/// learns it from results, and checks that it is one to one; base versions of requests come translated to the
+/// model's. Versions from ``inventedOffset`` on belong to no store and stay as they are, as does 0, the version of
+/// a default zone that nobody has written. Messages of refusals and the order of deletions within one cascade are
+/// not part of the contract.
 public struct ReferenceStore: Sendable {
     public static let inventedOffset: UInt64 = 1 << 40
 
