@@ -1,1 +1,107 @@
 import StrataModel
+
+/// The rules of docs/rules.md once more: plain, slow and without indexes, to be compared with the store.
+///
+/// Its versions are its own: the offset counts the requests that wrote something, the event index what the request
+/// wrote to records and zones. Whoever compares it with a store keeps a table of which version stands for which,
+/// learns it from results, and checks that it is one to one; base versions of requests come translated to the
+/// model's. Versions from ``inventedOffset`` on belong to no store and stay as they are, as does 0, the version of
+/// a default zone that nobody has written. Messages of refusals and the order of deletions within one cascade are
+/// not part of the contract.
+public struct ReferenceStore: Sendable {
+    public static let inventedOffset: UInt64 = 1 << 40
+
+    public internal(set) var state = ReferenceState()
+    /// Requests that wrote something.
+    public private(set) var commitCount: UInt64 = 0
+    public let limits: ReferenceLimits
+    public let mutation: Mutation?
+    let touchesParents: Bool
+    let userRecordName: @Sendable (String) -> String
+    private var eventCount: UInt32 = 0
+    /// When records of earlier lives were made: only a mutation looks.
+    var earlierCreations: [DatabaseID: [ReferencePlace: Int64]] = [:]
+
+    /// - Parameter userRecordName: the name of a user's record, of which the model cannot compute the hash.
+    public init(
+        limits: ReferenceLimits = .service, parentTouch: Bool = true, mutation: Mutation? = nil,
+        userRecordName: @escaping @Sendable (String) -> String
+    ) {
+        self.limits = limits
+        self.mutation = mutation
+        self.userRecordName = userRecordName
+        touchesParents = parentTouch
+    }
+
+    /// Judges a request, and writes what is accepted of it.
+    ///
+    /// - Parameter time: microseconds since 1970.
+    public mutating func modify(_ request: Request, as actor: Actor, time: Int64) throws(Refusal) -> RequestResult {
+        guard !actor.user.isEmpty || bends(.signedOutMayWrite) else {
+            throw Refusal(.notAuthenticated, "nobody is signed in")
+        }
+        guard (actor == .service) == request.content.isOfService else {
+            throw Refusal(.permissionFailure, "the service administers, and nobody else")
+        }
+        let asker = Asker(request, actor, userRecordName: userRecordName)
+        switch request.content {
+        case .modifyRecords(let content): return try modifyRecords(content, request.names, asker, time)
+        case .modifyZones(let content): return try modifyZones(content, request.names, asker, time)
+        case .administer(let content): return try administer(content, request.names, asker)
+        case .modifySubscriptions: throw Refusal(.internalError, "subscriptions are not modelled")
+        }
+    }
+
+    /// The first part of docs/rules.md §2 that all requests share.
+    func checkItemCount(_ count: Int) throws(Refusal) {
+        guard count <= limit(limits.itemsPerRequest, less: .oneItemLess, more: .oneItemMore) else {
+            throw Refusal(.limitExceeded, "too many items")
+        }
+    }
+
+    mutating func beginCommit() {
+        commitCount += 1
+        eventCount = 0
+    }
+
+    mutating func nextVersion() -> Version {
+        defer { eventCount += 1 }
+        return Version(offset: commitCount, eventIndex: eventCount)
+    }
+}
+
+/// Who asks for what in which database.
+struct Asker {
+    let actor: Actor
+    let database: DatabaseID
+    /// Whether the database is that of somebody else.
+    let isElsewhere: Bool
+    let userRecord: ReferencePlace
+    private let ownNames: [ReferenceName]
+
+    init(_ request: Request, _ actor: Actor, userRecordName: (String) -> String) {
+        self.actor = actor
+        let isService = actor == .service
+        let owner = isService ? request.database.owner : actor.user
+        let name = ReferenceName(userRecordName(owner))
+        ownNames = ["", "__defaultOwner__", name]
+        userRecord = ReferencePlace(owner: "", zone: .defaultZone, name: name)
+        let isPublic = request.database.scope == .public
+        database = DatabaseID(request.database.scope, owner: isPublic ? "" : owner)
+        let named = ReferenceName(request.database.owner)
+        isElsewhere = !isPublic && !isService && named != ReferenceName(actor.user) && !ownNames.contains(named)
+    }
+
+    /// What an owner means: nothing if it is the database's.
+    func owner(_ zone: ZoneID) -> ReferenceName {
+        let owner = ReferenceName(zone.owner)
+        if ownNames.contains(owner) { return isElsewhere ? "another" : "" }
+        return owner
+    }
+}
+
+extension Request.Content {
+    var isOfService: Bool {
+        if case .administer = self { true } else { false }
+    }
+}

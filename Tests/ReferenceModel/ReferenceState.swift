@@ -1,0 +1,140 @@
+import StrataModel
+
+/// All that a store has, in dictionaries. Two stores with equal states answer alike.
+public struct ReferenceState: Sendable, Equatable {
+    public var databases: [DatabaseID: ReferenceDatabase] = [:]
+    /// Of the whole container: by record type, then by key.
+    public var schema: [ReferenceName: [ReferenceName: ReferenceBinding]] = [:]
+
+    public init() {}
+}
+
+/// What values a key takes: those of one kind, or encrypted ones, of which nobody sees the kind.
+public struct ReferenceBinding: Sendable, Equatable {
+    public var kind: FieldKind
+    public var isEncrypted: Bool { kind.isSealed }
+
+    public init(_ kind: FieldKind) { self.kind = kind }
+}
+
+/// One database; that of everybody has no owner.
+public struct ReferenceDatabase: Sendable, Equatable {
+    /// Those that live and those that ended.
+    public var zones: [ReferenceName: ReferenceZone] = [:]
+    /// What became of zones themselves, in order.
+    public var zoneChanges: [ReferenceZoneChange] = []
+
+    public init() {}
+
+    /// Zones by the last change in them or of them, oldest first: what the feed of the database lists.
+    public var zonesInOrderOfChange: [ReferenceName] {
+        zones.values.sorted { $0.lastChange < $1.lastChange }.map(\.name)
+    }
+}
+
+/// That a zone was made, or ended with a reason.
+public struct ReferenceZoneChange: Sendable, Equatable {
+    public var zone: ReferenceName
+    public var ending: ZoneDeletedEvent.Reason?
+    public var version: Version
+}
+
+/// One zone, in its present or after its last life.
+public struct ReferenceZone: Sendable, Equatable {
+    public var name: ReferenceName
+    /// Number among the zones of its database, in the order of their first lives.
+    public var ordinal: Int
+    /// Why it is no more; nil if it lives.
+    public var ending: ZoneDeletedEvent.Reason?
+    /// Of the last event that saved or ended it.
+    public var version: Version
+    /// Of the event that began this life.
+    public var incarnation: Version
+    public var capabilities: ZoneCapabilities
+    public var encryptionScope: EncryptionScope
+    public var records: [ReferenceName: ReferenceRecord] = [:]
+    /// What became of records in this life, in order; within a cascade the order is the model's own.
+    public var changes: [ReferenceChange] = []
+    /// Last token of each device.
+    public var tokens: [Actor: ReferenceToken] = [:]
+
+    public var isAlive: Bool { ending == nil }
+    var lastChange: Version { max(version, changes.last?.version ?? version) }
+}
+
+/// A place in a zone's feed.
+public struct ReferenceChange: Sendable, Equatable {
+    public enum Kind: Sendable { case saved, deleted }
+
+    public var kind: Kind
+    public var record: ReferenceName
+    public var version: Version
+}
+
+/// A client token, with what answers its repeat.
+public struct ReferenceToken: Sendable, Equatable {
+    public var token: [UInt8]
+    public var commit: UInt64
+    var items: ReferenceItems
+    var result: RequestResult
+}
+
+/// Which records a request saves and deletes, in its order.
+struct ReferenceItems: Sendable, Equatable {
+    var saves: [ReferencePlace]
+    var deletes: [ReferencePlace]
+}
+
+/// Where a record is, within a database. The owner is empty if it is the database's.
+struct ReferencePlace: Sendable, Hashable {
+    var owner: ReferenceName
+    var zone: ReferenceName
+    var name: ReferenceName
+}
+
+/// One record. Targets of references in values have the zone number 0: a reference never leaves its zone.
+public struct ReferenceRecord: Sendable, Equatable {
+    public var type: ReferenceName
+    public var fields: [ReferenceName: FieldValue] = [:]
+    public var parent: ReferenceName?
+    public var created: Int64
+    public var createdBy: String
+    public var modified: Int64
+    public var modifiedBy: String
+    public var modifiedWith: String
+    public var version: Version
+
+    /// The records with which this one goes.
+    public var owners: Set<ReferenceName> {
+        var owners: Set<ReferenceName> = []
+        for value in fields.values {
+            for case .reference(let reference) in value.parts where reference.action == .deleteSelf {
+                owners.insert(ReferenceName(reference.target.name))
+            }
+        }
+        return owners
+    }
+
+    public var hasEncryptedValue: Bool { fields.values.contains { $0.kind.isSealed } }
+}
+
+extension FieldValue {
+    /// The elements of a list, or the value alone.
+    var parts: [FieldValue] {
+        if case .list(let list) = self { list.elements } else { [self] }
+    }
+
+    /// Bytes that count (docs/rules.md §6).
+    var countedBytes: Int {
+        switch self {
+        case .string(let text): text.utf8.count
+        case .int64, .double, .date: 8
+        case .data(let bytes): bytes.count
+        case .location: 16
+        case .reference(let reference): reference.target.name.utf8.count
+        case .asset: 0
+        case .list(let list): list.elements.reduce(0) { $0 + $1.countedBytes }
+        case .sealed(let sealed): sealed.ciphertext.count
+        }
+    }
+}

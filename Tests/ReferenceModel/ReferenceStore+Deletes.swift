@@ -1,0 +1,81 @@
+import StrataModel
+
+extension ReferenceStore.Judgement {
+    /// docs/rules.md §7.
+    mutating func judgeDeletes() {
+        for (index, place) in deletes.enumerated() { deleteRefusals[index] = refusal(deleting: place) }
+        while failOrphaning() {}
+        for index in deletesThatHappen {
+            for name in cascade(of: deletes[index]) {
+                var place = deletes[index]
+                place.name = name
+                if !going.contains(place) { going.append(place) }
+            }
+        }
+    }
+
+    private func refusal(deleting place: ReferencePlace) -> Refusal? {
+        if let refusal = store.missingZone(place.owner, place.zone, asker) { return refusal }
+        guard let record = records[place.zone]?[place.name] else {
+            return store.bends(.missingRecordMayNotBeDeleted) ? Refusal(.unknownItem, "no such record") : nil
+        }
+        if place.zone == .defaultZone, record.type == .users, !store.bends(.userRecordMayGo) {
+            return Refusal(.permissionFailure, "a user record stays")
+        }
+        guard asker.database.scope == .public, !store.bends(.publicRecordDeletableByOthers) else { return nil }
+        guard record.createdBy != asker.actor.user, stored(place) != nil else { return nil }
+        return Refusal(.permissionFailure, "a record of somebody else")
+    }
+
+    /// Those that have not failed, of records that are there, in zones whose saves let them.
+    private var deletesThatHappen: [Int] {
+        deletes.indices.filter {
+            let place = deletes[$0]
+            return deleteRefusals[$0] == nil && records[place.zone]?[place.name] != nil && !isBlocked(place.zone)
+        }
+    }
+
+    /// The record and all that go with it: nearest first, else by name.
+    private func cascade(of place: ReferencePlace) -> [ReferenceName] {
+        let records = records[place.zone] ?? [:]
+        var names = [place.name]
+        var next = 0
+        while next < names.count, !store.bends(.cascadeIgnored) {
+            let owner = names[next]
+            next += 1
+            if store.bends(.cascadeStopsAfterOneLevel), next > 1 { break }
+            for name in records.keys.sorted() where records[name]?.owners.contains(owner) == true {
+                if !names.contains(name) { names.append(name) }
+            }
+        }
+        return names
+    }
+
+    /// Fails each delete that would take the parent of a record that stays.
+    private mutating func failOrphaning() -> Bool {
+        guard !store.bends(.orphansAllowed) else { return false }
+        let cascades = deletesThatHappen.map { ($0, cascade(of: deletes[$0])) }
+        var going: [ReferenceName: Set<ReferenceName>] = [:]
+        for (index, names) in cascades { going[deletes[index].zone, default: []].formUnion(names) }
+        let asked = Set(cascades.map { deletes[$0.0] })
+        var held: Set<ReferencePlace> = []
+        for (zone, names) in going {
+            for (name, record) in records[zone] ?? [:] {
+                guard let parent = record.parent, names.contains(parent) else { continue }
+                let place = ReferencePlace(owner: "", zone: zone, name: name)
+                let goes = store.bends(.cascadedChildHoldsParent) ? asked.contains(place) : names.contains(name)
+                if !goes { held.insert(ReferencePlace(owner: "", zone: zone, name: parent)) }
+            }
+        }
+        var hasFailed = false
+        for (index, names) in cascades {
+            let zone = deletes[index].zone
+            guard names.contains(where: { held.contains(ReferencePlace(owner: "", zone: zone, name: $0)) }) else {
+                continue
+            }
+            deleteRefusals[index] = Refusal(.referenceViolation, "the parent of a record that stays")
+            hasFailed = true
+        }
+        return hasFailed
+    }
+}

@@ -1,0 +1,53 @@
+extension ReferenceStore {
+    /// A rule of docs/rules.md that the store breaks, so that tests can show that they would notice.
+    public enum Mutation: String, Sendable, CaseIterable {
+        // §2: the whole request.
+        case signedOutMayWrite
+        case oneItemLess, oneItemMore
+        case longTokenAccepted
+        case requestOneByteLess, requestOneByteMore
+        case duplicateAccepted
+        case zonesInEveryDatabase
+        case tokenRepeatIsApplied, tokenOfOtherDeviceRepeats, tokenKeptWhereNothingChanged
+        // §3 and §4: zones.
+        case savedZoneIsWrittenAgain, encryptionScopeMayChange, defaultZoneMayGo, illegalZoneNameAccepted
+        case foreignOwnerAccepted, missingZoneMayBeDeleted
+        case purgedZoneIsNotFound, resetZoneHasNoMark, resetEndsPlainZones, resetSparesZones
+        case recreatedZoneKeepsEnding, recreatedZoneKeepsRecords, recreatedZoneKeepsTokens
+        // §5.1 to §5.5: names and rights.
+        case illegalTypeAccepted, usersTypeForAnyRecord, userRecordOfAnyType
+        case illegalKeyAccepted, sameKeyTwiceAccepted, typeMayChange, illegalNameAccepted
+        case publicRecordWritableByOthers
+        // §5.6: policies.
+        case insertsOverExisting, deletedWithTagCreates, staleTagIgnored, changedKeysChecksTag
+        case allKeysRemovesOthers, refusalNamesNoVersions
+        // §5.7 to §5.9: values.
+        case publicTakesEncrypted, encryptedFitsPlainKey, plainFitsEncryptedKey
+        case kindsAreNotBound, integerStaysInteger, fractionIsCut, integralDoubleRefused
+        case emptyListBinds, refusedSaveBinds, firstSaveDoesNotBindInRequest
+        case referenceToOtherZoneAccepted, longTargetAccepted
+        case recordOneByteLess, recordOneByteMore
+        case removedKeyStays, keptParentIsLost
+        // §5.10 and §5.11: saves together.
+        case parentNeedNotExist, parentMustBeStored, failedParentSuffices
+        case oneOwnedLess, oneOwnedMore, releasedOwnersCount
+        // §7: deletes.
+        case missingRecordMayNotBeDeleted, publicRecordDeletableByOthers, userRecordMayGo
+        case cascadeIgnored, cascadeStopsAfterOneLevel, orphansAllowed, cascadedChildHoldsParent
+        case deletesSeeStateBefore
+        // §8: atomic zones.
+        case atomicIgnored, atomicReachesOtherZones, bystandersGetNoError, defaultZoneIsAtomic
+        case everyRequestIsAtomic
+        // §9: what is written.
+        case firstWriteMakesNoUserRecord, userRecordMadeOverSaved
+        case parentIsNotTouched, touchGoesTwoLevels, touchChangesModification, savedParentIsTouched
+        case modifiedMayStandStill, creationDateIsKept
+    }
+
+    func bends(_ rule: Mutation) -> Bool { mutation == rule }
+
+    /// A limit, of which the store may have one less or one more.
+    func limit(_ number: Int, less: Mutation, more: Mutation) -> Int {
+        number + (bends(more) ? 1 : 0) - (bends(less) ? 1 : 0)
+    }
+}

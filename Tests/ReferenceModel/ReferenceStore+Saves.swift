@@ -1,0 +1,142 @@
+import StrataModel
+
+extension ReferenceStore.Judgement {
+    /// docs/rules.md §5, steps 1 to 9.
+    mutating func judgeAlone(_ index: Int) {
+        let save = saves[index]
+        let refusal =
+            store.missingZone(save.place.owner, save.place.zone, asker) ?? refusalOfNames(save)
+            ?? refusalOfRight(save) ?? refusalOfPolicy(save)
+        guard refusal == nil else { return saveRefusals[index] = refusal }
+        var fields: [(key: ReferenceName, value: FieldValue?)] = []
+        for field in save.fields {
+            switch fitted(field.value, key: field.key, type: save.type) {
+            case .success(let value): fields.append((field.key, value))
+            case .failure(let refusal): return saveRefusals[index] = refusal
+            }
+        }
+        let record = merge(fields, of: save)
+        if let refusal = refusalOfTargets(save) ?? refusalOfSize(record) { return saveRefusals[index] = refusal }
+        merged[index] = record
+        if !store.bends(.firstSaveDoesNotBindInRequest) { bind(fields, save.type) }
+    }
+
+    private func isOwnUserRecord(_ place: ReferencePlace) -> Bool {
+        place == asker.userRecord && asker.database.scope != .shared
+    }
+
+    /// Steps 2 to 4.
+    private func refusalOfNames(_ save: ReferenceStore.SaveItem) -> Refusal? {
+        let stored = stored(save.place)
+        let isOwn = isOwnUserRecord(save.place)
+        guard save.type.isLegalWord || store.bends(.illegalTypeAccepted) else {
+            return Refusal(.invalidArguments, "no name for a type")
+        }
+        if save.type == .users, !isOwn, stored?.type != .users, !store.bends(.usersTypeForAnyRecord) {
+            return Refusal(.permissionFailure, "a type for user records")
+        }
+        for field in save.fields where !field.key.isLegalWord && !store.bends(.illegalKeyAccepted) {
+            return Refusal(.invalidArguments, "no name for a key")
+        }
+        guard Set(save.fields.map(\.key)).count == save.fields.count || store.bends(.sameKeyTwiceAccepted) else {
+            return Refusal(.invalidArguments, "a key twice in one record")
+        }
+        if let stored {
+            guard stored.type == save.type || store.bends(.typeMayChange) else {
+                return Refusal(.invalidArguments, "a record keeps its type")
+            }
+        } else if isOwn {
+            guard save.type == .users || store.bends(.userRecordOfAnyType) else {
+                return Refusal(.invalidArguments, "a user record has the type Users")
+            }
+        } else {
+            guard save.place.name.isLegalForNew || store.bends(.illegalNameAccepted) else {
+                return Refusal(.invalidArguments, "no name for a record")
+            }
+        }
+        return nil
+    }
+
+    /// Step 5.
+    private func refusalOfRight(_ save: ReferenceStore.SaveItem) -> Refusal? {
+        guard asker.database.scope == .public, let stored = stored(save.place) else { return nil }
+        guard stored.createdBy == asker.actor.user || store.bends(.publicRecordWritableByOthers) else {
+            return Refusal(.permissionFailure, "a record of somebody else")
+        }
+        return nil
+    }
+
+    /// Step 6.
+    private func refusalOfPolicy(_ save: ReferenceStore.SaveItem) -> Refusal? {
+        let stored = stored(save.place)
+        let looks =
+            request.policy == .ifServerRecordUnchanged
+            || request.policy == .changedKeys && store.bends(.changedKeysChecksTag)
+        guard looks else { return nil }
+        let isBare = store.bends(.refusalNamesNoVersions)
+        switch (stored, save.base) {
+        case (nil, nil): return nil
+        case (nil, let base?):
+            guard !store.bends(.deletedWithTagCreates) else { return nil }
+            return Refusal(.unknownItem, "the record is gone", baseVersion: isBare ? nil : base)
+        case (let stored?, nil):
+            guard !store.bends(.insertsOverExisting) else { return nil }
+            return Refusal(.serverRecordChanged, "exists", serverVersion: isBare ? nil : stored.version)
+        case (let stored?, let base?):
+            guard stored.version != base, !store.bends(.staleTagIgnored) else { return nil }
+            return Refusal(
+                .serverRecordChanged, "changed since", serverVersion: isBare ? nil : stored.version,
+                baseVersion: isBare ? nil : base)
+        }
+    }
+
+    /// The record as it would be, without its times, users and version.
+    private func merge(
+        _ fields: [(key: ReferenceName, value: FieldValue?)], of save: ReferenceStore.SaveItem
+    ) -> ReferenceRecord {
+        var record =
+            stored(save.place)
+            ?? ReferenceRecord(
+                type: save.type, created: 0, createdBy: "", modified: 0, modifiedBy: "", modifiedWith: "",
+                version: Version(offset: 0, eventIndex: 0))
+        record.type = save.type
+        if request.policy == .allKeys, store.bends(.allKeysRemovesOthers) { record.fields = [:] }
+        for field in fields where field.value != nil || !store.bends(.removedKeyStays) {
+            record.fields[field.key] = field.value
+        }
+        switch save.parent {
+        case .set(let place?): record.parent = place.name
+        case .removed: record.parent = nil
+        default: if store.bends(.keptParentIsLost) { record.parent = nil }
+        }
+        return record
+    }
+
+    /// Step 8.
+    private func refusalOfTargets(_ save: ReferenceStore.SaveItem) -> Refusal? {
+        for value in save.fields.compactMap(\.value) {
+            for case .reference(let reference) in value.parts {
+                guard reference.target.zone == 0 || store.bends(.referenceToOtherZoneAccepted) else {
+                    return Refusal(.invalidArguments, "a reference to another zone")
+                }
+                guard ReferenceName(reference.target.name).isOfLegalLength || store.bends(.longTargetAccepted) else {
+                    return Refusal(.invalidArguments, "no name of a target")
+                }
+            }
+        }
+        guard case .set(let parent) = save.parent else { return nil }
+        guard let parent else { return Refusal(.invalidArguments, "a parent in no zone") }
+        let isSameZone = parent.zone == save.place.zone && parent.owner == save.place.owner
+        guard isSameZone || store.bends(.referenceToOtherZoneAccepted) else {
+            return Refusal(.invalidArguments, "a parent in another zone")
+        }
+        return parent.name.isOfLegalLength ? nil : Refusal(.invalidArguments, "no name of a parent")
+    }
+
+    /// Step 9.
+    private func refusalOfSize(_ record: ReferenceRecord) -> Refusal? {
+        let bytes = record.fields.reduce(0) { $0 + $1.key.text.utf8.count + $1.value.countedBytes }
+        let most = store.limit(store.limits.recordBytes, less: .recordOneByteLess, more: .recordOneByteMore)
+        return bytes <= most ? nil : Refusal(.limitExceeded, "a record that is too large")
+    }
+}

@@ -1,0 +1,59 @@
+import StrataModel
+
+extension ReferenceStore.Judgement {
+    /// docs/rules.md §5, steps 10 and 11, until nothing more fails; what has failed stays failed.
+    mutating func judgeTogether() {
+        repeat {
+            while failParentless() {}
+        } while failOverOwned()
+    }
+
+    private func isAccepted(_ index: Int) -> Bool { saveRefusals[index] == nil }
+
+    private mutating func failParentless() -> Bool {
+        guard !store.bends(.parentNeedNotExist) else { return false }
+        var hasFailed = false
+        for (index, save) in saves.enumerated() where isAccepted(index) {
+            guard case .set(let parent?) = save.parent, stored(parent) == nil else { continue }
+            let isSaved = saves.indices.contains {
+                saves[$0].place == parent && (isAccepted($0) || store.bends(.failedParentSuffices))
+            }
+            if isSaved, !store.bends(.parentMustBeStored) { continue }
+            saveRefusals[index] = Refusal(.referenceViolation, "a parent that is not there")
+            hasFailed = true
+        }
+        return hasFailed
+    }
+
+    /// One walk over the saves in order, each put into the records before the next is judged.
+    private mutating func failOverOwned() -> Bool {
+        let most = store.limit(store.limits.owningReferences, less: .oneOwnedLess, more: .oneOwnedMore)
+        var hasFailed = false
+        var records: [ReferenceName: [ReferenceName: ReferenceRecord]] = [:]
+        for (index, save) in saves.enumerated() {
+            guard isAccepted(index), let merged = merged[index] else { continue }
+            let zone = save.place.zone
+            if records[zone] == nil { records[zone] = self.zone(zone)?.records ?? [:] }
+            let added = merged.owners.subtracting(records[zone]?[save.place.name]?.owners ?? [])
+            let isOver = added.contains { target in
+                owned(by: target, in: records[zone] ?? [:], self.zone(zone)?.records ?? [:]) + 1 > most
+            }
+            if isOver {
+                saveRefusals[index] = Refusal(.limitExceeded, "too many owning references to one record")
+                hasFailed = true
+            } else {
+                records[zone]?[save.place.name] = merged
+            }
+        }
+        return hasFailed
+    }
+
+    private func owned(
+        by target: ReferenceName, in records: [ReferenceName: ReferenceRecord],
+        _ before: [ReferenceName: ReferenceRecord]
+    ) -> Int {
+        let now = Set(records.filter { $0.value.owners.contains(target) }.keys)
+        guard store.bends(.releasedOwnersCount) else { return now.count }
+        return now.union(before.filter { $0.value.owners.contains(target) }.keys).count
+    }
+}

@@ -1,0 +1,160 @@
+import StrataModel
+
+/// Draws requests that a store would get: mostly sensible, so that its state grows, with every kind of mistake.
+///
+/// ```swift
+/// var generator = RequestGenerator(seed: 7)
+/// let step = generator.next(for: reference)
+/// let result = Result { try reference.modify(step.request, as: step.actor, time: step.time) }
+/// ```
+///
+/// The same seed draws the same steps as long as it is given a store that answers the same.
+public struct RequestGenerator: Sendable {
+    /// One request, of whom, and when.
+    public struct Step: Sendable, Hashable {
+        public var request: Request
+        public var actor: Actor
+        public var time: Int64
+    }
+
+    public static let users = ["ada", "ben", "cleo"]
+    public static let devices = ["phone", "tablet"]
+
+    let limits: ReferenceLimits
+    var dice: Dice
+    var versions = SeenVersions()
+    /// The last request with a token of each device.
+    var tokened: [Actor: Request] = [:]
+    private var time: Int64 = 1_700_000_000_000_000
+    private var tokenCount: UInt16 = 0
+    /// Steps of a story that has begun.
+    private var planned: [(Request, Actor)] = []
+
+    public init(seed: UInt64, limits: ReferenceLimits = .small) {
+        dice = Dice(state: seed)
+        self.limits = limits
+    }
+
+    public mutating func next(for store: ReferenceStore) -> Step {
+        versions.look(at: store.state)
+        // The clock mostly runs, and now and then stands or is set back.
+        time += dice.chance(88) ? 1 + Int64(dice.number(below: 9_000)) : -Int64(dice.number(below: 60) * 500)
+        if planned.isEmpty { plan(store) }
+        let (request, actor) = planned.removeFirst()
+        if case .modifyRecords(let content) = request.content, content.clientToken != nil { tokened[actor] = request }
+        return Step(request: request, actor: actor, time: time)
+    }
+
+    private mutating func plan(_ store: ReferenceStore) {
+        let actor = drawActor()
+        switch dice.number(below: 1_000) {
+        case ..<40: planned = [(administering(store), .service)]
+        case ..<44: planned = [(administering(store), actor)]
+        case ..<48: planned = [(modifyingRecords(store, actor), .service)]
+        case ..<220: planned = [(modifyingZones(store, actor), actor)]
+        case ..<260: if let (request, holder) = repeated() { planned = [(request, holder)] }
+        case ..<275: planned = zoneReborn(store, actor)
+        case ..<310: if let request = owningSwapped(store, actor) { planned = [(request, actor)] }
+        case ..<330: planned = ownedInTurn(store, actor)
+        case ..<420:
+            let isNew = store.state.databases[DatabaseID(.private, owner: actor.user)] == nil
+            if isNew, !actor.user.isEmpty { planned = [(savingUserRecord(store, actor), actor)] }
+        case ..<650: if livingZones(store, actor.user).count < 2 { planned = [(savingAllZones(), actor)] }
+        default: break
+        }
+        if planned.isEmpty { planned = [(modifyingRecords(store, actor), actor)] }
+    }
+
+    private mutating func drawActor() -> Actor {
+        if dice.chance(1) { return Actor(user: "", device: "phone") }
+        return Actor(user: dice.pick(Self.users), device: dice.pick(Self.devices))
+    }
+
+    mutating func newToken() -> [UInt8] {
+        tokenCount += 1
+        return [UInt8(tokenCount >> 8), UInt8(tokenCount & 0xFF)]
+    }
+
+    /// The last request with a token of some device, again: by the device, or by another of its user.
+    private mutating func repeated() -> (Request, Actor)? {
+        let holders = tokened.keys.sorted { ($0.user, $0.device) < ($1.user, $1.device) }
+        guard !holders.isEmpty else { return nil }
+        let holder = dice.pick(holders)
+        guard let request = tokened[holder] else { return nil }
+        return (request, dice.chance(75) ? holder : Actor(user: holder.user, device: dice.pick(Self.devices)))
+    }
+
+    /// A save with a token, the end of its zone, a new life of it, and the save once more.
+    private mutating func zoneReborn(_ store: ReferenceStore, _ actor: Actor) -> [(Request, Actor)] {
+        let zone = ZoneID(dice.pick(Self.zones))
+        var saving = Request(database: DatabaseID(.private), .modifyZones(ModifyZonesRequest()))
+        let ordinal = saving.names.ordinal(of: zone)
+        saving.content = .modifyZones(ModifyZonesRequest(saves: [.init(ordinal)]))
+        var ending = saving
+        ending.content = .modifyZones(ModifyZonesRequest(deletes: [ordinal]))
+        if dice.chance(30) {
+            ending.database.owner = actor.user
+            ending.content = .administer(dice.chance(50) ? .purgeZone(ordinal) : .resetEncryptedData)
+        }
+        var record = Request(database: DatabaseID(.private), .modifyZones(ModifyZonesRequest()))
+        let key = RecordKey(zone: record.names.ordinal(of: zone), name: dice.pick(Self.recordNames))
+        var fields = [FieldChange(record.names.ordinal(ofKey: "title"), .string("reborn"))]
+        if dice.chance(50) { fields.append(FieldChange(record.names.ordinal(ofKey: "secret"), Self.encrypted(5))) }
+        let type = record.names.ordinal(ofType: Self.typeName(of: key.name))
+        record.content = .modifyRecords(
+            ModifyRecordsRequest(
+                saves: [.init(key, type: type, fields: fields)], policy: .allKeys, clientToken: newToken()))
+        let ender = ending.content.isOfService ? Actor.service : actor
+        // Now and then the zone is used again while it is not there.
+        let between = dice.chance(50) ? [(record, actor)] : []
+        return [(saving, actor), (record, actor), (ending, ender)] + between + [(saving, actor), (record, actor)]
+    }
+}
+
+/// Random numbers of their own, so that the model needs nothing but values (SplitMix64).
+struct Dice: Sendable {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+
+    mutating func number(below bound: Int) -> Int { Int(next() % UInt64(bound)) }
+    mutating func chance(_ percent: Int) -> Bool { number(below: 100) < percent }
+    mutating func pick<Item>(_ items: [Item]) -> Item { items[number(below: items.count)] }
+}
+
+/// The versions that records have and had, oldest first.
+struct SeenVersions: Sendable {
+    private struct Key: Hashable {
+        var database: DatabaseID
+        var zone: ReferenceName
+        var record: ReferenceName
+    }
+
+    private var versions: [Key: [Version]] = [:]
+    private var lengths: [Key: Int] = [:]
+
+    mutating func look(at state: ReferenceState) {
+        for (id, database) in state.databases {
+            for (name, zone) in database.zones {
+                let key = Key(database: id, zone: name, record: "")
+                // A new life has a shorter list, which is read from its start.
+                let seen = lengths[key] ?? 0
+                let fresh = seen <= zone.changes.count ? zone.changes[seen...] : zone.changes[...]
+                lengths[key] = zone.changes.count
+                for change in fresh where change.kind == .saved {
+                    versions[Key(database: id, zone: name, record: change.record), default: []].append(change.version)
+                }
+            }
+        }
+    }
+
+    func past(_ database: DatabaseID, _ zone: ReferenceName, _ record: ReferenceName) -> [Version] {
+        versions[Key(database: database, zone: zone, record: record)] ?? []
+    }
+}
