@@ -82,7 +82,9 @@ struct TwinStore {
         let request = try versions.translated(step.request)
         let before = reference
         let time = max(step.time, lastTime)
-        let expected = Self.result { () throws(Refusal) in try reference.modify(step.request, as: step.actor, time: time) }
+        let expected = Self.result { () throws(Refusal) in
+            try reference.modify(step.request, as: step.actor, time: time)
+        }
         if reference.commitCount > before.commitCount { lastTime = time }
         for _ in 0..<50 {
             let found = Result { try store.modify(request, as: step.actor) }
@@ -129,7 +131,8 @@ struct TwinStore {
     /// Closes and opens again; sometimes without the views, which are then folded anew.
     mutating func reopen() throws {
         let digests = try store.snapshot().digests()
-        guard try Views.inMemory(log, options: PageStoreOptions(maximumPages: 1 << 16)).pages.snapshot().digests() == digests
+        let again = try Views.inMemory(log, options: PageStoreOptions(maximumPages: 1 << 16))
+        guard try again.pages.snapshot().digests() == digests
         else { throw Divergence(description: "folding the log again gives another digest") }
         guard ground == .segmented else { return }
         try store.close()
