@@ -30,7 +30,7 @@ let package = Package(
         .executableTarget(
             name: "log-demo", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Examples/LogDemo"),
         .executableTarget(
-            name: "small-program", dependencies: ["StrataModel", "StrataLog", "StrataViews"],
+            name: "small-program", dependencies: ["StrataModel", "StrataStore"],
             path: "Examples/SmallProgram"),
 
         .target(
