@@ -14,9 +14,10 @@ extension RecordsJudge {
         let type = types[Int(save.type) - 1]
         try checkNames(save, type, stored, isOwnUserRecord)
         try checkType(type, of: save, stored, isOwnUserRecord)
-        guard rules.may(
-            actor, stored == nil ? .create : .change, creator: stored?.header.createdBy, isUserRecord: type.isUsers,
-            in: scene.scope)
+        guard
+            rules.may(
+                actor, stored == nil ? .create : .change, creator: stored?.header.createdBy, isUserRecord: type.isUsers,
+                in: scene.scope)
         else { throw Refusal(.permissionFailure, "Only who created record '\(save.record.name)' may change it.") }
         try checkVersion(save, stored)
         saves[index].fields = try fittedFields(save)
@@ -41,18 +42,13 @@ extension RecordsJudge {
         guard !type.isUsers || isOwnUserRecord || stored?.header.type == type.ordinal else {
             throw Refusal(.permissionFailure, "Records of type \(UserRecord.type) are made by the system.")
         }
-        var isAscending = true
-        for (position, change) in save.fields.enumerated() {
+        for change in save.fields {
             guard keyIsValid[Int(change.field) - 1] else {
                 throw Refusal(
                     .invalidArguments,
-                    "Key '\(request.names.key(change.field) ?? "")' is not a letter followed by letters, digits and underscores."
+                    "Key '\(key(change.field))' is not a letter followed by letters, digits and underscores."
                 )
             }
-            if position > 0, save.fields[position - 1].field >= change.field { isAscending = false }
-        }
-        guard isAscending || Set(save.fields.map(\.field)).count == save.fields.count else {
-            throw Refusal(.invalidArguments, "A key comes twice in record '\(save.record.name)'.")
         }
     }
 
@@ -66,8 +62,7 @@ extension RecordsJudge {
                 }
                 throw Refusal(
                     .invalidArguments,
-                    "Record '\(save.record.name)' is of type \(name), and was saved as one of type \(type.name).",
-                    serverVersion: stored.header.version)
+                    "Record '\(save.record.name)' is of type \(name), and was saved as one of type \(type.name).")
             }
             return
         }

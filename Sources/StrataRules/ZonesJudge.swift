@@ -91,8 +91,10 @@ struct ZonesJudge {
         guard NameRules.isName(zone.name), zone.name.utf8.first != UInt8(ascii: "_") else {
             throw Refusal(
                 .invalidArguments,
-                "A zone name has 1 to 255 characters, no control characters, and no underscore in front: '\(zone.name)'."
-            )
+                """
+                A zone name has 1 to 255 characters, no control characters, and no underscore in front: \
+                '\(zone.name)'.
+                """)
         }
         guard zone.isAlive, let row = zone.row else { return nil }
         guard row.encryptionScope == save.encryptionScope else {
@@ -182,7 +184,6 @@ struct ZonesJudge {
             if result.deletes[0] == nil { try appendDelete(place, scene.database, .purged, to: &commit) }
         case .resetEncryptedData:
             for (zone, row) in try encryptedZones() {
-                result.deletes.append(nil)
                 try commit.append(
                     ZoneDeletedEvent(
                         zone: zone, database: scene.database, incarnation: row.incarnation, reason: .encryptedDataReset)

@@ -63,7 +63,8 @@ public final class Store: Sendable {
         let log = try SegmentedLog.open(at: path, options: options.log, platform: platform)
         do {
             let opened = try Views.open(
-                log, store: log.identity.storeID, in: path, platform: platform, options: options.pages, progress: progress)
+                log, store: log.identity.storeID, in: path, platform: platform, options: options.pages,
+                progress: progress)
             return try Store(
                 log: log, views: opened.views, keeper: opened.keeper, options: options, platform: platform,
                 opening: Opening(recovery: log.recovery, views: opened.finding, reasons: opened.reasons))
@@ -131,7 +132,9 @@ public final class Store: Sendable {
     }
 
     /// How many events the indexes do not show yet.
-    public var indexLag: UInt64 { pipeline.state.withLock { $0.indexes.isWanted ? max(1, $0.indexes.lag) : $0.indexes.lag } }
+    public var indexLag: UInt64 {
+        pipeline.state.withLock { $0.indexes.isWanted ? max(1, $0.indexes.lag) : $0.indexes.lag }
+    }
 
     // MARK: The end
 

@@ -158,7 +158,8 @@ private struct Place {
 
     /// The zone's ordinal, nil for a default zone that nobody has written to; or why there is none.
     func zone(_ id: ZoneID, _ state: StoreSnapshot) throws -> (ordinal: UInt64?, refusal: Refusal?) {
-        let isOwn = id.owner.isEmpty || id.owner == "__defaultOwner__" || id.owner == recordName
+        let isOwn =
+            id.owner.isEmpty || id.owner == "__defaultOwner__" || id.owner == recordName
             || id.owner == database.owner
         let isDefault = id.name == "_defaultZone"
         let missing = Refusal(.zoneNotFound, "Zone '\(id.name)' does not exist.")
