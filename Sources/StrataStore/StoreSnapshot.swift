@@ -13,13 +13,16 @@ public struct StoreSnapshot: Sendable {
     public let trees: Snapshot
     let names: NameDirectory
     let history: RecordHistory
-    let gate: StoreGate
+    var gate: StoreGate
 
     /// The last commit that the state has.
     public var offset: UInt64 { trees.foldedOffset(ViewTree.records) }
 
     /// Both digests of the state; costs as much as there are zones.
-    public func digests() throws -> Digests { try trees.digests() }
+    public func digests() throws -> Digests {
+        try gate.requireOpen()
+        return try trees.digests()
+    }
 
     // MARK: Records
 
@@ -158,7 +161,8 @@ private struct Place {
 
     /// The zone's ordinal, nil for a default zone that nobody has written to; or why there is none.
     func zone(_ id: ZoneID, _ state: StoreSnapshot) throws -> (ordinal: UInt64?, refusal: Refusal?) {
-        let isOwn = id.owner.isEmpty || id.owner == "__defaultOwner__" || id.owner == recordName
+        let isOwn =
+            id.owner.isEmpty || id.owner == "__defaultOwner__" || id.owner == recordName
             || id.owner == database.owner
         let isDefault = id.name == "_defaultZone"
         let missing = Refusal(.zoneNotFound, "Zone '\(id.name)' does not exist.")
