@@ -14,9 +14,10 @@ extension RecordsJudge {
         let type = types[Int(save.type) - 1]
         try checkNames(save, type, stored, isOwnUserRecord)
         try checkType(type, of: save, stored, isOwnUserRecord)
-        guard rules.may(
-            actor, stored == nil ? .create : .change, creator: stored?.header.createdBy, isUserRecord: type.isUsers,
-            in: scene.scope)
+        guard
+            rules.may(
+                actor, stored == nil ? .create : .change, creator: stored?.header.createdBy, isUserRecord: type.isUsers,
+                in: scene.scope)
         else { throw Refusal(.permissionFailure, "Only who created record '\(save.record.name)' may change it.") }
         try checkVersion(save, stored)
         saves[index].fields = try fittedFields(save)

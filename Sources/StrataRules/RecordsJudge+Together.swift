@@ -33,7 +33,8 @@ extension RecordsJudge {
         let linked = zoneSaves.filter { index in
             if case .set = body.saves[index].parent { true } else { false }
         }
-        let owned = rules.limits.owningReferences == .max
+        let owned =
+            rules.limits.owningReferences == .max
             ? []
             : zoneSaves.filter { index in
                 saves[index].fields.contains { $0.value?.references.contains { $0.action == .deleteSelf } == true }
@@ -86,7 +87,9 @@ extension RecordsJudge {
                 counts[target] = try count(target.name, place)
             }
             let limit = rules.limits.owningReferences
-            if let full = added.first(where: { counts[$0, default: 0] >= limit }) {
+            // The order of a set is another in each process, and messages are kept.
+            let full = added.filter { counts[$0, default: 0] >= limit }.min { Self.isBefore($0, $1) }
+            if let full {
                 hasDropped = true
                 refuseSave(
                     index,
@@ -99,6 +102,10 @@ extension RecordsJudge {
             for target in removed { counts[target, default: 0] -= 1 }
         }
         return hasDropped
+    }
+
+    private static func isBefore(_ left: RecordKey, _ right: RecordKey) -> Bool {
+        left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
     }
 
     private func count(_ target: String, _ place: Int) throws -> Int {
@@ -118,9 +125,10 @@ extension RecordsJudge {
         deletes[index].stored = stored
         deletes[index].cascade = [name]
         let users = try view.ordinal(of: .recordType(UserRecord.type))
-        guard rules.may(
-            actor, .delete, creator: stored.header.createdBy, isUserRecord: stored.header.type == users,
-            in: scene.scope)
+        guard
+            rules.may(
+                actor, .delete, creator: stored.header.createdBy, isUserRecord: stored.header.type == users,
+                in: scene.scope)
         else {
             refuseDelete(
                 index, Refusal(.permissionFailure, "Record '\(name)' may not be deleted by \(actor.actor.user)."))

@@ -94,7 +94,9 @@ struct RecordsWriter {
                 newBindings.append((type, [field]))
                 continue
             }
-            if !newBindings[place].fields.contains(where: { $0.field == key }) { newBindings[place].fields.append(field) }
+            if !newBindings[place].fields.contains(where: { $0.field == key }) {
+                newBindings[place].fields.append(field)
+            }
         }
     }
 
@@ -218,7 +220,9 @@ struct RecordsWriter {
             var event = RecordSavedEvent(
                 .touch, record, type: stored.header.type, policy: judge.body.policy,
                 previous: stored.header.version)
-            if stored.header.eventsSinceFull >= RecordHeader.maximumEventsSinceFull { try complete(&event, from: stored) }
+            if stored.header.eventsSinceFull >= RecordHeader.maximumEventsSinceFull {
+                try complete(&event, from: stored)
+            }
             savedEvents[key] = try commit.append(event)
         }
     }

@@ -45,7 +45,9 @@ struct StateComparison {
             let code: Refusal.Code = zone.ending == .purged ? .userDeletedZone : .zoneNotFound
             guard refusal?.code == code,
                 refusal?.didResetEncryptedData == (zone.ending == .encryptedDataReset)
-            else { throw Divergence(description: "zone \(zone.name) ended by \(zone.ending!) answers \(refusal as Any)") }
+            else {
+                throw Divergence(description: "zone \(zone.name) ended by \(zone.ending!) answers \(refusal as Any)")
+            }
         }
     }
 

@@ -55,7 +55,8 @@ struct TwinStore {
         store = try Self.open(memory, disk, clock)
     }
 
-    private static func open(_ memory: MemoryLog?, _ disk: SimulatedDisk, _ clock: ManualTime) throws -> Store {
+    /// The limits of generated requests, and many segments and checkpoints.
+    static var options: StoreOptions {
         let small = ReferenceLimits.small
         var options = StoreOptions.service
         options.limits.itemsPerRequest = small.itemsPerRequest
@@ -65,6 +66,10 @@ struct TwinStore {
         options.segmentBytes = 64 << 10
         options.pages = PageStoreOptions(maximumPages: 1 << 16, maximumArenaPages: 1 << 14)
         options.checkpoints = .init(logBytes: 4_096, events: 40, dirtyPercent: 50)
+        return options
+    }
+
+    private static func open(_ memory: MemoryLog?, _ disk: SimulatedDisk, _ clock: ManualTime) throws -> Store {
         let platform = Platform(files: disk, time: clock)
         if let memory { return try Store(on: memory, options: options, platform: platform) }
         return try Store.open(at: path, options: options, platform: platform)
@@ -82,7 +87,9 @@ struct TwinStore {
         let request = try versions.translated(step.request)
         let before = reference
         let time = max(step.time, lastTime)
-        let expected = Self.result { () throws(Refusal) in try reference.modify(step.request, as: step.actor, time: time) }
+        let expected = Self.result { () throws(Refusal) in
+            try reference.modify(step.request, as: step.actor, time: time)
+        }
         if reference.commitCount > before.commitCount { lastTime = time }
         for _ in 0..<50 {
             let found = Result { try store.modify(request, as: step.actor) }
@@ -129,7 +136,9 @@ struct TwinStore {
     /// Closes and opens again; sometimes without the views, which are then folded anew.
     mutating func reopen() throws {
         let digests = try store.snapshot().digests()
-        guard try Views.inMemory(log, options: PageStoreOptions(maximumPages: 1 << 16)).pages.snapshot().digests() == digests
+        guard
+            try Views.inMemory(log, options: PageStoreOptions(maximumPages: 1 << 16)).pages.snapshot().digests()
+                == digests
         else { throw Divergence(description: "folding the log again gives another digest") }
         guard ground == .segmented else { return }
         try store.close()
