@@ -46,7 +46,7 @@ extension RecordsJudge {
             guard keyIsValid[Int(change.field) - 1] else {
                 throw Refusal(
                     .invalidArguments,
-                    "Key '\(request.names.key(change.field) ?? "")' is not a letter followed by letters, digits and underscores."
+                    "Key '\(key(change.field))' is not a letter followed by letters, digits and underscores."
                 )
             }
         }

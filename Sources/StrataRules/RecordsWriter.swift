@@ -94,9 +94,8 @@ struct RecordsWriter {
                 newBindings.append((type, [field]))
                 continue
             }
-            if !newBindings[place].fields.contains(where: { $0.field == key }) {
-                newBindings[place].fields.append(field)
-            }
+            if newBindings[place].fields.contains(where: { $0.field == key }) { continue }
+            newBindings[place].fields.append(field)
         }
     }
 
@@ -139,7 +138,7 @@ struct RecordsWriter {
             return event
         }
         event.modified = modified(after: stored)
-        if stored.header.eventsSinceFull >= RecordHeader.maximumEventsSinceFull { try complete(&event, from: stored) }
+        if stored.isFullDue { try complete(&event, from: stored) }
         return event
     }
 
@@ -220,9 +219,7 @@ struct RecordsWriter {
             var event = RecordSavedEvent(
                 .touch, record, type: stored.header.type, policy: judge.body.policy,
                 previous: stored.header.version)
-            if stored.header.eventsSinceFull >= RecordHeader.maximumEventsSinceFull {
-                try complete(&event, from: stored)
-            }
+            if stored.isFullDue { try complete(&event, from: stored) }
             savedEvents[key] = try commit.append(event)
         }
     }

@@ -77,6 +77,7 @@ public final class Store: Sendable {
     /// Judges a request and commits what is accepted of it; returns once that is as durable as the store promises.
     ///
     /// - Throws: ``Refusal`` where the request fails as a whole; ``StrataError`` if the state cannot be read.
+    @discardableResult
     public func modify(
         _ request: Request, as actor: Actor, operation: OperationInfo = OperationInfo()
     ) throws -> Answer {
@@ -85,6 +86,7 @@ public final class Store: Sendable {
     }
 
     /// As the other `modify`, suspending instead of blocking.
+    @discardableResult
     public func modify(
         _ request: Request, as actor: Actor, operation: OperationInfo = OperationInfo()
     ) async throws -> Answer {
