@@ -35,23 +35,33 @@ public final class Store: Sendable {
         public var reasons: [StrataError]
     }
 
-    private init(_ engine: StoreEngine, _ lease: StoreTable.Lease?) {
+    public let access: StoreAccess
+
+    private init(_ engine: StoreEngine, _ lease: StoreTable.Lease?, _ access: StoreAccess = .readWrite) {
         self.engine = engine
         self.lease = lease
+        self.access = access
     }
 
     // MARK: Opening
 
     /// Opens a store, or makes one: the log with what a crash left of it, and the newest checkpoint that fits.
     ///
-    /// Who opens a store that this process has open already gets another handle of the same one.
+    /// Who opens a store that this process has open already gets another handle of the same one. Another process that
+    /// writes is an error that names it; the store can be opened for reading then.
     ///
     /// - Throws: ``StrataError`` of the disk, of another process that writes, of damage in the log, and of options that
     ///   differ from those of a handle that is open.
     public static func open(
-        at path: String, options: StoreOptions = .service, platform: Platform = Platform(),
-        progress: (Replay.Progress) -> Void = { _ in }
+        at path: String, options: StoreOptions = .service, access: StoreAccess = .readWrite,
+        platform: Platform = Platform(), progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> Store {
+        if access == .readOnly {
+            if let lease = try StoreTable.shared.leaseForReading(at: path, platform) {
+                return Store(lease.engine, lease, access)
+            }
+            return Store(try StoreEngine.openForReading(at: path, options, platform, progress), nil, access)
+        }
         let lease = try StoreTable.shared.lease(at: path, options, platform, progress)
         return Store(lease.engine, lease)
     }
@@ -81,7 +91,7 @@ public final class Store: Sendable {
     public func modify(
         _ request: Request, as actor: Actor, operation: OperationInfo = OperationInfo()
     ) throws -> Answer {
-        try gate.requireOpen()
+        try requireWritable()
         return try pipeline.submit(request, as: actor, operation)
     }
 
@@ -90,11 +100,26 @@ public final class Store: Sendable {
     public func modify(
         _ request: Request, as actor: Actor, operation: OperationInfo = OperationInfo()
     ) async throws -> Answer {
-        try gate.requireOpen()
+        try requireWritable()
         return try await pipeline.submit(request, as: actor, operation)
     }
 
+    private func requireWritable() throws {
+        try gate.requireOpen()
+        if access == .readOnly { throw FollowedLog.error }
+    }
+
     // MARK: Reading
+
+    /// Takes up what another process has written since a store was opened for reading; returns whether there was
+    /// anything. A store that this process writes is always up to date.
+    ///
+    /// - Throws: ``StrataError`` if the log cannot be read; the state stays as it was.
+    @discardableResult
+    public func refresh() throws -> Bool {
+        try gate.requireOpen()
+        return try engine.refresh()
+    }
 
     /// The newest state. What has been acknowledged is in it.
     public func snapshot() -> StoreSnapshot {
@@ -116,7 +141,7 @@ public final class Store: Sendable {
 
     /// Declares an index on a field of a record type; it is built from then on, a little at a time.
     public func declareIndex(type: String, field: String) throws {
-        try gate.requireOpen()
+        try requireWritable()
         let trees = views.pages.snapshot()
         guard let type = try trees.ordinal(of: .recordType(type)), let field = try trees.ordinal(of: .field(field))
         else {

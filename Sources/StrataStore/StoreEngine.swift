@@ -13,6 +13,8 @@ final class StoreEngine: Sendable {
     let reader: SnapshotMaker
     private let checkpointer: Checkpointer?
     let opening: Store.Opening?
+    /// Held while one thread folds what another process wrote; it counts the times.
+    let refreshes = Lock(0)
 
     init(
         log: any EventLog, views: Views, keeper: IndexKeeper, options: StoreOptions, platform: Platform,

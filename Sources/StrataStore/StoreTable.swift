@@ -58,6 +58,22 @@ final class StoreTable: Sendable {
         }
     }
 
+    /// A share in the engine that this process has open for writing; nil if it has none.
+    func leaseForReading(at path: String, _ platform: Platform) throws -> Lease? {
+        let paths = StorePaths(path)
+        guard try platform.files.exists(paths.identity) else { return nil }
+        let identity = try platform.files.open(paths.identity, .read).identity()
+        return state.wait { state -> Lease?? in
+            switch state.entries[identity] {
+            case .busy: return nil
+            case nil: return .some(nil)
+            case .open(let engine, let handles, let file):
+                state.entries[identity] = .open(engine, handles: handles + 1, file)
+                return Lease(engine: engine, identity: identity)
+            }
+        }
+    }
+
     /// Gives a share back; the last one closes the engine.
     func giveBack(_ lease: Lease) throws {
         let isLast = state.withLock { state in
