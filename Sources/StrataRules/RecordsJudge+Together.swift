@@ -87,7 +87,9 @@ extension RecordsJudge {
                 counts[target] = try count(target.name, place)
             }
             let limit = rules.limits.owningReferences
-            if let full = added.first(where: { counts[$0, default: 0] >= limit }) {
+            // The order of a set is another in each process, and messages are kept.
+            let full = added.filter { counts[$0, default: 0] >= limit }.min { Self.isBefore($0, $1) }
+            if let full {
                 hasDropped = true
                 refuseSave(
                     index,
@@ -100,6 +102,10 @@ extension RecordsJudge {
             for target in removed { counts[target, default: 0] -= 1 }
         }
         return hasDropped
+    }
+
+    private static func isBefore(_ left: RecordKey, _ right: RecordKey) -> Bool {
+        left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
     }
 
     private func count(_ target: String, _ place: Int) throws -> Int {

@@ -21,7 +21,7 @@ struct RecordsJudge {
     ) throws {
         self.rules = rules
         self.request = request
-        self.body = body
+        self.body = body.inOrderOfKeys
         self.view = view
         self.context = context
         actor = try ActorState(context.actor, recordName: UserRecord.name(of: context.actor.user), view)
@@ -190,4 +190,18 @@ struct DeleteState {
     var cascade: [String] = []
 
     init(zone: Int) { self.zone = zone }
+}
+
+extension ModifyRecordsRequest {
+    /// The request with the keys of each save in the order of their ordinals, as clients send them.
+    fileprivate var inOrderOfKeys: ModifyRecordsRequest {
+        func isInOrder(_ fields: [FieldChange]) -> Bool {
+            for index in fields.indices.dropFirst() where fields[index - 1].field > fields[index].field { return false }
+            return true
+        }
+        if saves.allSatisfy({ isInOrder($0.fields) }) { return self }
+        var sorted = self
+        for index in sorted.saves.indices { sorted.saves[index].fields.sort { $0.field < $1.field } }
+        return sorted
+    }
 }

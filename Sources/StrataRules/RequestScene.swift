@@ -73,7 +73,7 @@ public struct RequestScene {
     /// - Throws: ``Refusal`` for an ordinal that the request has no name for.
     func place(_ ordinal: UInt64) throws -> Int {
         guard ordinal > 0, ordinal <= UInt64(places.count) else {
-            throw Refusal(.invalidArguments, "The request names zone \(ordinal) and has no such name.")
+            throw Refusal(.invalidArguments, "The request names a zone that it has no name for.")
         }
         return places[Int(ordinal) - 1]
     }

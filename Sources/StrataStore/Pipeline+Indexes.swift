@@ -140,7 +140,7 @@ extension Pipeline {
             releaseAppending()
             state.notifyAll()
         }
-        if state.withLock({ $0.isClosed }) { throw Self.closedError }
+        if state.withLock({ $0.isClosed }) { throw StoreGate.error }
         line = nil
         let mark = state.withLock { $0.indexes.mark }
         let fork = views.pages.fork()

@@ -13,13 +13,16 @@ public struct StoreSnapshot: Sendable {
     public let trees: Snapshot
     let names: NameDirectory
     let history: RecordHistory
-    let gate: StoreGate
+    var gate: StoreGate
 
     /// The last commit that the state has.
     public var offset: UInt64 { trees.foldedOffset(ViewTree.records) }
 
     /// Both digests of the state; costs as much as there are zones.
-    public func digests() throws -> Digests { try trees.digests() }
+    public func digests() throws -> Digests {
+        try gate.requireOpen()
+        return try trees.digests()
+    }
 
     // MARK: Records
 

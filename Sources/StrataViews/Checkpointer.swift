@@ -12,7 +12,7 @@ import StrataTree
 /// ```
 public final class Checkpointer: Sendable {
     /// What makes a checkpoint due: whichever comes first.
-    public struct Policy: Sendable {
+    public struct Policy: Sendable, Hashable {
         public var logBytes: Int
         public var events: Int
         /// In percent of what may wait for a checkpoint.
