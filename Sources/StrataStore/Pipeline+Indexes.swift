@@ -128,6 +128,19 @@ extension Pipeline {
             snapshot, bytes: batch.byteCount, events: batch.eventCount, hasAllIndexes: !hasIndexes)
     }
 
+    /// Has the indexes brought up to date, and waits for what has been published by now.
+    func awaitIndexes() {
+        let goal = state.withLock { state in
+            state.indexes.isWanted = state.indexes.hasIndexes
+            return state.indexes.publishedEvents
+        }
+        state.notifyAll()
+        state.wait { state -> Void? in
+            let isBehind = state.indexes.isWanted || state.indexes.mark.shownEvents < goal
+            return isBehind && state.indexes.hasIndexes && !state.isClosed && state.refusal == nil ? nil : ()
+        }
+    }
+
     /// Declares an index, which is built from then on.
     func declareIndex(_ id: IndexID) throws {
         state.wait { state -> Void? in

@@ -133,6 +133,9 @@ public final class Store: Sendable {
     /// How many events the indexes do not show yet.
     public var indexLag: UInt64 { pipeline.state.withLock { $0.indexes.isWanted ? max(1, $0.indexes.lag) : $0.indexes.lag } }
 
+    /// Returns once the indexes show all that had been published when it was called, or the store is closed.
+    public func awaitIndexes() { pipeline.awaitIndexes() }
+
     // MARK: The end
 
     /// Finishes what waits, writes a last checkpoint, and lets the files go. Calling it again does nothing.
