@@ -41,18 +41,13 @@ extension RecordsJudge {
         guard !type.isUsers || isOwnUserRecord || stored?.header.type == type.ordinal else {
             throw Refusal(.permissionFailure, "Records of type \(UserRecord.type) are made by the system.")
         }
-        var isAscending = true
-        for (position, change) in save.fields.enumerated() {
+        for change in save.fields {
             guard keyIsValid[Int(change.field) - 1] else {
                 throw Refusal(
                     .invalidArguments,
                     "Key '\(request.names.key(change.field) ?? "")' is not a letter followed by letters, digits and underscores."
                 )
             }
-            if position > 0, save.fields[position - 1].field >= change.field { isAscending = false }
-        }
-        guard isAscending || Set(save.fields.map(\.field)).count == save.fields.count else {
-            throw Refusal(.invalidArguments, "A key comes twice in record '\(save.record.name)'.")
         }
     }
 
@@ -66,8 +61,7 @@ extension RecordsJudge {
                 }
                 throw Refusal(
                     .invalidArguments,
-                    "Record '\(save.record.name)' is of type \(name), and was saved as one of type \(type.name).",
-                    serverVersion: stored.header.version)
+                    "Record '\(save.record.name)' is of type \(name), and was saved as one of type \(type.name).")
             }
             return
         }

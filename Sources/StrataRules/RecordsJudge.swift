@@ -75,11 +75,16 @@ struct RecordsJudge {
             guard save.type > 0, save.type <= UInt64(types.count) else {
                 throw Refusal(.invalidArguments, "The request names type \(save.type) and has no such name.")
             }
-            for change in save.fields {
+            var isAscending = true
+            for (position, change) in save.fields.enumerated() {
+                if position > 0, save.fields[position - 1].field >= change.field { isAscending = false }
                 guard let key = request.names.key(change.field) else {
                     throw Refusal(.invalidArguments, "The request names key \(change.field) and has no such name.")
                 }
                 bytes += key.utf8.count + (change.value?.chargedBytes ?? 0)
+            }
+            guard isAscending || Set(save.fields.map(\.field)).count == save.fields.count else {
+                throw Refusal(.invalidArguments, "A key comes twice in record '\(save.record.name)'.")
             }
         }
         guard bytes <= rules.limits.requestBytes else {

@@ -182,7 +182,6 @@ struct ZonesJudge {
             if result.deletes[0] == nil { try appendDelete(place, scene.database, .purged, to: &commit) }
         case .resetEncryptedData:
             for (zone, row) in try encryptedZones() {
-                result.deletes.append(nil)
                 try commit.append(
                     ZoneDeletedEvent(
                         zone: zone, database: scene.database, incarnation: row.incarnation, reason: .encryptedDataReset)

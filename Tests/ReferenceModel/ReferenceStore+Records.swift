@@ -27,6 +27,8 @@ extension ReferenceStore {
         }
         var saves: [SaveItem] = []
         for save in request.saves { saves.append(try Self.item(save, names, asker)) }
+        guard saves.allSatisfy({ Set($0.fields.map(\.key)).count == $0.fields.count }) || bends(.sameKeyTwiceAccepted)
+        else { throw Refusal(.invalidArguments, "a key twice in one record") }
         var deletes: [ReferencePlace] = []
         for record in request.deletes {
             guard let place = Self.place(record, names, asker) else {

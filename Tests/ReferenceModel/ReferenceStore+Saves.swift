@@ -38,9 +38,6 @@ extension ReferenceStore.Judgement {
         for field in save.fields where !field.key.isLegalWord && !store.bends(.illegalKeyAccepted) {
             return Refusal(.invalidArguments, "no name for a key")
         }
-        guard Set(save.fields.map(\.key)).count == save.fields.count || store.bends(.sameKeyTwiceAccepted) else {
-            return Refusal(.invalidArguments, "a key twice in one record")
-        }
         if let stored {
             guard stored.type == save.type || store.bends(.typeMayChange) else {
                 return Refusal(.invalidArguments, "a record keeps its type")

@@ -1,0 +1,155 @@
+import ReferenceModel
+import StrataLog
+import StrataModel
+import StrataTree
+import StrataViews
+
+@testable import StrataStore
+
+/// Compares all that the plain model has with what a store's state has.
+struct StateComparison {
+    private let expected: ReferenceState
+    private let found: StoreSnapshot
+
+    init(_ expected: ReferenceState, _ found: StoreSnapshot) {
+        self.expected = expected
+        self.found = found
+    }
+
+    func run(_ versions: inout VersionTable) throws {
+        for user in RequestGenerator.users {
+            let actor = Actor(user: user)
+            for scope in [InternedName.Scope.private, .public] {
+                let id = DatabaseID(scope, owner: scope == .public ? "" : user)
+                let database = expected.databases[id]
+                try compare(database ?? ReferenceDatabase(), DatabaseID(scope), actor, &versions)
+            }
+        }
+    }
+
+    private func compare(
+        _ database: ReferenceDatabase, _ id: DatabaseID, _ actor: Actor, _ versions: inout VersionTable
+    ) throws {
+        let living = database.zones.values.filter(\.isAlive)
+        let zones = try found.zones(in: id, as: actor)
+        let names = Set(living.map(\.name)).union([.defaultZone])
+        guard Set(zones.map { ReferenceName($0.id.name) }) == names, zones.count == names.count else {
+            throw Divergence(description: "zones of \(id): \(names) and \(zones.map(\.id.name))")
+        }
+        for zone in zones {
+            guard let expected = database.zones[ReferenceName(zone.id.name)] else { continue }
+            try compare(expected, zone, id, actor, &versions)
+        }
+        for zone in database.zones.values where !zone.isAlive {
+            let refusal = Result { try found.zone(ZoneID(zone.name.text), in: id, as: actor) }.refusal
+            let code: Refusal.Code = zone.ending == .purged ? .userDeletedZone : .zoneNotFound
+            guard refusal?.code == code,
+                refusal?.didResetEncryptedData == (zone.ending == .encryptedDataReset)
+            else { throw Divergence(description: "zone \(zone.name) ended by \(zone.ending!) answers \(refusal as Any)") }
+        }
+    }
+
+    private func compare(
+        _ expected: ReferenceZone, _ zone: Zone, _ id: DatabaseID, _ actor: Actor, _ versions: inout VersionTable
+    ) throws {
+        guard versions.learn(expected.version, zone.version), expected.capabilities == zone.capabilities,
+            expected.encryptionScope == zone.encryptionScope, Int(zone.recordCount) == expected.records.count
+        else { throw Divergence(description: "zone \(expected) and \(zone)") }
+        let ids = expected.records.keys.sorted().map { RecordID($0.text, zone: ZoneID(zone.id.name)) }
+        for (id, result) in zip(ids, try found.records(ids, in: id, as: actor)) {
+            guard let record = expected.records[ReferenceName(id.name)] else { continue }
+            switch result {
+            case .failure(let refusal): throw Divergence(description: "\(id.name) is not there: \(refusal)")
+            case .success(let found): try compare(record, found, &versions)
+            }
+        }
+    }
+
+    private func compare(
+        _ expected: ReferenceRecord, _ record: Record, _ versions: inout VersionTable
+    ) throws {
+        var fields: [ReferenceName: FieldValue] = [:]
+        for (key, value) in try record.fields { fields[ReferenceName(key)] = value.withoutZones }
+        guard versions.learn(expected.version, record.version), try ReferenceName(record.type) == expected.type,
+            fields == expected.fields.mapValues(\.withoutZones),
+            try record.parent.map({ ReferenceName($0) }) == expected.parent, record.created == expected.created,
+            record.modified == expected.modified, try record.createdBy == expected.createdBy,
+            try record.modifiedBy == expected.modifiedBy, try record.modifiedWith == expected.modifiedWith
+        else {
+            throw Divergence(
+                description: """
+                    record \(record.id.name): \(expected)
+                    and \(try record.type) \(fields) parent \(try record.parent as Any) \(record.created) \
+                    \(record.modified) \(try record.createdBy) \(try record.modifiedBy) \(try record.modifiedWith) \
+                    \(record.version)
+                    """)
+        }
+    }
+
+    // MARK: Feeds
+
+    func compareFeeds(_ log: any EventLog, _ versions: inout VersionTable) throws {
+        for (id, database) in expected.databases {
+            let owner = try id.owner.isEmpty ? 0 : found.trees.ordinal(of: .user(id.owner)) ?? 0
+            guard let ordinal = try found.trees.ordinal(of: .database(id.scope, owner: owner)) else { continue }
+            for zone in database.zones.values where zone.isAlive {
+                let name = InternedName.Name.zone(database: ordinal, owner: owner, zone.name.text)
+                guard let zoneOrdinal = try found.trees.ordinal(of: name) else {
+                    throw Divergence(description: "zone \(zone.name) has no ordinal")
+                }
+                try compareFeed(zone, zoneOrdinal, log, &versions)
+            }
+        }
+    }
+
+    private func compareFeed(
+        _ zone: ReferenceZone, _ ordinal: UInt64, _ log: any EventLog, _ versions: inout VersionTable
+    ) throws {
+        guard versions.learn(zone.incarnation, try versions.store(zone.incarnation)) else { return }
+        let start = try versions.store(zone.incarnation)
+        var found: [[String]] = []
+        var offset: UInt64 = 0
+        for touch in try log.touches(zone: ordinal, after: start.offset - 1, limit: .max).touches {
+            let version = Version(offset: touch.offset, eventIndex: touch.eventIndex)
+            guard version > start, touch.kind == .recordSaved || touch.kind == .recordDeleted else { continue }
+            let text = (touch.kind == .recordSaved ? "saved " : "deleted ") + String(decoding: touch.key, as: UTF8.self)
+            if touch.offset == offset { found[found.count - 1].append(text) } else { found.append([text]) }
+            offset = touch.offset
+        }
+        var expected: [[String]] = []
+        offset = 0
+        for change in zone.changes {
+            let text = (change.kind == .saved ? "saved " : "deleted ") + change.record.text
+            if change.version.offset == offset {
+                expected[expected.count - 1].append(text)
+            } else {
+                expected.append([text])
+            }
+            offset = change.version.offset
+        }
+        // Within a commit the order of deletions is the model's own.
+        guard expected.map({ $0.sorted() }) == found.map({ $0.sorted() }) else {
+            throw Divergence(description: "feed of \(zone.name): \(expected)\nand \(found)")
+        }
+    }
+}
+
+extension Result {
+    var refusal: Refusal? {
+        if case .failure(let error) = self { error as? Refusal } else { nil }
+    }
+}
+
+extension FieldValue {
+    /// References name records of their own zone; its number does not matter.
+    var withoutZones: FieldValue {
+        switch self {
+        case .reference(let reference):
+            return .reference(.init(RecordKey(zone: 0, name: reference.target.name), action: reference.action))
+        case .list(let list):
+            guard let bare = try? FieldList(list.elements.map(\.withoutZones)) else { return self }
+            return .list(bare)
+        default: return self
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import ReferenceModel
+import StrataModel
+import TestSupport
+import Testing
+
+@testable import StrataStore
+
+@Suite("The store does what the plain model of its rules does")
+struct StoreModelTests {
+    static let stepCount = 60
+
+    @Test("Whatever is asked, results, states and feeds agree", arguments: TwinStore.Ground.allCases)
+    func agreement(ground: TwinStore.Ground) throws {
+        var lostAnswers = 0
+        try withSeeds(40) { seed in
+            var twin = try TwinStore(ground, seed: seed)
+            for step in 1...Self.stepCount {
+                try twin.step()
+                if step % 17 == 0 { try twin.reopen() }
+                if step % 29 == 0 { try twin.crash() }
+            }
+            try twin.compareFeeds()
+            try twin.reopen()
+            lostAnswers += twin.lostAnswers
+            try twin.store.close()
+        }
+        #expect((lostAnswers > 0) == (ground == .hostile))
+    }
+
+    /// Each rule broken in the model is noticed within so many seeds, or the comparison compares nothing.
+    @Test("Canary: a broken rule is noticed", arguments: ReferenceStore.Mutation.allCases)
+    func canary(mutation: ReferenceStore.Mutation) throws {
+        for seed in 1...60 as ClosedRange<UInt64> where try diverges(mutation, seed) { return }
+        Issue.record("\(mutation) goes unnoticed")
+    }
+
+    private func diverges(_ mutation: ReferenceStore.Mutation, _ seed: UInt64) throws -> Bool {
+        var twin = try TwinStore(.memory, seed: seed, mutation: mutation)
+        defer { try? twin.store.close() }
+        do {
+            for _ in 1...Self.stepCount { try twin.step() }
+            try twin.compareFeeds()
+        } catch is Divergence { return true }
+        return false
+    }
+}

@@ -1,0 +1,248 @@
+import ReferenceModel
+import StrataLog
+import StrataModel
+import StrataRules
+import StrataSystem
+import StrataTree
+import StrataViews
+import TestSupport
+
+@testable import StrataStore
+
+/// A difference between the store and the plain model of its rules.
+struct Divergence: Error, CustomStringConvertible {
+    var description: String
+}
+
+/// A store and the plain model, asked the same things.
+///
+/// The two number versions differently; which stands for which is learned, and must stay one to one.
+struct TwinStore {
+    enum Ground: String, CaseIterable, Sendable {
+        case memory, hostile, segmented
+    }
+
+    let ground: Ground
+    private(set) var reference: ReferenceStore
+    private var generator: RequestGenerator
+    private var dice: SeededGenerator
+    private let clock = ManualTime(microseconds: 0)
+    private var disk = SimulatedDisk()
+    private var memory: MemoryLog?
+    private(set) var store: Store
+    private var versions = VersionTable()
+    /// Time of the last commit.
+    private var lastTime = Int64.min
+    private(set) var requestCount = 0
+    private(set) var lostAnswers = 0
+    private static let path = "/store"
+
+    init(_ ground: Ground, seed: UInt64, mutation: ReferenceStore.Mutation? = nil) throws {
+        self.ground = ground
+        reference = ReferenceStore(
+            limits: .small, mutation: mutation, userRecordName: { UserRecord.name(of: $0) })
+        generator = RequestGenerator(seed: seed)
+        dice = SeededGenerator(seed: seed &+ 99)
+        switch ground {
+        case .memory: memory = MemoryLog()
+        case .hostile:
+            memory = MemoryLog(
+                hostility: .init(
+                    gaps: seed % 2 == 0 ? 200 : 0, partialAcceptance: 200, conflicts: 100, refusals: 100,
+                    unknownOutcomes: 50), seed: seed)
+        case .segmented: memory = nil
+        }
+        store = try Self.open(memory, disk, clock)
+    }
+
+    private static func open(_ memory: MemoryLog?, _ disk: SimulatedDisk, _ clock: ManualTime) throws -> Store {
+        let small = ReferenceLimits.small
+        var options = StoreOptions.service
+        options.limits.itemsPerRequest = small.itemsPerRequest
+        options.limits.requestBytes = small.requestBytes
+        options.limits.recordBytes = small.recordBytes
+        options.limits.owningReferences = small.owningReferences
+        options.segmentBytes = 64 << 10
+        options.pages = PageStoreOptions(maximumPages: 1 << 16, maximumArenaPages: 1 << 14)
+        options.checkpoints = .init(logBytes: 4_096, events: 40, dirtyPercent: 50)
+        let platform = Platform(files: disk, time: clock)
+        if let memory { return try Store(on: memory, options: options, platform: platform) }
+        return try Store.open(at: path, options: options, platform: platform)
+    }
+
+    var log: any EventLog { store.log }
+
+    // MARK: Asking
+
+    /// Asks both one thing, and compares what they answer and what they are then.
+    mutating func step() throws {
+        let step = generator.next(for: reference)
+        requestCount += 1
+        clock.advance(byMicroseconds: step.time - clock.nowMicroseconds())
+        let request = try versions.translated(step.request)
+        let before = reference
+        let time = max(step.time, lastTime)
+        let expected = Self.result { () throws(Refusal) in try reference.modify(step.request, as: step.actor, time: time) }
+        if reference.commitCount > before.commitCount { lastTime = time }
+        for _ in 0..<50 {
+            let found = Result { try store.modify(request, as: step.actor) }
+            switch found {
+            case .failure(let error as Refusal) where error.code == .serviceUnavailable: continue
+            case .failure(let error as Refusal) where error.code == .serverResponseLost:
+                return try afterLostAnswer(before)
+            case .failure(let error as Refusal): try compare(expected, .failure(error), step)
+            case .failure(let error): throw Divergence(description: "\(error) to \(step)")
+            case .success(let answer):
+                try compare(expected, .success(answer.result), step)
+                if answer.snapshot.offset < answer.offset ?? 0 {
+                    throw Divergence(description: "the answer's state lacks its commit")
+                }
+            }
+            return try compareStates(step)
+        }
+        throw Divergence(description: "the log never took a request")
+    }
+
+    private static func result(
+        _ body: () throws(Refusal) -> RequestResult
+    ) -> Result<RequestResult, Refusal> {
+        do throws(Refusal) { return .success(try body()) } catch { return .failure(error) }
+    }
+
+    /// The request was applied or not, as a whole.
+    private mutating func afterLostAnswer(_ before: ReferenceStore) throws {
+        lostAnswers += 1
+        try store.close()
+        memory?.reopen()
+        store = try Self.open(memory, disk, clock)
+        let known = versions
+        do {
+            try compareStates(nil)
+        } catch is Divergence {
+            versions = known
+            reference = before
+            lastTime = log.endTime ?? .min
+            try compareStates(nil)
+        }
+    }
+
+    /// Closes and opens again; sometimes without the views, which are then folded anew.
+    mutating func reopen() throws {
+        let digests = try store.snapshot().digests()
+        guard try Views.inMemory(log, options: PageStoreOptions(maximumPages: 1 << 16)).pages.snapshot().digests() == digests
+        else { throw Divergence(description: "folding the log again gives another digest") }
+        guard ground == .segmented else { return }
+        try store.close()
+        if dice.next(below: 3) == 0 { try PageStore.setAside(in: Self.path, files: disk) }
+        store = try Self.open(memory, disk, clock)
+        guard try store.snapshot().digests() == digests else {
+            throw Divergence(description: "the store has another digest after it was opened again")
+        }
+    }
+
+    /// Power goes, and comes back.
+    mutating func crash() throws {
+        guard ground == .segmented else { return }
+        let digests = try store.snapshot().digests()
+        let old = store
+        disk = disk.afterPowerLoss(seed: dice.next())
+        try old.close()
+        store = try Self.open(memory, disk, clock)
+        guard try store.snapshot().digests() == digests else {
+            throw Divergence(description: "what was acknowledged is not there after a loss of power")
+        }
+    }
+
+    // MARK: Comparing
+
+    private mutating func compare(
+        _ expected: Result<RequestResult, Refusal>, _ found: Result<RequestResult, Refusal>,
+        _ step: RequestGenerator.Step
+    ) throws {
+        func fail(_ what: String) -> Divergence {
+            Divergence(description: "\(what)\nexpected \(expected)\nfound \(found)\n\(step)")
+        }
+        switch (expected, found) {
+        case (.failure(let left), .failure(let right)):
+            guard try versions.areSame(left, right) else { throw fail("the request is refused otherwise") }
+        case (.success(let left), .success(let right)):
+            guard left.saves.count == right.saves.count, left.deletes.count == right.deletes.count else {
+                throw fail("there are other items")
+            }
+            for (left, right) in zip(left.saves, right.saves) {
+                switch (left, right) {
+                case (.success(let left), .success(let right)):
+                    guard versions.learn(left, right) else { throw fail("versions \(left) and \(right) do not agree") }
+                case (.failure(let left), .failure(let right)):
+                    guard try versions.areSame(left, right) else { throw fail("a save is refused otherwise") }
+                default: throw fail("a save came out otherwise")
+                }
+            }
+            for (left, right) in zip(left.deletes, right.deletes) {
+                switch (left, right) {
+                case (nil, nil): break
+                case (let left?, let right?):
+                    guard try versions.areSame(left, right) else { throw fail("a delete is refused otherwise") }
+                default: throw fail("a delete came out otherwise")
+                }
+            }
+        default: throw fail("one refuses what the other does")
+        }
+    }
+
+    private mutating func compareStates(_ step: RequestGenerator.Step?) throws {
+        do {
+            let comparison = StateComparison(reference.state, store.snapshot())
+            try comparison.run(&versions)
+        } catch let error as Divergence {
+            throw Divergence(description: "\(error)\n\(step.map { "\($0)" } ?? "after a lost answer")")
+        }
+    }
+
+    /// What feeds would show: the changes of each living zone since its life began.
+    mutating func compareFeeds() throws {
+        try StateComparison(reference.state, store.snapshot()).compareFeeds(log, &versions)
+    }
+}
+
+/// Which version of the model stands for which of the store.
+struct VersionTable {
+    private var toStore: [Version: Version] = [:]
+    private var toReference: [Version: Version] = [:]
+
+    private static func isFixed(_ version: Version) -> Bool {
+        version.packed == 0 || version.offset >= ReferenceStore.inventedOffset
+    }
+
+    /// False if either is known as something else.
+    mutating func learn(_ reference: Version, _ store: Version) -> Bool {
+        if Self.isFixed(reference) { return reference == store }
+        if let known = toStore[reference] { return known == store }
+        guard toReference[store] == nil else { return false }
+        toStore[reference] = store
+        toReference[store] = reference
+        return true
+    }
+
+    func store(_ version: Version) throws -> Version {
+        if Self.isFixed(version) { return version }
+        guard let known = toStore[version] else {
+            throw Divergence(description: "version \(version) of the model was never seen")
+        }
+        return known
+    }
+
+    func areSame(_ reference: Refusal, _ store: Refusal) throws -> Bool {
+        try reference.code == store.code && reference.didResetEncryptedData == store.didResetEncryptedData
+            && reference.serverVersion.map { try self.store($0) } == store.serverVersion
+            && reference.baseVersion.map { try self.store($0) } == store.baseVersion
+    }
+
+    func translated(_ request: Request) throws -> Request {
+        guard case .modifyRecords(var body) = request.content else { return request }
+        for index in body.saves.indices { body.saves[index].base = try body.saves[index].base.map { try store($0) } }
+        var request = request
+        request.content = .modifyRecords(body)
+        return request
+    }
+}
