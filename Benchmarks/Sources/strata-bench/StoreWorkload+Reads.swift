@@ -24,10 +24,10 @@ extension StoreWorkload {
         }
         // What is not in memory yet comes into it.
         for id in ids { sum += try valueCount(pair.store, id) }
-        for name in names { sum += try name.withUnsafeBytes { try pair.peer.fetchInPlace($0) } }
+        for name in names { sum &+= try name.withUnsafeBytes { try pair.peer.fetchInPlace($0) } }
         let figures = try alternate([
             { try fetchRate(pair.store, ids) },
-            { try peer { name in sum += try name.withUnsafeBytes { try pair.peer.fetch($0).thumbnail.count } } },
+            { try peer { name in sum &+= try name.withUnsafeBytes { try pair.peer.fetch($0).thumbnail.count } } },
             { try peer { name in sum &+= try name.withUnsafeBytes { try pair.peer.fetchInPlace($0) } } },
         ])
         guard sum != 0 else { throw BenchError(message: "nothing was fetched") }
