@@ -36,7 +36,8 @@ extension RecordsJudge {
         let owned = rules.limits.owningReferences == .max
             ? []
             : zoneSaves.filter { index in
-                saves[index].fields.contains { $0.value?.references.contains { $0.action == .deleteSelf } == true }
+                saves[index].facts.hasReferences
+                    && saves[index].fields.contains { $0.value?.references.contains { $0.action == .deleteSelf } == true }
             }
         if linked.isEmpty, owned.isEmpty { return }
         var hasChanged = true
@@ -143,7 +144,7 @@ extension RecordsJudge {
             let gone = Set(standing.flatMap { deletes[$0].cascade.map { RecordKey(zone: 0, name: $0) } })
             var hasFailed = false
             for index in standing {
-                guard let orphan = try graph.orphan(of: deletes[index].cascade, without: gone) else { continue }
+                guard let orphan = graph.orphan(of: deletes[index].cascade, without: gone) else { continue }
                 hasFailed = true
                 refuseDelete(
                     index,
