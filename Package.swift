@@ -21,7 +21,7 @@ let package = Package(
         .target(name: "StrataLog", dependencies: ["StrataModel", "StrataSystem"]),
         .target(name: "StrataTree", dependencies: ["StrataModel", "StrataSystem"]),
         .target(name: "StrataViews", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree"]),
-        .target(name: "StrataRules", dependencies: ["StrataModel", "StrataTree", "StrataViews"]),
+        .target(name: "StrataRules", dependencies: ["StrataModel", "StrataViews"]),
         .target(
             name: "StrataStore",
             dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules"]),
@@ -30,7 +30,7 @@ let package = Package(
         .executableTarget(
             name: "log-demo", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Examples/LogDemo"),
         .executableTarget(
-            name: "small-program", dependencies: ["StrataModel", "StrataLog", "StrataViews"],
+            name: "small-program", dependencies: ["StrataModel", "StrataStore"],
             path: "Examples/SmallProgram"),
 
         .target(

@@ -1,38 +1,28 @@
-import StrataLog
 import StrataModel
-import StrataViews
+import StrataStore
 
-let log = try SegmentedLog.open(at: "Notes.strata")  // makes the store if there is none
-let queue = try CommitQueue(log)  // shares writes and syncs between callers
+let store = try Store.open(at: "Notes.strata")  // makes the store if there is none
+let anna = Actor(user: "anna", device: "phone")
+let notes = ZoneID("Notes")
+try store.modify(.zones(saving: [notes]), as: anna)  // saving it again changes nothing
 
-var envelope = Envelope(header: .init(user: 1, operationKind: .modifyRecords))
-if log.end == .start {
-    // Names get their ordinals, and zones are made, before their first use.
-    let names: [InternedName.Name] = [
-        .user("anna"), .database(.private, owner: 1), .zone(database: 1, owner: 1, "Notes"), .recordType("Note"),
-        .field("text"),
-    ]
-    envelope.events += names.map { InternedName(ordinal: 1, name: $0).event }
-    envelope.events.append(try ZoneSavedEvent(zone: 1, database: 1).event())
-}
-let note = RecordKey(zone: 1, name: "note-\(log.end.offset + 1)")
-var save = RecordSavedEvent(.create, note, type: 1)
-save.fields = [FieldChange(1, .string("Buy milk"))]
-envelope.events.append(try save.event())
+// What is accepted of a request is one commit, and on the medium when the call returns.
+var first = RequestBuilder(DatabaseID(.private), policy: .changedKeys)
+first.save(RecordID("list", zone: notes), type: "Note", fields: ["text": .string("Groceries")])
+first.save(RecordID("milk", zone: notes), type: "Note", parent: .set("list"), fields: ["text": .string("Buy milk")])
+let saved = try store.modify(first.request, as: anna)
+let seen = try saved.result.saves[1].get()
+print("commit \(saved.offset ?? 0), change tag \(seen.tag)")
 
-let position = try queue.commit(envelope.encoded()[...])
-print("commit \(position.offset) is on the medium")  // it would survive a loss of power from here on
+// Another device saves with a tag that is not the newest any more.
+var late = RequestBuilder(DatabaseID(.private))
+late.save(RecordID("milk", zone: notes), type: "Note", fields: ["text": .string("Buy oat milk")])
+let tablet = Actor(user: "anna", device: "tablet")
+let answer = try store.modify(late.request, as: tablet)
+if case .failure(let refusal) = answer.result.saves[0] { print(refusal) }
 
-var cursor = try log.read(from: 1)
-while let commit = try cursor.next() {
-    let events = try Envelope(decoding: commit.payload).events
-    print(commit.offset, events.map(\.kind.description))
-}
-
-// The state that the log comes to, from the last checkpoint on.
-let views = try Views.open(log, store: log.identity.storeID, in: "Notes.strata").views
-let snapshot = views.pages.snapshot()
-print(snapshot.entryCount(ViewTree.records), "notes")
-try views.checkpoint(snapshot)
-queue.close()
-try log.close()
+// A snapshot is one state of everything, however long it is kept.
+let snapshot = store.snapshot()
+let milk = try snapshot.record(RecordID("milk", zone: notes), in: DatabaseID(.private), as: anna)
+print(try milk.type, try milk["text"] ?? .string(""), try milk.parent ?? "no parent", "at", snapshot.offset)
+try store.close()

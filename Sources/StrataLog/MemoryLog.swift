@@ -83,7 +83,8 @@ public final class MemoryLog: EventLog {
         state.withLock { state in state.commits.last { $0.offset <= state.durableOffset }?.position ?? state.floor }
     }
 
-    /// Takes writes again after an unknown outcome, and any use after it was closed: as a log on disk that is opened anew.
+    /// Takes writes again after an unknown outcome, and any use after it was closed, as a log on disk does that is
+    /// opened anew.
     public func reopen() { state.withLock { ($0.refusal, $0.isClosed) = (nil, false) } }
 
     private func happens(_ perThousand: Int) -> Bool {

@@ -14,9 +14,10 @@ extension RecordsJudge {
         let type = types[Int(save.type) - 1]
         try checkNames(save, type, stored, isOwnUserRecord)
         try checkType(type, of: save, stored, isOwnUserRecord)
-        guard rules.may(
-            actor, stored == nil ? .create : .change, creator: stored?.header.createdBy, isUserRecord: type.isUsers,
-            in: scene.scope)
+        guard
+            rules.may(
+                actor, stored == nil ? .create : .change, creator: stored?.header.createdBy, isUserRecord: type.isUsers,
+                in: scene.scope)
         else { throw Refusal(.permissionFailure, "Only who created record '\(save.record.name)' may change it.") }
         try checkVersion(save, stored)
         saves[index].fields = try fittedFields(save)
@@ -41,11 +42,21 @@ extension RecordsJudge {
         guard !type.isUsers || isOwnUserRecord || stored?.header.type == type.ordinal else {
             throw Refusal(.permissionFailure, "Records of type \(UserRecord.type) are made by the system.")
         }
+<<<<<<< HEAD
         if areKeysValid { return }
         for change in save.fields where !keyIsValid[Int(change.field) - 1] {
             throw Refusal(
                 .invalidArguments,
                 "Key '\(key(change.field))' is not a letter followed by letters, digits and underscores.")
+=======
+        for change in save.fields {
+            guard keyIsValid[Int(change.field) - 1] else {
+                throw Refusal(
+                    .invalidArguments,
+                    "Key '\(key(change.field))' is not a letter followed by letters, digits and underscores."
+                )
+            }
+>>>>>>> 0f20e1cabdf67d8ad1b970f8e3e3785db9abc4fb
         }
     }
 

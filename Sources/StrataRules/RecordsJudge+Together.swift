@@ -33,7 +33,8 @@ extension RecordsJudge {
         let linked = zoneSaves.filter { index in
             if case .set = body.saves[index].parent { true } else { false }
         }
-        let owned = rules.limits.owningReferences == .max
+        let owned =
+            rules.limits.owningReferences == .max
             ? []
             : zoneSaves.filter { index in
                 saves[index].facts.hasReferences
@@ -119,9 +120,10 @@ extension RecordsJudge {
         deletes[index].stored = stored
         deletes[index].cascade = [name]
         let users = try view.ordinal(of: .recordType(UserRecord.type))
-        guard rules.may(
-            actor, .delete, creator: stored.header.createdBy, isUserRecord: stored.header.type == users,
-            in: scene.scope)
+        guard
+            rules.may(
+                actor, .delete, creator: stored.header.createdBy, isUserRecord: stored.header.type == users,
+                in: scene.scope)
         else {
             refuseDelete(
                 index, Refusal(.permissionFailure, "Record '\(name)' may not be deleted by \(actor.actor.user)."))

@@ -1,5 +1,4 @@
 import StrataModel
-import StrataTree
 import StrataViews
 
 /// Judges a request for records, in the order of docs/rules.md §2 and §5 to §8.

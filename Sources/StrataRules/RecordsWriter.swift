@@ -95,7 +95,8 @@ struct RecordsWriter {
                 newBindings.append((type, [field]))
                 continue
             }
-            if !newBindings[place].fields.contains(where: { $0.field == key }) { newBindings[place].fields.append(field) }
+            if newBindings[place].fields.contains(where: { $0.field == key }) { continue }
+            newBindings[place].fields.append(field)
         }
     }
 
@@ -147,7 +148,7 @@ struct RecordsWriter {
             return event
         }
         event.modified = modified(after: stored)
-        if stored.header.eventsSinceFull >= RecordHeader.maximumEventsSinceFull { try complete(&event, from: stored) }
+        if stored.isFullDue { try complete(&event, from: stored) }
         return event
     }
 
@@ -228,7 +229,7 @@ struct RecordsWriter {
             var event = RecordSavedEvent(
                 .touch, record, type: stored.header.type, policy: judge.body.policy,
                 previous: stored.header.version)
-            if stored.header.eventsSinceFull >= RecordHeader.maximumEventsSinceFull { try complete(&event, from: stored) }
+            if stored.isFullDue { try complete(&event, from: stored) }
             savedEvents[key] = try commit.append(event)
         }
     }

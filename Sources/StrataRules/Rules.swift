@@ -48,8 +48,8 @@ public struct Rules: Sendable {
             throw Refusal(
                 .limitExceeded,
                 """
-                Your request contains \(count) items which is more than the maximum number of items in a single request \
-                (\(limits.itemsPerRequest))
+                Your request contains \(count) items which is more than the maximum number of items in a single \
+                request (\(limits.itemsPerRequest))
                 """)
         }
     }

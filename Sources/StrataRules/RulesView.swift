@@ -1,5 +1,4 @@
 import StrataModel
-import StrataTree
 import StrataViews
 
 /// The state that requests are judged against: what is folded so far, with names and schemas that were read once.
@@ -101,4 +100,7 @@ public final class RulesView {
 struct StoredRecord {
     var bytes: [UInt8]
     var header: RecordHeader
+
+    /// Whether its next event must be a full one.
+    var isFullDue: Bool { header.eventsSinceFull >= RecordHeader.maximumEventsSinceFull }
 }

@@ -91,8 +91,10 @@ struct ZonesJudge {
         guard NameRules.isName(zone.name), zone.name.utf8.first != UInt8(ascii: "_") else {
             throw Refusal(
                 .invalidArguments,
-                "A zone name has 1 to 255 characters, no control characters, and no underscore in front: '\(zone.name)'."
-            )
+                """
+                A zone name has 1 to 255 characters, no control characters, and no underscore in front: \
+                '\(zone.name)'.
+                """)
         }
         guard zone.isAlive, let row = zone.row else { return nil }
         guard row.encryptionScope == save.encryptionScope else {

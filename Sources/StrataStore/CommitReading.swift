@@ -28,6 +28,8 @@ extension RequestResult {
         self.init(
             saves: Array(repeating: .failure(Refusal(.internalError, "")), count: shape.saveCount),
             deletes: Array(repeating: nil, count: shape.deleteCount))
+        var bases: IndexingIterator<[Version?]> = [].makeIterator()
+        if case .modifyRecords(let body)? = shape.request?.content { bases = body.saves.map(\.base).makeIterator() }
         var isLeftOut = Array(repeating: false, count: shape.saveCount)
         for item in shape.leftOut {
             let count = item.list == .saves ? shape.saveCount : shape.deleteCount
@@ -35,7 +37,9 @@ extension RequestResult {
             switch item.list {
             case .saves:
                 isLeftOut[item.index] = true
-                if let refusal = item.refusal {
+                let base = bases.next() ?? nil
+                if var refusal = item.refusal {
+                    if [.serverRecordChanged, .unknownItem].contains(refusal.code) { refusal.baseVersion = base }
                     saves[item.index] = .failure(refusal)
                 } else {
                     saves[item.index] = .success(item.version ?? Version(offset: 0, eventIndex: 0))

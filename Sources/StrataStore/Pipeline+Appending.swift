@@ -10,9 +10,11 @@ extension Pipeline {
 
     func append(_ batch: inout Batch) -> Answers {
         let (positions, failure) = write(batch.commits)
-        let isAsPlanned = failure == nil && positions.enumerated().allSatisfy { index, position in
-            position.offset == batch.firstOffset + UInt64(index)
-        }
+        let isAsPlanned =
+            failure == nil
+            && positions.enumerated().allSatisfy { index, position in
+                position.offset == batch.firstOffset + UInt64(index)
+            }
         var snapshot = views.pages.snapshot()
         do {
             if let fork = batch.fork, isAsPlanned {
@@ -104,7 +106,9 @@ extension Pipeline {
                 isShaken = true
                 switch failure {
                 case .unknown(let error):
-                    answer(.failure(Refusal(.serverResponseLost, "Whether the request was applied is not known: \(error)")))
+                    answer(
+                        .failure(Refusal(.serverResponseLost, "Whether the request was applied is not known: \(error)"))
+                    )
                 case .notWritten(let error):
                     answer(.failure(Refusal(.serviceUnavailable, "Nothing was written: \(error)")))
                 case .tooLarge(let limit):
@@ -137,7 +141,8 @@ extension Pipeline {
         case .repeats(let offset):
             return Result {
                 guard let commit = try log.commit(at: offset) else {
-                    throw Refusal(.serverRejectedRequest, "The request came before, and what it did is not kept any more.")
+                    throw Refusal(
+                        .serverRejectedRequest, "The request came before, and what it did is not kept any more.")
                 }
                 return Answer(
                     result: try RequestResult(of: commit), offset: offset, snapshot: reader.make(snapshot))

@@ -16,6 +16,8 @@ final class Pipeline: @unchecked Sendable {
     static let maximumWaitingBytes = 32 << 20
     /// Requests of about so many bytes are judged before a batch is written.
     static let maximumBatchBytes = 8 << 20
+    /// So long a batch waits at most for a checkpoint to make room.
+    private static let maximumRoomMilliseconds = 10_000
 
     struct State {
         var queue = SubmissionQueue()
@@ -143,6 +145,9 @@ final class Pipeline: @unchecked Sendable {
         for worker in workers { worker.join() }
         // A caller may be at work on its own thread.
         state.wait { $0.isDeciding || $0.isAppending ? nil : () }
+        // A caller on its own thread may have put back what it could not write.
+        let left = state.withLock { $0.queue.take(byteCount: .max) }
+        for submission in left { submission.reply.resume(.failure(Self.closedError)) }
         completeIndexes()
         line = nil
     }
@@ -185,6 +190,7 @@ final class Pipeline: @unchecked Sendable {
     /// Decides and appends. The caller has the turn to decide.
     private func work(on submissions: [Submission]) {
         var batch = Batch()
+        awaitRoom()
         stepIndexes()
         decide(submissions, &batch)
         while let more = moreOrTurn(batch) {
@@ -201,6 +207,13 @@ final class Pipeline: @unchecked Sendable {
         releaseAppending()
         // Outside of both turns: whoever is resumed may ask for more at once.
         for (submission, answer) in answers { submission.reply.resume(answer) }
+    }
+
+    /// Writers come down to the pace of checkpoints. Where those fail there is nothing to wait for: the log goes on, and
+    /// so does the memory that waits for them.
+    private func awaitRoom() {
+        guard let checkpointer, checkpointer.failure == nil else { return }
+        _ = views.pages.awaitRoom(milliseconds: Self.maximumRoomMilliseconds)
     }
 
     /// Both turns are the caller's. If a batch in front was lost, this one stood on nothing.

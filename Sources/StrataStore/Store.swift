@@ -63,7 +63,8 @@ public final class Store: Sendable {
         let log = try SegmentedLog.open(at: path, options: options.log, platform: platform)
         do {
             let opened = try Views.open(
-                log, store: log.identity.storeID, in: path, platform: platform, options: options.pages, progress: progress)
+                log, store: log.identity.storeID, in: path, platform: platform, options: options.pages,
+                progress: progress)
             return try Store(
                 log: log, views: opened.views, keeper: opened.keeper, options: options, platform: platform,
                 opening: Opening(recovery: log.recovery, views: opened.finding, reasons: opened.reasons))
@@ -93,6 +94,7 @@ public final class Store: Sendable {
     /// Judges a request and commits what is accepted of it; returns once that is as durable as the store promises.
     ///
     /// - Throws: ``Refusal`` where the request fails as a whole; ``StrataError`` if the state cannot be read.
+    @discardableResult
     public func modify(
         _ request: Request, as actor: Actor, operation: OperationInfo = OperationInfo()
     ) throws -> Answer {
@@ -100,6 +102,7 @@ public final class Store: Sendable {
     }
 
     /// As the other `modify`, suspending instead of blocking.
+    @discardableResult
     public func modify(
         _ request: Request, as actor: Actor, operation: OperationInfo = OperationInfo()
     ) async throws -> Answer {
@@ -131,7 +134,9 @@ public final class Store: Sendable {
     }
 
     /// How many events the indexes do not show yet.
-    public var indexLag: UInt64 { pipeline.state.withLock { $0.indexes.isWanted ? max(1, $0.indexes.lag) : $0.indexes.lag } }
+    public var indexLag: UInt64 {
+        pipeline.state.withLock { $0.indexes.isWanted ? max(1, $0.indexes.lag) : $0.indexes.lag }
+    }
 
     /// Returns once the indexes show all that had been published when it was called, or the store is closed.
     public func awaitIndexes() { pipeline.awaitIndexes() }

@@ -12,15 +12,18 @@ struct KeptRecord: Equatable, Sendable {
 /// What a checkpoint says of its state: docs/format-views.md §7.
 struct CheckpointRecord: Sendable {
     var roots: TreeRoots
-    var free: [PageRun]
-    var retired: [RetiredRun]
+    var free: PageSet
+    var retired: [RetiredList]
     var kept: [KeptRecord]
     var opaque: [UInt8]
 
     // MARK: Sizes
 
-    static func byteCount(freeRuns: Int, retiredRuns: Int) -> Int {
-        freeRuns * ViewFormat.freeRunBytes + retiredRuns * ViewFormat.retiredRunBytes
+    static func byteCount(freeRuns: Int, retired: [RetiredList]) -> Int {
+        retired.reduce(freeRuns * ViewFormat.runBytes) {
+            $0 + ViewFormat.retiredListBytes + $1.runs.singles.count * ViewFormat.singleBytes
+                + $1.runs.longer.count * ViewFormat.runBytes
+        }
     }
 
     /// Of what a record holds besides free and retired runs.
@@ -37,9 +40,16 @@ struct CheckpointRecord: Sendable {
     // MARK: Coding
 
     func encoded() -> [UInt8] {
-        var bytes = ByteWriter(
-            reserving: Self.byteCount(freeRuns: free.count, retiredRuns: retired.count)
-                + Self.otherBytes(trees: roots.ids.count, opaque: opaque.count))
+        var bytes = ByteWriter()
+        encode(into: &bytes) { _ in }
+        return bytes.bytes
+    }
+
+    /// Between two looks of `afterPart` of ``encode(into:afterPart:)``.
+    private static let partElements = 4_096
+
+    /// - Parameter afterPart: is called again and again before the bytes get many; it may take some of them away.
+    func encode(into bytes: inout ByteWriter, afterPart: (inout ByteWriter) throws -> Void) rethrows {
         bytes.append(UInt32(roots.ids.count))
         for id in roots.ids {
             let root = roots[id]
@@ -49,13 +59,30 @@ struct CheckpointRecord: Sendable {
             bytes.append(root.entryCount)
             bytes.append(root.foldedOffset)
         }
-        bytes.append(UInt32(free.count))
-        for run in free { bytes.append(run) }
+        var elements = 0
+        func count() throws {
+            elements += 1
+            if elements % Self.partElements == 0 { try afterPart(&bytes) }
+        }
+        bytes.append(UInt32(free.runCount))
+        try free.forEachRun { run in
+            bytes.append(run)
+            try count()
+        }
         bytes.append(UInt32(retired.count))
-        for retired in retired {
-            bytes.append(retired.run)
-            bytes.append(retired.birth)
-            bytes.append(retired.isRecord ? 0 : retired.retired)
+        for list in retired {
+            bytes.append(list.birth)
+            bytes.append(list.end)
+            bytes.append(UInt32(list.runs.singles.count))
+            bytes.append(UInt32(list.runs.longer.count))
+            for number in list.runs.singles {
+                bytes.append(number)
+                try count()
+            }
+            for run in list.runs.longer {
+                bytes.append(run)
+                try count()
+            }
         }
         bytes.append(UInt32(kept.count))
         for kept in kept {
@@ -70,7 +97,6 @@ struct CheckpointRecord: Sendable {
         }
         bytes.append(UInt32(opaque.count))
         bytes.append(bytes: opaque)
-        return bytes.bytes
     }
 
     /// - Parameters:
@@ -80,7 +106,8 @@ struct CheckpointRecord: Sendable {
     static func decode(_ bytes: [UInt8], pageCount: Int, skipsRuns: Bool = false) throws -> CheckpointRecord {
         try bytes.withUnsafeBytes { bytes in
             var reader = RecordReader(bytes, pageCount: pageCount)
-            var record = CheckpointRecord(roots: try reader.readRoots(), free: [], retired: [], kept: [], opaque: [])
+            var record = CheckpointRecord(
+                roots: try reader.readRoots(), free: PageSet(), retired: [], kept: [], opaque: [])
             if skipsRuns {
                 try reader.skipRuns()
             } else {

@@ -7,10 +7,11 @@ struct CheckpointDraft: Sendable {
     /// Holds the pages of the record until they are written.
     var owner: UInt64
     var plan: CheckpointPlan
+    /// Where the record is, it says only when that is written.
     var header: CheckpointHeader
+    var roots: TreeRoots
     var kept: [KeptRecord]
     var opaque: [UInt8]
-    var recordBytes: [UInt8]
 
     /// The epochs that are pinned for it.
     var pins: [UInt64] { [header.epoch] + kept.map(\.epoch) }
@@ -26,7 +27,7 @@ extension Checkpoints {
         let candidates = Self.candidates(before)
         let epoch = snapshot.epoch
         let options = options
-        let (planned, kept) = try core.withLedger { ledger -> ((CheckpointPlan, [KeptRecord]), [PageRun]) in
+        let (plan, kept) = try core.withLedger { ledger -> ((CheckpointPlan, [KeptRecord]), [PageRun]) in
             let plan = try ledger.planCheckpoint(at: epoch, owner: owner, otherBytes: otherBytes)
             let kept = KeptPolicy.chosen(
                 from: candidates, at: position.offset, retiredPages: plan.retiredPages, livePages: plan.livePages,
@@ -34,20 +35,13 @@ extension Checkpoints {
             for epoch in [epoch] + kept.map(\.epoch) { ledger.pin(epoch) }
             return ((plan, kept), [])
         }
-        let bytes = CheckpointRecord(
-            roots: snapshot.roots, free: planned.free, retired: planned.retired, kept: kept, opaque: opaque
-        ).encoded()
-        let place = RecordPlace(
-            run: planned.record, byteCount: bytes.count, checksum: bytes.withUnsafeBytes { CRC32C.checksum($0) })
         let header = CheckpointHeader(
             sequence: before.lastSequence + 1, epoch: epoch, store: store, position: position,
-            pageCount: planned.pageCount, time: time.nowMicroseconds(), record: place)
-        // As long as the record, which says the same.
-        var plan = planned
-        plan.retired = []
+            pageCount: plan.pageCount, time: time.nowMicroseconds(),
+            record: RecordPlace(run: plan.record, byteCount: 0, checksum: 0))
         return CheckpointDraft(
-            slot: before.targetIndex, owner: owner, plan: plan, header: header, kept: kept, opaque: opaque,
-            recordBytes: bytes)
+            slot: before.targetIndex, owner: owner, plan: plan, header: header, roots: snapshot.roots, kept: kept,
+            opaque: opaque)
     }
 
     /// What the newest checkpoint keeps, and the one that will be overwritten.
@@ -62,14 +56,20 @@ extension Checkpoints {
     /// Writes and syncs everything but the header.
     ///
     /// - Parameter moved: gets the pages that are found in the file from now on.
-    func writePages(_ draft: CheckpointDraft, isPaced: Bool, _ moved: inout [MovedPage]) throws {
+    func writePages(_ draft: inout CheckpointDraft, isPaced: Bool, _ moved: inout [MovedPage]) throws {
         try file.extend(toPages: draft.plan.pageCount, capacity: core.memory.capacity)
         let writer = SliceWriter(file: file.file, time: time, pace: isPaced ? options.pace : CheckpointSlice.takeAll)
+        draft.header.record = try writer.write(
+            CheckpointRecord(
+                roots: draft.roots, free: draft.plan.free, retired: draft.plan.retired, kept: draft.kept,
+                opaque: draft.opaque),
+            to: draft.plan.record, epoch: draft.header.epoch)
+        // The ledger copies each list that it shares with the plan before it changes it.
+        draft.plan.retired = []
         try writer.write(draft.plan.dirty, afterSlice: { move($0, &moved) }) { [core] number, target in
             // It is pinned, and only this thread moves pages to the file: it stays where it is.
             target.copyMemory(from: core.memory.slot(of: number), byteCount: PageLayout.pageBytes)
         }
-        try writer.write(draft.recordBytes, to: draft.header)
         try file.file.sync()
     }
 

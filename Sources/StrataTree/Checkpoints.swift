@@ -32,8 +32,6 @@ final class Checkpoints: Sendable {
         _ snapshot: Snapshot, at position: Position, opaque: [UInt8], isPaced: Bool = true
     ) throws -> Checkpoint {
         try inTurn {
-            // The lists of a large store are long, and of another length each time.
-            defer { if core.withLedger({ ($0.hasLongLists, []) }) { FreedMemory.giveBack() } }
             do {
                 return try writeInTurn(snapshot, at: position, opaque: opaque, isPaced: isPaced)
             } catch {
@@ -72,19 +70,19 @@ final class Checkpoints: Sendable {
         let before = state.withLock { $0 }
         try check(snapshot, position, opaque, before)
         try clearRejected(before)
-        let draft = try draft(snapshot, position, opaque, before)
+        var draft = try draft(snapshot, position, opaque, before)
         var moved: [MovedPage] = []
         do {
-            try writePages(draft, isPaced: isPaced, &moved)
+            try writePages(&draft, isPaced: isPaced, &moved)
         } catch {
             takeBack(moved)
-            core.withLedger { ledger in
+            core.withLedger { [draft] ledger in
                 let freed = draft.pins.flatMap { ledger.unpin($0) }
                 return ((), freed + ledger.takeBackLoans(of: draft.owner))
             }
             throw error
         }
-        core.withLedger { ledger in
+        core.withLedger { [draft] ledger in
             ledger.forgetLoans(of: draft.owner)
             return ((), ledger.retire(.record(draft.plan.record, of: draft.header.epoch)))
         }
@@ -93,7 +91,7 @@ final class Checkpoints: Sendable {
         } catch {
             takeBack(moved)
             // It may be on the medium now or later: what it reaches stays until the slot is overwritten for good.
-            state.withLock { $0.doubtful += draft.pins }
+            state.withLock { [draft] in $0.doubtful += draft.pins }
             throw error
         }
         finish(draft, before)
@@ -163,8 +161,10 @@ final class Checkpoints: Sendable {
             ledger.markClean(draft.plan.dirty)
             ledger.forgetBirths(upTo: draft.header.epoch)
             if !options.knobs.forgetsReaders { for epoch in live { ledger.pin(epoch) } }
-            return ((), letGo.flatMap { ledger.unpin($0) })
+            // Each of them may have held a good part of the file.
+            return ((), letGo.flatMap { ledger.unpin($0, atMost: 0) })
         }
+        core.release()
         core.room.changed()
     }
 }

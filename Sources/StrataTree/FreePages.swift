@@ -38,28 +38,17 @@ struct FreePages {
             return number
         }
         if let first = cutRun(length) { return first }
-        // Joining looks at all that is free: it pays once a good part of that is new.
-        guard count >= length, givenSinceJoin >= max(length, count / 4) else { return nil }
-        joinNeighbours()
+        guard count >= length, givenSinceJoin >= length else { return nil }
+        joinIfWorthwhile()
         return cutRun(length)
     }
 
-    private mutating func joinNeighbours() {
-        var pages = PageSet()
-        for run in all {
-            for number in run.range { pages.insert(number) }
-        }
+    /// Has neighbours make up one run. That looks at all that is free, and pays once a good part of it is new.
+    mutating func joinIfWorthwhile() {
+        guard givenSinceJoin >= max(1, count / 4) else { return }
+        let pages = pages
         (singles, runs, count, givenSinceJoin) = ([], [:], 0, 0)
-        var open: PageRun?
-        for number in pages.numbers {
-            if let run = open, run.range.upperBound == number {
-                open = PageRun(first: run.first, count: run.count + 1)
-            } else {
-                if let run = open { keep(run) }
-                open = PageRun(first: number, count: 1)
-            }
-        }
-        if let run = open { keep(run) }
+        pages.forEachRun { keep($0) }
     }
 
     private mutating func cutRun(_ length: Int) -> PageNumber? {
@@ -71,6 +60,15 @@ struct FreePages {
         count -= fitting
         if fitting > length { keep(PageRun(first: first + PageNumber(length), count: fitting - length)) }
         return first
+    }
+
+    var pages: PageSet {
+        var pages = PageSet()
+        for number in singles { pages.insert(number) }
+        for (length, starts) in runs {
+            for first in starts { pages.insert(first..<first + PageNumber(length)) }
+        }
+        return pages
     }
 
     var all: [PageRun] {

@@ -30,5 +30,22 @@ final class PageCore: Sendable {
 
     func pin(_ epoch: UInt64) { ledger.withLock { $0.pin(epoch) } }
 
-    func unpin(_ epoch: UInt64) { withLedger { ledger in ((), ledger.unpin(epoch)) } }
+    /// So many pages are set free while others wait for the ledger: some hundred microseconds.
+    private static let releasedAtOnce = 4_096
+
+    func unpin(_ epoch: UInt64) {
+        let isDone = withLedger { ledger in
+            let freed = ledger.unpin(epoch, atMost: Self.releasedAtOnce)
+            return (ledger.released.isEmpty, freed)
+        }
+        if !isDone { release() }
+    }
+
+    /// Sets free what nobody reaches any more, part by part.
+    func release() {
+        while withLedger({ ledger in
+            let freed = ledger.release(atMost: Self.releasedAtOnce)
+            return (!freed.isEmpty, freed)
+        }) {}
+    }
 }

@@ -4,27 +4,30 @@ import StrataModel
 struct CheckpointPlan: Sendable {
     /// Reachable in that state and not in the file yet; ascending.
     var dirty: [PageNumber]
-    /// Together all that the state does not reach; ascending.
-    var free: [PageRun]
-    var retired: [RetiredRun]
+    /// Together all that the state does not reach.
+    var free: PageSet
+    var retired: [RetiredList]
     /// Where the record goes.
     var record: PageRun
     var pageCount: Int
 
-    var retiredPages: Int { retired.reduce(0) { $0 + $1.run.count } }
-    var livePages: Int { pageCount - 2 - record.count - retiredPages - free.reduce(0) { $0 + $1.count } }
+    var retiredPages: Int { retired.reduce(0) { $0 + $1.runs.pageCount } }
+    var livePages: Int { pageCount - 2 - record.count - retiredPages - free.count }
 }
 
 extension PageLedger {
     /// Published pages that are reachable at `epoch` and not in the file yet. It is pinned, and no checkpoint is newer.
     func dirtyPages(at epoch: UInt64) -> [PageNumber] {
+        dirtyPages(at: epoch, younger: younger(than: epoch))
+    }
+
+    private func dirtyPages(at epoch: UInt64, younger: PageSet) -> [PageNumber] {
         var result = dirty
-        for number in younger(than: epoch).numbers { result.remove(number) }
-        for runs in waiting.values {
-            for retired in runs where retired.retired <= epoch {
-                for number in retired.run.range { result.remove(number) }
-            }
+        result.subtract(waitingDirty)
+        waiting.forEachRun(retiredAfter: epoch) { run in
+            for number in run.range where dirty.contains(number) { result.insert(number) }
         }
+        result.subtract(younger)
         return result.numbers
     }
 
@@ -40,27 +43,27 @@ extension PageLedger {
     }
 
     /// Plans the checkpoint of a state that is pinned and not older than the last one; states published since are left
-    /// out.
+    /// out. Writers wait meanwhile: it takes bits for pages and shares lists, and goes through no list of those that
+    /// wait, of which there may be a million.
     ///
     /// - Parameters:
     ///   - owner: an epoch that nobody else has, which is lent the pages of the record.
     ///   - otherBytes: what the record holds besides free and retired runs, at most.
     mutating func planCheckpoint(at epoch: UInt64, owner: UInt64, otherBytes: Int) throws -> CheckpointPlan {
-        // Runs that grew together again serve long values, and make a short list.
-        free = FreePages(PageRun.coalesced(free.all))
-        let younger = younger(than: epoch).numbers.map { PageRun(first: $0, count: 1) }
-        let unused = PageRun.coalesced(free.all + loans.values.flatMap { $0 } + younger)
-        // A run born after the state is among the younger ones; one retired after it is reachable.
-        var retired: [RetiredRun] = []
-        retired.reserveCapacity(waiting.values.reduce(0) { $0 + $1.count })
-        for runs in waiting.values {
-            for run in runs where run.birth <= epoch && (run.retired <= epoch || run.isRecord) { retired.append(run) }
-        }
+        // Runs that grew together again serve long values.
+        free.joinIfWorthwhile()
+        let younger = younger(than: epoch)
+        var unused = free.pages
+        for run in loans.values.joined() { unused.insert(run.range) }
+        released.forEach { unused.insert($0.range) }
+        unused.formUnion(younger)
+        let retired = waiting.lists(notReachedAt: epoch)
         // Taking the record's pages out of a free run may leave two.
-        let bytes = CheckpointRecord.byteCount(freeRuns: unused.count + 1, retiredRuns: retired.count) + otherBytes
+        let bytes = CheckpointRecord.byteCount(freeRuns: unused.runCount + 1, retired: retired) + otherBytes
         let record = try lendRun(CheckpointRecord.runPages(byteCount: bytes), to: owner)
+        unused.remove(record.range)
         return CheckpointPlan(
-            dirty: dirtyPages(at: epoch), free: PageRun.removing(record, from: unused), retired: retired,
-            record: record, pageCount: pageCount)
+            dirty: dirtyPages(at: epoch, younger: younger), free: unused, retired: retired, record: record,
+            pageCount: pageCount)
     }
 }

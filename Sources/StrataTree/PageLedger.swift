@@ -5,9 +5,7 @@ import StrataSystem
 /// reach it.
 ///
 /// A *pin* is an epoch that somebody can still read: a snapshot, a checkpoint, a reader of another process. A page with
-/// birth `b` that was retired at `r` may be used again once no pin `p` has `b <= p < r`. Each retired run waits at one
-/// of the pins that hold it and is judged anew when that pin goes. New ones wait at the middle pin: in whatever order
-/// pins go, oldest or newest first, a run moves a few times and not once for each.
+/// birth `b` that was retired at `r` may be used again once no pin `p` has `b <= p < r`.
 struct PageLedger {
     /// Pages from here on have never been used.
     private(set) var pageCount: Int
@@ -15,12 +13,14 @@ struct PageLedger {
     var free = FreePages()
     /// Ascending by epoch.
     private(set) var pins: [(epoch: UInt64, count: Int)] = []
-    private(set) var waiting: [UInt64: [RetiredRun]] = [:]
+    private(set) var waiting = WaitingRuns()
+    /// Nobody reaches these any more. There may be so many that they are set free part by part.
+    private(set) var released = RunList()
     private(set) var loans: [UInt64: [PageRun]] = [:]
     /// Published pages that no checkpoint has written yet.
     private(set) var dirty = PageSet()
     /// Those of them that the newest state does not reach: no checkpoint of it writes them.
-    private var waitingDirty = PageSet()
+    private(set) var waitingDirty = PageSet()
     /// What each state brought since the last checkpoint, as far as it is still dirty. Nobody asks a store in memory.
     private(set) var births: [(epoch: UInt64, runs: [PageRun])] = []
     var remembersBirths = false
@@ -33,10 +33,7 @@ struct PageLedger {
     var freeCount: Int { free.count }
     /// Dirty pages that the newest state reaches: those that a checkpoint writes.
     var writableCount: Int { dirty.count - waitingDirty.count }
-    var waitingCount: Int { waiting.values.reduce(0) { $0 + $1.reduce(0) { $0 + $1.run.count } } }
-
-    /// Whether the lists of a checkpoint take mebibytes.
-    var hasLongLists: Bool { waiting.values.reduce(0) { $0 + $1.count } > 1 << 16 }
+    var waitingCount: Int { waiting.pageCount + released.pageCount }
 
     // MARK: Lending
 
@@ -109,16 +106,23 @@ struct PageLedger {
         }
     }
 
+    /// - Parameter limit: how many runs become free at once; the others do with ``release(atMost:)``.
     /// - Returns: the runs that became free.
-    mutating func unpin(_ epoch: UInt64) -> [PageRun] {
+    mutating func unpin(_ epoch: UInt64, atMost limit: Int = .max) -> [PageRun] {
         let index = firstPin(notBefore: epoch)
         precondition(index < pins.count && pins[index].epoch == epoch, "only what is pinned is let go")
         pins[index].count -= 1
         guard pins[index].count == 0 else { return [] }
         pins.remove(at: index)
+        let before = index > 0 ? pins[index - 1].epoch : nil
+        let after = index < pins.count ? pins[index].epoch : nil
+        for list in waiting.remove(pin: epoch, before: before, after: after) { released.append(list) }
+        return release(atMost: limit)
+    }
+
+    mutating func release(atMost limit: Int) -> [PageRun] {
         var freed: [PageRun] = []
-        guard let runs = waiting.removeValue(forKey: epoch) else { return freed }
-        for run in runs { retire(run, &freed) }
+        while freed.count < limit, let run = released.takeLast() { release(run, &freed) }
         return freed
     }
 
@@ -141,8 +145,12 @@ struct PageLedger {
 
     private mutating func retire(_ retired: RetiredRun, _ freed: inout [PageRun]) {
         let holders = firstPin(notBefore: retired.birth)..<firstPin(notBefore: retired.retired)
-        guard !holders.isEmpty else { return release(retired.run, &freed) }
-        waiting[pins[(holders.lowerBound + holders.upperBound) / 2].epoch, default: []].append(retired)
+        guard let first = holders.first, let last = holders.last else { return release(retired.run, &freed) }
+        if retired.isRecord {
+            waiting.append(record: retired.run, of: retired.birth)
+        } else {
+            waiting.append(retired.run, first: pins[first].epoch, last: pins[last].epoch)
+        }
         for number in retired.run.range where dirty.contains(number) { waitingDirty.insert(number) }
     }
 
@@ -154,19 +162,21 @@ struct PageLedger {
     }
 
     /// What a checkpoint kept, when its file is opened. All that is pinned on disk or by readers is pinned already.
-    mutating func restore(free runs: [PageRun], retired: [RetiredRun]) {
-        for run in runs { free.give(run) }
-        // Opening a large store goes through many of them: one list for each pin, and one look at the table for each.
-        var lists = [[RetiredRun]](repeating: [], count: pins.count)
-        for retired in retired {
-            let index = firstPin(notBefore: retired.birth)
-            if index < pins.count, pins[index].epoch < retired.retired {
-                lists[index].append(retired)
+    mutating func restore(free pages: PageSet, retired: [RetiredList]) {
+        pages.forEachRun { free.give($0) }
+        for list in retired {
+            let end = list.isRecord ? list.birth + 1 : list.end
+            let holders = firstPin(notBefore: list.birth)..<firstPin(notBefore: end)
+            guard let first = holders.first, let last = holders.last else {
+                list.runs.forEach { free.give($0) }
+                continue
+            }
+            if list.isRecord {
+                list.runs.forEach { waiting.append(record: $0, of: list.birth) }
             } else {
-                free.give(retired.run)
+                waiting.append(list.runs, first: pins[first].epoch, last: pins[last].epoch)
             }
         }
-        for (pin, list) in zip(pins, lists) where !list.isEmpty { waiting[pin.epoch, default: []] += list }
     }
 
     mutating func markClean(_ numbers: some Sequence<PageNumber>) {
@@ -179,9 +189,13 @@ struct PageLedger {
     /// A checkpoint had written these pages, and then failed.
     mutating func markDirtyAgain(_ numbers: some Sequence<PageNumber>) {
         for number in numbers { dirty.insert(number) }
-        for run in waiting.values.lazy.joined() {
-            for number in run.run.range where dirty.contains(number) { waitingDirty.insert(number) }
+        var found = PageSet()
+        func look(_ run: PageRun) {
+            for number in run.range where dirty.contains(number) { found.insert(number) }
         }
+        waiting.forEachRun(look)
+        released.forEach(look)
+        waitingDirty.formUnion(found)
     }
 
     /// A checkpoint of this epoch is on the medium.
@@ -191,7 +205,10 @@ struct PageLedger {
     mutating func forgetLoans(of fork: UInt64) { loans[fork] = nil }
 
     /// Every page that the newest snapshot does not reach: what is free, lent, or waits.
-    var unreachable: (free: [PageRun], retired: [RetiredRun]) {
-        (free.all + loans.values.flatMap { $0 }, waiting.values.flatMap { $0 })
+    var unreachable: (free: [PageRun], waiting: [PageRun]) {
+        var runs: [PageRun] = []
+        waiting.forEachRun { runs.append($0) }
+        released.forEach { runs.append($0) }
+        return (free.all + loans.values.flatMap { $0 }, runs)
     }
 }

@@ -1,7 +1,15 @@
 /// Numbers of pages, a bit for each.
-struct PageSet {
+struct PageSet: Sendable {
     private var words: [UInt64] = []
     private(set) var count = 0
+
+    init() {}
+
+    init(_ runs: some Sequence<PageRun>) {
+        for run in runs { insert(run.range) }
+    }
+
+    var isEmpty: Bool { count == 0 }
 
     func contains(_ number: PageNumber) -> Bool {
         let word = Int(number >> 6)
@@ -16,12 +24,37 @@ struct PageSet {
         words[word] |= bit
     }
 
+    mutating func insert(_ range: Range<PageNumber>) {
+        for number in range { insert(number) }
+    }
+
     mutating func remove(_ number: PageNumber) {
         let word = Int(number >> 6)
         guard word < words.count else { return }
         let bit = UInt64(1) << UInt64(number & 63)
         if words[word] & bit != 0 { count -= 1 }
         words[word] &= ~bit
+    }
+
+    mutating func remove(_ range: Range<PageNumber>) {
+        for number in range { remove(number) }
+    }
+
+    mutating func formUnion(_ other: PageSet) {
+        if words.count < other.words.count {
+            words += repeatElement(0, count: other.words.count - words.count)
+        }
+        for index in other.words.indices {
+            count += (other.words[index] & ~words[index]).nonzeroBitCount
+            words[index] |= other.words[index]
+        }
+    }
+
+    mutating func subtract(_ other: PageSet) {
+        for index in 0..<min(words.count, other.words.count) {
+            count -= (words[index] & other.words[index]).nonzeroBitCount
+            words[index] &= ~other.words[index]
+        }
     }
 
     /// In ascending order.
@@ -36,5 +69,61 @@ struct PageSet {
             }
         }
         return numbers
+    }
+
+    // MARK: Runs
+
+    var runCount: Int {
+        var runs = 0
+        var carry: UInt64 = 0
+        for word in words {
+            // The bits that have none in front of them.
+            runs += (word & ~(word << 1 | carry)).nonzeroBitCount
+            carry = word >> 63
+        }
+        return runs
+    }
+
+    /// As few as can be, in ascending order.
+    func forEachRun(_ body: (PageRun) throws -> Void) rethrows {
+        var open: Range<Int>?
+        for (index, word) in words.enumerated() where word != 0 {
+            var place = 0
+            while place < 64 {
+                let rest = word >> UInt64(place)
+                if rest == 0 { break }
+                let start = place + rest.trailingZeroBitCount
+                let length = (~(word >> UInt64(start))).trailingZeroBitCount
+                place = min(start + length, 64)
+                let run = index * 64 + start..<index * 64 + place
+                if let before = open, before.upperBound == run.lowerBound {
+                    open = before.lowerBound..<run.upperBound
+                } else {
+                    if let before = open { try body(PageRun(before)) }
+                    open = run
+                }
+            }
+        }
+        if let open { try body(PageRun(open)) }
+    }
+
+    var runs: [PageRun] {
+        var runs: [PageRun] = []
+        forEachRun { runs.append($0) }
+        return runs
+    }
+}
+
+extension PageRun {
+    fileprivate init(_ range: Range<Int>) {
+        self.init(first: PageNumber(range.lowerBound), count: range.count)
+    }
+}
+
+extension PageSet: Equatable {
+    static func == (one: PageSet, other: PageSet) -> Bool {
+        let (short, long) = one.words.count < other.words.count ? (one, other) : (other, one)
+        // Equally many, and all of the shorter one's in the longer one.
+        return one.count == other.count && zip(short.words, long.words).allSatisfy { $0 == $1 }
     }
 }

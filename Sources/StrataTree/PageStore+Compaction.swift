@@ -54,16 +54,15 @@ extension Checkpoints {
         let writer = SliceWriter(file: file, time: time, pace: options.pace)
         var copier = PageCopier(core.memory, writer, epoch: snapshot.epoch)
         let roots = try copier.copy(snapshot.roots)
-        let bytes = CheckpointRecord(roots: roots, free: [], retired: [], kept: [], opaque: opaque).encoded()
-        let run = PageRun(first: copier.next, count: CheckpointRecord.runPages(byteCount: bytes.count))
-        let header = CheckpointHeader(
-            sequence: sequence, epoch: snapshot.epoch, store: store, position: position,
-            pageCount: Int(run.range.upperBound), time: time.nowMicroseconds(),
-            record: RecordPlace(
-                run: run, byteCount: bytes.count, checksum: bytes.withUnsafeBytes { CRC32C.checksum($0) }))
+        let record = CheckpointRecord(roots: roots, free: PageSet(), retired: [], kept: [], opaque: opaque)
+        let bytes = CheckpointRecord.otherBytes(trees: roots.ids.count, opaque: opaque.count)
+        let run = PageRun(first: copier.next, count: CheckpointRecord.runPages(byteCount: bytes))
+        let pageCount = Int(run.range.upperBound)
         // The run may be longer than what is written of it.
-        try file.allocate(0..<header.pageCount * PageLayout.pageBytes)
-        try writer.write(bytes, to: header)
+        try file.allocate(0..<pageCount * PageLayout.pageBytes)
+        let header = CheckpointHeader(
+            sequence: sequence, epoch: snapshot.epoch, store: store, position: position, pageCount: pageCount,
+            time: time.nowMicroseconds(), record: try writer.write(record, to: run, epoch: snapshot.epoch))
         try file.sync()
         try file.write(header.encoded(), at: 0)
         try file.sync()

@@ -86,7 +86,8 @@ struct PageStoreOpening {
         // For the snapshot.
         ledger.pin(header.epoch)
         ledger.restore(
-            free: record.free, retired: record.retired + [.record(header.record.run, of: header.epoch)])
+            free: record.free,
+            retired: record.retired + [RetiredList(birth: header.epoch, end: 0, runs: RunList([header.record.run]))])
         return try makeStore(file, ledger, slots, epoch: header.epoch, roots: record.roots, lastEpoch: lastEpoch)
     }
 

@@ -30,12 +30,15 @@ struct RecordReader {
 
     /// Goes past both lists of runs.
     mutating func skipRuns() throws {
-        _ = try readList("free runs", elementBytes: ViewFormat.freeRunBytes)
-        _ = try readList("retired runs", elementBytes: ViewFormat.retiredRunBytes)
+        _ = try readList("free runs", elementBytes: ViewFormat.runBytes)
+        for _ in 0..<(try readCount("retired runs", elementBytes: ViewFormat.retiredListBytes)) {
+            let list = try readRetiredHead()
+            _ = try reader.readRange(count: UInt64(list.byteCount), "retired runs")
+        }
     }
 
     private mutating func readRun(_ what: StaticString) throws -> PageRun {
-        let run = try reader.readRange(count: UInt64(ViewFormat.freeRunBytes), what)
+        let run = try reader.readRange(count: UInt64(ViewFormat.runBytes), what)
         return try self.run(at: run.lowerBound, of: bytes, what)
     }
 
@@ -66,36 +69,63 @@ struct RecordReader {
         return roots
     }
 
-    mutating func readFree() throws -> [PageRun] {
-        let list = try readList("free runs", elementBytes: ViewFormat.freeRunBytes)
-        var runs: [PageRun] = []
-        runs.reserveCapacity(list.count / ViewFormat.freeRunBytes)
+    mutating func readFree() throws -> PageSet {
+        let list = try readList("free runs", elementBytes: ViewFormat.runBytes)
+        var pages = PageSet()
         var end: PageNumber = 0
-        for place in stride(from: 0, to: list.count, by: ViewFormat.freeRunBytes) {
+        for place in stride(from: 0, to: list.count, by: ViewFormat.runBytes) {
             let run = try run(at: place, of: list, "free run")
-            guard end <= run.first else { throw reader.malformed("free run", expected: "behind the one before") }
+            guard end < run.first else { throw reader.malformed("free run", expected: "apart from the one before") }
             end = run.range.upperBound
-            runs.append(run)
+            pages.insert(run.range)
         }
-        return runs
+        return pages
     }
 
-    mutating func readRetired() throws -> [RetiredRun] {
-        let list = try readList("retired runs", elementBytes: ViewFormat.retiredRunBytes)
-        var runs: [RetiredRun] = []
-        runs.reserveCapacity(list.count / ViewFormat.retiredRunBytes + 1)
-        for place in stride(from: 0, to: list.count, by: ViewFormat.retiredRunBytes) {
-            let run = try run(at: place, of: list, "retired run")
-            let birth = Bytes.load(UInt64.self, list, at: place + 8)
-            let retired = Bytes.load(UInt64.self, list, at: place + 16)
-            if retired == 0, birth < UInt64.max {
-                runs.append(.record(run, of: birth))
-                continue
-            }
-            guard birth < retired else { throw reader.malformed("retired run", expected: "born before") }
-            runs.append(RetiredRun(run: run, birth: birth, retired: retired))
+    private struct RetiredHead {
+        var birth: UInt64
+        var end: UInt64
+        var singles: Int
+        var longer: Int
+        var byteCount: Int { singles * ViewFormat.singleBytes + longer * ViewFormat.runBytes }
+    }
+
+    private mutating func readRetiredHead() throws -> RetiredHead {
+        let head = RetiredHead(
+            birth: try reader.read(UInt64.self, "birth"), end: try reader.read(UInt64.self, "end"),
+            singles: Int(try reader.read(UInt32.self, "retired pages")),
+            longer: Int(try reader.read(UInt32.self, "retired runs")))
+        guard head.birth < (head.end == 0 ? UInt64.max : head.end) else {
+            throw reader.malformed("retired runs", expected: "born before")
         }
-        return runs
+        return head
+    }
+
+    mutating func readRetired() throws -> [RetiredList] {
+        var lists: [RetiredList] = []
+        for _ in 0..<(try readCount("retired runs", elementBytes: ViewFormat.retiredListBytes)) {
+            let head = try readRetiredHead()
+            let bytes = UnsafeRawBufferPointer(
+                rebasing: bytes[try reader.readRange(count: UInt64(head.byteCount), "retired runs")])
+            var runs = RunList()
+            runs.reserve(singles: head.singles, longer: head.longer)
+            let pages = PageNumber(ViewFormat.headerSlots)..<PageNumber(pageCount)
+            let longerStart = head.singles * ViewFormat.singleBytes
+            for place in stride(from: 0, to: longerStart, by: ViewFormat.singleBytes) {
+                let number = Bytes.load(UInt32.self, bytes, at: place)
+                guard pages.contains(number) else {
+                    throw reader.malformed("retired page", expected: "a page of the file", found: "\(number)")
+                }
+                runs.append(PageRun(first: number, count: 1))
+            }
+            for place in stride(from: longerStart, to: bytes.count, by: ViewFormat.runBytes) {
+                let run = try run(at: place, of: bytes, "retired run")
+                guard run.count > 1 else { throw reader.malformed("retired run", expected: "more than one page") }
+                runs.append(run)
+            }
+            lists.append(RetiredList(birth: head.birth, end: head.end, runs: runs))
+        }
+        return lists
     }
 
     mutating func readKept() throws -> [KeptRecord] {

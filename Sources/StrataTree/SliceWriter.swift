@@ -58,19 +58,3 @@ struct SliceWriter {
         file.finishWriteback(Int(first) * PageLayout.pageBytes..<(Int(last) + 1) * PageLayout.pageBytes)
     }
 }
-
-extension SliceWriter {
-    /// Writes a checkpoint's record to where its header says.
-    func write(_ record: [UInt8], to header: CheckpointHeader) throws {
-        let place = header.record
-        try write(Array(place.usedPages)) { number, target in
-            let none = UnsafeRawBufferPointer(start: nil, count: 0)
-            PageEditor(target).start(.record, level: 0, number: number, birth: header.epoch, prefix: none)
-            let start = Int(number - place.run.first) * PageLayout.overflowBytesPerPage
-            record[start..<min(start + PageLayout.overflowBytesPerPage, place.byteCount)].withUnsafeBytes { source in
-                UnsafeMutableRawBufferPointer(start: target + PageLayout.headerBytes, count: source.count)
-                    .copyMemory(from: source)
-            }
-        }
-    }
-}

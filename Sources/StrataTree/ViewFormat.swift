@@ -23,8 +23,9 @@ enum ViewFormat {
 
     // Elements of a record's lists.
     static let treeBytes = 24
-    static let freeRunBytes = 8
-    static let retiredRunBytes = 24
+    static let runBytes = 8
+    static let retiredListBytes = 24
+    static let singleBytes = 4
     static let keptBytes = 48
 
     // Of a slot of `readers`.

@@ -54,8 +54,8 @@ public final class Checkpointer: Sendable {
 
     /// Tells of a state that was published, and of how much log it is more than the one before.
     ///
-    /// - Parameter hasAllIndexes: whether the indexes show the state's own records. Where they are behind, opening would
-    ///   have to build them anew, so the checkpoint waits a while for a state in which they are not.
+    /// - Parameter hasAllIndexes: whether the indexes show the state's own records. Where they are behind, opening
+    ///   would have to build them anew, so the checkpoint waits a while for a state in which they are not.
     public func didPublish(_ snapshot: Snapshot, bytes: Int, events: Int, hasAllIndexes: Bool = true) {
         let hasBecomeDue = state.withLock { state in
             state.bytes += bytes

@@ -125,8 +125,8 @@ extension TreeReading {
         }
     }
 
-    /// Calls `body` with the name of each record of a zone that refers to one of the same zone in a way, in the order of
-    /// their keys, until it returns false.
+    /// Calls `body` with the name of each record of a zone that refers to one of the same zone in a way, in the order
+    /// of their keys, until it returns false.
     public func forEachSource(
         of target: RecordKey, _ kind: ReferenceKind, _ body: (UnsafeRawBufferPointer) throws -> Bool
     ) throws {

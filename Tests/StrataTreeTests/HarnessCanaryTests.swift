@@ -47,7 +47,7 @@ struct HarnessCanaryTests {
                 _ = ledger.publish(fork: 99, unused: [], retired: [])
             } else {
                 let page = ledger.unreachable.free.first ?? PageRun(first: 2, count: 1)
-                ledger.restore(free: [page], retired: [])
+                ledger.restore(free: PageSet([page]), retired: [])
             }
             return ((), [])
         }

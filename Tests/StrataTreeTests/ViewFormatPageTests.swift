@@ -73,8 +73,10 @@ struct ViewFormatPageTests {
         let rows = page.table(0, ofSection: 7)
         #expect(
             rows.map { Int($0[1]) } == [
-                ViewFormat.treeBytes, ViewFormat.freeRunBytes, ViewFormat.retiredRunBytes, ViewFormat.keptBytes, 1,
+                ViewFormat.treeBytes, ViewFormat.runBytes, ViewFormat.retiredListBytes, ViewFormat.keptBytes, 1,
             ])
+        #expect(rows[2][2].contains("\(ViewFormat.singleBytes) bytes each"))
+        #expect(rows[2][2].contains("\(ViewFormat.runBytes) bytes each"))
         #expect(page.table(0, ofSection: 8).reduce(0) { $0 + (Int($1[1]) ?? 0) } == ViewFormat.readerSlotBytes)
         #expect(page.section(8).joined().contains("slots of \(ViewFormat.readerSlotBytes) bytes"))
     }

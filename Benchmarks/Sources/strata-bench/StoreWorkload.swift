@@ -122,7 +122,10 @@ final class StorePair {
         // A record at least, so that there are fields to be indexed.
         numbers = TaskNumbers(from: max(1, count))
         try Self.fill(path, records, max(1, count))
-        store = try Store.open(at: path)
+        var options = StoreOptions()
+        // As much memory for pages as SQLite's cache has.
+        options.pages.maximumDirtyPages = 256 << 8
+        store = try Store.open(at: path, options: options)
         peer = try SQLiteStore(path: peerPath, records)
         try peer.fill(max(1, count))
     }

@@ -36,7 +36,7 @@ extension ViewsWorkload {
         let log = try prepare(records, path, &sample)
         let views = try Views.open(log, store: log.identity.storeID, in: path).views
         let checkpointer = try Checkpointer(views)
-        var longestStall = 0.0
+        var stalls = StallParts()
         var memory = 0.0
         var count = 0
         let random = SeededRandom(seed: 4)
@@ -47,21 +47,25 @@ extension ViewsWorkload {
             let number = log.end.offset + 1
             let began = secondsNow()
             _ = views.pages.awaitRoom(milliseconds: 10_000)
+            let hadRoom = secondsNow()
             try append(payload, at: number, to: log)
+            let appended = secondsNow()
             let fold = Fold(views.pages.fork())
             try payload.withUnsafeBytes { try fold.apply($0, offset: number, time: log.endTime ?? 0) }
             try fold.flush()
+            let folded = secondsNow()
             let snapshot = try views.pages.publish(fold.fork)
             checkpointer.didPublish(snapshot, bytes: payload.count, events: Self.batch)
             last = secondsNow()
-            longestStall = max(longestStall, (last - began) * 1e3)
+            stalls.add([hadRoom - began, appended - hadRoom, folded - appended, last - folded])
             count += Self.batch
             if count % (100 * Self.batch) == 0 { memory = max(memory, MemoryGauge.anonymousMebibytes) }
         }
         let rate = Double(count) / (last - start) / 1e3
         try checkpointer.stop()
         try log.close()
-        return (rate, longestStall, max(memory, MemoryGauge.anonymousMebibytes))
+        if getenv("STRATA_BENCH_ROUNDS") != nil { printError("views: longest saves at \(records): \(stalls)") }
+        return (rate, stalls.longest, max(memory, MemoryGauge.anonymousMebibytes))
     }
 
     /// A store with so many records and a checkpoint of all of them.
@@ -180,5 +184,32 @@ extension ViewsWorkload {
                 workload: Self.name, metric: "bulk load to a durable page file", unit: "MiB/s", strata: figures,
                 bar: .atLeast(150))
         ]
+    }
+}
+
+/// The longest batches, and which part of them took how long.
+struct StallParts: CustomStringConvertible {
+    private static let kept = 8
+
+    /// In milliseconds: room, log, fold, publishing.
+    private var batches: [[Double]] = []
+
+    mutating func add(_ seconds: [Double]) {
+        let total = seconds.reduce(0, +) * 1e3
+        if batches.count == Self.kept, total <= Self.total(batches[Self.kept - 1]) { return }
+        batches.append(seconds.map { $0 * 1e3 })
+        batches.sort { Self.total($0) > Self.total($1) }
+        batches = Array(batches.prefix(Self.kept))
+    }
+
+    private static func total(_ batch: [Double]) -> Double { batch.reduce(0, +) }
+
+    var longest: Double { batches.first.map(Self.total) ?? 0 }
+
+    var description: String {
+        batches.map { batch in
+            let parts = zip(["room", "log", "fold", "publish"], batch).map { "\($0) \(Int($1.rounded()))" }
+            return "\(Int(Self.total(batch).rounded())) ms (\(parts.joined(separator: ", ")))"
+        }.joined(separator: "; ")
     }
 }

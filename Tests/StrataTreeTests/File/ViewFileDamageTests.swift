@@ -165,8 +165,12 @@ struct ViewFileDamageTests {
         roots[TreeID(rawValue: 3)] = TreeRoot(page: 7, level: 1, entryCount: 9, foldedOffset: 4)
         let place = RecordPlace(run: PageRun(first: 12, count: 2), byteCount: 90, checksum: 4)
         let record = CheckpointRecord(
-            roots: roots, free: [PageRun(first: 2, count: 3)],
-            retired: [RetiredRun(run: PageRun(first: 8, count: 1), birth: 3, retired: 5), .record(place.run, of: 4)],
+            roots: roots, free: PageSet([PageRun(first: 2, count: 3), PageRun(first: 7, count: 1)]),
+            retired: [
+                RetiredList(
+                    birth: 3, end: 5, runs: RunList([PageRun(first: 8, count: 1), PageRun(first: 9, count: 2)])),
+                RetiredList(birth: 4, end: 0, runs: RunList([place.run])),
+            ],
             kept: [
                 KeptRecord(epoch: 4, position: Position(offset: 3, chain: 1), record: place, pageCount: 20, time: 5)
             ],

@@ -43,19 +43,60 @@ struct PageLedgerTests {
         }
     }
 
-    @Test("A page that many pins hold is moved a few times, whether the oldest or the newest goes first")
-    func moves() {
+    @Test("All pages that the same pins hold share a list, whether the oldest or the newest pin goes first")
+    func lists() {
         for isOldestFirst in [true, false] {
-            var ledger = ledger(pins: Array(1...1_000))
-            #expect(ledger.retire(retired(1, 1_001)).isEmpty)
-            var places: Set<UInt64> = []
-            for pin in isOldestFirst ? Array(1...999) : (2...1_000).reversed() as [UInt64] {
-                places.formUnion(ledger.waiting.keys)
-                #expect(ledger.unpin(pin).isEmpty)
+            var ledger = ledger(pins: [10, 20, 30, 40])
+            for place in 0..<300 {
+                let birth = UInt64(1 + place % 30)
+                let run = PageRun(first: PageNumber(100 + 5 * place), count: 1 + place % 2)
+                #expect(ledger.retire(RetiredRun(run: run, birth: birth, retired: 41)).isEmpty)
             }
-            #expect(places.count < 15 && ledger.waiting.count == 1)
-            #expect(ledger.unpin(isOldestFirst ? 1_000 : 1) == [run])
+            #expect(ledger.waiting.listCount == 3 && ledger.waitingCount == 450)
+            for pin in (isOldestFirst ? [10, 20, 30] : [40, 30, 20]) as [UInt64] {
+                let freed = ledger.unpin(pin).reduce(0) { $0 + $1.count }
+                #expect(freed == (isOldestFirst || pin == 40 ? 0 : 150))
+            }
+            #expect(ledger.waiting.listCount == 1)
+            #expect(ledger.unpin(isOldestFirst ? 40 : 10).reduce(0) { $0 + $1.count } == (isOldestFirst ? 450 : 150))
         }
+    }
+
+    @Test("What a pin held can be set free part by part, and a checkpoint counts it as free meanwhile")
+    func parts() throws {
+        var ledger = ledger(pins: [4])
+        let pages = try ledger.lendRun(50, to: 4)
+        _ = ledger.publish(fork: 4, unused: [], retired: [])
+        ledger.pin(5)
+        for number in pages.range {
+            _ = ledger.retire(RetiredRun(run: PageRun(first: number, count: 1), birth: 4, retired: 5))
+        }
+        #expect(ledger.unpin(4, atMost: 10).count == 10)
+        #expect(ledger.waitingCount == 40 && ledger.freeCount == 10)
+        #expect(ledger.unreachable.waiting.count == 40)
+        let plan = try ledger.planCheckpoint(at: 5, owner: 6, otherBytes: 100)
+        #expect(plan.dirty.isEmpty && plan.retired.isEmpty)
+        #expect(plan.free.count + plan.record.count == 50)
+        while !ledger.release(atMost: 15).isEmpty {}
+        #expect(ledger.waitingCount == 0 && ledger.dirty.count == 0)
+        #expect(ledger.freeCount + plan.record.count == 50)
+    }
+
+    @Test("A checkpoint lists what its state does not reach, and all records")
+    func planned() throws {
+        var ledger = ledger(pins: [3, 5, 7])
+        let runs = (0..<4).map { PageRun(first: PageNumber(10 + 10 * $0), count: 1 + $0) }
+        _ = ledger.retire(RetiredRun(run: runs[0], birth: 2, retired: 4))
+        _ = ledger.retire(RetiredRun(run: runs[1], birth: 4, retired: 7))
+        _ = ledger.retire(RetiredRun(run: runs[2], birth: 4, retired: 8))
+        _ = ledger.retire(.record(runs[3], of: 7))
+        func lists(at epoch: UInt64, owner: UInt64) throws -> [[PageRun]] {
+            try ledger.planCheckpoint(at: epoch, owner: owner, otherBytes: 100).retired.map { list in
+                list.runs.singles.map { PageRun(first: $0, count: 1) } + list.runs.longer
+            }
+        }
+        #expect(try lists(at: 7, owner: 100) == [[runs[0]], [runs[1]], [runs[3]]])
+        #expect(try lists(at: 5, owner: 101) == [[runs[0]]])
     }
 
     @Test("What is pinned twice is let go twice")
@@ -129,7 +170,11 @@ struct PageLedgerTests {
         let error = #expect(throws: StrataError.self) { try ledger.lendRun(1, to: 3) }
         #expect(error?.code == .noSpace)
         ledger.pin(4)
-        ledger.restore(free: [PageRun(first: 2, count: 1)], retired: [retired(4, 5)])
+        ledger.restore(
+            free: PageSet([PageRun(first: 2, count: 1)]),
+            retired: [
+                RetiredList(birth: 4, end: 5, runs: RunList([run])), RetiredList(birth: 5, end: 6, runs: RunList([])),
+            ])
         #expect(try ledger.lend(1, to: 9) == [2])
         #expect(ledger.waitingCount == 2)
     }

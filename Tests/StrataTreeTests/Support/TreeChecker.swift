@@ -101,8 +101,8 @@ struct TreeChecker {
                 others[number] = "free"
             }
         }
-        for retired in unreachable.retired {
-            for number in retired.run.range {
+        for run in unreachable.waiting {
+            for number in run.range {
                 if let known = others[number] { faults.append("page \(number) waits and is \(known)") }
                 others[number] = "waiting"
             }

@@ -1,0 +1,86 @@
+/// Retired runs by the first and the last pin that hold them. All that the same two hold share a list, which moves as
+/// a whole when one of them goes; there are at most as many lists as pairs of pins, however many pages wait.
+///
+/// What lies between the two pins does not matter: nobody pins an epoch that was let go, so that a list that loses its
+/// last pin is free.
+struct WaitingRuns {
+    /// By the last pin, then by the first.
+    private var lists: [UInt64: [UInt64: RunList]] = [:]
+    /// The last pins of all lists that begin with a pin.
+    private var lasts: [UInt64: Set<UInt64>] = [:]
+    /// Of checkpoints, by their epochs.
+    private var records: [UInt64: RunList] = [:]
+
+    var pageCount: Int {
+        records.values.reduce(0) { $0 + $1.pageCount }
+            + lists.values.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.pageCount } }
+    }
+
+    var runCount: Int { lists.values.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.runCount } } }
+    var listCount: Int { lists.values.reduce(records.count) { $0 + $1.count } }
+
+    mutating func append(_ run: PageRun, first: UInt64, last: UInt64) {
+        if lists[last]?[first]?.append(run) == nil { append(RunList([run]), first: first, last: last) }
+    }
+
+    mutating func append(_ list: RunList, first: UInt64, last: UInt64) {
+        lists[last, default: [:]][first, default: RunList()].append(list)
+        lasts[first, default: []].insert(last)
+    }
+
+    mutating func append(record run: PageRun, of epoch: UInt64) {
+        records[epoch, default: RunList()].append(run)
+    }
+
+    /// - Parameters:
+    ///   - before: the pin in front of the one that has gone.
+    ///   - after: the one behind it.
+    /// - Returns: what no pin holds any more.
+    mutating func remove(pin: UInt64, before: UInt64?, after: UInt64?) -> [RunList] {
+        var released = records.removeValue(forKey: pin).map { [$0] } ?? []
+        // In an order of their own, so that equal stores go on alike.
+        for (first, list) in (lists.removeValue(forKey: pin) ?? [:]).sorted(by: { $0.key < $1.key }) {
+            lasts[first]?.remove(pin)
+            if lasts[first]?.isEmpty == true { lasts[first] = nil }
+            if let before, first <= before {
+                append(list, first: first, last: before)
+            } else {
+                released.append(list)
+            }
+        }
+        for last in (lasts.removeValue(forKey: pin) ?? []).sorted() {
+            guard let after, let list = lists[last]?.removeValue(forKey: pin) else {
+                preconditionFailure("the last pin of a list is behind its first, or the same")
+            }
+            append(list, first: after, last: last)
+        }
+        return released
+    }
+
+    // MARK: For checkpoints
+
+    /// What a pinned state does not reach although it is not younger: what was retired up to then, and all records.
+    func lists(notReachedAt epoch: UInt64) -> [RetiredList] {
+        let retired = lists.keys.filter { $0 < epoch }.sorted().flatMap { last in
+            (lists[last] ?? [:]).sorted { $0.key < $1.key }.map {
+                RetiredList(birth: $0.key, end: last + 1, runs: $0.value)
+            }
+        }
+        return retired
+            + records.keys.filter { $0 <= epoch }.sorted().compactMap { epoch in
+                records[epoch].map { RetiredList(birth: epoch, end: 0, runs: $0) }
+            }
+    }
+
+    /// What was retired after a pinned state: few, since few states are published while a checkpoint begins.
+    func forEachRun(retiredAfter epoch: UInt64, _ body: (PageRun) -> Void) {
+        for (last, lists) in lists where last >= epoch {
+            for list in lists.values { list.forEach(body) }
+        }
+    }
+
+    func forEachRun(_ body: (PageRun) -> Void) {
+        for list in lists.values.lazy.flatMap(\.values) { list.forEach(body) }
+        for list in records.values { list.forEach(body) }
+    }
+}
