@@ -42,21 +42,11 @@ extension RecordsJudge {
         guard !type.isUsers || isOwnUserRecord || stored?.header.type == type.ordinal else {
             throw Refusal(.permissionFailure, "Records of type \(UserRecord.type) are made by the system.")
         }
-<<<<<<< HEAD
         if areKeysValid { return }
         for change in save.fields where !keyIsValid[Int(change.field) - 1] {
             throw Refusal(
                 .invalidArguments,
                 "Key '\(key(change.field))' is not a letter followed by letters, digits and underscores.")
-=======
-        for change in save.fields {
-            guard keyIsValid[Int(change.field) - 1] else {
-                throw Refusal(
-                    .invalidArguments,
-                    "Key '\(key(change.field))' is not a letter followed by letters, digits and underscores."
-                )
-            }
->>>>>>> 0f20e1cabdf67d8ad1b970f8e3e3785db9abc4fb
         }
     }
 
