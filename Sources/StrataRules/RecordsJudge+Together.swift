@@ -37,7 +37,8 @@ extension RecordsJudge {
             rules.limits.owningReferences == .max
             ? []
             : zoneSaves.filter { index in
-                saves[index].fields.contains { $0.value?.references.contains { $0.action == .deleteSelf } == true }
+                saves[index].facts.hasReferences
+                    && saves[index].fields.contains { $0.value?.references.contains { $0.action == .deleteSelf } == true }
             }
         if linked.isEmpty, owned.isEmpty { return }
         var hasChanged = true
@@ -151,7 +152,7 @@ extension RecordsJudge {
             let gone = Set(standing.flatMap { deletes[$0].cascade.map { RecordKey(zone: 0, name: $0) } })
             var hasFailed = false
             for index in standing {
-                guard let orphan = try graph.orphan(of: deletes[index].cascade, without: gone) else { continue }
+                guard let orphan = graph.orphan(of: deletes[index].cascade, without: gone) else { continue }
                 hasFailed = true
                 refuseDelete(
                     index,

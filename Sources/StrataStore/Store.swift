@@ -157,6 +157,9 @@ public final class Store: Sendable {
         pipeline.state.withLock { $0.indexes.isWanted ? max(1, $0.indexes.lag) : $0.indexes.lag }
     }
 
+    /// Returns once the indexes show all that had been published when it was called, or the store is closed.
+    public func awaitIndexes() { pipeline.awaitIndexes() }
+
     // MARK: The end
 
     /// Ends this handle. That of the last one finishes what waits, writes a last checkpoint, and lets the files go;

@@ -98,7 +98,11 @@ public final class Checkpointer: Sendable {
     private func run() {
         while let snapshot = state.wait({ next(&$0) }) {
             var failure: (any Error)?
-            do { try views.checkpoint(snapshot) } catch { failure = error }
+            do {
+                // Where commits are published before they are synced, nobody else sees to that.
+                if snapshot.foldedOffset(ViewTree.records) > views.log.durableEnd.offset { try views.log.sync() }
+                try views.checkpoint(snapshot)
+            } catch { failure = error }
             state.withLock { $0.failure = failure }
         }
     }
