@@ -127,7 +127,7 @@ struct RecordsWriter {
         for (index, save) in result.saves.enumerated() {
             guard case .success(let version) = save else { continue }
             let name = judge.body.saves[index].record.name
-            events[RecordKey(zone: UInt64(judge.saves[index].zone), name: name)] = version.eventIndex
+            events[RecordKey(zone: UInt64(judge.saves[index].zone), name: name)] = version.resolved(in: 1).eventIndex
         }
         return events
     }
