@@ -38,7 +38,9 @@ extension RecordsJudge {
             ? []
             : zoneSaves.filter { index in
                 saves[index].facts.hasReferences
-                    && saves[index].fields.contains { $0.value?.references.contains { $0.action == .deleteSelf } == true }
+                    && saves[index].fields.contains {
+                        $0.value?.references.contains { $0.action == .deleteSelf } == true
+                    }
             }
         if linked.isEmpty, owned.isEmpty { return }
         var hasChanged = true

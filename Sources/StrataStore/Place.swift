@@ -30,7 +30,8 @@ struct Place: Sendable {
 
     /// The zone's ordinal, nil for a default zone that nobody has written to; or why there is none.
     func zone(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> (ordinal: UInt64?, refusal: Refusal?) {
-        let isOwn = id.owner.isEmpty || id.owner == "__defaultOwner__" || id.owner == recordName
+        let isOwn =
+            id.owner.isEmpty || id.owner == "__defaultOwner__" || id.owner == recordName
             || id.owner == database.owner
         let isDefault = id.name == "_defaultZone"
         func missing() -> Refusal { Refusal(.zoneNotFound, "Zone '\(id.name)' does not exist.") }
