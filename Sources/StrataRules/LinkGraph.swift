@@ -55,7 +55,8 @@ struct LinkGraph {
             let target = order[next]
             let stored = try view.linkedRecords(to: key(target))
             if !stored.children.isEmpty { children[key(target)] = stored.children }
-            for source in sources(of: target, .deleting, stored: stored.owned) where known.insert(key(source)).inserted {
+            for source in sources(of: target, .deleting, stored: stored.owned) where known.insert(key(source)).inserted
+            {
                 order.append(source)
             }
             next += 1

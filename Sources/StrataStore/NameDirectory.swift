@@ -17,8 +17,14 @@ final class NameDirectory: Sendable {
 
     private struct KnownPlace {
         let asked: DatabaseID
-        let user: String
+        let actor: Actor
         let place: Place
+
+        /// Whoever has the same name on another device reads the same; but the service is no user of that name.
+        func serves(_ database: DatabaseID, _ other: Actor) -> Bool {
+            asked == database && actor.user.utf8.elementsEqual(other.user.utf8)
+                && (actor == .service) == (other == .service)
+        }
     }
 
     /// Databases beyond are looked up each time.
@@ -32,14 +38,14 @@ final class NameDirectory: Sendable {
     /// The database as the actor reads it. What it is does not change once somebody has written to it.
     func place(_ database: DatabaseID, _ actor: Actor, in snapshot: Snapshot) throws -> Place {
         let known = state.withLock { state in
-            state.places.first { $0.asked == database && $0.user.utf8.elementsEqual(actor.user.utf8) }?.place
+            state.places.first { $0.serves(database, actor) }?.place
         }
         if let known { return known }
         let place = try Place(database, actor, self, snapshot)
         guard place.ordinal != 0 else { return place }
         state.withLock { state in
             if state.places.count >= Self.keptPlaces { state.places.removeLast() }
-            state.places.insert(KnownPlace(asked: database, user: actor.user, place: place), at: 0)
+            state.places.insert(KnownPlace(asked: database, actor: actor, place: place), at: 0)
         }
         return place
     }

@@ -32,6 +32,7 @@ public final class Checkpointer: Sendable {
         var lacksIndexes = false
         var bytes = 0
         var events = 0
+        var isWriting = false
         var isStopping = false
         /// Of the last try, if it failed.
         var failure: (any Error)?
@@ -78,8 +79,9 @@ public final class Checkpointer: Sendable {
         return views.pages.writablePages >= hundreds * percent + rest * percent / 100
     }
 
-    /// Whether a checkpoint would be written if only the indexes were not behind.
-    public var waitsForIndexes: Bool { state.withLock { $0.lacksIndexes && isDue($0) } }
+    /// Whether a checkpoint would be written if only the indexes were not behind. Not while one is being written: what
+    /// the next one has to wait for is cheaper when more has come together.
+    public var waitsForIndexes: Bool { state.withLock { $0.lacksIndexes && !$0.isWriting && isDue($0) } }
 
     /// Ends the thread, after a last checkpoint if there is something new.
     ///
@@ -103,7 +105,7 @@ public final class Checkpointer: Sendable {
                 if snapshot.foldedOffset(ViewTree.records) > views.log.durableEnd.offset { try views.log.sync() }
                 try views.checkpoint(snapshot)
             } catch { failure = error }
-            state.withLock { $0.failure = failure }
+            state.withLock { ($0.failure, $0.isWriting) = (failure, false) }
         }
     }
 
@@ -114,7 +116,10 @@ public final class Checkpointer: Sendable {
             state.newest = nil
             (state.bytes, state.events) = (0, 0)
         }
-        if let newest = state.newest { return .some(newest) }
+        if let newest = state.newest {
+            state.isWriting = true
+            return .some(newest)
+        }
         return state.isStopping ? .some(nil) : nil
     }
 }

@@ -48,6 +48,22 @@ struct CheckpointerTests {
         #expect(try open(log).checkpointOffset == 25)
     }
 
+    @Test("Where commits are published before they are synced, a checkpoint has the log synced first")
+    func unsyncedLog() throws {
+        let log = try SegmentedLog.open(
+            at: Self.path, options: LogOptions(durability: .system, segmentBytes: 64 << 10, spaceStepBytes: 0),
+            platform: platform)
+        var history = NoteHistory(seed: 1)
+        let views = try open(log).views
+        let checkpointer = try Checkpointer(views)
+        try history.append(5, to: log)
+        try follow(log, views, checkpointer)
+        #expect(log.durableEnd.offset < 5)
+        try checkpointer.stop()
+        #expect(log.durableEnd.offset == 5)
+        #expect(try open(log).checkpointOffset == 5)
+    }
+
     @Test("One is written when half of what may be dirty is, and the next when that is so again")
     func dirtyPages() throws {
         let log = try openLog()

@@ -72,7 +72,9 @@ extension StoreWorkload {
         defer { removeTree(large.path) }
         let small = try grown(to: few)
         defer { removeTree(small.path) }
-        let (largeIDs, smallIDs) = (order(below: many).map { TaskRecords.id($0) }, order(below: few).map { TaskRecords.id($0) })
+        let (largeIDs, smallIDs) = (
+            order(below: many).map { TaskRecords.id($0) }, order(below: few).map { TaskRecords.id($0) }
+        )
         for id in largeIDs { _ = try valueCount(large.store, id) }
         for id in smallIDs { _ = try valueCount(small.store, id) }
         let figures = try alternate([
