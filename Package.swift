@@ -41,6 +41,9 @@ let package = Package(
         .executableTarget(
             name: "reader-child", dependencies: ["StrataModel", "StrataSystem", "StrataTree"],
             path: "Tests/ReaderChild"),
+        .executableTarget(
+            name: "store-child", dependencies: ["StrataModel", "StrataSystem", "StrataStore"],
+            path: "Tests/StoreChild"),
         .testTarget(name: "StrataModelTests", dependencies: ["StrataModel", "TestSupport"]),
         .testTarget(name: "StrataSystemTests", dependencies: ["StrataSystem", "CStrata", "TestSupport"]),
         .testTarget(
@@ -54,7 +57,8 @@ let package = Package(
         .target(name: "ReferenceModel", dependencies: ["StrataModel"], path: "Tests/ReferenceModel"),
         .testTarget(name: "ReferenceModelTests", dependencies: ["ReferenceModel", "TestSupport"]),
         .testTarget(name: "StrataRulesTests", dependencies: ["StrataRules", "TestSupport"]),
-        .testTarget(name: "StrataStoreTests", dependencies: ["StrataStore", "ReferenceModel", "TestSupport"]),
+        .testTarget(
+            name: "StrataStoreTests", dependencies: ["StrataStore", "ReferenceModel", "TestSupport", "store-child"]),
         .testTarget(name: "StrataToolTests", dependencies: ["StrataTool", "strata", "TestSupport"]),
         // The fuzz package builds the same sources; here their corpus is replayed.
         .target(

@@ -7,8 +7,10 @@ let package = Package(
     dependencies: [.package(name: "strata", path: "..")],
     targets: [
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .executableTarget(
-            name: "strata-bench", dependencies: ["CLMDB", .product(name: "StrataEngine", package: "strata")]),
+            name: "strata-bench",
+            dependencies: ["CLMDB", "CSQLite", .product(name: "StrataEngine", package: "strata")]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -8,7 +8,7 @@ extension FieldValue {
     /// Appends the value. How long it is, its holder says.
     public func encode(into writer: inout ByteWriter) throws {
         let start = writer.bytes.count
-        writer.append(kind.rawValue)
+        writer.append(byte: kind.rawValue)
         try encodeContent(into: &writer)
         guard writer.bytes.count - start <= Self.maximumBytes else {
             throw StrataError.tooLarge("a value's bytes", limit: Self.maximumBytes, found: writer.bytes.count - start)
@@ -103,15 +103,21 @@ extension FieldList {
 }
 
 extension FieldValue.Location {
-    private static let defaults = [0, 0, -1, -1, -1, 0].map { ($0 as Double).bitPattern }
+    private static let defaults: InlineArray<6, UInt64> = {
+        let numbers: InlineArray<6, Double> = [0, 0, -1, -1, -1, 0]
+        return InlineArray { numbers[$0].bitPattern }
+    }()
 
     fileprivate func encode(into writer: inout ByteWriter) {
         writer.append(latitude.bitPattern)
         writer.append(longitude.bitPattern)
-        let others = [altitude, horizontalAccuracy, verticalAccuracy, course, speed, timestamp].map(\.bitPattern)
+        let others: InlineArray<6, UInt64> = [
+            altitude.bitPattern, horizontalAccuracy.bitPattern, verticalAccuracy.bitPattern, course.bitPattern,
+            speed.bitPattern, timestamp.bitPattern,
+        ]
         var presence: UInt8 = 0
         for index in others.indices where others[index] != Self.defaults[index] { presence |= 1 << UInt8(index) }
-        writer.append(presence)
+        writer.append(byte: presence)
         for index in others.indices where presence >> UInt8(index) & 1 == 1 { writer.append(others[index]) }
     }
 
@@ -128,7 +134,7 @@ extension FieldValue.Location {
             }
             others[index] = number
         }
-        let numbers = others.map { Double(bitPattern: $0) }
+        let numbers: InlineArray<6, Double> = InlineArray { Double(bitPattern: others[$0]) }
         self.init(
             latitude: Double(bitPattern: latitude), longitude: Double(bitPattern: longitude), altitude: numbers[0],
             horizontalAccuracy: numbers[1], verticalAccuracy: numbers[2], course: numbers[3], speed: numbers[4],
@@ -171,7 +177,7 @@ extension ByteWriter {
     mutating func append(shortest number: Double) {
         var bits = number.bitPattern
         while bits != 0 {
-            append(UInt8(truncatingIfNeeded: bits >> 56))
+            append(byte: UInt8(truncatingIfNeeded: bits >> 56))
             bits <<= 8
         }
     }

@@ -124,7 +124,26 @@ func unzigzag(_ number: UInt64) -> Int64 { Int64(bitPattern: number >> 1) ^ -Int
 
 /// Swift compares texts by what they look like; names and values are the same only if their bytes are.
 func isSameText(_ left: String, _ right: String) -> Bool {
-    left.utf8.elementsEqual(right.utf8)
+    // Nearly all texts lie in one piece, and are the same or differ in length.
+    let areSame = left.utf8.withContiguousStorageIfAvailable { left in
+        right.utf8.withContiguousStorageIfAvailable { areSameBytes(.init(left), .init($0)) }
+    }
+    return (areSame ?? nil) ?? left.utf8.elementsEqual(right.utf8)
+}
+
+private func areSameBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+    guard left.count == right.count else { return false }
+    var place = 0
+    while place + 8 <= left.count {
+        let part = left.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+        if part != right.loadUnaligned(fromByteOffset: place, as: UInt64.self) { return false }
+        place += 8
+    }
+    while place < left.count {
+        if left[place] != right[place] { return false }
+        place += 1
+    }
+    return true
 }
 
 extension StrataError {

@@ -13,7 +13,7 @@ extension RecordSavedEvent: EventBody {
         writer.appendVarint(type)
         writer.appendString(record.name)
         let baseCode: UInt8 = base == nil ? 0 : base == previous ? 1 : 2
-        writer.append(change.rawValue | policy.rawValue << 2 | (isFull ? 16 : 0) | baseCode << 5)
+        writer.append(byte: change.rawValue | policy.rawValue << 2 | (isFull ? 16 : 0) | baseCode << 5)
         writer.appendVersion(previous)
         if baseCode == 2 { writer.appendVersion(base) }
         try writer.appendMeasured { writer in

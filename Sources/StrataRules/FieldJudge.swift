@@ -38,6 +38,9 @@ struct Binding: Hashable {
         return (isEncrypted ? "ENCRYPTED " : "") + (kind.isList ? "LIST<\(scalar)>" : scalar)
     }
 
+    /// Whether the key takes the value as it is.
+    func takes(_ value: FieldValue) -> Bool { !isEncrypted && value.kind == kind }
+
     /// The value as the key takes it; nil if it does not (B23).
     func fitted(_ value: FieldValue) -> FieldValue? {
         if case .sealed = value { return isEncrypted ? value : nil }

@@ -22,6 +22,9 @@ struct LinkGraph {
     private var replaced: Set<RecordKey> = []
     private var sources: [RecordKey: [(source: String, kind: ReferenceKind)]] = [:]
 
+    /// Stored names of the records that have one for a parent that a cascade came by.
+    private var children: [RecordKey: [String]] = [:]
+
     init(zone: UInt64, _ view: RulesView) {
         self.zone = zone
         self.view = view
@@ -36,8 +39,7 @@ struct LinkGraph {
     }
 
     /// In the order of names.
-    private func sources(of target: String, _ kind: ReferenceKind) throws -> [String] {
-        let stored = try view.sources(of: key(target), kind)
+    private func sources(of target: String, _ kind: ReferenceKind, stored: [String]) -> [String] {
         if replaced.isEmpty { return stored }
         let new = (sources[key(target)] ?? []).filter { $0.kind == kind }.map(\.source)
         let kept = stored.filter { !replaced.contains(key($0)) }
@@ -45,12 +47,15 @@ struct LinkGraph {
     }
 
     /// A record and all that goes with it, breadth first.
-    func cascade(from name: String) throws -> [String] {
+    mutating func cascade(from name: String) throws -> [String] {
         var order = [name]
         var known: Set<RecordKey> = [key(name)]
         var next = 0
         while next < order.count {
-            for source in try sources(of: order[next], .deleting) where known.insert(key(source)).inserted {
+            let target = order[next]
+            let stored = try view.linkedRecords(to: key(target))
+            if !stored.children.isEmpty { children[key(target)] = stored.children }
+            for source in sources(of: target, .deleting, stored: stored.owned) where known.insert(key(source)).inserted {
                 order.append(source)
             }
             next += 1
@@ -58,10 +63,12 @@ struct LinkGraph {
         return order
     }
 
-    /// A record that stays and has its parent among those that go; nil if there is none.
-    func orphan(of cascade: [String], without gone: Set<RecordKey>) throws -> String? {
+    /// A record that stays and has its parent among those that go; nil if there is none. The cascade is one that this
+    /// graph found.
+    func orphan(of cascade: [String], without gone: Set<RecordKey>) -> String? {
+        if children.isEmpty, sources.isEmpty { return nil }
         for name in cascade {
-            for child in try sources(of: name, .parent)
+            for child in sources(of: name, .parent, stored: children[key(name)] ?? [])
             where !gone.contains(RecordKey(zone: 0, name: child)) { return child }
         }
         return nil

@@ -21,9 +21,9 @@ extension RecordsJudge {
         else { throw Refusal(.permissionFailure, "Only who created record '\(save.record.name)' may change it.") }
         try checkVersion(save, stored)
         saves[index].fields = try fittedFields(save)
-        try checkLinks(save, place)
+        try checkLinks(save, place, saves[index].facts)
         try checkSize(save, saves[index])
-        bind(saves[index].fields, of: Int(save.type) - 1)
+        if types[Int(save.type) - 1].hasNewKeys { bind(saves[index].fields, of: Int(save.type) - 1) }
     }
 
     func storedRecord(_ name: String, _ place: Int) throws -> StoredRecord? {
@@ -42,13 +42,11 @@ extension RecordsJudge {
         guard !type.isUsers || isOwnUserRecord || stored?.header.type == type.ordinal else {
             throw Refusal(.permissionFailure, "Records of type \(UserRecord.type) are made by the system.")
         }
-        for change in save.fields {
-            guard keyIsValid[Int(change.field) - 1] else {
-                throw Refusal(
-                    .invalidArguments,
-                    "Key '\(key(change.field))' is not a letter followed by letters, digits and underscores."
-                )
-            }
+        if areKeysValid { return }
+        for change in save.fields where !keyIsValid[Int(change.field) - 1] {
+            throw Refusal(
+                .invalidArguments,
+                "Key '\(key(change.field))' is not a letter followed by letters, digits and underscores.")
         }
     }
 
@@ -103,6 +101,8 @@ extension RecordsJudge {
                 // Two values in one list are of one kind; what binds the key is said behind the other checks.
                 continue
             }
+            // Nothing is written then: the array stays the request's own.
+            if binding.takes(value) { continue }
             guard let fitted = binding.fitted(value) else {
                 throw Refusal(
                     .invalidArguments,
@@ -120,26 +120,33 @@ extension RecordsJudge {
 
     /// What a key takes; nil as long as nothing has been saved for it.
     private mutating func binding(of key: UInt32, in type: Int) throws -> Binding? {
-        if let known = types[type].bindings[key] { return known }
+        switch types[type].bindings[Int(key) - 1] {
+        case .bound(let known): return known
+        case .none: return nil
+        case .unknown: break
+        }
         var binding: Binding?
         if types[type].ordinal != 0, let field = try view.ordinal(of: .field(self.key(key))) {
             binding = try view.schema(of: types[type].ordinal)[UInt32(field)].map { Binding($0) }
         }
-        types[type].bindings[key] = .some(binding)
+        types[type].bindings[Int(key) - 1] = binding.map { .bound($0) } ?? .none
+        if binding == nil { types[type].hasNewKeys = true }
         return binding
     }
 
     private mutating func bind(_ fields: [FieldChange], of type: Int) {
         for change in fields {
-            guard let value = change.value, case .some(nil) = types[type].bindings[change.field] else { continue }
-            if let binding = Binding(value) { types[type].bindings[change.field] = .some(binding) }
+            guard case .none = types[type].bindings[Int(change.field) - 1],
+                let binding = change.value.flatMap({ Binding($0) })
+            else { continue }
+            types[type].bindings[Int(change.field) - 1] = .bound(binding)
         }
     }
 
     // MARK: References
 
-    private func checkLinks(_ save: ModifyRecordsRequest.Save, _ place: Int) throws {
-        for change in save.fields {
+    private func checkLinks(_ save: ModifyRecordsRequest.Save, _ place: Int, _ facts: SaveFacts) throws {
+        for change in save.fields where facts.hasReferences {
             guard let value = change.value else { continue }
             for reference in value.references { try checkTarget(reference.target, place, "Key '\(key(change.field))'") }
         }
@@ -159,10 +166,10 @@ extension RecordsJudge {
     // MARK: Size
 
     private func checkSize(_ save: ModifyRecordsRequest.Save, _ state: SaveState) throws {
-        var size = 0
-        for change in state.fields {
-            guard let value = change.value else { continue }
-            size += key(change.field).utf8.count + value.chargedBytes
+        // A number that was made to fit counts as much as the one that was sent.
+        var size = state.facts.sentBytes
+        if state.facts.hasRemovals {
+            for change in state.fields where change.value == nil { size -= keyBytes[Int(change.field) - 1] }
         }
         if let stored = state.stored { size += try keptBytes(stored, save, room: rules.limits.recordBytes - size) }
         guard size <= rules.limits.recordBytes else {

@@ -37,7 +37,8 @@ extension RecordsJudge {
             rules.limits.owningReferences == .max
             ? []
             : zoneSaves.filter { index in
-                saves[index].fields.contains { $0.value?.references.contains { $0.action == .deleteSelf } == true }
+                saves[index].facts.hasReferences
+                    && saves[index].fields.contains { $0.value?.references.contains { $0.action == .deleteSelf } == true }
             }
         if linked.isEmpty, owned.isEmpty { return }
         var hasChanged = true
@@ -87,7 +88,9 @@ extension RecordsJudge {
                 counts[target] = try count(target.name, place)
             }
             let limit = rules.limits.owningReferences
-            if let full = added.first(where: { counts[$0, default: 0] >= limit }) {
+            // The order of a set is another in each process, and messages are kept.
+            let full = added.filter { counts[$0, default: 0] >= limit }.min { Self.isBefore($0, $1) }
+            if let full {
                 hasDropped = true
                 refuseSave(
                     index,
@@ -100,6 +103,10 @@ extension RecordsJudge {
             for target in removed { counts[target, default: 0] -= 1 }
         }
         return hasDropped
+    }
+
+    private static func isBefore(_ left: RecordKey, _ right: RecordKey) -> Bool {
+        left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
     }
 
     private func count(_ target: String, _ place: Int) throws -> Int {
@@ -145,7 +152,7 @@ extension RecordsJudge {
             let gone = Set(standing.flatMap { deletes[$0].cascade.map { RecordKey(zone: 0, name: $0) } })
             var hasFailed = false
             for index in standing {
-                guard let orphan = try graph.orphan(of: deletes[index].cascade, without: gone) else { continue }
+                guard let orphan = graph.orphan(of: deletes[index].cascade, without: gone) else { continue }
                 hasFailed = true
                 refuseDelete(
                     index,

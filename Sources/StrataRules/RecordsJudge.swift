@@ -12,6 +12,11 @@ struct RecordsJudge {
     let scene: RequestScene
     var types: [TypeState]
     let keyIsValid: [Bool]
+    let areKeysValid: Bool
+    /// How many UTF-8 bytes each key has.
+    let keyBytes: [Int]
+    /// Of each save, once the request is checked.
+    private var facts: [SaveFacts] = []
     var saves: [SaveState] = []
     var deletes: [DeleteState] = []
     var trace: Trace?
@@ -21,13 +26,17 @@ struct RecordsJudge {
     ) throws {
         self.rules = rules
         self.request = request
-        self.body = body
+        self.body = body.inOrderOfKeys
         self.view = view
         self.context = context
         actor = try ActorState(context.actor, recordName: UserRecord.name(of: context.actor.user), view)
         scene = try RequestScene(request, actor, view)
-        types = try request.names.recordTypes.map { try TypeState($0, view) }
+        types = try request.names.recordTypes.map { name in
+            try TypeState(name, keyCount: request.names.keys.count, view)
+        }
         keyIsValid = request.names.keys.map { NameRules.isIdentifier($0) }
+        areKeysValid = !keyIsValid.contains(false)
+        keyBytes = request.names.keys.map(\.utf8.count)
         trace = context.isTraced ? Trace() : nil
     }
 
@@ -62,7 +71,7 @@ struct RecordsJudge {
 
     // MARK: The whole request
 
-    private func checkRequest() throws {
+    private mutating func checkRequest() throws {
         try rules.checkItemCount(body.saves.count + body.deletes.count)
         if let token = body.clientToken, token.count > ClientTokenEvent.maximumBytes {
             throw Refusal(
@@ -70,19 +79,15 @@ struct RecordsJudge {
                 "A client token has at most \(ClientTokenEvent.maximumBytes) bytes, and this one \(token.count).")
         }
         var bytes = 0
+        facts.reserveCapacity(body.saves.count)
         for save in body.saves {
             guard save.type > 0, save.type <= UInt64(types.count) else {
                 throw Refusal(.invalidArguments, "The request names type \(save.type) and has no such name.")
             }
-            var isAscending = true
-            for (position, change) in save.fields.enumerated() {
-                if position > 0, save.fields[position - 1].field >= change.field { isAscending = false }
-                guard let key = request.names.key(change.field) else {
-                    throw Refusal(.invalidArguments, "The request names key \(change.field) and has no such name.")
-                }
-                bytes += key.utf8.count + (change.value?.chargedBytes ?? 0)
-            }
-            guard isAscending || Set(save.fields.map(\.field)).count == save.fields.count else {
+            let facts = try SaveFacts(save, keyBytes: keyBytes)
+            self.facts.append(facts)
+            bytes += facts.sentBytes
+            guard facts.isAscending || Set(save.fields.map(\.field)).count == save.fields.count else {
                 throw Refusal(.invalidArguments, "A key comes twice in record '\(save.record.name)'.")
             }
         }
@@ -126,15 +131,16 @@ struct RecordsJudge {
     }
 
     private mutating func findItems() throws {
-        var known = Set<RecordKey>(minimumCapacity: body.saves.count + body.deletes.count)
+        let count = body.saves.count + body.deletes.count
+        var known = Set<RecordKey>(minimumCapacity: count > 1 ? count : 0)
         saves.reserveCapacity(body.saves.count)
-        for save in body.saves {
+        for (index, save) in body.saves.enumerated() {
             let place = try scene.place(save.record.zone)
-            guard known.insert(RecordKey(zone: UInt64(place), name: save.record.name)).inserted else {
+            guard count == 1 || known.insert(RecordKey(zone: UInt64(place), name: save.record.name)).inserted else {
                 throw Refusal(
                     .invalidArguments, "You can't save the same record twice: \(save.record.name)")
             }
-            saves.append(SaveState(zone: place))
+            saves.append(SaveState(zone: place, facts[index]))
         }
         for delete in body.deletes {
             let place = try scene.place(delete.zone)
@@ -159,15 +165,26 @@ struct TypeState {
     let ordinal: UInt64
     let isValid: Bool
     let isUsers: Bool
-    /// What keys are bound to, by the request's own ordinals; nil: nothing yet.
-    var bindings: [UInt32: Binding?] = [:]
+    /// What the keys of the request are bound to, by their ordinals − 1.
+    var bindings: [KeyBinding]
+    /// Whether there was a value whose key nothing is declared for.
+    var hasNewKeys = false
 
-    init(_ name: String, _ view: RulesView) throws {
+    init(_ name: String, keyCount: Int, _ view: RulesView) throws {
+        bindings = Array(repeating: .unknown, count: keyCount)
         self.name = name
         ordinal = try view.ordinal(of: .recordType(name)) ?? 0
         isValid = NameRules.isIdentifier(name)
         isUsers = isSameName(name, UserRecord.type)
     }
+}
+
+/// What a key of a request is known to be bound to.
+enum KeyBinding {
+    /// Nobody has asked yet.
+    case unknown
+    case none
+    case bound(Binding)
 }
 
 /// What has become of a save so far.
@@ -177,8 +194,41 @@ struct SaveState {
     var stored: StoredRecord?
     /// What was sent, as its keys take it; ordinals are the request's own.
     var fields: [FieldChange] = []
+    let facts: SaveFacts
 
-    init(zone: Int) { self.zone = zone }
+    init(zone: Int, _ facts: SaveFacts) {
+        self.zone = zone
+        self.facts = facts
+    }
+}
+
+/// What one look at the fields of a save tells, so that not every check goes through them.
+struct SaveFacts {
+    /// What keys and values count for the size of the request.
+    var sentBytes = 0
+    var hasReferences = false
+    var hasRemovals = false
+    /// Whether each key is behind the one before.
+    var isAscending = true
+
+    /// - Parameter keyBytes: of each key that the request names.
+    init(_ save: ModifyRecordsRequest.Save, keyBytes: [Int]) throws {
+        var last: UInt32 = 0
+        for change in save.fields {
+            guard change.field > 0, Int(change.field) <= keyBytes.count else {
+                throw Refusal(.invalidArguments, "The request names key \(change.field) and has no such name.")
+            }
+            if change.field <= last { isAscending = false }
+            last = change.field
+            sentBytes += keyBytes[Int(change.field) - 1]
+            guard let value = change.value else {
+                hasRemovals = true
+                continue
+            }
+            sentBytes += value.chargedBytes
+            if value.kind.element == .reference { hasReferences = true }
+        }
+    }
 }
 
 /// What has become of a delete so far.
@@ -190,4 +240,18 @@ struct DeleteState {
     var cascade: [String] = []
 
     init(zone: Int) { self.zone = zone }
+}
+
+extension ModifyRecordsRequest {
+    /// The request with the keys of each save in the order of their ordinals, as clients send them.
+    fileprivate var inOrderOfKeys: ModifyRecordsRequest {
+        func isInOrder(_ fields: [FieldChange]) -> Bool {
+            for index in fields.indices.dropFirst() where fields[index - 1].field > fields[index].field { return false }
+            return true
+        }
+        if saves.allSatisfy({ isInOrder($0.fields) }) { return self }
+        var sorted = self
+        for index in sorted.saves.indices { sorted.saves[index].fields.sort { $0.field < $1.field } }
+        return sorted
+    }
 }

@@ -14,9 +14,12 @@ extension RecordsWriter {
             changedZones.insert(state.zone)
             for name in state.cascade {
                 let key = RecordKey(zone: UInt64(state.zone), name: name)
+                // One deletion stands for a record that goes with another and was asked for too, in the place of the
+                // item, so that the events tell the order of the items.
+                let isAsked = asked.contains(key)
+                if isAsked, !isSameName(name, state.cascade[0]) { continue }
                 guard gone.insert(key).inserted else { continue }
-                // One deletion stands for a record that goes with another and was asked for too.
-                try appendDelete(key, in: zones[state.zone], isCascade: !asked.contains(key))
+                try appendDelete(key, in: zones[state.zone], isCascade: !isAsked)
             }
         }
     }
@@ -37,7 +40,7 @@ extension RecordsWriter {
     }
 
     /// The type of a record that this commit saved.
-    private func savedType(_ key: RecordKey) -> UInt64? {
+    private mutating func savedType(_ key: RecordKey) -> UInt64? {
         guard savedEvents[key] != nil else { return nil }
         let index = judge.saves.indices.first {
             judge.saves[$0].zone == Int(key.zone) && isSameName(judge.body.saves[$0].record.name, key.name)
@@ -59,6 +62,7 @@ extension RecordsWriter {
             .modifyRecords, policy: judge.body.policy, isAtomic: judge.body.isAtomic, firstItemEvent: firstItemEvent,
             saveCount: judge.saves.count, deleteCount: judge.deletes.count)
         var left = LeftOutRecords(judge)
+        left.nameKeysInOrder()
         for (index, state) in judge.saves.enumerated() {
             if let refusal = state.refusal { left.addSave(index, refusal) }
         }
@@ -88,6 +92,15 @@ struct LeftOutRecords {
     }
 
     var request: Request { Request(database: judge.request.database, names: names, .modifyRecords(body)) }
+
+    /// Keys keep their order, so that the request that is made again is judged in the same one.
+    mutating func nameKeysInOrder() {
+        var keys = Set<UInt32>()
+        for (save, state) in zip(judge.body.saves, judge.saves) where state.refusal != nil {
+            for change in save.fields { keys.insert(change.field) }
+        }
+        for key in keys.sorted() { _ = names.ordinal(ofKey: judge.key(key)) }
+    }
 
     mutating func addSave(_ index: Int, _ refusal: Refusal) {
         items.append(.init(.saves, index: index, refusal: refusal))

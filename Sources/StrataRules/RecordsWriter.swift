@@ -14,8 +14,8 @@ struct RecordsWriter {
     var user: UInt64 = 0
     var device: UInt64 = 0
     var newBindings: [(type: Int, fields: [SchemaField])] = []
-    /// Which event of this commit saved a record last.
-    var savedEvents: [RecordKey: UInt32] = [:]
+    /// Which event of this commit saved a record last, once somebody asks.
+    private(set) lazy var savedEvents = madeSavedEvents()
     var changedZones: Set<Int> = []
 
     init(_ judge: RecordsJudge) {
@@ -84,6 +84,7 @@ struct RecordsWriter {
 
     /// What an accepted save binds keys to that nothing was bound to before.
     private mutating func collectBindings(_ fields: [FieldChange], of type: Int) throws {
+        guard judge.types[type].hasNewKeys else { return }
         let known = judge.types[type].ordinal == 0 ? [:] : try judge.view.schema(of: judge.types[type].ordinal)
         for change in fields {
             guard let binding = change.value.flatMap({ Binding($0) }) else { continue }
@@ -116,10 +117,19 @@ struct RecordsWriter {
                 continue
             }
             let event = try commit.append(try event(index, state))
-            savedEvents[RecordKey(zone: UInt64(state.zone), name: judge.body.saves[index].record.name)] = event
             changedZones.insert(state.zone)
             result.saves.append(.success(.ofThisCommit(eventIndex: event)))
         }
+    }
+
+    private func madeSavedEvents() -> [RecordKey: UInt32] {
+        var events: [RecordKey: UInt32] = [:]
+        for (index, save) in result.saves.enumerated() {
+            guard case .success(let version) = save else { continue }
+            let name = judge.body.saves[index].record.name
+            events[RecordKey(zone: UInt64(judge.saves[index].zone), name: name)] = version.eventIndex
+        }
+        return events
     }
 
     private func event(_ index: Int, _ state: SaveState) throws -> RecordSavedEvent {

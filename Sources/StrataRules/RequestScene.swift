@@ -54,13 +54,13 @@ public struct RequestScene {
         zone.ordinal = try view.ordinal(of: .zone(database: database, owner: ownerOrdinal, id.name)) ?? 0
         let row = zone.ordinal == 0 ? nil : try view.fold.fork.zoneRow(database, zone.ordinal)
         zone.row = row
-        zone.answer = zone.isDefault ? nil : Self.answer(for: row, id.name)
+        zone.answer = zone.isDefault ? nil : Self.answer(for: row?.status, id.name)
         return zone
     }
 
     /// What a client is told of a zone that is not there; nil if it is.
-    public static func answer(for row: ZoneRow?, _ name: String) -> Refusal? {
-        switch row?.status {
+    public static func answer(for status: ZoneRow.Status?, _ name: String) -> Refusal? {
+        switch status {
         case .alive: nil
         case .purged: Refusal(.userDeletedZone, "The user deleted zone '\(name)'.")
         case .encryptedDataReset:
@@ -73,7 +73,7 @@ public struct RequestScene {
     /// - Throws: ``Refusal`` for an ordinal that the request has no name for.
     func place(_ ordinal: UInt64) throws -> Int {
         guard ordinal > 0, ordinal <= UInt64(places.count) else {
-            throw Refusal(.invalidArguments, "The request names zone \(ordinal) and has no such name.")
+            throw Refusal(.invalidArguments, "The request names a zone that it has no name for.")
         }
         return places[Int(ordinal) - 1]
     }

@@ -73,6 +73,17 @@ public final class RulesView {
 
     func exists(_ key: RecordKey) throws -> Bool { try fold.withRecord(key) { _ in } != nil }
 
+    /// Names of the records of its zone that have a record for a parent, and of those that go with it, each in order.
+    func linkedRecords(to target: RecordKey) throws -> (children: [String], owned: [String]) {
+        var links: (children: [String], owned: [String]) = ([], [])
+        try fold.whole().forEachSource(of: target, .parent, through: .deleting) { kind, name in
+            let name = String(decoding: name, as: UTF8.self)
+            if kind == .parent { links.children.append(name) } else { links.owned.append(name) }
+            return true
+        }
+        return links
+    }
+
     /// Names of the records that refer to one of their zone, in order; at most `limit`.
     func sources(of target: RecordKey, _ kind: ReferenceKind, limit: Int = .max) throws -> [String] {
         var names: [String] = []

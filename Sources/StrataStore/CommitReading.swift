@@ -55,7 +55,8 @@ extension RequestResult {
         guard next.next() == nil else { throw Self.mismatch(offset) }
     }
 
-    private static func mismatch(_ offset: UInt64) -> StrataError {
-        StrataError(.malformed, "The shape of a commit's request does not fit its events.", .init(offset: offset))
+    static func mismatch(_ offset: UInt64, _ found: String? = nil) -> StrataError {
+        StrataError(
+            .malformed, "The shape of a commit's request does not fit its events.", .init(offset: offset, found: found))
     }
 }

@@ -9,12 +9,43 @@ final class NameDirectory: Sendable {
         var ordinals: [InternedName.Name: UInt64] = [:]
         var names: [[UInt64: InternedName.Name]] = Array(repeating: [:], count: 7)
         var count = 0
+        /// Texts of fields, by their ordinals.
+        var fields: [String?] = []
+        /// The databases that are read, newest first.
+        var places: [KnownPlace] = []
     }
+
+    private struct KnownPlace {
+        let asked: DatabaseID
+        let user: String
+        let place: Place
+    }
+
+    /// Databases beyond are looked up each time.
+    private static let keptPlaces = 8
 
     /// Beyond, what was read is forgotten and read again.
     private static let maximumCount = 1 << 17
 
     private let state = Lock(State())
+
+    /// The database as the actor reads it. What it is does not change once somebody has written to it.
+    func place(_ database: DatabaseID, _ actor: Actor, in snapshot: Snapshot) throws -> Place {
+        let known = state.withLock { state in
+            state.places.first { $0.asked == database && $0.user.utf8.elementsEqual(actor.user.utf8) }?.place
+        }
+        if let known { return known }
+        let place = try Place(database, actor, self, snapshot)
+        guard place.ordinal != 0 else { return place }
+        state.withLock { state in
+            if state.places.count >= Self.keptPlaces { state.places.removeLast() }
+            state.places.insert(KnownPlace(asked: database, user: actor.user, place: place), at: 0)
+        }
+        return place
+    }
+
+    /// Texts of the fields that have been looked up, by their ordinals.
+    var knownFields: [String?] { state.withLock { $0.fields } }
 
     func ordinal(of name: InternedName.Name, in snapshot: Snapshot) throws -> UInt64? {
         if let known = state.withLock({ $0.ordinals[name] }) { return known }
@@ -36,6 +67,10 @@ final class NameDirectory: Sendable {
             state.ordinals[name] = ordinal
             state.names[Int(name.namespace)][ordinal] = name
             state.count += 1
+            guard case .field(let text) = name, ordinal < Self.maximumCount else { return }
+            let missing = Int(ordinal) + 1 - state.fields.count
+            if missing > 0 { state.fields += repeatElement(nil, count: missing) }
+            state.fields[Int(ordinal)] = text
         }
     }
 

@@ -14,8 +14,11 @@ struct IndexProgressMark: Sendable {
 
 /// What is published of the indexes, and how much they lack.
 struct IndexState {
-    /// A slice of catching up looks at so many records, so that nobody waits for more than about two milliseconds.
-    static let sliceRecords = 1_000
+    /// A slice of catching up looks at so many records while nobody asks for anything, so that who then does waits for
+    /// a few milliseconds at most.
+    static let idleSliceRecords = 250
+    /// And at so many where writers pay: larger slices touch fewer pages for each record.
+    static let owedSliceRecords = 1_000
     /// Beyond this lag each batch does a slice.
     static let tolerableLag: UInt64 = 5_000
     /// Up to this lag, indexes are completed in one go for a checkpoint.
@@ -56,20 +59,23 @@ extension Pipeline {
                 state.isAppending = true
                 return ()
             }
-            while advancePublished() {}
+            while advancePublished(limit: IndexState.owedSliceRecords) {}
             releaseAppending()
         } else if log.assignsNextOffset, isOwed || indexes.lag > IndexState.tolerableLag {
             let line = currentLine()
             // An error is that of a page; the fork then refuses everything, and whoever writes next is told.
-            _ = try? advance(&line.indexes, in: line.fold.whole(), indexes.publishedEvents)
+            _ = try? advance(
+                &line.indexes, in: line.fold.whole(), indexes.publishedEvents, limit: IndexState.owedSliceRecords)
         }
     }
 
     /// - Returns: whether there is more to do.
-    private func advance(_ mark: inout IndexProgressMark, in fork: Fork, _ events: UInt64) throws -> Bool {
+    private func advance(
+        _ mark: inout IndexProgressMark, in fork: Fork, _ events: UInt64, limit: Int
+    ) throws -> Bool {
         if !mark.isUnderWay { (mark.targetEvents, mark.isUnderWay) = (events, true) }
         let hasMore = try mark.keeper.advance(
-            fork, to: views.pages.snapshot(), limit: IndexState.sliceRecords)
+            fork, to: views.pages.snapshot(), limit: limit)
         if !hasMore { (mark.shownEvents, mark.isUnderWay) = (mark.targetEvents, false) }
         return hasMore
     }
@@ -77,12 +83,12 @@ extension Pipeline {
     /// A slice, published at once. The caller has both turns.
     ///
     /// - Returns: whether there is more to do.
-    private func advancePublished() -> Bool {
+    private func advancePublished(limit: Int) -> Bool {
         line = nil
         var (mark, events) = state.withLock { ($0.indexes.mark, $0.indexes.publishedEvents) }
         let fork = views.pages.fork()
         do {
-            var hasMore = try advance(&mark, in: fork, events)
+            var hasMore = try advance(&mark, in: fork, events, limit: limit)
             let snapshot = try views.pages.publish(fork)
             hasMore = hasMore || mark.shownEvents < events
             state.withLock { state in
@@ -101,12 +107,12 @@ extension Pipeline {
     /// At the end, so that the last checkpoint has them. Nobody else has a turn any more.
     func completeIndexes() {
         guard state.withLock({ $0.indexes.hasIndexes && $0.refusal == nil }) else { return }
-        while advancePublished() {}
+        while advancePublished(limit: IndexState.owedSliceRecords) {}
     }
 
     /// A slice while nobody asks for anything. The caller has both turns, and gives them up.
     func catchUpIndexes() {
-        _ = advancePublished()
+        _ = advancePublished(limit: IndexState.idleSliceRecords)
         releaseDeciding()
         releaseAppending()
         state.notifyAll()
@@ -128,6 +134,19 @@ extension Pipeline {
             snapshot, bytes: batch.byteCount, events: batch.eventCount, hasAllIndexes: !hasIndexes)
     }
 
+    /// Has the indexes brought up to date, and waits for what has been published by now.
+    func awaitIndexes() {
+        let goal = state.withLock { state in
+            state.indexes.isWanted = state.indexes.hasIndexes
+            return state.indexes.publishedEvents
+        }
+        state.notifyAll()
+        state.wait { state -> Void? in
+            let isBehind = state.indexes.isWanted || state.indexes.mark.shownEvents < goal
+            return isBehind && state.indexes.hasIndexes && !state.isClosed && state.refusal == nil ? nil : ()
+        }
+    }
+
     /// Declares an index, which is built from then on.
     func declareIndex(_ id: IndexID) throws {
         state.wait { state -> Void? in
@@ -140,7 +159,7 @@ extension Pipeline {
             releaseAppending()
             state.notifyAll()
         }
-        if state.withLock({ $0.isClosed }) { throw Self.closedError }
+        if state.withLock({ $0.isClosed }) { throw StoreGate.error }
         line = nil
         let mark = state.withLock { $0.indexes.mark }
         let fork = views.pages.fork()

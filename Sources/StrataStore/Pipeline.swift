@@ -101,8 +101,6 @@ final class Pipeline: @unchecked Sendable {
         return .entered(wakesWorker: state.queue.count == 1 && (!state.isDeciding || state.isAppending))
     }
 
-    static var closedError: StrataError { StrataError(.closed, "The store has been closed.") }
-
     /// Nil once the request waits in the queue; a gate to wait at while there is no room.
     private func enqueueOrGate(_ submission: Submission) throws -> Gate? {
         let gate = Gate()
@@ -116,7 +114,7 @@ final class Pipeline: @unchecked Sendable {
             if wakesWorker { state.notifyAll() }
             return nil
         case .full: return gate
-        case .closed: throw Self.closedError
+        case .closed: throw StoreGate.error
         }
     }
 
@@ -129,7 +127,7 @@ final class Pipeline: @unchecked Sendable {
         switch entry {
         case .entered(let wakesWorker): if wakesWorker { state.notifyAll() }
         case .full: break
-        case .closed: submission.reply.resume(.failure(Self.closedError))
+        case .closed: submission.reply.resume(.failure(StoreGate.error))
         }
     }
 
@@ -147,7 +145,7 @@ final class Pipeline: @unchecked Sendable {
         state.wait { $0.isDeciding || $0.isAppending ? nil : () }
         // A caller on its own thread may have put back what it could not write.
         let left = state.withLock { $0.queue.take(byteCount: .max) }
-        for submission in left { submission.reply.resume(.failure(Self.closedError)) }
+        for submission in left { submission.reply.resume(.failure(StoreGate.error)) }
         completeIndexes()
         line = nil
     }

@@ -73,8 +73,11 @@ public struct Record: Sendable {
     public func forEachField(_ body: (_ key: String, _ value: FieldValue) throws -> Void) throws {
         try bytes.withUnsafeBytes { bytes in
             let table = try RecordStateView(bytes, in: 0..<bytes.count).fields()
+            let known = names.knownFields
             for index in 0..<table.count where isDesired(table.ordinal(at: index)) {
-                let key = try names.text(6, UInt64(table.ordinal(at: index)), in: snapshot)
+                let field = Int(table.ordinal(at: index))
+                let known = field < known.count ? known[field] : nil
+                let key = try known ?? names.text(6, UInt64(field), in: snapshot)
                 try body(key, try FieldValue(decoding: bytes, in: try table.range(at: index)))
             }
         }

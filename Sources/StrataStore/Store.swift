@@ -15,15 +15,17 @@ import StrataViews
 /// try store.close()
 /// ```
 public final class Store: Sendable {
-    public let options: StoreOptions
-    let log: any EventLog
-    let views: Views
-    let pipeline: Pipeline
-    private let reader: SnapshotMaker
-    private let checkpointer: Checkpointer?
+    let engine: StoreEngine
+    /// The share in an engine that others of this process may have too; nil if it is this handle's alone.
+    private let lease: StoreTable.Lease?
+    private let gate = StoreGate()
+
+    public var options: StoreOptions { engine.options }
     /// What was found and done when the store was opened; nil for one in memory.
-    public let opening: Opening?
-    private let isClosed = Lock(false)
+    public var opening: Opening? { engine.opening }
+    var log: any EventLog { engine.log }
+    var views: Views { engine.views }
+    var pipeline: Pipeline { engine.pipeline }
 
     /// What opening found.
     public struct Opening: Sendable {
@@ -33,45 +35,35 @@ public final class Store: Sendable {
         public var reasons: [StrataError]
     }
 
-    init(
-        log: any EventLog, views: Views, keeper: IndexKeeper, options: StoreOptions, platform: Platform,
-        opening: Opening?
-    ) throws {
-        self.log = log
-        self.views = views
-        self.options = options
-        self.opening = opening
-        reader = SnapshotMaker(names: NameDirectory(), history: RecordHistory(log), gate: StoreGate())
-        checkpointer = opening == nil ? nil : try Checkpointer(views, policy: options.checkpoints)
-        pipeline = try Pipeline(
-            log: log, views: views, keeper: keeper, rules: options.rules, platform: platform, reader: reader,
-            checkpointer: checkpointer)
+    public let access: StoreAccess
+
+    private init(_ engine: StoreEngine, _ lease: StoreTable.Lease?, _ access: StoreAccess = .readWrite) {
+        self.engine = engine
+        self.lease = lease
+        self.access = access
     }
 
     // MARK: Opening
 
     /// Opens a store, or makes one: the log with what a crash left of it, and the newest checkpoint that fits.
     ///
-    /// Who opens a store that this process has open already gets another handle of the same one.
+    /// Who opens a store that this process has open already gets another handle of the same one. Another process that
+    /// writes is an error that names it; the store can be opened for reading then.
     ///
     /// - Throws: ``StrataError`` of the disk, of another process that writes, of damage in the log, and of options that
     ///   differ from those of a handle that is open.
     public static func open(
-        at path: String, options: StoreOptions = .service, platform: Platform = Platform(),
-        progress: (Replay.Progress) -> Void = { _ in }
+        at path: String, options: StoreOptions = .service, access: StoreAccess = .readWrite,
+        platform: Platform = Platform(), progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> Store {
-        let log = try SegmentedLog.open(at: path, options: options.log, platform: platform)
-        do {
-            let opened = try Views.open(
-                log, store: log.identity.storeID, in: path, platform: platform, options: options.pages,
-                progress: progress)
-            return try Store(
-                log: log, views: opened.views, keeper: opened.keeper, options: options, platform: platform,
-                opening: Opening(recovery: log.recovery, views: opened.finding, reasons: opened.reasons))
-        } catch {
-            try? log.close()
-            throw error
+        if access == .readOnly {
+            if let lease = try StoreTable.shared.leaseForReading(at: path, platform) {
+                return Store(lease.engine, lease, access)
+            }
+            return Store(try StoreEngine.openForReading(at: path, options, platform, progress), nil, access)
         }
+        let lease = try StoreTable.shared.lease(at: path, options, platform, progress)
+        return Store(lease.engine, lease)
     }
 
     /// A store that leaves nothing behind.
@@ -84,9 +76,10 @@ public final class Store: Sendable {
         on log: any EventLog, options: StoreOptions = .service, platform: Platform = Platform()
     ) throws {
         let views = try Views.inMemory(log, options: options.pages)
-        try self.init(
+        let engine = try StoreEngine(
             log: log, views: views, keeper: IndexKeeper(views.pages.snapshot()), options: options, platform: platform,
             opening: nil)
+        self.init(engine, nil)
     }
 
     // MARK: Writing
@@ -98,7 +91,8 @@ public final class Store: Sendable {
     public func modify(
         _ request: Request, as actor: Actor, operation: OperationInfo = OperationInfo()
     ) throws -> Answer {
-        try pipeline.submit(request, as: actor, operation)
+        try requireWritable()
+        return try pipeline.submit(request, as: actor, operation)
     }
 
     /// As the other `modify`, suspending instead of blocking.
@@ -106,23 +100,48 @@ public final class Store: Sendable {
     public func modify(
         _ request: Request, as actor: Actor, operation: OperationInfo = OperationInfo()
     ) async throws -> Answer {
-        try await pipeline.submit(request, as: actor, operation)
+        try requireWritable()
+        return try await pipeline.submit(request, as: actor, operation)
+    }
+
+    private func requireWritable() throws {
+        try gate.requireOpen()
+        if access == .readOnly { throw FollowedLog.error }
     }
 
     // MARK: Reading
 
+    /// Takes up what another process has written since a store was opened for reading; returns whether there was
+    /// anything. A store that this process writes is always up to date.
+    ///
+    /// - Throws: ``StrataError`` if the log cannot be read; the state stays as it was.
+    @discardableResult
+    public func refresh() throws -> Bool {
+        try gate.requireOpen()
+        return try engine.refresh()
+    }
+
     /// The newest state. What has been acknowledged is in it.
-    public func snapshot() -> StoreSnapshot { reader.make(views.pages.snapshot()) }
+    public func snapshot() -> StoreSnapshot {
+        var snapshot = engine.reader.make(views.pages.snapshot())
+        // Others may have the store open still.
+        if gate.isClosed { snapshot.gate = gate }
+        return snapshot
+    }
 
     /// The last commit that every reader sees, and the last one that survives a loss of power.
     public var offset: UInt64 { snapshot().offset }
     public var durableOffset: UInt64 { log.durableEnd.offset }
 
     /// Returns once everything up to the present end is durable.
-    public func sync() throws { try log.sync() }
+    public func sync() throws {
+        try gate.requireOpen()
+        try log.sync()
+    }
 
     /// Declares an index on a field of a record type; it is built from then on, a little at a time.
     public func declareIndex(type: String, field: String) throws {
+        try requireWritable()
         let trees = views.pages.snapshot()
         guard let type = try trees.ordinal(of: .recordType(type)), let field = try trees.ordinal(of: .field(field))
         else {
@@ -138,21 +157,15 @@ public final class Store: Sendable {
         pipeline.state.withLock { $0.indexes.isWanted ? max(1, $0.indexes.lag) : $0.indexes.lag }
     }
 
+    /// Returns once the indexes show all that had been published when it was called, or the store is closed.
+    public func awaitIndexes() { pipeline.awaitIndexes() }
+
     // MARK: The end
 
-    /// Finishes what waits, writes a last checkpoint, and lets the files go. Calling it again does nothing.
+    /// Ends this handle. That of the last one finishes what waits, writes a last checkpoint, and lets the files go;
+    /// snapshots can be used until then. Calling it again does nothing.
     public func close() throws {
-        let wasClosed = isClosed.withLock { isClosed in
-            defer { isClosed = true }
-            return isClosed
-        }
-        if wasClosed { return }
-        pipeline.close()
-        reader.gate.close()
-        // The log has everything, so a checkpoint that fails costs the next opening time and nothing else.
-        var failure: (any Error)?
-        do { try checkpointer?.stop() } catch { failure = error }
-        try log.close()
-        if let failure { throw failure }
+        guard gate.close() else { return }
+        if let lease { try StoreTable.shared.giveBack(lease) } else { try engine.close() }
     }
 }

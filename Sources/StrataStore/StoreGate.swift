@@ -1,13 +1,19 @@
 import StrataModel
-import StrataSystem
+import Synchronization
 
-/// Whether a store may still be read: snapshots that outlive it say so instead of failing somewhere inside.
+/// Whether a store may still be used: handles and snapshots that outlive it say so instead of failing somewhere inside.
 final class StoreGate: Sendable {
-    private let isClosed = Lock(false)
+    private let closed = Atomic(false)
 
-    func close() { isClosed.withLock { $0 = true } }
+    var isClosed: Bool { closed.load(ordering: .acquiring) }
+
+    /// Whether it was open until now.
+    @discardableResult
+    func close() -> Bool { !closed.exchange(true, ordering: .acquiringAndReleasing) }
 
     func requireOpen() throws {
-        if isClosed.withLock({ $0 }) { throw StrataError(.closed, "The store has been closed.") }
+        if isClosed { throw Self.error }
     }
+
+    static var error: StrataError { StrataError(.closed, "The store has been closed.") }
 }

@@ -55,6 +55,16 @@ public struct StoreOptions: Sendable {
         if touchesParents != other.touchesParents { names.append("touchesParents") }
         if unknownTypesAreErrors != other.unknownTypesAreErrors { names.append("unknownTypesAreErrors") }
         if segmentBytes != other.segmentBytes { names.append("segmentBytes") }
+        if containerIdentifier != other.containerIdentifier { names.append("containerIdentifier") }
+        if pages.numbers != other.pages.numbers || pages.access != other.pages.access { names.append("pages") }
+        if checkpoints != other.checkpoints { names.append("checkpoints") }
         return names
+    }
+}
+
+extension PageStoreOptions {
+    /// What can be compared of them, beside the access.
+    fileprivate var numbers: [Int] {
+        [maximumPages, maximumArenaPages, maximumMemoryPages, maximumDirtyPages, maximumKeptCheckpoints]
     }
 }

@@ -13,13 +13,16 @@ public struct StoreSnapshot: Sendable {
     public let trees: Snapshot
     let names: NameDirectory
     let history: RecordHistory
-    let gate: StoreGate
+    var gate: StoreGate
 
     /// The last commit that the state has.
     public var offset: UInt64 { trees.foldedOffset(ViewTree.records) }
 
     /// Both digests of the state; costs as much as there are zones.
-    public func digests() throws -> Digests { try trees.digests() }
+    public func digests() throws -> Digests {
+        try gate.requireOpen()
+        return try trees.digests()
+    }
 
     // MARK: Records
 
@@ -29,7 +32,7 @@ public struct StoreSnapshot: Sendable {
         _ id: RecordID, in database: DatabaseID, desiredKeys: [String]? = nil, as actor: Actor
     ) throws -> Record {
         try gate.requireOpen()
-        let place = try Place(database, actor, self)
+        let place = try names.place(database, actor, in: trees)
         return try record(id, place, try keys(desiredKeys)).get()
     }
 
@@ -40,7 +43,7 @@ public struct StoreSnapshot: Sendable {
         _ ids: [RecordID], in database: DatabaseID, desiredKeys: [String]? = nil, as actor: Actor
     ) throws -> [Result<Record, Refusal>] {
         try gate.requireOpen()
-        let place = try Place(database, actor, self)
+        let place = try names.place(database, actor, in: trees)
         let keys = try keys(desiredKeys)
         return try ids.map { try record($0, place, keys) }
     }
@@ -53,12 +56,12 @@ public struct StoreSnapshot: Sendable {
     private func record(
         _ id: RecordID, _ place: Place, _ keys: Set<UInt32>?
     ) throws -> Result<Record, Refusal> {
-        let (zone, refusal) = try place.zone(id.zone, self)
+        let (zone, refusal) = try place.zone(id.zone, trees, names)
         if let refusal { return .failure(refusal) }
-        let missing = Refusal(.unknownItem, "Record not found: \(id.name)")
-        guard let zone else { return .failure(missing) }
-        let bytes = try trees.withRecord(RecordKey(zone: zone, name: id.name)) { [UInt8]($0) }
-        guard let bytes else { return .failure(missing) }
+        let bytes = try zone.flatMap { zone in
+            try trees.withRecord(RecordKey(zone: zone, name: id.name)) { [UInt8]($0) }
+        }
+        guard let bytes else { return .failure(Refusal(.unknownItem, "Record not found: \(id.name)")) }
         return .success(try Record(id, place.database, bytes, trees, names, desiredKeys: keys))
     }
 
@@ -67,8 +70,8 @@ public struct StoreSnapshot: Sendable {
         _ id: RecordID, at version: Version, in database: DatabaseID, as actor: Actor
     ) throws -> Record? {
         try gate.requireOpen()
-        let place = try Place(database, actor, self)
-        guard let zone = try place.zone(id.zone, self).ordinal,
+        let place = try names.place(database, actor, in: trees)
+        guard let zone = try place.zone(id.zone, trees, names).ordinal,
             let bytes = try history.state(of: RecordKey(zone: zone, name: id.name), at: version, trees)
         else { return nil }
         return try Record(id, place.database, bytes, trees, names, desiredKeys: nil)
@@ -79,7 +82,7 @@ public struct StoreSnapshot: Sendable {
     /// All zones of a database, in the order in which they were first made (B37).
     public func zones(in database: DatabaseID, as actor: Actor) throws -> [Zone] {
         try gate.requireOpen()
-        let place = try Place(database, actor, self)
+        let place = try names.place(database, actor, in: trees)
         guard database.scope != .shared else { return [] }
         var zones: [Zone] = []
         if place.ordinal != 0 {
@@ -95,8 +98,8 @@ public struct StoreSnapshot: Sendable {
 
     public func zone(_ id: ZoneID, in database: DatabaseID, as actor: Actor) throws -> Zone {
         try gate.requireOpen()
-        let place = try Place(database, actor, self)
-        let (ordinal, refusal) = try place.zone(id, self)
+        let place = try names.place(database, actor, in: trees)
+        let (ordinal, refusal) = try place.zone(id, trees, names)
         if let refusal { throw refusal }
         guard let ordinal, let row = try trees.zoneRow(place.ordinal, ordinal) else {
             return Zone(defaultOf: place.database)
@@ -128,47 +131,5 @@ public struct Zone: Sendable, Hashable {
         capabilities = []
         encryptionScope = .record
         recordCount = 0
-    }
-}
-
-/// A database as an actor reads it.
-private struct Place {
-    let database: DatabaseID
-    /// 0 if nobody has written to it.
-    let ordinal: UInt64
-    private let owner: UInt64
-    private let recordName: String
-
-    init(_ database: DatabaseID, _ actor: Actor, _ state: StoreSnapshot) throws {
-        guard database.scope == .public || !actor.user.isEmpty else {
-            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.")
-        }
-        let owner = database.scope == .public ? "" : database.owner.isEmpty ? actor.user : database.owner
-        guard database.scope == .public || owner == actor.user || actor == .service else {
-            throw Refusal(.permissionFailure, "The database of another user cannot be read.")
-        }
-        self.database = DatabaseID(database.scope, owner: owner)
-        recordName = UserRecord.name(of: owner.isEmpty ? actor.user : owner)
-        self.owner = owner.isEmpty ? 0 : try state.names.ordinal(of: .user(owner), in: state.trees) ?? 0
-        let isKnown = owner.isEmpty || self.owner != 0
-        ordinal =
-            isKnown
-            ? try state.names.ordinal(of: .database(database.scope, owner: self.owner), in: state.trees) ?? 0 : 0
-    }
-
-    /// The zone's ordinal, nil for a default zone that nobody has written to; or why there is none.
-    func zone(_ id: ZoneID, _ state: StoreSnapshot) throws -> (ordinal: UInt64?, refusal: Refusal?) {
-        let isOwn =
-            id.owner.isEmpty || id.owner == "__defaultOwner__" || id.owner == recordName
-            || id.owner == database.owner
-        let isDefault = id.name == "_defaultZone"
-        let missing = Refusal(.zoneNotFound, "Zone '\(id.name)' does not exist.")
-        guard isOwn, database.scope != .shared else { return (nil, missing) }
-        let name = InternedName.Name.zone(database: ordinal, owner: owner, id.name)
-        guard ordinal != 0, let zone = try state.names.ordinal(of: name, in: state.trees) else {
-            return (nil, isDefault ? nil : missing)
-        }
-        let row = try state.trees.zoneRow(ordinal, zone)
-        return (zone, isDefault ? nil : RequestScene.answer(for: row, id.name))
     }
 }

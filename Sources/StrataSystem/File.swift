@@ -8,6 +8,8 @@ import StrataModel
 public protocol File: AnyObject, Sendable {
     var path: String { get }
     func size() throws -> Int
+    /// The same for every opening of one file, and for no two files that are open at the same time.
+    func identity() throws -> FileIdentity
     /// Reads at most as much as fits; 0 at the end of the file.
     func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int
     /// Writes at least one byte of a source that is not empty, maybe not all, and extends the file if need be.
@@ -58,6 +60,7 @@ extension File {
         StrataError(.invalidArgument, "This kind of file cannot do that.", .init(path: path))
     }
 
+    public func identity() throws -> FileIdentity { throw isNoPageFile }
     public func mapGrowing(reserving byteCount: Int) throws -> any GrowingMap { throw isNoPageFile }
     public func map(_ range: Range<Int>, over address: UnsafeMutableRawPointer) throws { throw isNoPageFile }
     public func tryLock(byte position: Int) throws -> Bool { throw isNoPageFile }

@@ -31,10 +31,17 @@ final class RealFile: File {
 
     private func failure(_ call: StaticString) -> StrataError { .systemCall(call, path: path, errno: errno) }
 
-    func size() throws -> Int {
+    func size() throws -> Int { Int(try status().st_size) }
+
+    func identity() throws -> FileIdentity {
+        let status = try status()
+        return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    private func status() throws -> stat {
         var status = stat()
         guard fstat(openDescriptor, &status) == 0 else { throw failure("fstat") }
-        return Int(status.st_size)
+        return status
     }
 
     func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int {

@@ -58,7 +58,11 @@ extension Checkpoints {
     /// - Parameter moved: gets the pages that are found in the file from now on.
     func writePages(_ draft: inout CheckpointDraft, isPaced: Bool, _ moved: inout [MovedPage]) throws {
         try file.extend(toPages: draft.plan.pageCount, capacity: core.memory.capacity)
-        let writer = SliceWriter(file: file.file, time: time, pace: isPaced ? options.pace : CheckpointSlice.takeAll)
+        let writer = SliceWriter(
+            file: file.file, time: time, pace: isPaced ? options.pace : CheckpointSlice.takeAll,
+            roomTaken: { [core, options] in
+                Double(core.withLedger { ($0.writableCount, []) }) / Double(max(1, options.maximumDirtyPages))
+            })
         draft.header.record = try writer.write(
             CheckpointRecord(
                 roots: draft.roots, free: draft.plan.free, retired: draft.plan.retired, kept: draft.kept,

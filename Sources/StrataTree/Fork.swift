@@ -47,8 +47,10 @@ public final class Fork {
     let separatorBuffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: PageLayout.maximumKeyBytes, alignment: 8)
 
-    /// Pages are asked for in lots, so that the ledger is seldom locked.
-    private static let lotPages = 64
+    /// Pages are asked for in lots, so that the ledger is seldom locked; small ones first, since what is not used goes
+    /// back, and most forks change few pages.
+    private static let lotPages = 8...64
+    private var lentPages = 0
 
     /// A fork of any state; only one of the newest can be published.
     public init(on base: Snapshot) {
@@ -135,7 +137,9 @@ public final class Fork {
     func newPage() throws -> (number: PageNumber, base: UnsafeMutableRawPointer) {
         if available.isEmpty {
             hasLoans = true
-            available = try core.withLedger { [epoch] ledger in (try ledger.lend(Self.lotPages, to: epoch), []) }
+            let lot = min(max(lentPages, Self.lotPages.lowerBound), Self.lotPages.upperBound)
+            available = try core.withLedger { [epoch] ledger in (try ledger.lend(lot, to: epoch), []) }
+            lentPages += lot
             // In ascending order from the end, so that pages made one after the other follow one another.
             available.reverse()
         }

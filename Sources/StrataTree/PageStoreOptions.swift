@@ -68,12 +68,21 @@ public struct CheckpointSlice: Sendable {
     public var byteCount: Int
     /// How long that took.
     public var microseconds: Int64
+    /// How much of the room for pages that wait is taken: from 0, to 1 where writers must stop.
+    public var fill: Double
 
     /// Does not rest.
     static let takeAll: @Sendable (CheckpointSlice) -> Void = { _ in }
 
-    /// Rests as long as the slice took, so that the log has half of the disk.
+    /// Rests as long as the slice took, so that the log has half of the disk; less where room runs short, since writers
+    /// then wait for the checkpoint and not for the disk.
     public static let leaveHalf: @Sendable (CheckpointSlice) -> Void = { slice in
-        ThreadStripe.rest(microseconds: min(max(slice.microseconds, 0), 1_000_000))
+        ThreadStripe.rest(microseconds: slice.restMicroseconds)
+    }
+
+    /// All of its own time up to half of the room, where checkpoints begin, and nothing where the room is full.
+    var restMicroseconds: Int64 {
+        let share = min(max(2 - 2 * fill, 0), 1)
+        return Int64(Double(min(max(microseconds, 0), 1_000_000)) * share)
     }
 }

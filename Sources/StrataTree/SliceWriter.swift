@@ -9,6 +9,8 @@ struct SliceWriter {
     let file: any File
     let time: any TimeSource
     let pace: @Sendable (CheckpointSlice) -> Void
+    /// How much of the room for pages that wait is taken.
+    var roomTaken: () -> Double = { 0 }
 
     /// - Parameters:
     ///   - numbers: ascending.
@@ -27,11 +29,12 @@ struct SliceWriter {
             let end = min(start + Self.slicePages, numbers.count)
             let began = time.nowMicroseconds()
             try writeSlice(numbers[start..<end], buffer, fill)
-            let slice = CheckpointSlice(
-                byteCount: (end - start) * PageLayout.pageBytes, microseconds: time.nowMicroseconds() - began)
+            let microseconds = time.nowMicroseconds() - began
+            let byteCount = (end - start) * PageLayout.pageBytes
             afterSlice(numbers[start..<end])
             start = end
-            if start < numbers.count || !isLast { pace(slice) }
+            guard start < numbers.count || !isLast else { continue }
+            pace(CheckpointSlice(byteCount: byteCount, microseconds: microseconds, fill: roomTaken()))
         }
     }
 

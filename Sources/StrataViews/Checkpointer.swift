@@ -12,7 +12,7 @@ import StrataTree
 /// ```
 public final class Checkpointer: Sendable {
     /// What makes a checkpoint due: whichever comes first.
-    public struct Policy: Sendable {
+    public struct Policy: Sendable, Hashable {
         public var logBytes: Int
         public var events: Int
         /// In percent of what may wait for a checkpoint.
@@ -98,7 +98,11 @@ public final class Checkpointer: Sendable {
     private func run() {
         while let snapshot = state.wait({ next(&$0) }) {
             var failure: (any Error)?
-            do { try views.checkpoint(snapshot) } catch { failure = error }
+            do {
+                // Where commits are published before they are synced, nobody else sees to that.
+                if snapshot.foldedOffset(ViewTree.records) > views.log.durableEnd.offset { try views.log.sync() }
+                try views.checkpoint(snapshot)
+            } catch { failure = error }
             state.withLock { $0.failure = failure }
         }
     }

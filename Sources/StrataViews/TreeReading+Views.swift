@@ -39,6 +39,13 @@ extension TreeReading {
         }
     }
 
+    /// As ``zoneRow(_:_:)``, but only whether the zone is there.
+    public func zoneStatus(_ database: UInt64, _ zone: UInt64) throws -> ZoneRow.Status? {
+        try ViewKeys.zone(database, zone).withUnsafeBytes { key in
+            try get(ViewTree.zones, key) { try ZoneRow.status(decoding: $0) }
+        }
+    }
+
     /// The zones of a database that are there or have been, in the order of their ordinals.
     public func zoneRows(of database: UInt64) throws -> [(zone: UInt64, row: ZoneRow)] {
         var rows: [(UInt64, ZoneRow)] = []
@@ -123,24 +130,31 @@ extension TreeReading {
     public func forEachSource(
         of target: RecordKey, _ kind: ReferenceKind, _ body: (UnsafeRawBufferPointer) throws -> Bool
     ) throws {
-        var lower = ViewKeys.reference(target, kind)
-        lower.append(number: target.zone)
-        let upper = ViewKeys.reference(target, kind, behind: true)
+        try forEachSource(of: target, kind, through: kind) { try body($1) }
+    }
+
+    /// As ``forEachSource(of:_:_:)``, for each of several ways, one after the other.
+    public func forEachSource(
+        of target: RecordKey, _ first: ReferenceKind, through last: ReferenceKind,
+        _ body: (ReferenceKind, UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        let lower = ViewKeys.reference(target, first)
+        let upper = ViewKeys.reference(target, last, behind: true)
         try lower.bytes.withUnsafeBytes { lower in
             try upper.bytes.withUnsafeBytes { upper in
                 try scan(ViewTree.references, from: lower, to: upper) { key, _ in
                     var reader = KeyReader(key)
                     _ = try reader.readNumber()
                     try reader.skipText()
-                    _ = try reader.readByte()
+                    guard let kind = ReferenceKind(rawValue: try reader.readByte()) else { return true }
                     let source = reader
-                    guard try reader.readNumber() == target.zone else { return false }
+                    guard try reader.readNumber() == target.zone else { return true }
                     let name = try reader.readLastText()
-                    guard KeyWriter.isShortForm(name) else { return try body(name) }
+                    guard KeyWriter.isShortForm(name) else { return try body(kind, name) }
                     // What refers is there, or the row would not be.
                     var wholeSource = source
                     return try get(ViewTree.records, wholeSource.readLastText()) { state in
-                        try body(try Self.name(of: state, in: name))
+                        try body(kind, try Self.name(of: state, in: name))
                     } ?? true
                 }
             }

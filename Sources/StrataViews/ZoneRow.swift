@@ -41,13 +41,18 @@ public struct ZoneRow: Sendable, Hashable {
         }
     }
 
-    public init(decoding bytes: UnsafeRawBufferPointer) throws {
-        var reader = ByteReader(bytes)
-        let status = try reader.read(UInt8.self, "a zone's status")
-        guard let status = Status(rawValue: status) else {
-            throw reader.malformed("a zone's status", expected: "1 to 4", found: "\(status)")
+    /// What a row begins with.
+    static func status(decoding bytes: UnsafeRawBufferPointer) throws -> Status {
+        guard let first = bytes.first, let status = Status(rawValue: first) else {
+            throw ByteReader(bytes).malformed(
+                "a zone's status", expected: "1 to 4", found: bytes.first.map { "\($0)" } ?? "nothing")
         }
-        self.status = status
+        return status
+    }
+
+    public init(decoding bytes: UnsafeRawBufferPointer) throws {
+        status = try Self.status(decoding: bytes)
+        var reader = ByteReader(bytes, at: 1)
         version = try reader.readPackedVersion("a zone's version")
         incarnation = try reader.readPackedVersion("a zone's incarnation")
         lastChanged = try reader.read(UInt64.self, "a zone's last change")

@@ -1,6 +1,7 @@
 import Glibc
 import StrataModel
 import StrataSystem
+import Synchronization
 
 /// A file system in memory that knows what has been synced, fails on demand, and shows what power loss would leave.
 ///
@@ -20,6 +21,9 @@ import StrataSystem
 /// ```
 public final class SimulatedDisk: FileSystem {
     let state: Monitor<SimulatedDiskState>
+    /// Tells the disks of a process apart.
+    let number = SimulatedDisk.diskCount.add(1, ordering: .relaxed).newValue
+    private static let diskCount = Atomic<UInt64>(0)
 
     public init() { state = Monitor(SimulatedDiskState()) }
 

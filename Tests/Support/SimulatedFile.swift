@@ -32,6 +32,12 @@ final class SimulatedFile: File {
         try call(.size, "fstat") { _, inode, _ in inode.size }
     }
 
+    func identity() throws -> FileIdentity {
+        try call(.size, "fstat") { _, inode, _ in
+            FileIdentity(device: disk.number, inode: UInt64(inode.number))
+        }
+    }
+
     func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int {
         try call(.read, "pread") { _, inode, outcome in
             guard position >= 0 else { throw failure("pread", EINVAL) }

@@ -9,13 +9,13 @@ struct Arguments {
 
         workloads: \(Runner.workloads.map(\.name).joined(separator: ", "))
         --quick      every metric at a smaller size, in under a minute
-        --only PART  of the views: \(ViewsWorkload.Part.allCases.map(\.rawValue).joined(separator: ", "))
+        --only PART  of one workload: \(Runner.parts.joined(separator: ", "))
         --json FILE  also writes one JSON object per metric and line
         """
 
     var workloads: [String] = []
     var isQuick = false
-    var part: ViewsWorkload.Part?
+    var part: String?
     var jsonPath: String?
     var showsHelp = false
 
@@ -26,8 +26,8 @@ struct Arguments {
             case "--help", "-h": showsHelp = true
             case "--quick": isQuick = true
             case "--only":
-                guard let part = words.next().flatMap({ ViewsWorkload.Part(rawValue: $0) }) else {
-                    throw UsageError(message: "--only needs a part of the views")
+                guard let part = words.next(), Runner.parts.contains(part) else {
+                    throw UsageError(message: "--only needs one of \(Runner.parts.joined(separator: ", "))")
                 }
                 self.part = part
             case "--json":

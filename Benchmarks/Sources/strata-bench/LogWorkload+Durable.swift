@@ -7,7 +7,7 @@ extension LogWorkload {
     private static let bareFileBytes = 256 << 20
 
     func largeOneWriter(_ memory: MemoryLedger) throws -> [Measurement] {
-        let frames = storedFrames(large)
+        let frames = StoredFrames.of(large)
         var target = [UInt8](repeating: 0, count: LZ4.bound(large.map(\.count).max() ?? 0))
         let figures = try rounds(
             memory, strata: { try commitsPerSecond($0, large) },
@@ -33,7 +33,7 @@ extension LogWorkload {
     func largeEightWriters(_ memory: MemoryLedger) throws -> [Measurement] {
         let figures = try rounds(
             memory, strata: { try threadedCommitsPerSecond($0, large, threads: 8) },
-            peer: { try bareCommitsPerSecond(storedFrames(large)) })
+            peer: { try bareCommitsPerSecond(StoredFrames.of(large)) })
         return [
             Measurement(
                 workload: Self.name, metric: "durable 100 KB commits, 8 writers", unit: "commits/s",
@@ -44,7 +44,7 @@ extension LogWorkload {
     func smallOneWriter(_ memory: MemoryLedger) throws -> [Measurement] {
         let figures = try rounds(
             memory, strata: { try commitsPerSecond($0, small) },
-            peer: { try bareCommitsPerSecond(storedFrames(small)) })
+            peer: { try bareCommitsPerSecond(StoredFrames.of(small)) })
         return [
             Measurement(
                 workload: Self.name, metric: "durable 300 B commits, 1 writer", unit: "commits/s",

@@ -8,6 +8,8 @@ struct Measurement {
         /// Strata's own figure, lower is better.
         case atMost(Double)
         case atLeast(Double)
+        /// Only to be known.
+        case none
     }
 
     var workload: String
@@ -33,6 +35,7 @@ struct Measurement {
         case .ratioAtMost(let limit): ratio ?? Double.infinity <= limit
         case .atMost(let limit): value < limit
         case .atLeast(let limit): value >= limit
+        case .none: true
         }
     }
 
@@ -42,13 +45,15 @@ struct Measurement {
         case .ratioAtMost(let limit): "≤ \(limit) ×"
         case .atMost(let limit): "< \(limit.short)"
         case .atLeast(let limit): "≥ \(limit.short)"
+        case .none: ""
         }
     }
 
     var json: String {
         let barValue =
             switch bar {
-            case .ratioAtLeast(let limit), .ratioAtMost(let limit), .atMost(let limit), .atLeast(let limit): limit
+            case .ratioAtLeast(let limit), .ratioAtMost(let limit), .atMost(let limit), .atLeast(let limit): "\(limit)"
+            case .none: "null"
             }
         return """
             {"workload":"\(workload)","metric":"\(metric)","unit":"\(unit)","strata":\(value),\

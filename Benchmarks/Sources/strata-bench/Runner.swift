@@ -11,7 +11,7 @@ struct WorkloadSize {
     var roundSeconds: Double
     var isQuick: Bool
     /// Nil for all of them.
-    var part: ViewsWorkload.Part?
+    var part: String?
 
     static let full = WorkloadSize(rounds: 7, roundSeconds: 2, isQuick: false)
     static let quick = WorkloadSize(rounds: 3, roundSeconds: 0.4, isQuick: true)
@@ -20,11 +20,14 @@ struct WorkloadSize {
 struct Runner {
     typealias Maker = @Sendable (WorkloadSize, String) -> any Workload
 
-    static let workloads: [(name: String, make: Maker)] = [
-        (LogWorkload.name, { LogWorkload(size: $0, folder: $1) }),
-        (TreeWorkload.name, { TreeWorkload(size: $0, folder: $1) }),
-        (ViewsWorkload.name, { ViewsWorkload(size: $0, folder: $1) }),
+    static let workloads: [(name: String, parts: [String], make: Maker)] = [
+        (LogWorkload.name, [], { LogWorkload(size: $0, folder: $1) }),
+        (TreeWorkload.name, [], { TreeWorkload(size: $0, folder: $1) }),
+        (ViewsWorkload.name, ViewsWorkload.Part.allCases.map(\.rawValue), { ViewsWorkload(size: $0, folder: $1) }),
+        (StoreWorkload.name, StoreWorkload.Part.allCases.map(\.rawValue), { StoreWorkload(size: $0, folder: $1) }),
     ]
+
+    static var parts: [String] { workloads.flatMap(\.parts) }
 
     let arguments: Arguments
 
@@ -35,8 +38,10 @@ struct Runner {
         let folder = try makeFolder()
         defer { removeTree(folder) }
         var measurements: [Measurement] = []
-        for workload in Self.workloads where arguments.workloads.isEmpty || arguments.workloads.contains(workload.name)
-        {
+        for workload in Self.workloads {
+            guard arguments.workloads.isEmpty || arguments.workloads.contains(workload.name),
+                arguments.part.map({ workload.parts.contains($0) }) ?? true
+            else { continue }
             var size = arguments.isQuick ? WorkloadSize.quick : .full
             size.part = arguments.part
             let made = workload.make(size, folder)

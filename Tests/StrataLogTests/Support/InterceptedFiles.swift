@@ -55,6 +55,7 @@ private final class InterceptedFile: File {
     }
 
     func size() throws -> Int { try file.size() }
+    func identity() throws -> FileIdentity { try file.identity() }
 
     func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int {
         try file.readSome(into: target, at: position)

@@ -55,7 +55,8 @@ struct TwinStore {
         store = try Self.open(memory, disk, clock)
     }
 
-    private static func open(_ memory: MemoryLog?, _ disk: SimulatedDisk, _ clock: ManualTime) throws -> Store {
+    /// The limits of generated requests, and many segments and checkpoints.
+    static var options: StoreOptions {
         let small = ReferenceLimits.small
         var options = StoreOptions.service
         options.limits.itemsPerRequest = small.itemsPerRequest
@@ -65,6 +66,10 @@ struct TwinStore {
         options.segmentBytes = 64 << 10
         options.pages = PageStoreOptions(maximumPages: 1 << 16, maximumArenaPages: 1 << 14)
         options.checkpoints = .init(logBytes: 4_096, events: 40, dirtyPercent: 50)
+        return options
+    }
+
+    private static func open(_ memory: MemoryLog?, _ disk: SimulatedDisk, _ clock: ManualTime) throws -> Store {
         let platform = Platform(files: disk, time: clock)
         if let memory { return try Store(on: memory, options: options, platform: platform) }
         return try Store.open(at: path, options: options, platform: platform)

@@ -83,6 +83,17 @@ struct CheckpointProgressTests {
         #expect(error?.code == .malformed && error?.context.offset == nil)
     }
 
+    @Test("A checkpoint leaves half of the disk to the log, and takes all of it where writers wait for room")
+    func pace() {
+        func rest(_ fill: Double) -> Int64 {
+            CheckpointSlice(byteCount: 4_096, microseconds: 10_000, fill: fill).restMicroseconds
+        }
+        #expect(rest(0) == 10_000 && rest(0.5) == 10_000)
+        #expect(rest(0.75) == 5_000 && rest(1) == 0 && rest(3) == 0)
+        #expect(CheckpointSlice(byteCount: 1, microseconds: -5, fill: 0).restMicroseconds == 0)
+        #expect(CheckpointSlice(byteCount: 1, microseconds: .max, fill: 0).restMicroseconds == 1_000_000)
+    }
+
     @Test("Writers rest the longer, the less room there is, and not at all up to half of it")
     func rest() {
         let rests = stride(from: 0, through: 4_000, by: 100).map { Room.rest(pages: $0, limit: 4_000) }

@@ -1,0 +1,48 @@
+import StrataLog
+import StrataModel
+
+/// A log that this process only reads, while another one may write it.
+final class FollowedLog: EventLog {
+    private let reader: LogReader
+    private let gate = StoreGate()
+
+    init(_ reader: LogReader) { self.reader = reader }
+
+    static var error: StrataError { StrataError(.refusingWrites, "The store was opened for reading only.") }
+
+    var end: Position { reader.end }
+    var durableEnd: Position { reader.end }
+    var endTime: Int64? { reader.endTime }
+    var floor: Position { reader.floor }
+    var assignsNextOffset: Bool { true }
+    var maximumCommitBytes: Int { LogFormat.maximumCommitBytes }
+
+    /// Looks for commits that have come since; returns whether there are any.
+    func refresh() throws -> Bool { try reader.refresh() }
+
+    func prepare(_ commit: inout NewCommit) throws { throw Self.error }
+    func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+        throw .notWritten(Self.error)
+    }
+    func trim(to offset: UInt64) throws -> Position { throw Self.error }
+    func sync() throws { try gate.requireOpen() }
+
+    func commit(at offset: UInt64) throws -> Commit? { try reader.commit(at: offset) }
+    func read(from offset: UInt64) throws -> any CommitCursor { try reader.read(from: offset) }
+    func chain(at offset: UInt64) throws -> UInt32 { try reader.chain(at: offset) }
+    func firstOffset(notBefore time: Int64) throws -> UInt64? { try reader.firstOffset(notBefore: time) }
+    func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+        try reader.touches(zone: zone, after: offset, limit: limit)
+    }
+    func base() throws -> Position? { nil }
+
+    func waitForEnd(past offset: UInt64) async {
+        while end.offset <= offset, !gate.isClosed, !Task.isCancelled {
+            // What cannot be read now may be somebody at work.
+            _ = try? reader.refresh()
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    func close() throws { gate.close() }
+}

@@ -1,0 +1,109 @@
+import StrataModel
+
+/// The events of a commit that items of its request came to, and what the shape says of the other items.
+struct ItemEvents {
+    let shape: RequestShape
+    let offset: UInt64
+    /// What the commit interned.
+    private(set) var names: [InternedName] = []
+    var saves: [RecordSavedEvent] = []
+    private(set) var deletes: [RecordKey] = []
+    private(set) var zoneSaves: [ZoneSavedEvent] = []
+    private(set) var zoneDeletes: [ZoneDeletedEvent] = []
+    private(set) var clientToken: [UInt8]?
+
+    init(_ envelope: Envelope, _ shape: RequestShape, offset: UInt64) throws {
+        self.shape = shape
+        self.offset = offset
+        for (index, event) in envelope.events.enumerated() {
+            if event.kind == .nameInterned { names.append(try InternedName(decoding: event.body)) }
+            if index < Int(shape.firstItemEvent) { continue }
+            switch event.kind {
+            case .recordSaved:
+                let saved = try RecordSavedEvent(decoding: event.body)
+                if saved.change != .touch { saves.append(saved) }
+            case .recordDeleted:
+                let deleted = try RecordDeletedEvent(decoding: event.body)
+                if !deleted.isCascade { deletes.append(deleted.record) }
+            case .zoneSaved: zoneSaves.append(try ZoneSavedEvent(decoding: event.body))
+            case .zoneDeleted: zoneDeletes.append(try ZoneDeletedEvent(decoding: event.body))
+            case .clientTokenKept: clientToken = try ClientTokenEvent(decoding: event.body).token
+            default: break
+            }
+        }
+    }
+
+    /// The items of a list in the order of the request: those of events, and between them those that were left out.
+    func items<Event, Item>(
+        _ list: RequestShape.List, _ events: [Event], _ leftOut: [Item], _ item: (Event) throws -> Item
+    ) throws -> [Item] {
+        let count = list == .saves ? shape.saveCount : shape.deleteCount
+        let places = Set(shape.leftOut.filter { $0.list == list }.map(\.index))
+        guard places.count == leftOut.count, events.count + leftOut.count == count, places.allSatisfy({ $0 < count })
+        else {
+            throw RequestResult.mismatch(
+                offset, "of \(count) \(list) \(events.count) in events, \(leftOut.count) left out")
+        }
+        var (nextEvent, nextLeftOut) = (events.makeIterator(), leftOut.makeIterator())
+        var items: [Item] = []
+        for index in 0..<count {
+            if places.contains(index) {
+                if let left = nextLeftOut.next() { items.append(left) }
+            } else if let event = nextEvent.next() {
+                items.append(try item(event))
+            }
+        }
+        return items
+    }
+
+    // MARK: Zones
+
+    func zonesRequest(_ names: OrdinalNames) throws -> Request {
+        var request = Request(
+            database: shape.request?.database ?? DatabaseID(.private), names: shape.request?.names ?? RequestNames(),
+            .modifyZones(ModifyZonesRequest()))
+        var left = ModifyZonesRequest()
+        if case .modifyZones(let body)? = shape.request?.content { left = body }
+        func place(_ zone: UInt64) throws -> UInt64 { request.names.ordinal(of: ZoneID(try names.text(4, zone))) }
+        let saves = try items(.saves, zoneSaves, left.saves) { event in
+            ModifyZonesRequest.Save(try place(event.zone), encryptionScope: event.encryptionScope)
+        }
+        let deletes = try items(.deletes, zoneDeletes, left.deletes) { try place($0.zone) }
+        request.content = .modifyZones(ModifyZonesRequest(saves: saves, deletes: deletes))
+        return request
+    }
+
+    func administerRequest(_ names: OrdinalNames) throws -> Request {
+        // A reset names no zones, so that its shape counts none.
+        guard let first = zoneDeletes.first else { throw RequestResult.mismatch(offset, "no zone that ended") }
+        var request = Request(
+            database: try names.database(ofZone: first.zone), .administer(AdministerRequest.resetEncryptedData))
+        if first.reason == .purged {
+            request.content = .administer(.purgeZone(request.names.ordinal(of: ZoneID(try names.text(4, first.zone)))))
+        }
+        return request
+    }
+}
+
+extension RecordSavedEvent {
+    /// Whether it says what the record became rather than what was sent.
+    var hidesWhatWasAsked: Bool { isFull && change == .update }
+
+    /// Keeps of a full event what is not as it was before; asking for that alone comes to the same.
+    mutating func reduce(to before: RecordState) {
+        let stored = Dictionary(before.fields.map { ($0.field, $0.value) }) { $1 }
+        let kept = Set(fields.map(\.field))
+        fields.removeAll { $0.value == stored[$0.field] }
+        fields += before.fields.filter { !kept.contains($0.field) }.map { FieldChange($0.field, nil) }
+        fields.sort { $0.field < $1.field }
+        parent = Self.asked(parent, before.parent)
+        share = Self.asked(share, before.share)
+    }
+
+    private static func asked(_ link: LinkChange, _ before: RecordKey?) -> LinkChange {
+        switch link {
+        case .set(let target): target == before ? .kept : link
+        case .kept, .removed: before == nil ? .kept : .removed
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import StrataModel
+import StrataRules
+import StrataTree
+import StrataViews
+
+/// A database as an actor reads it.
+struct Place: Sendable {
+    let database: DatabaseID
+    /// 0 if nobody has written to it.
+    let ordinal: UInt64
+    private let owner: UInt64
+    private let recordName: String
+
+    init(_ database: DatabaseID, _ actor: Actor, _ names: NameDirectory, _ trees: Snapshot) throws {
+        guard database.scope == .public || !actor.user.isEmpty else {
+            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.")
+        }
+        let owner = database.scope == .public ? "" : database.owner.isEmpty ? actor.user : database.owner
+        guard database.scope == .public || owner == actor.user || actor == .service else {
+            throw Refusal(.permissionFailure, "The database of another user cannot be read.")
+        }
+        self.database = DatabaseID(database.scope, owner: owner)
+        recordName = UserRecord.name(of: owner.isEmpty ? actor.user : owner)
+        self.owner = owner.isEmpty ? 0 : try names.ordinal(of: .user(owner), in: trees) ?? 0
+        let isKnown = owner.isEmpty || self.owner != 0
+        ordinal =
+            isKnown
+            ? try names.ordinal(of: .database(database.scope, owner: self.owner), in: trees) ?? 0 : 0
+    }
+
+    /// The zone's ordinal, nil for a default zone that nobody has written to; or why there is none.
+    func zone(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> (ordinal: UInt64?, refusal: Refusal?) {
+        let isOwn = id.owner.isEmpty || id.owner == "__defaultOwner__" || id.owner == recordName
+            || id.owner == database.owner
+        let isDefault = id.name == "_defaultZone"
+        func missing() -> Refusal { Refusal(.zoneNotFound, "Zone '\(id.name)' does not exist.") }
+        guard isOwn, database.scope != .shared else { return (nil, missing()) }
+        let name = InternedName.Name.zone(database: ordinal, owner: owner, id.name)
+        guard ordinal != 0, let zone = try names.ordinal(of: name, in: trees) else {
+            return (nil, isDefault ? nil : missing())
+        }
+        if isDefault { return (zone, nil) }
+        return (zone, RequestScene.answer(for: try trees.zoneStatus(ordinal, zone), id.name))
+    }
+}

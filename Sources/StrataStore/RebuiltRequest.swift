@@ -1,0 +1,25 @@
+import StrataLog
+import StrataModel
+import StrataRules
+
+/// A request as its commit tells of it, with everything that the commit depended on beside the state before it.
+public struct RebuiltRequest: Sendable, Hashable {
+    public var request: Request
+    public var actor: Actor
+    public var operation: OperationInfo
+    /// Of the commit, microseconds since 1970.
+    public var time: Int64
+    public var commitID: Identifier
+    public var offset: UInt64
+
+    init(_ request: Request, _ actor: Actor, _ header: EnvelopeHeader, _ commit: Commit) {
+        self.request = request
+        self.actor = actor
+        operation = OperationInfo(
+            id: header.operationID, qualityOfService: header.qualityOfService, groupID: header.groupID,
+            groupName: header.groupName)
+        time = commit.time
+        commitID = commit.id
+        offset = commit.offset
+    }
+}

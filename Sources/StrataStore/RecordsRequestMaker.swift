@@ -1,0 +1,224 @@
+import StrataModel
+
+/// Makes a request for records of what its commit says.
+///
+/// Names of the request have other numbers than the client gave them. What depends on their order must come out the
+/// same: in which order names were interned, and which key of a save failed first.
+struct RecordsRequestMaker {
+    private let events: ItemEvents
+    private let names: OrdinalNames
+    private let left: ModifyRecordsRequest
+    private let leftNames: RequestNames
+    private var request: Request
+    /// Keys that were sent with no value and are in no event, by the save that they go with.
+    private var unusedKeys: [[UInt64]]
+
+    init(_ events: ItemEvents, _ names: OrdinalNames) throws {
+        self.events = events
+        self.names = names
+        if case .modifyRecords(let body)? = events.shape.request?.content { left = body } else { left = .init() }
+        leftNames = events.shape.request?.names ?? RequestNames()
+        guard let zone = events.saves.first?.record.zone ?? events.deletes.first?.zone else {
+            throw RequestResult.mismatch(events.offset, "no item in an event")
+        }
+        // A client's database is its own, unless it was written another way.
+        let database = try events.shape.request?.database ?? DatabaseID(names.database(ofZone: zone).scope)
+        request = Request(database: database, .modifyRecords(.init()))
+        unusedKeys = UnusedKeys(events).bySave()
+    }
+
+    mutating func make() throws -> Request {
+        for key in try keyOrder() { _ = request.names.ordinal(ofKey: key) }
+        var body = ModifyRecordsRequest(
+            policy: events.shape.policy, isAtomic: events.shape.isAtomic, clientToken: events.clientToken)
+        var leftSaves: [ModifyRecordsRequest.Save] = []
+        for save in left.saves { leftSaves.append(try translated(save)) }
+        var keptSaves: [ModifyRecordsRequest.Save] = []
+        for (event, unused) in zip(events.saves, unusedKeys) { keptSaves.append(try save(event, unused)) }
+        body.saves = try events.items(.saves, keptSaves, leftSaves) { $0 }
+        var leftDeletes: [RecordKey] = []
+        for record in left.deletes {
+            leftDeletes.append(RecordKey(zone: translated(zone: record.zone), name: record.name))
+        }
+        var keptDeletes: [RecordKey] = []
+        for record in events.deletes { keptDeletes.append(RecordKey(zone: try placed(record.zone), name: record.name)) }
+        body.deletes = try events.items(.deletes, keptDeletes, leftDeletes) { $0 }
+        request.content = .modifyRecords(body)
+        return request
+    }
+
+    // MARK: Keys
+
+    /// All keys, so that those of each save are in order.
+    private func keyOrder() throws -> [String] {
+        var order = KeyOrder()
+        order.add(leftNames.keys)
+        let new = Set(events.names.filter { $0.name.namespace == 6 }.map(\.ordinal))
+        for (event, unused) in zip(events.saves, unusedKeys) {
+            let keys = (event.fields.map { UInt64($0.field) } + unused).sorted()
+            order.add(try keys.filter { new.contains($0) }.map { try names.text(6, $0) })
+            for key in keys where !new.contains(key) { order.add([try names.text(6, key)]) }
+        }
+        return order.sorted()
+    }
+
+    // MARK: Items of events
+
+    private mutating func save(_ event: RecordSavedEvent, _ unused: [UInt64]) throws -> ModifyRecordsRequest.Save {
+        let zone = try placed(event.record.zone)
+        func placedLink(_ link: LinkChange) -> LinkChange {
+            if case .set(let target) = link { .set(RecordKey(zone: zone, name: target.name)) } else { link }
+        }
+        var fields: [FieldChange] = []
+        for change in event.fields {
+            let key = request.names.ordinal(ofKey: try names.text(6, UInt64(change.field)))
+            fields.append(FieldChange(key, try change.value.map { try $0.mappingTargets { _ in zone } }))
+        }
+        for key in unused { fields.append(FieldChange(request.names.ordinal(ofKey: try names.text(6, key)), nil)) }
+        fields.sort { $0.field < $1.field }
+        return ModifyRecordsRequest.Save(
+            RecordKey(zone: zone, name: event.record.name),
+            type: request.names.ordinal(ofType: try names.text(5, event.type)), base: event.base,
+            parent: placedLink(event.parent), share: placedLink(event.share), fields: fields)
+    }
+
+    private mutating func placed(_ zone: UInt64) throws -> UInt64 {
+        request.names.ordinal(of: ZoneID(try names.text(4, zone)))
+    }
+
+    // MARK: Items that were left out
+
+    private mutating func translated(zone: UInt64) -> UInt64 {
+        leftNames.zone(zone).map { request.names.ordinal(of: $0) } ?? 0
+    }
+
+    private mutating func translated(_ link: LinkChange) -> LinkChange {
+        guard case .set(let target) = link else { return link }
+        return .set(RecordKey(zone: translated(zone: target.zone), name: target.name))
+    }
+
+    private mutating func translated(_ save: ModifyRecordsRequest.Save) throws -> ModifyRecordsRequest.Save {
+        var save = save
+        guard let type = leftNames.recordType(save.type) else {
+            throw RequestResult.mismatch(events.offset, "type \(save.type) without a name")
+        }
+        save.record.zone = translated(zone: save.record.zone)
+        save.type = request.names.ordinal(ofType: type)
+        save.parent = translated(save.parent)
+        save.share = translated(save.share)
+        for index in save.fields.indices {
+            guard let key = leftNames.key(save.fields[index].field) else {
+                throw RequestResult.mismatch(events.offset, "key \(save.fields[index].field) without a name")
+            }
+            save.fields[index].field = request.names.ordinal(ofKey: key)
+            var names = request.names
+            save.fields[index].value = try save.fields[index].value?.mappingTargets { zone in
+                leftNames.zone(zone).map { names.ordinal(of: $0) } ?? 0
+            }
+            request.names = names
+        }
+        save.fields.sort { $0.field < $1.field }
+        return save
+    }
+}
+
+extension FieldValue {
+    /// The value with other zones in its references.
+    fileprivate func mappingTargets(_ zone: (UInt64) -> UInt64) throws -> FieldValue {
+        switch self {
+        case .reference(let reference):
+            let target = RecordKey(zone: zone(reference.target.zone), name: reference.target.name)
+            return .reference(.init(target, action: reference.action))
+        case .list(let list) where list.kind.element == .reference:
+            return .list(try FieldList(list.elements.map { try $0.mappingTargets(zone) }))
+        default: return self
+        }
+    }
+}
+
+/// Keys in an order that keeps that of several lists.
+private struct KeyOrder {
+    private var keys: [String] = []
+    private var places: [[UInt8]: Int] = [:]
+    private var followers: [[Int]] = []
+
+    mutating func add(_ chain: [String]) {
+        var last: Int?
+        for key in chain {
+            let place = place(of: key)
+            if let last { followers[last].append(place) }
+            last = place
+        }
+    }
+
+    private mutating func place(of key: String) -> Int {
+        let bytes = Array(key.utf8)
+        if let place = places[bytes] { return place }
+        places[bytes] = keys.count
+        keys.append(key)
+        followers.append([])
+        return keys.count - 1
+    }
+
+    /// Lists that contradict each other are no client's; then some keys are not in order.
+    func sorted() -> [String] {
+        var waits = Array(repeating: 0, count: keys.count)
+        for place in followers.joined() { waits[place] += 1 }
+        var order = waits.indices.filter { waits[$0] == 0 }
+        var next = 0
+        while next < order.count {
+            for place in followers[order[next]] {
+                waits[place] -= 1
+                if waits[place] == 0 { order.append(place) }
+            }
+            next += 1
+        }
+        return (order + waits.indices.filter { waits[$0] > 0 }).map { keys[$0] }
+    }
+}
+
+/// Finds out with which save keys were sent that were interned before an event has them, if any has: removals of what
+/// was not there.
+private struct UnusedKeys {
+    private let events: ItemEvents
+
+    init(_ events: ItemEvents) { self.events = events }
+
+    func bySave() -> [[UInt64]] {
+        var found: [[UInt64]] = Array(repeating: [], count: events.saves.count)
+        // Which save has a name in its event first.
+        let users = events.names.map { name in events.saves.firstIndex { uses($0, name) } }
+        // The last save that can have brought a key, from the names that were interned behind it; nil: its user did.
+        var latest: [Int?] = Array(repeating: nil, count: events.names.count)
+        var limit = events.saves.count - 1
+        for (index, name) in events.names.enumerated().reversed() {
+            let isKey = name.name.namespace == 6
+            if let user = users[index], user <= limit || !isKey {
+                limit = min(limit, isKey ? user : user - 1)
+            } else if isKey {
+                latest[index] = limit
+            }
+        }
+        var earliest = 0
+        for (index, name) in events.names.enumerated() {
+            guard let last = latest[index] else {
+                earliest = max(earliest, users[index] ?? 0)
+                continue
+            }
+            guard !events.saves.isEmpty else { break }
+            // The event of a save that is not full would have it.
+            earliest = (earliest...max(earliest, last)).first { events.saves[$0].isFull } ?? earliest
+            found[earliest].append(name.ordinal)
+        }
+        return found
+    }
+
+    private func uses(_ event: RecordSavedEvent, _ name: InternedName) -> Bool {
+        switch name.name {
+        case .zone: event.record.zone == name.ordinal
+        case .recordType: event.type == name.ordinal
+        case .field: event.fields.contains { UInt64($0.field) == name.ordinal }
+        case .user, .device, .database: false
+        }
+    }
+}

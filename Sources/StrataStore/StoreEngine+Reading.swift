@@ -1,0 +1,40 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+import StrataViews
+
+/// How a store is opened.
+public enum StoreAccess: Sendable, Hashable {
+    /// By the one process that writes.
+    case readWrite
+    /// Beside a process that writes, or on a medium or a copy that is left as it is. The state is folded from the log
+    /// into memory; see ``Store/refresh()``.
+    case readOnly
+}
+
+extension StoreEngine {
+    /// An engine that leaves the store's files as they are.
+    static func openForReading(
+        at path: String, _ options: StoreOptions, _ platform: Platform, _ progress: (Replay.Progress) -> Void
+    ) throws -> StoreEngine {
+        let log = FollowedLog(try LogReader.open(at: path, platform: platform))
+        let views = try Views.inMemory(log, options: options.pages, progress: progress)
+        return try StoreEngine(
+            log: log, views: views, keeper: IndexKeeper(views.pages.snapshot()), options: options, platform: platform,
+            opening: nil)
+    }
+
+    /// Folds what another process has written since; returns whether there was anything.
+    func refresh() throws -> Bool {
+        guard let log = log as? FollowedLog else { return false }
+        return try refreshes.withLock { count in
+            count += 1
+            try reader.gate.requireOpen()
+            // What a look before found and could not fold is still to be folded.
+            _ = try log.refresh()
+            let before = views.pages.snapshot().foldedOffset(ViewTree.records)
+            try Replay(log: log, pages: views.pages).run()
+            return views.pages.snapshot().foldedOffset(ViewTree.records) > before
+        }
+    }
+}

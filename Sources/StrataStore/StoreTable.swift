@@ -1,0 +1,156 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+import StrataViews
+
+/// The stores that this process has open: one engine for each, whatever path led to it.
+final class StoreTable: Sendable {
+    static let shared = StoreTable()
+
+    private enum Entry {
+        /// Somebody is opening or closing it.
+        case busy
+        // The file stays open, so that no other file can get its identity.
+        case open(StoreEngine, handles: Int, any File)
+    }
+
+    private struct State {
+        var entries: [FileIdentity: Entry] = [:]
+        /// Whether somebody makes a store, which has no identity yet.
+        var isMaking = false
+    }
+
+    private let state = Monitor(State())
+
+    /// One handle's share in an engine.
+    struct Lease: Sendable {
+        let engine: StoreEngine
+        let identity: FileIdentity
+    }
+
+    /// The engine of the store at a path, opened or made if nobody has it.
+    func lease(
+        at path: String, _ options: StoreOptions, _ platform: Platform, _ progress: (Replay.Progress) -> Void
+    ) throws -> Lease {
+        let paths = StorePaths(path)
+        while true {
+            let opened: (log: SegmentedLog, file: any File, identity: FileIdentity)
+            if try platform.files.exists(paths.identity) {
+                let file = try platform.files.open(paths.identity, .read)
+                let identity = try file.identity()
+                if let engine = try join(identity, options, path) {
+                    return Lease(engine: engine, identity: identity)
+                }
+                let log = try reserving(identity) {
+                    try SegmentedLog.open(at: path, options: options.log, platform: platform)
+                }
+                opened = (log, file, identity)
+            } else if let made = try make(paths, options, platform) {
+                opened = made
+            } else {
+                continue
+            }
+            return try reserving(opened.identity) {
+                let engine = try StoreEngine.open(opened.log, at: path, options, platform, progress)
+                set(opened.identity, .open(engine, handles: 1, opened.file))
+                return Lease(engine: engine, identity: opened.identity)
+            }
+        }
+    }
+
+    /// A share in the engine that this process has open for writing; nil if it has none.
+    func leaseForReading(at path: String, _ platform: Platform) throws -> Lease? {
+        let paths = StorePaths(path)
+        guard try platform.files.exists(paths.identity) else { return nil }
+        let identity = try platform.files.open(paths.identity, .read).identity()
+        return state.wait { state -> Lease?? in
+            switch state.entries[identity] {
+            case .busy: return nil
+            case nil: return .some(nil)
+            case .open(let engine, let handles, let file):
+                state.entries[identity] = .open(engine, handles: handles + 1, file)
+                return Lease(engine: engine, identity: identity)
+            }
+        }
+    }
+
+    /// Gives a share back; the last one closes the engine.
+    func giveBack(_ lease: Lease) throws {
+        let isLast = state.withLock { state in
+            guard case .open(let engine, let handles, let file)? = state.entries[lease.identity] else { return false }
+            state.entries[lease.identity] = handles == 1 ? .busy : .open(engine, handles: handles - 1, file)
+            return handles == 1
+        }
+        guard isLast else { return }
+        defer { set(lease.identity, nil) }
+        try lease.engine.close()
+    }
+
+    /// The engine that is open already; nil if the caller is to open it, for whom the place is reserved then.
+    private func join(_ identity: FileIdentity, _ options: StoreOptions, _ path: String) throws -> StoreEngine? {
+        try state.wait { state -> StoreEngine?? in
+            if state.isMaking { return nil }
+            switch state.entries[identity] {
+            case .busy: return nil
+            case nil:
+                state.entries[identity] = .busy
+                return .some(nil)
+            case .open(let engine, let handles, let file):
+                let differences = options.differences(from: engine.options)
+                guard differences.isEmpty else {
+                    throw StrataError(
+                        .invalidArgument, "This process has the store open with other options.",
+                        .init(
+                            path: path, expected: "the same options",
+                            found: "others for " + differences.joined(separator: ", ")))
+                }
+                state.entries[identity] = .open(engine, handles: handles + 1, file)
+                return engine
+            }
+        }
+    }
+
+    /// Makes a store, while nobody else of this process does; nil if somebody was faster.
+    private func make(
+        _ paths: StorePaths, _ options: StoreOptions, _ platform: Platform
+    ) throws -> (log: SegmentedLog, file: any File, identity: FileIdentity)? {
+        state.wait { state -> Void? in
+            if state.isMaking { return nil }
+            state.isMaking = true
+            return ()
+        }
+        defer {
+            state.withLock { $0.isMaking = false }
+            state.notifyAll()
+        }
+        if try platform.files.exists(paths.identity) { return nil }
+        let log = try SegmentedLog.open(at: paths.store, options: options.log, platform: platform)
+        do {
+            let file = try platform.files.open(paths.identity, .read)
+            let identity = try file.identity()
+            set(identity, .busy)
+            return (log, file, identity)
+        } catch {
+            try? log.close()
+            throw error
+        }
+    }
+
+    /// Frees the reserved place if the body fails.
+    private func reserving<Result>(_ identity: FileIdentity, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch {
+            set(identity, nil)
+            throw error
+        }
+    }
+
+    private func set(_ identity: FileIdentity, _ entry: Entry?) {
+        let old = state.withLock { state in
+            defer { state.entries[identity] = entry }
+            return state.entries[identity]
+        }
+        state.notifyAll()
+        // Outside of the lock: what the entry held may have an end of its own.
+        _ = old
+    }
+}

@@ -1,0 +1,139 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+import TestSupport
+import Testing
+
+@testable import StrataStore
+
+@Suite("One process has one engine for each store")
+struct SharedStoreTests {
+    private let anna = Actor(user: "anna")
+    private let disk = SimulatedDisk()
+    private var platform: Platform { Platform(files: disk) }
+    private let path = "/Shared.strata"
+
+    private func open(_ options: StoreOptions = .service) throws -> Store {
+        try Store.open(at: path, options: options, platform: platform)
+    }
+
+    @Test("What one handle saves the other reads, by whatever path it came")
+    func twoHandles() throws {
+        let (first, second) = (try open(), try Store.open(at: "/./Shared.strata/", platform: platform))
+        #expect(first.engine === second.engine)
+        _ = try first.modify(NoteRequest.makingZones(), as: anna)
+        _ = try first.modify(NoteRequest.saving(["a"]), as: anna)
+        let note = try second.snapshot().record(NoteRequest.id("a"), in: NoteRequest.database, as: anna)
+        #expect(try note["title"] == .string("x"))
+        try first.close()
+        try second.close()
+    }
+
+    @Test("Closing one handle ends that one alone; the last one ends the store")
+    func closing() throws {
+        let (first, second) = (try open(), try open())
+        _ = try first.modify(NoteRequest.makingZones(), as: anna)
+        let kept = first.snapshot()
+        try first.close()
+        try first.close()
+        func isClosed(_ body: () throws -> Void) -> Bool { thrownCode(body) == .closed }
+        #expect(isClosed { _ = try first.modify(NoteRequest.saving(["a"]), as: anna) })
+        #expect(isClosed { _ = try first.snapshot().zones(in: NoteRequest.database, as: anna) })
+        #expect(isClosed { try first.sync() })
+        #expect(isClosed { try first.declareIndex(type: "Note", field: "title") })
+        // The state that it gave out is there as long as the store is.
+        #expect(try kept.zones(in: NoteRequest.database, as: anna).count == 2)
+        _ = try second.modify(NoteRequest.saving(["a"]), as: anna)
+        let last = second.snapshot()
+        try second.close()
+        #expect(isClosed { _ = try kept.zones(in: NoteRequest.database, as: anna) })
+        #expect(isClosed { _ = try last.record(NoteRequest.id("a"), in: NoteRequest.database, as: anna) })
+        #expect(isClosed { _ = try last.digests() })
+        let again = try open()
+        #expect(again.engine !== second.engine)
+        _ = try again.snapshot().record(NoteRequest.id("a"), in: NoteRequest.database, as: anna)
+        try again.close()
+    }
+
+    @Test("Options that differ are an error that names them, and leave the store as it is")
+    func differences() throws {
+        let first = try open()
+        var options = StoreOptions.service
+        options.touchesParents = false
+        options.limits.itemsPerRequest = 7
+        let error = #expect(throws: StrataError.self) { _ = try open(options) }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.context.found?.contains("limits, touchesParents") == true)
+        #expect(options.differences(from: .service) == ["limits", "touchesParents"])
+        _ = try first.modify(NoteRequest.makingZones(), as: anna)
+        try first.close()
+        try open(options).close()
+    }
+
+    @Test("Disks are told apart, and so are stores")
+    func others() throws {
+        let first = try open()
+        let copy = disk.afterPowerLoss(seed: 1)
+        let second = try Store.open(at: path, platform: Platform(files: copy))
+        let third = try Store.open(at: "/Other.strata", platform: platform)
+        #expect(first.engine !== second.engine && first.engine !== third.engine)
+        for store in [first, second, third] { try store.close() }
+    }
+
+    @Test("An opening that fails leaves nothing behind")
+    func failedOpening() throws {
+        try open().close()
+        var options = StoreOptions.service
+        options.createsStore = false
+        #expect(
+            thrownCode { _ = try Store.open(at: "/None.strata", options: options, platform: platform) } == .notAStore)
+        for call in 1...3 {
+            disk.fail(.open, at: call, with: .errno(5))
+            #expect(thrownCode { _ = try open() } != nil)
+            disk.heal()
+            try open().close()
+        }
+    }
+
+    @Test("Files of this machine are known by device and inode")
+    func realFiles() throws {
+        let directory = try TestDirectory()
+        let path = directory.path("Real.strata")
+        let (first, second) = (try Store.open(at: path), try Store.open(at: directory.path + "/./Real.strata"))
+        #expect(first.engine === second.engine)
+        _ = try first.modify(NoteRequest.makingZones(), as: anna)
+        try first.close()
+        #expect(try second.snapshot().zones(in: NoteRequest.database, as: anna).count == 2)
+        try second.close()
+    }
+}
+
+@Suite("Concurrent openings of one store")
+struct ConcurrentOpeningTests {
+    @Test("Whoever opens a store that is being made, opened or closed gets one that works")
+    func openAndClose() throws {
+        let disk = SimulatedDisk()
+        let threads = try (0..<8).map { number in
+            try WorkerThread(name: "opener") {
+                for round in 0..<6 {
+                    #expect(throws: Never.self) {
+                        let store = try Store.open(at: "/Shared.strata", platform: Platform(files: disk))
+                        let user = Actor(user: "user-\(number)")
+                        if round == 0 { _ = try store.modify(NoteRequest.makingZones(), as: user) }
+                        _ = try store.modify(NoteRequest.saving(["\(round)"]), as: user)
+                        try store.close()
+                    }
+                }
+            }
+        }
+        for thread in threads { thread.join() }
+        let store = try Store.open(at: "/Shared.strata", platform: Platform(files: disk))
+        for number in 0..<8 {
+            let ids = (0..<6).map { NoteRequest.id("\($0)") }
+            let found = try store.snapshot().records(
+                ids, in: NoteRequest.database, as: Actor(user: "user-\(number)"))
+            #expect(found.allSatisfy { (try? $0.get()) != nil })
+        }
+        try store.close()
+    }
+}
