@@ -30,7 +30,7 @@ public struct SampleRecords: Sendable {
 
     public mutating func nextKey() -> RecordKey { RecordKey(zone: nextNumber(), name: nextText()) }
 
-    public mutating func nextVersion() -> Version { Version(packed: nextNumber() >> 1 | 1) }
+    public mutating func nextVersion() -> Version { Version(packed: nextNumber() >> 1 | 1 << 20) }
 
     public mutating func nextScalar(_ kind: Int) -> FieldValue {
         switch kind {
