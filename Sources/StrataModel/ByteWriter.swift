@@ -35,6 +35,8 @@ public struct ByteWriter: Sendable {
         bytes.append(contentsOf: text.utf8)
     }
 
+    mutating func truncate(to count: Int) { bytes.removeSubrange(count...) }
+
     /// The content that `body` appends, with its length in front.
     mutating func appendMeasured(_ body: (inout ByteWriter) throws -> Void) rethrows {
         let start = bytes.count

@@ -25,7 +25,11 @@ public struct CommitBuilder: Sendable {
     public mutating func append(_ body: RecordSavedEvent) throws -> UInt32 {
         // The builder's memory serves all records of a commit.
         var table = self.table
-        defer { self.table = table }
+        defer {
+            // Of an event that could not be written, nothing stays.
+            table.removeAll()
+            self.table = table
+        }
         return try append(RecordSavedEvent.kind) { try body.encode(into: &$0, with: &table) }
     }
 
@@ -39,8 +43,12 @@ public struct CommitBuilder: Sendable {
             throw StrataError.tooLarge(
                 "the events of a commit", limit: Int(Envelope.maximumEventCount), found: Int(count) + 1)
         }
+        let start = events.bytes.count
         events.appendVarint(kind.rawValue)
-        try events.appendMeasured(body)
+        do { try events.appendMeasured(body) } catch {
+            events.truncate(to: start)
+            throw error
+        }
         defer { count += 1 }
         return count
     }

@@ -21,6 +21,7 @@ extension RecordsJudge {
         else { throw Refusal(.permissionFailure, "Only who created record '\(save.record.name)' may change it.") }
         try checkVersion(save, stored)
         saves[index].fields = try fittedFields(save)
+        if types[Int(save.type) - 1].hasNewKeys { try checkSchemaRoom(saves[index].fields, of: Int(save.type) - 1) }
         try checkLinks(save, place, saves[index].facts)
         try checkSize(save, saves[index])
         if types[Int(save.type) - 1].hasNewKeys { bind(saves[index].fields, of: Int(save.type) - 1) }
@@ -134,12 +135,27 @@ extension RecordsJudge {
         return binding
     }
 
+    /// - Throws: ``Refusal`` for keys that the type has no room for any more.
+    private func checkSchemaRoom(_ fields: [FieldChange], of type: Int) throws {
+        let unbound = fields.count { change in
+            if change.value != nil, case .none = types[type].bindings[Int(change.field) - 1] { true } else { false }
+        }
+        if unbound == 0 { return }
+        let stored = types[type].ordinal == 0 ? 0 : try view.schema(of: types[type].ordinal).count
+        guard stored + types[type].newlyBoundCount + unbound <= FieldTable.maximumCount else {
+            throw Refusal(
+                .limitExceeded,
+                "Type \(types[type].name) would have more than \(FieldTable.maximumCount) keys.")
+        }
+    }
+
     private mutating func bind(_ fields: [FieldChange], of type: Int) {
         for change in fields {
             guard case .none = types[type].bindings[Int(change.field) - 1],
                 let binding = change.value.flatMap({ Binding($0) })
             else { continue }
             types[type].bindings[Int(change.field) - 1] = .bound(binding)
+            types[type].newlyBoundCount += 1
         }
     }
 
@@ -171,7 +187,10 @@ extension RecordsJudge {
         if state.facts.hasRemovals {
             for change in state.fields where change.value == nil { size -= keyBytes[Int(change.field) - 1] }
         }
-        if let stored = state.stored { size += try keptBytes(stored, save, room: rules.limits.recordBytes - size) }
+        if let stored = state.stored {
+            try checkKeyCount(stored, save)
+            size += try keptBytes(stored, save, room: rules.limits.recordBytes - size)
+        }
         guard size <= rules.limits.recordBytes else {
             throw Refusal(
                 .limitExceeded,
@@ -179,6 +198,23 @@ extension RecordsJudge {
                 Record '\(save.record.name)' would have \(size) bytes, more than the maximum of \
                 \(rules.limits.recordBytes).
                 """)
+        }
+    }
+
+    private func checkKeyCount(_ stored: StoredRecord, _ save: ModifyRecordsRequest.Save) throws {
+        try stored.bytes.withUnsafeBytes { bytes in
+            let table = try RecordStateView(bytes, in: 0..<bytes.count).fields()
+            if table.count + save.fields.count <= FieldTable.maximumCount { return }
+            var keys = Set((0..<table.count).map { UInt64(table.ordinal(at: $0)) })
+            var newCount = 0
+            for change in save.fields {
+                if let field = try view.ordinal(of: .field(key(change.field))) {
+                    if change.value == nil { keys.remove(field) } else { keys.insert(field) }
+                } else if change.value != nil {
+                    newCount += 1
+                }
+            }
+            if keys.count + newCount > FieldTable.maximumCount { throw Rules.tooManyKeys(save.record.name) }
         }
     }
 

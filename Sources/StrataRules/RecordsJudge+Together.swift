@@ -8,7 +8,7 @@ extension RecordsJudge {
         let zoneDeletes = deletes.indices.filter { deletes[$0].zone == place }
         try checkParentsAndOwners(zoneSaves, place)
         for index in zoneDeletes { try judgeDelete(index) }
-        let isAtomic = body.isAtomic && scene.zones[place].row?.capabilities.contains(.atomic) == true
+        let isAtomic = isAtomic(place)
         if !isAtomic || !hasFailed(zoneSaves, zoneDeletes) { try judgeCascades(zoneSaves, zoneDeletes, place) }
         guard isAtomic, hasFailed(zoneSaves, zoneDeletes) else { return }
         for index in zoneSaves where saves[index].refusal == nil {
@@ -17,6 +17,10 @@ extension RecordsJudge {
         for index in zoneDeletes where deletes[index].refusal == nil {
             refuseDelete(index, bystander(body.deletes[index].name))
         }
+    }
+
+    private func isAtomic(_ place: Int) -> Bool {
+        body.isAtomic && scene.zones[place].row?.capabilities.contains(.atomic) == true
     }
 
     private func hasFailed(_ zoneSaves: [Int], _ zoneDeletes: [Int]) -> Bool {
@@ -53,9 +57,11 @@ extension RecordsJudge {
     /// Whether saves failed because their parent is not there (B99, B102).
     private mutating func dropOrphans(_ linked: [Int], _ zoneSaves: [Int], _ place: Int) throws -> Bool {
         var hasDropped = false
+        let isAtomic = isAtomic(place)
         while true {
             var saved = Set<RecordKey>()
-            for index in zoneSaves where saves[index].refusal == nil {
+            // In an atomic zone, a child of a save that failed is a bystander as the others are (B102).
+            for index in zoneSaves where isAtomic || saves[index].refusal == nil {
                 saved.insert(RecordKey(zone: 0, name: body.saves[index].record.name))
             }
             var failed: [Int] = []

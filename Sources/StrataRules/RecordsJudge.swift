@@ -78,6 +78,7 @@ struct RecordsJudge {
                 .invalidArguments,
                 "A client token has at most \(ClientTokenEvent.maximumBytes) bytes, and this one \(token.count).")
         }
+        try rules.checkRoom(for: request, of: context.actor)
         var bytes = 0
         facts.reserveCapacity(body.saves.count)
         for save in body.saves {
@@ -85,6 +86,7 @@ struct RecordsJudge {
                 throw Refusal(.invalidArguments, "The request names type \(save.type) and has no such name.")
             }
             let facts = try SaveFacts(save, keyBytes: keyBytes)
+            try Rules.checkRoom(for: save, facts)
             self.facts.append(facts)
             bytes += facts.sentBytes
             guard facts.isAscending || Set(save.fields.map(\.field)).count == save.fields.count else {
@@ -169,6 +171,8 @@ struct TypeState {
     var bindings: [KeyBinding]
     /// Whether there was a value whose key nothing is declared for.
     var hasNewKeys = false
+    /// Keys that the request binds.
+    var newlyBoundCount = 0
 
     init(_ name: String, keyCount: Int, _ view: RulesView) throws {
         bindings = Array(repeating: .unknown, count: keyCount)
@@ -207,6 +211,7 @@ struct SaveFacts {
     /// What keys and values count for the size of the request.
     var sentBytes = 0
     var hasReferences = false
+    var hasSealed = false
     var hasRemovals = false
     /// Whether each key is behind the one before.
     var isAscending = true
@@ -227,6 +232,7 @@ struct SaveFacts {
             }
             sentBytes += value.chargedBytes
             if value.kind.element == .reference { hasReferences = true }
+            if value.kind.isSealed { hasSealed = true }
         }
     }
 }

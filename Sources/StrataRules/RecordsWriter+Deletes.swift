@@ -160,8 +160,8 @@ extension RequestContext {
     /// As much of a text as a header has room for.
     private static func cut(_ text: String) -> String {
         if text.utf8.count <= EnvelopeHeader.maximumTextBytes { return text }
-        var cut = text
-        while cut.utf8.count > EnvelopeHeader.maximumTextBytes { cut.unicodeScalars.removeLast() }
-        return cut
+        var end = text.utf8.index(text.startIndex, offsetBy: EnvelopeHeader.maximumTextBytes)
+        while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
+        return String(text[..<end])
     }
 }

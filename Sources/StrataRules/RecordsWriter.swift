@@ -14,6 +14,8 @@ struct RecordsWriter {
     var user: UInt64 = 0
     var device: UInt64 = 0
     var newBindings: [(type: Int, fields: [SchemaField])] = []
+    /// Types and keys of `newBindings`.
+    private var newlyBound: Set<UInt64> = []
     /// Which event of this commit saved a record last, once somebody asks.
     private(set) lazy var savedEvents = madeSavedEvents()
     var changedZones: Set<Int> = []
@@ -89,13 +91,12 @@ struct RecordsWriter {
         for change in fields {
             guard let binding = change.value.flatMap({ Binding($0) }) else { continue }
             let key = keys[Int(change.field) - 1]
-            if known[key] != nil { continue }
+            guard known[key] == nil, newlyBound.insert(UInt64(type) << 32 | UInt64(key)).inserted else { continue }
             let field = SchemaField(key, binding.kind, isEncrypted: binding.isEncrypted)
             guard let place = newBindings.firstIndex(where: { $0.type == type }) else {
                 newBindings.append((type, [field]))
                 continue
             }
-            if newBindings[place].fields.contains(where: { $0.field == key }) { continue }
             newBindings[place].fields.append(field)
         }
     }
@@ -127,7 +128,7 @@ struct RecordsWriter {
         for (index, save) in result.saves.enumerated() {
             guard case .success(let version) = save else { continue }
             let name = judge.body.saves[index].record.name
-            events[RecordKey(zone: UInt64(judge.saves[index].zone), name: name)] = version.eventIndex
+            events[RecordKey(zone: UInt64(judge.saves[index].zone), name: name)] = version.resolved(in: 1).eventIndex
         }
         return events
     }

@@ -19,9 +19,7 @@ public struct RequestScene {
         scope = request.database.scope
         let isService = actor.actor == .service
         let ownRecordName = isService ? UserRecord.name(of: request.database.owner) : actor.recordName
-        func means(_ name: String) -> Bool {
-            name.isEmpty || name == "__defaultOwner__" || isSameName(name, ownRecordName)
-        }
+        func means(_ name: String) -> Bool { Self.isOwner(name, recordName: ownRecordName) }
         let named = request.database.owner
         // Where a client names the database of somebody else, none of its zones is the client's.
         let isElsewhere =
@@ -56,6 +54,11 @@ public struct RequestScene {
         zone.row = row
         zone.answer = zone.isDefault ? nil : Self.answer(for: row?.status, id.name)
         return zone
+    }
+
+    /// Whether a name in a zone's owner means the user whose record has that name (docs/rules.md §1).
+    public static func isOwner(_ name: String, recordName: String) -> Bool {
+        name.isEmpty || isSameName(name, "__defaultOwner__") || isSameName(name, recordName)
     }
 
     /// What a client is told of a zone that is not there; nil if it is.
@@ -103,4 +106,4 @@ struct ZoneState {
 }
 
 /// Names are the same only if their bytes are.
-func isSameName(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+public func isSameName(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }

@@ -43,7 +43,8 @@ public struct Rules: Sendable {
         }
     }
 
-    func checkItemCount(_ count: Int) throws {
+    /// - Throws: ``Refusal`` for more items than a request may have.
+    public func checkItemCount(_ count: Int) throws {
         guard count <= limits.itemsPerRequest else {
             throw Refusal(
                 .limitExceeded,

@@ -33,6 +33,7 @@ struct ZonesJudge {
 
     consuming func decide(_ body: ModifyZonesRequest) throws -> Decision {
         try rules.checkItemCount(body.saves.count + body.deletes.count)
+        try rules.checkRoom(for: request, of: context.actor)
         try checkDuplicates(body)
         if body.saves.isEmpty, body.deletes.isEmpty { return Decision(.nothing, result, trace: trace) }
         guard scene.scope == .private else {

@@ -149,9 +149,11 @@ extension Pipeline {
 
     /// Declares an index, which is built from then on.
     func declareIndex(_ id: IndexID) throws {
+        state.withLock { $0.turnWaiters += 1 }
         state.wait { state -> Void? in
             if state.isDeciding || state.isAppending { return nil }
             (state.isDeciding, state.isAppending) = (true, true)
+            state.turnWaiters -= 1
             return ()
         }
         defer {

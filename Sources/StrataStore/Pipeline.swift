@@ -25,6 +25,8 @@ final class Pipeline: @unchecked Sendable {
         var isDeciding = false
         var isAppending = false
         var isClosed = false
+        /// How many wait for both turns, to be told when one is free.
+        var turnWaiters = 0
         /// How often a batch did not come to be as it was decided; lines that began before are worth nothing.
         var losses = 0
         /// Why nothing can be written any more until the store is opened again.
@@ -235,7 +237,7 @@ final class Pipeline: @unchecked Sendable {
     func releaseDeciding() {
         let isAwaited = state.withLock { state in
             state.isDeciding = false
-            return !state.queue.isEmpty || state.isClosed
+            return !state.queue.isEmpty || state.isClosed || state.turnWaiters > 0
         }
         if isAwaited { state.notifyAll() }
     }
@@ -243,7 +245,8 @@ final class Pipeline: @unchecked Sendable {
     func releaseAppending() {
         let isAwaited = state.withLock { state in
             state.isAppending = false
-            return state.isDeciding || !state.queue.isEmpty || state.isClosed || state.indexes.isDue
+            return state.isDeciding || !state.queue.isEmpty || state.isClosed || state.turnWaiters > 0
+                || state.indexes.isDue
         }
         if isAwaited { state.notifyAll() }
     }

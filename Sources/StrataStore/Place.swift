@@ -15,8 +15,11 @@ struct Place: Sendable {
         guard database.scope == .public || !actor.user.isEmpty else {
             throw Refusal(.notAuthenticated, "Nobody is signed in on this device.")
         }
-        let owner = database.scope == .public ? "" : database.owner.isEmpty ? actor.user : database.owner
-        guard database.scope == .public || owner == actor.user || actor == .service else {
+        let isOwn =
+            database.owner.isEmpty || isSameName(database.owner, actor.user)
+            || RequestScene.isOwner(database.owner, recordName: UserRecord.name(of: actor.user))
+        let owner = database.scope == .public ? "" : isOwn ? actor.user : database.owner
+        guard database.scope == .public || isOwn || actor == .service else {
             throw Refusal(.permissionFailure, "The database of another user cannot be read.")
         }
         self.database = DatabaseID(database.scope, owner: owner)
@@ -30,9 +33,7 @@ struct Place: Sendable {
 
     /// The zone's ordinal, nil for a default zone that nobody has written to; or why there is none.
     func zone(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> (ordinal: UInt64?, refusal: Refusal?) {
-        let isOwn =
-            id.owner.isEmpty || id.owner == "__defaultOwner__" || id.owner == recordName
-            || id.owner == database.owner
+        let isOwn = RequestScene.isOwner(id.owner, recordName: recordName)
         let isDefault = id.name == "_defaultZone"
         func missing() -> Refusal { Refusal(.zoneNotFound, "Zone '\(id.name)' does not exist.") }
         guard isOwn, database.scope != .shared else { return (nil, missing()) }

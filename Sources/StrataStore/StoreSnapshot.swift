@@ -87,11 +87,11 @@ public struct StoreSnapshot: Sendable {
         var zones: [Zone] = []
         if place.ordinal != 0 {
             for (zone, row) in try trees.zoneRows(of: place.ordinal) where row.status == .alive {
-                zones.append(Zone(ZoneID(try names.text(4, zone, in: trees), owner: place.database.owner), row))
+                zones.append(Zone(ZoneID(try names.text(4, zone, in: trees)), row))
             }
         }
         if !zones.contains(where: { $0.id.name == "_defaultZone" }) {
-            zones.insert(Zone(defaultOf: place.database), at: 0)
+            zones.insert(.unwrittenDefault, at: 0)
         }
         return zones
     }
@@ -102,14 +102,15 @@ public struct StoreSnapshot: Sendable {
         let (ordinal, refusal) = try place.zone(id, trees, names)
         if let refusal { throw refusal }
         guard let ordinal, let row = try trees.zoneRow(place.ordinal, ordinal) else {
-            return Zone(defaultOf: place.database)
+            return .unwrittenDefault
         }
-        return Zone(ZoneID(id.name, owner: place.database.owner), row)
+        return Zone(ZoneID(id.name), row)
     }
 }
 
 /// A zone as clients see it.
 public struct Zone: Sendable, Hashable {
+    /// Its owner is empty: the database's own, however it was asked for.
     public let id: ZoneID
     public let version: Version
     public let capabilities: ZoneCapabilities
@@ -125,8 +126,10 @@ public struct Zone: Sendable, Hashable {
     }
 
     /// It is there before anybody has written to it (B30).
-    init(defaultOf database: DatabaseID) {
-        id = ZoneID("_defaultZone", owner: database.owner)
+    static let unwrittenDefault = Zone()
+
+    private init() {
+        id = ZoneID("_defaultZone")
         version = Version(offset: 0, eventIndex: 0)
         capabilities = []
         encryptionScope = .record

@@ -108,13 +108,14 @@ struct SubmissionQueue {
             return hungry + lanes.indices.filter { !hungry.contains($0) }
         }
         for lane in order() {
+            let takenBefore = taken.count
             while !lanes[lane].isEmpty, taken.isEmpty || bytes < limit {
                 let next = lanes[lane].removeFirst()
                 bytes += next.byteCount
                 taken.append(next)
                 lanes[lane].passedOver = 0
             }
-            if !lanes[lane].isEmpty { lanes[lane].passedOver += 1 }
+            if !lanes[lane].isEmpty, taken.count == takenBefore { lanes[lane].passedOver += 1 }
         }
         byteCount -= bytes
         count -= taken.count

@@ -145,11 +145,10 @@ public final class Fork {
         }
         let number = available.removeLast()
         if core.memory.isInArena(number) { return (number, core.memory.slot(of: number)) }
-        guard let base = core.memory.takeSlot(for: number) else {
+        do { return (number, try core.memory.takeSlot(for: number)) } catch {
             available.append(number)
-            throw StrataError(.noSpace, "Too many pages have been written and are not in the page file yet.")
+            throw error
         }
-        return (number, base)
     }
 
     /// This fork does not reach the page any more.
@@ -176,10 +175,13 @@ public final class Fork {
         }
         var place = 0
         for number in run.range {
-            let known = core.memory.isInArena(number) ? core.memory.slot(of: number) : nil
-            guard let base = known ?? core.memory.takeSlot(for: number) else {
+            let base: UnsafeMutableRawPointer
+            do {
+                let isKnown = core.memory.isInArena(number)
+                base = isKnown ? core.memory.slot(of: number) : try core.memory.takeSlot(for: number)
+            } catch {
                 availableRuns[count, default: []].append(run)
-                throw StrataError(.noSpace, "Too many pages have been written and are not in the page file yet.")
+                throw error
             }
             let none = UnsafeRawBufferPointer(start: nil, count: 0)
             PageEditor(base).start(.overflow, level: 0, number: number, birth: epoch, prefix: none)

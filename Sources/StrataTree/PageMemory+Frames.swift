@@ -5,9 +5,7 @@ import StrataSystem
 extension PageMemory {
     /// A page that is in no slot. Inside a read section.
     func read(_ number: PageNumber, _ source: any PageSource, _ frames: Lock<FrameCache>) throws -> Page {
-        guard let slot = slots.withLock({ $0.take() }) else {
-            throw StrataError(.noSpace, "Too many pages have been written and are not in the page file yet.")
-        }
+        let slot = try slots.withLock { try $0.take() }
         let target = slotAddress(slot + Self.firstSlot)
         do {
             try source.read(number, into: target)

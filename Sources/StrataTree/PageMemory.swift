@@ -98,10 +98,11 @@ final class PageMemory: @unchecked Sendable {
 
     // MARK: Writing
 
-    /// A slot for a page that is being made; nil if the arena is full, or there is no space to spill to.
-    func takeSlot(for number: PageNumber) -> UnsafeMutableRawPointer? {
-        guard let slot = slots.withLock({ $0.take() }) else { return nil }
-        let place = slot + Self.firstSlot
+    /// A slot for a page that is being made.
+    ///
+    /// - Throws: ``StrataError`` if the arena is full, or there is no space to spill to.
+    func takeSlot(for number: PageNumber) throws -> UnsafeMutableRawPointer {
+        let place = try slots.withLock { try $0.take() } + Self.firstSlot
         places[Int(number)].store(place, ordering: .releasing)
         return slotAddress(place)
     }
@@ -151,7 +152,8 @@ final class PageMemory: @unchecked Sendable {
                 guard let source else { return nil }
                 let page = Page(try source.load(moved.number))
                 try PageCheck.check(page, number: moved.number)
-                guard page.birth == moved.birth, let slot = slots.withLock({ $0.take() }) else { return nil }
+                guard page.birth == moved.birth else { return nil }
+                let slot = try slots.withLock { try $0.take() }
                 slotAddress(slot + Self.firstSlot).copyMemory(from: page.base, byteCount: PageLayout.pageBytes)
                 return slot
             }()

@@ -22,15 +22,15 @@ struct SlotList {
     var used: Int { Int(next) - free.count - freeSpilled.count }
     var spilled: Int { max(0, Int(next) - memorySlots) - freeSpilled.count }
 
-    /// Nil if there is none, or no space to spill to.
-    mutating func take() -> UInt32? {
+    /// - Throws: ``StrataError`` if there is none, or no space to spill to.
+    mutating func take() throws -> UInt32 {
         if let slot = free.popLast() { return slot }
         if next >= memorySlots, let slot = freeSpilled.popLast() { return slot }
-        guard Int(next) < capacity else { return nil }
+        guard Int(next) < capacity else {
+            throw StrataError(.noSpace, "Too many pages have been written and are not in the page file yet.")
+        }
         if next >= memorySlots, let spill {
-            guard spill.hasSlot(Int(next) - memorySlots, base: base + memorySlots * PageLayout.pageBytes) else {
-                return nil
-            }
+            try spill.prepare(Int(next) - memorySlots, base: base + memorySlots * PageLayout.pageBytes)
         }
         defer { next += 1 }
         return next

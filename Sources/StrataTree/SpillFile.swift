@@ -17,21 +17,17 @@ final class SpillFile: @unchecked Sendable {
         self.path = path
     }
 
-    /// Whether the slot can be used, with space on the medium that is really there. `base` is where slot 0 goes.
-    func hasSlot(_ slot: Int, base: UnsafeMutableRawPointer) -> Bool {
-        if slot < slotCount { return true }
-        do {
-            let file = try opened()
-            let end = slot + Self.stepSlots
-            let range = slotCount * PageLayout.pageBytes..<end * PageLayout.pageBytes
-            try file.allocate(range)
-            try file.map(range, over: base + range.lowerBound)
-            slotCount = end
-            return true
-        } catch {
-            // Whoever needs the page says that there is no space.
-            return false
-        }
+    /// Makes sure that the slot can be used, with space on the medium that is really there.
+    ///
+    /// - Parameter base: where slot 0 goes.
+    func prepare(_ slot: Int, base: UnsafeMutableRawPointer) throws {
+        if slot < slotCount { return }
+        let file = try opened()
+        let end = slot + Self.stepSlots
+        let range = slotCount * PageLayout.pageBytes..<end * PageLayout.pageBytes
+        try file.allocate(range)
+        try file.map(range, over: base + range.lowerBound)
+        slotCount = end
     }
 
     private func opened() throws -> any File {

@@ -16,7 +16,9 @@ extension ReferenceStore.Judgement {
         for (index, save) in saves.enumerated() where isAccepted(index) {
             guard case .set(let parent?) = save.parent, stored(parent) == nil else { continue }
             let isSaved = saves.indices.contains {
-                saves[$0].place == parent && (isAccepted($0) || store.bends(.failedParentSuffices))
+                // A parent that failed in an atomic zone fails everything there anyway (B102).
+                saves[$0].place == parent
+                    && (isAccepted($0) || isAtomic(parent.zone) || store.bends(.failedParentSuffices))
             }
             if isSaved, !store.bends(.parentMustBeStored) { continue }
             saveRefusals[index] = Refusal(.referenceViolation, "a parent that is not there")

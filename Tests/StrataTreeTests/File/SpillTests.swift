@@ -54,13 +54,14 @@ struct SpillTests {
         try run.checkpoint()
         run.disk.capacityBytes = run.disk.usedBytes
         let fork = run.store.fork()
-        var code: StrataError.Code?
-        for index in 0..<20_000 where code == nil {
+        var found: StrataError?
+        for index in 0..<20_000 where found == nil {
             do {
                 try fork.put(DurableRun.tree, Array("key \(index)".utf8), [UInt8](repeating: 1, count: 500))
-            } catch let error as StrataError { code = error.code }
+            } catch let error as StrataError { found = error }
         }
-        #expect(code == .noSpace)
+        #expect(found?.code == .noSpace)
+        #expect(found?.context.path == "/store/views.spill", "what has no space is named: \(found as Any)")
         run.disk.capacityBytes = nil
         try run.step()
         try run.checkpoint()

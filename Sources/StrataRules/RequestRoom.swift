@@ -1,0 +1,47 @@
+import StrataModel
+
+/// What no commit has room for fails the whole request (docs/rules.md §2.3): a commit keeps what was refused, too.
+extension Rules {
+    func checkRoom(for request: Request, of actor: Actor) throws {
+        try Self.checkRoom(for: actor.user)
+        try Self.checkRoom(for: actor.device)
+        try Self.checkRoom(for: request.database.owner)
+        for zone in request.names.zones {
+            try Self.checkRoom(for: zone.name)
+            try Self.checkRoom(for: zone.owner)
+        }
+        for type in request.names.recordTypes { try Self.checkRoom(for: type) }
+        for key in request.names.keys { try Self.checkRoom(for: key) }
+        guard case .modifyRecords(let body) = request.content else { return }
+        for delete in body.deletes { try Self.checkRoom(for: delete.name) }
+    }
+
+    private static func checkRoom(for name: String) throws {
+        guard name.utf8.count <= Envelope.maximumNameBytes else {
+            throw Refusal(
+                .invalidArguments,
+                "A name has \(name.utf8.count) bytes, more than the \(Envelope.maximumNameBytes) that can be written.")
+        }
+    }
+
+    static func checkRoom(for save: ModifyRecordsRequest.Save, _ facts: SaveFacts) throws {
+        try checkRoom(for: save.record.name)
+        if case .set(let target) = save.parent { try checkRoom(for: target.name) }
+        if case .set(let target) = save.share { try checkRoom(for: target.name) }
+        guard save.fields.count <= FieldTable.maximumCount else { throw tooManyKeys(save.record.name) }
+        guard facts.hasReferences || facts.hasSealed else { return }
+        for change in save.fields {
+            guard let value = change.value else { continue }
+            if case .sealed(let sealed) = value, sealed.nonce.count != FieldValue.Sealed.nonceBytes {
+                throw Refusal(
+                    .invalidArguments, "An encrypted value's nonce has \(FieldValue.Sealed.nonceBytes) bytes.")
+            }
+            guard value.kind.element == .reference else { continue }
+            for reference in value.references { try checkRoom(for: reference.target.name) }
+        }
+    }
+
+    static func tooManyKeys(_ record: String) -> Refusal {
+        Refusal(.limitExceeded, "Record '\(record)' would have more than \(FieldTable.maximumCount) keys.")
+    }
+}
