@@ -209,8 +209,8 @@ final class Pipeline: @unchecked Sendable {
         for (submission, answer) in answers { submission.reply.resume(answer) }
     }
 
-    /// Writers come down to the pace of checkpoints. Where those fail there is nothing to wait for: the log goes on, and
-    /// so does the memory that waits for them.
+    /// Writers come down to the pace of checkpoints. Where those fail there is nothing to wait for: the log goes on,
+    /// and so does the memory that waits for them.
     private func awaitRoom() {
         guard let checkpointer, checkpointer.failure == nil else { return }
         _ = views.pages.awaitRoom(milliseconds: Self.maximumRoomMilliseconds)

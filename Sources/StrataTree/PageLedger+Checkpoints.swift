@@ -55,7 +55,7 @@ extension PageLedger {
         let younger = younger(than: epoch)
         var unused = free.pages
         for run in loans.values.joined() { unused.insert(run.range) }
-        released.forEach { unused.insert($0.range) }
+        released.forEachRun { unused.insert($0.range) }
         unused.formUnion(younger)
         let retired = waiting.lists(notReachedAt: epoch)
         // Taking the record's pages out of a free run may leave two.

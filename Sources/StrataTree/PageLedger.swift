@@ -168,11 +168,11 @@ struct PageLedger {
             let end = list.isRecord ? list.birth + 1 : list.end
             let holders = firstPin(notBefore: list.birth)..<firstPin(notBefore: end)
             guard let first = holders.first, let last = holders.last else {
-                list.runs.forEach { free.give($0) }
+                list.runs.forEachRun { free.give($0) }
                 continue
             }
             if list.isRecord {
-                list.runs.forEach { waiting.append(record: $0, of: list.birth) }
+                list.runs.forEachRun { waiting.append(record: $0, of: list.birth) }
             } else {
                 waiting.append(list.runs, first: pins[first].epoch, last: pins[last].epoch)
             }
@@ -194,7 +194,7 @@ struct PageLedger {
             for number in run.range where dirty.contains(number) { found.insert(number) }
         }
         waiting.forEachRun(look)
-        released.forEach(look)
+        released.forEachRun(look)
         waitingDirty.formUnion(found)
     }
 
@@ -208,7 +208,7 @@ struct PageLedger {
     var unreachable: (free: [PageRun], waiting: [PageRun]) {
         var runs: [PageRun] = []
         waiting.forEachRun { runs.append($0) }
-        released.forEach { runs.append($0) }
+        released.forEachRun { runs.append($0) }
         return (free.all + loans.values.flatMap { $0 }, runs)
     }
 }

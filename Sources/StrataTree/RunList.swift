@@ -46,7 +46,7 @@ struct RunList: Equatable, Sendable {
         longer.reserveCapacity(longerCount)
     }
 
-    func forEach(_ body: (PageRun) throws -> Void) rethrows {
+    func forEachRun(_ body: (PageRun) throws -> Void) rethrows {
         for number in singles { try body(PageRun(first: number, count: 1)) }
         for run in longer { try body(run) }
     }

@@ -75,12 +75,12 @@ struct WaitingRuns {
     /// What was retired after a pinned state: few, since few states are published while a checkpoint begins.
     func forEachRun(retiredAfter epoch: UInt64, _ body: (PageRun) -> Void) {
         for (last, lists) in lists where last >= epoch {
-            for list in lists.values { list.forEach(body) }
+            for list in lists.values { list.forEachRun(body) }
         }
     }
 
     func forEachRun(_ body: (PageRun) -> Void) {
-        for list in lists.values.lazy.flatMap(\.values) { list.forEach(body) }
-        for list in records.values { list.forEach(body) }
+        for list in lists.values.lazy.flatMap(\.values) { list.forEachRun(body) }
+        for list in records.values { list.forEachRun(body) }
     }
 }
