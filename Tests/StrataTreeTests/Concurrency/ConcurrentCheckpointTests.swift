@@ -83,7 +83,7 @@ struct ConcurrentCheckpointTests {
     }
 
     @Test(
-        "Readers see whole states while pages move to the file and are used again", .timeLimit(.minutes(3)),
+        "Readers see whole states while pages move to the file and are used again", .timeLimit(.minutes(10)),
         arguments: DurableRun.accesses)
     func together(access: PageAccess) throws {
         let directory = try TestDirectory()
@@ -111,7 +111,7 @@ struct ConcurrentCheckpointTests {
         #expect(try TreeChecker.faults(of: again.store, holding: [again.store.snapshot()]) == [])
     }
 
-    @Test("Whoever waits for room gives up in time, and goes on after a checkpoint", .timeLimit(.minutes(1)))
+    @Test("Whoever waits for room gives up in time, and goes on after a checkpoint", .timeLimit(.minutes(10)))
     func waiting() throws {
         var options = DurableRun.smallOptions
         options.maximumDirtyPages = 4

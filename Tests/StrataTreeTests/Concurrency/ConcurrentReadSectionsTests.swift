@@ -7,14 +7,14 @@ import Testing
 
 @Suite("Waiting for readers")
 struct ConcurrentReadSectionsTests {
-    @Test("Nobody uses a place after a writer has waited", .timeLimit(.minutes(1)), arguments: [1, 3])
+    @Test("Nobody uses a place after a writer has waited", .timeLimit(.minutes(10)), arguments: [1, 3])
     func moving(writers: Int) throws {
         let game = PlaceGame(ReadSections(), places: 500)
         try game.play(readers: 3, writers: writers)
         #expect(game.mistakes.load(ordering: .relaxed) == 0)
     }
 
-    @Test("Canary: waiting that does not wait is noticed", .timeLimit(.minutes(1)))
+    @Test("Canary: waiting that does not wait is noticed", .timeLimit(.minutes(10)))
     func canary() throws {
         // Whether a reader is caught in the act depends on who runs when: a busy machine needs several tries.
         var mistakes = 0
@@ -27,7 +27,7 @@ struct ConcurrentReadSectionsTests {
     }
 
     /// A first waiter is held up between its two looks by a reader; a second one comes in between.
-    @Test("Of two waiters each waits for all who were inside before it", .timeLimit(.minutes(1)))
+    @Test("Of two waiters each waits for all who were inside before it", .timeLimit(.minutes(10)))
     func twoWaiters() throws {
         let sections = ReadSections()
         let early = sections.enter()
@@ -45,7 +45,7 @@ struct ConcurrentReadSectionsTests {
         for waiter in [first, second, third] { waiter.join() }
     }
 
-    @Test("Who comes later keeps nobody waiting", .timeLimit(.minutes(1)))
+    @Test("Who comes later keeps nobody waiting", .timeLimit(.minutes(10)))
     func laterReaders() throws {
         let sections = ReadSections()
         let stops = Flag()

@@ -13,7 +13,7 @@ struct ConcurrentTreeTests {
     private static let id = TwinTree.id
     private static let keys = 150
 
-    @Test("Every read of a snapshot sees one state", .timeLimit(.minutes(1)))
+    @Test("Every read of a snapshot sees one state", .timeLimit(.minutes(10)))
     func oneState() throws {
         let store = try PageStore.inMemory()
         try Self.write(store, round: 1)
@@ -87,7 +87,7 @@ struct ConcurrentTreeTests {
         return seen.sorted()
     }
 
-    @Test("Snapshots taken and let go by many threads leave nothing pinned", .timeLimit(.minutes(1)))
+    @Test("Snapshots taken and let go by many threads leave nothing pinned", .timeLimit(.minutes(10)))
     func manySnapshots() throws {
         let store = try PageStore.inMemory()
         try Self.write(store, round: 1)
@@ -113,7 +113,7 @@ struct ConcurrentTreeTests {
         }
     }
 
-    @Test("Of several writers who fork the same state one is published", .timeLimit(.minutes(1)))
+    @Test("Of several writers who fork the same state one is published", .timeLimit(.minutes(10)))
     func rivals() throws {
         let store = try PageStore.inMemory()
         let published = Counter()

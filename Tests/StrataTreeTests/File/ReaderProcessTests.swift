@@ -60,21 +60,26 @@ struct ReaderProcessTests {
         return words
     }
 
-    @Test("Each checkpoint stays whole as long as it is held", .timeLimit(.minutes(1)))
+    @Test("Each checkpoint stays whole as long as it is held", .timeLimit(.minutes(10)))
     func whole() throws {
         let words = try Self.words(TestKnobs(), milliseconds: 2_000)
         #expect(words.filter { $0.hasPrefix("done") }.count == 2, "\(words)")
         #expect(words.allSatisfy { !$0.hasPrefix("bad") }, "\(words)")
     }
 
-    @Test("Canary: processes notice a writer that forgets them", .timeLimit(.minutes(1)))
+    @Test("Canary: processes notice a writer that forgets them", .timeLimit(.minutes(10)))
     func forgets() throws {
         var knobs = TestKnobs()
         knobs.forgetsReaders = true
-        #expect(try Self.words(knobs, milliseconds: 2_000).contains { $0.hasPrefix("bad") })
+        // A reader on a busy machine may look too rarely to meet a page that was used again.
+        let attempts = 10
+        let noticed = try (0..<attempts).contains { _ in
+            try Self.words(knobs, milliseconds: 2_000).contains { $0.hasPrefix("bad") }
+        }
+        #expect(noticed)
     }
 
-    @Test("A reader that is killed holds nothing any more", .timeLimit(.minutes(1)))
+    @Test("A reader that is killed holds nothing any more", .timeLimit(.minutes(10)))
     func killed() throws {
         let directory = try TestDirectory()
         var writer = try Writer(directory.path, TestKnobs())
