@@ -145,21 +145,25 @@ final class PageMemory: @unchecked Sendable {
     }
 
     /// Brings pages back from the mapped file to the arena: what was written there may never have reached the medium,
-    /// and is only there until the kernel needs its memory. A page that is gone is damaged for whoever asks for it.
+    /// and is only there until the kernel needs its memory. A page that is gone is damaged for whoever asks for it; one
+    /// for which there is no room stays where it is, until the next checkpoint writes it again.
     func takeBack(_ pages: [MovedPage]) {
         for moved in pages {
-            let slot = try? { () throws -> UInt32? in
-                guard let source else { return nil }
-                let page = Page(try source.load(moved.number))
-                try PageCheck.check(page, number: moved.number)
-                guard page.birth == moved.birth else { return nil }
-                let slot = try slots.withLock { try $0.take() }
-                slotAddress(slot + Self.firstSlot).copyMemory(from: page.base, byteCount: PageLayout.pageBytes)
-                return slot
-            }()
-            let place = slot.map { $0 + Self.firstSlot } ?? Self.lost
-            places[Int(moved.number)].store(place, ordering: .sequentiallyConsistent)
+            guard let page = pageInFile(moved) else {
+                places[Int(moved.number)].store(Self.lost, ordering: .sequentiallyConsistent)
+                continue
+            }
+            guard let slot = try? slots.withLock({ try $0.take() }) else { continue }
+            slotAddress(slot + Self.firstSlot).copyMemory(from: page.base, byteCount: PageLayout.pageBytes)
+            places[Int(moved.number)].store(slot + Self.firstSlot, ordering: .sequentiallyConsistent)
         }
+    }
+
+    private func pageInFile(_ moved: MovedPage) -> Page? {
+        guard let page = try? source.map({ Page(try $0.load(moved.number)) }),
+            (try? PageCheck.check(page, number: moved.number)) != nil, page.birth == moved.birth
+        else { return nil }
+        return page
     }
 }
 
