@@ -82,8 +82,11 @@ final class PageMemory: @unchecked Sendable {
     private func look(_ number: PageNumber) throws -> Page {
         guard let source, places[Int(number)].load(ordering: .acquiring) != Self.lost else { throw missing(number) }
         if let frames { return try read(number, source, frames) }
-        let page = Page(try source.load(number))
-        try PageCheck.check(page, number: number)
+        let page = try reportingDamage {
+            let page = Page(try source.load(number))
+            try PageCheck.check(page, number: number)
+            return page
+        }
         // Somebody else may have looked at the same time; both found the same.
         _ = places[Int(number)].compareExchange(
             expected: Self.unknown, desired: Self.inFile, ordering: .acquiringAndReleasing)
@@ -91,9 +94,18 @@ final class PageMemory: @unchecked Sendable {
     }
 
     private func missing(_ number: PageNumber) -> StrataError {
-        StrataError(
+        source?.foundDamage()
+        return StrataError(
             .malformed, "A page is named that is not there.",
             .init(path: source?.path, expected: "a page of the file", found: "\(number)"))
+    }
+
+    /// Tells the file of pages that are not what was written there; not of a medium that could not be read.
+    func reportingDamage<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as StrataError {
+            if error.code == .badChecksum || error.code == .malformed { source?.foundDamage() }
+            throw error
+        }
     }
 
     // MARK: Writing
@@ -176,6 +188,8 @@ struct MovedPage {
 /// Where pages come from that this process has not written.
 protocol PageSource: AnyObject, Sendable {
     var path: String { get }
+    /// A page is not what was written there.
+    func foundDamage()
     /// Of page 0; never moves. Nil if the file is not mapped.
     var base: UnsafeRawPointer? { get }
     /// The bytes of a page in the map, unchecked.
