@@ -95,8 +95,8 @@ extension Fork {
             throw StrataError(
                 .malformed, "A tree leads to a page that is none of its own.",
                 .init(
-                    position: UInt64(number) * UInt64(PageLayout.pageBytes), expected: "level \(level)",
-                    found: "level \(page.level)"))
+                    position: UInt64(number) * UInt64(PageLayout.pageBytes), page: number,
+                    expected: "level \(level)", found: "level \(page.level)"))
         }
         let own = try ownCopy(number, page)
         path.append(own)

@@ -93,7 +93,7 @@ final class PageMemory: @unchecked Sendable {
     private func missing(_ number: PageNumber) -> StrataError {
         StrataError(
             .malformed, "A page is named that is not there.",
-            .init(path: source?.path, expected: "a page of the file", found: "\(number)"))
+            .init(page: number, path: source?.path, expected: "a page of the file", found: "\(number)"))
     }
 
     // MARK: Writing
