@@ -46,7 +46,8 @@ import Testing
         #expect(throws: Refusal.self) { try store.snapshot().record(id, in: NoteRequest.database, as: anna) }
         let version = try #require(try await tasks[Self.count - 2].value.result.saves.first).get()
         let last = try #require(
-            try store.snapshot().record(id, at: version, in: NoteRequest.database, as: anna)).fields
+            try store.snapshot().record(id, at: version, in: NoteRequest.database, as: anna)
+        ).fields
         #expect(last["last"] == .int64(Int64(Self.count - 2)))
         let saved = (Self.count - 10..<Self.count - 1).map { "n\($0)" }
         #expect(Set(last.keys) == Set(saved + ["last"]))
