@@ -140,6 +140,11 @@ public struct RequestNames: Sendable, Hashable {
         }
         recordTypes = try reader.readList("the number of types") { try $0.readName("a record type") }
         keys = try reader.readList("the number of keys") { try $0.readName("a key") }
+        // Or two ordinals would mean the same, and encoding would not give these bytes again.
+        let counts = (Set(zones).count, Set(recordTypes.map(ExactName.init)).count, Set(keys.map(ExactName.init)).count)
+        guard counts == (zones.count, recordTypes.count, keys.count) else {
+            throw reader.malformed("the names of a request", expected: "each there once")
+        }
     }
 
     public static func == (left: Self, right: Self) -> Bool {

@@ -22,6 +22,8 @@ public struct StrataError: Error, Sendable, CustomStringConvertible {
         public var offset: UInt64?
         /// Byte position in the file or buffer.
         public var position: UInt64?
+        /// Number of the page in the page file.
+        public var page: UInt32?
         public var path: String?
         public var expected: String?
         public var found: String?
@@ -29,12 +31,13 @@ public struct StrataError: Error, Sendable, CustomStringConvertible {
         public var errno: Int32?
 
         public init(
-            segment: UInt64? = nil, offset: UInt64? = nil, position: UInt64? = nil, path: String? = nil,
-            expected: String? = nil, found: String? = nil, errno: Int32? = nil
+            segment: UInt64? = nil, offset: UInt64? = nil, position: UInt64? = nil, page: UInt32? = nil,
+            path: String? = nil, expected: String? = nil, found: String? = nil, errno: Int32? = nil
         ) {
             self.segment = segment
             self.offset = offset
             self.position = position
+            self.page = page
             self.path = path
             self.expected = expected
             self.found = found
@@ -60,6 +63,7 @@ public struct StrataError: Error, Sendable, CustomStringConvertible {
         if let path = context.path { parts.append("in \(path)") }
         if let segment = context.segment { parts.append("segment \(segment)") }
         if let offset = context.offset { parts.append("offset \(offset)") }
+        if let page = context.page { parts.append("page \(page)") }
         if let position = context.position { parts.append("position \(position)") }
         if let expected = context.expected { parts.append("expected \(expected)") }
         if let found = context.found { parts.append("found \(found)") }

@@ -8,6 +8,7 @@ import StrataViews
 ///
 /// Belongs to whoever has the turn to decide.
 final class Line {
+    let views: Views
     let view: RulesView
     var fold: Fold { view.fold }
     /// Where the next commit goes, if everything goes well.
@@ -18,6 +19,7 @@ final class Line {
     var indexes: IndexProgressMark
 
     init(on views: Views, after end: Position, time: Int64, losses: Int, indexes: IndexProgressMark) {
+        self.views = views
         view = RulesView(Fold(views.pages.fork()))
         self.indexes = indexes
         nextOffset = end.offset + 1
@@ -43,6 +45,14 @@ struct Batch {
     struct Entry {
         let submission: Submission
         var outcome: Outcome
+
+        /// Whether a page that is wrong is all that speaks against it.
+        var isDamaged: Bool {
+            switch outcome {
+            case .failed(let error as StrataError), .poisoned(let error as StrataError): Views.isDamage(error)
+            default: false
+            }
+        }
     }
 
     enum Outcome {
@@ -65,6 +75,8 @@ struct Batch {
     var byteCount = 0
     /// Whether what was decided stands on a state that will not be.
     var isBroken = false
+    /// A page that was found wrong on the way.
+    var damage: ViewsDamage?
     /// What of the indexes goes with the fork.
     var indexes: IndexProgressMark?
     /// The state with all of them, to be published when they are in the log; nil if there is no commit.

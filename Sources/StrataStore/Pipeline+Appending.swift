@@ -25,9 +25,14 @@ extension Pipeline {
                 snapshot = try recover(from: failure)
             }
         } catch {
-            // What is in the log is there, but no state shows it: nothing can be judged any more.
-            refuse(StrataError(.refusingWrites, "The views could not follow the log.", cause: error))
+            if let rebuilt = rebuilt(after: error) {
+                snapshot = rebuilt
+            } else {
+                // What is in the log is there, but no state shows it: nothing can be judged any more.
+                refuse(StrataError(.refusingWrites, "The views could not follow the log.", cause: error))
+            }
         }
+        reader.context.replacements?.forgetUnused()
         return answers(batch, positions, failure, snapshot)
     }
 
@@ -77,7 +82,7 @@ extension Pipeline {
         return views.pages.snapshot()
     }
 
-    private func refuse(_ error: StrataError) {
+    func refuse(_ error: StrataError) {
         state.withLock { state in
             state.refusal = state.refusal ?? error
             state.losses += 1

@@ -45,8 +45,13 @@ extension Pipeline {
                 return try add(decision, payload, time, line, &batch)
             }
         } catch {
+            note(error, &batch)
             return .failed(error)
         }
+    }
+
+    private func note(_ error: any Error, _ batch: inout Batch) {
+        if let line, batch.damage == nil { batch.damage = ViewsDamage(error, line.views) }
     }
 
     private func add(
@@ -58,6 +63,7 @@ extension Pipeline {
         } catch {
             // The fork may have half of it.
             batch.isBroken = true
+            note(error, &batch)
             return .poisoned(error)
         }
         batch.commits.append(NewCommit(id: platform.random.nextIdentifier(), time: time, payload: payload[...]))
@@ -72,6 +78,7 @@ extension Pipeline {
 
     /// No request of the batch can be done.
     func fail(_ batch: inout Batch, _ error: any Error) {
+        note(error, &batch)
         line = nil
         batch.commits = []
         for index in batch.entries.indices { batch.entries[index].outcome = .failed(error) }

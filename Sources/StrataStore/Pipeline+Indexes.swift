@@ -28,14 +28,27 @@ struct IndexState {
 
     var mark: IndexProgressMark
     var publishedEvents: UInt64 = 0
-    var hasIndexes: Bool
+    /// In the order in which they were declared.
+    private(set) var declared: [IndexID]
+    var hasIndexes: Bool { !declared.isEmpty }
     /// Whether indexes are to be brought up to date as soon as can be: a query waits, or a checkpoint.
     var isWanted = false
 
-    init(_ keeper: IndexKeeper, _ views: Views) {
+    init(_ keeper: IndexKeeper, declared: [IndexID] = []) {
         mark = IndexProgressMark(keeper: keeper, targetEvents: 0, shownEvents: 0)
-        hasIndexes = views.pages.snapshot().entryCount(ViewTree.indexCatalog) > 0
+        self.declared = declared
         isWanted = hasIndexes
+    }
+
+    /// The views were folded again, and the indexes are to be built again.
+    mutating func begin(with keeper: IndexKeeper) {
+        mark = IndexProgressMark(keeper: keeper, targetEvents: publishedEvents, shownEvents: publishedEvents)
+        isWanted = hasIndexes
+    }
+
+    mutating func declare(_ id: IndexID) {
+        if !declared.contains(id) { declared.append(id) }
+        isWanted = true
     }
 
     var lag: UInt64 { publishedEvents - mark.shownEvents }
@@ -63,19 +76,23 @@ extension Pipeline {
             releaseAppending()
         } else if log.assignsNextOffset, isOwed || indexes.lag > IndexState.tolerableLag {
             let line = currentLine()
-            // An error is that of a page; the fork then refuses everything, and whoever writes next is told.
-            _ = try? advance(
-                &line.indexes, in: line.fold.whole(), indexes.publishedEvents, limit: IndexState.owedSliceRecords)
+            do {
+                _ = try advance(
+                    &line.indexes, in: line.fold.whole(), to: line.views.pages.snapshot(), indexes.publishedEvents,
+                    limit: IndexState.owedSliceRecords)
+            } catch {
+                // That of a page; the fork then refuses everything, and the batch is judged again on new views.
+                indexDamage = ViewsDamage(error, line.views)
+            }
         }
     }
 
     /// - Returns: whether there is more to do.
     private func advance(
-        _ mark: inout IndexProgressMark, in fork: Fork, _ events: UInt64, limit: Int
+        _ mark: inout IndexProgressMark, in fork: Fork, to target: Snapshot, _ events: UInt64, limit: Int
     ) throws -> Bool {
         if !mark.isUnderWay { (mark.targetEvents, mark.isUnderWay) = (events, true) }
-        let hasMore = try mark.keeper.advance(
-            fork, to: views.pages.snapshot(), limit: limit)
+        let hasMore = try mark.keeper.advance(fork, to: target, limit: limit)
         if !hasMore { (mark.shownEvents, mark.isUnderWay) = (mark.targetEvents, false) }
         return hasMore
     }
@@ -86,9 +103,10 @@ extension Pipeline {
     private func advancePublished(limit: Int) -> Bool {
         line = nil
         var (mark, events) = state.withLock { ($0.indexes.mark, $0.indexes.publishedEvents) }
+        let views = views
         let fork = views.pages.fork()
         do {
-            var hasMore = try advance(&mark, in: fork, events, limit: limit)
+            var hasMore = try advance(&mark, in: fork, to: views.pages.snapshot(), events, limit: limit)
             let snapshot = try views.pages.publish(fork)
             hasMore = hasMore || mark.shownEvents < events
             state.withLock { state in
@@ -98,7 +116,9 @@ extension Pipeline {
             if !hasMore { checkpointer?.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: true) }
             return hasMore
         } catch {
-            // That of a page: whoever reads it next is told. Without rest it would be tried for ever.
+            // At the end of the store nobody waits for its indexes any more.
+            if !state.withLock({ $0.isClosed }), rebuilt(after: error) != nil { return true }
+            // Without rest it would be tried for ever; whoever reads the page next is told.
             state.withLock { $0.indexes.isWanted = false }
             return false
         }
@@ -163,14 +183,18 @@ extension Pipeline {
         }
         if state.withLock({ $0.isClosed }) { throw StoreGate.error }
         line = nil
-        let mark = state.withLock { $0.indexes.mark }
-        let fork = views.pages.fork()
-        try mark.keeper.declare(id, in: fork)
-        try views.pages.publish(fork)
-        state.withLock { state in
-            state.indexes.mark = mark
-            state.indexes.hasIndexes = true
-            state.indexes.isWanted = true
+        do { try publishDeclared(id) } catch {
+            guard rebuilt(after: error) != nil else { throw error }
+            try publishDeclared(id)
         }
+        state.withLock { $0.indexes.declare(id) }
+    }
+
+    private func publishDeclared(_ id: IndexID) throws {
+        let views = views
+        let keeper = state.withLock { $0.indexes.mark.keeper }
+        let fork = views.pages.fork()
+        try keeper.declare(id, in: fork)
+        try views.pages.publish(fork)
     }
 }

@@ -11,7 +11,7 @@ import StrataViews
 /// may not be published yet; whoever has the turn to *append* writes a batch, publishes its state and answers. A thread
 /// takes the first, then the second, and lets the first go. Two worker threads do so, and a synchronous caller that
 /// finds nobody at work.
-// @unchecked: `line` is touched only by whoever has the turn to decide.
+// @unchecked: `line` and `indexDamage` are touched only by whoever has the turn to decide.
 final class Pipeline: @unchecked Sendable {
     static let maximumWaitingBytes = 32 << 20
     /// Requests of about so many bytes are judged before a batch is written.
@@ -35,33 +35,41 @@ final class Pipeline: @unchecked Sendable {
         var end: Position
         var endTime: Int64
         var indexes: IndexState
+        var rebuilds = ViewsRebuilds()
     }
 
     let log: any EventLog
-    let views: Views
+    /// Replaced by whoever has the turn to append, under the lock of `state`.
+    let working: Lock<WorkingViews>
+    /// Nil where the views are in memory.
+    let rebuilder: ViewsRebuilder?
     let rules: Rules
     let platform: Platform
     let reader: SnapshotMaker
-    let checkpointer: Checkpointer?
     let state: Monitor<State>
     var line: Line?
+    /// What kept the indexes of the line from being brought up to date.
+    var indexDamage: ViewsDamage?
     private let workers = [WorkerHandle(), WorkerHandle()]
 
     init(
-        log: any EventLog, views: Views, keeper: IndexKeeper, rules: Rules, platform: Platform, reader: SnapshotMaker,
-        checkpointer: Checkpointer?
+        log: any EventLog, working: WorkingViews, indexes: IndexState, rules: Rules, platform: Platform,
+        reader: SnapshotMaker, rebuilder: ViewsRebuilder?
     ) throws {
         self.log = log
-        self.views = views
+        self.working = Lock(working)
+        self.rebuilder = rebuilder
         self.rules = rules
         self.platform = platform
         self.reader = reader
-        self.checkpointer = checkpointer
-        state = Monitor(State(end: log.end, endTime: log.endTime ?? .min, indexes: IndexState(keeper, views)))
+        state = Monitor(State(end: log.end, endTime: log.endTime ?? .min, indexes: indexes))
         for (worker, name) in zip(workers, ["strata-commit-a", "strata-commit-b"]) {
             try worker.start(name: name) { [self] in run() }
         }
     }
+
+    var views: Views { working.withLock { $0.views } }
+    var checkpointer: Checkpointer? { working.withLock { $0.checkpointer } }
 
     // MARK: Getting in
 
@@ -197,11 +205,8 @@ final class Pipeline: @unchecked Sendable {
             for admission in more.admissions { admission.open() }
             decide(more.submissions, &batch)
         }
-        decideAgainIfBroken(&batch)
-        do {
-            batch.fork = batch.commits.isEmpty ? nil : try line?.fold.stack()
-            batch.indexes = line?.indexes
-        } catch { fail(&batch, error) }
+        complete(&batch)
+        decideAgainIfDamaged(&batch)
         releaseDeciding()
         let answers = append(&batch)
         releaseAppending()
@@ -216,11 +221,21 @@ final class Pipeline: @unchecked Sendable {
         _ = views.pages.awaitRoom(milliseconds: Self.maximumRoomMilliseconds)
     }
 
+    /// Gives a batch the state that it leads to. Both turns are the caller's.
+    func complete(_ batch: inout Batch) {
+        decideAgainIfBroken(&batch)
+        do {
+            batch.fork = batch.commits.isEmpty ? nil : try line?.fold.stack()
+            batch.indexes = line?.indexes
+        } catch { fail(&batch, error) }
+    }
+
     /// Both turns are the caller's. If a batch in front was lost, this one stood on nothing.
     private func decideAgainIfBroken(_ batch: inout Batch) {
         while batch.isBroken || line.map({ line in state.withLock { $0.losses } != line.losses }) ?? false {
             line = nil
             var again = Batch()
+            again.damage = batch.damage
             var waiting: [Submission] = []
             for entry in batch.entries {
                 if case .poisoned = entry.outcome {

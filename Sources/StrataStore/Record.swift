@@ -16,32 +16,37 @@ public struct Record: Sendable {
     let header: RecordHeader
     private let bytes: [UInt8]
     private let snapshot: Snapshot
-    private let names: NameDirectory
+    private let context: SnapshotContext
     /// Nil for all.
     private let desiredKeys: Set<UInt32>?
 
     init(
-        _ id: RecordID, _ database: DatabaseID, _ bytes: [UInt8], _ snapshot: Snapshot, _ names: NameDirectory,
+        _ id: RecordID, _ database: DatabaseID, _ bytes: [UInt8], _ snapshot: Snapshot, _ context: SnapshotContext,
         desiredKeys: Set<UInt32>?
     ) throws {
         self.id = id
         self.database = database
         self.bytes = bytes
         self.snapshot = snapshot
-        self.names = names
+        self.context = context
         self.desiredKeys = desiredKeys
         header = try bytes.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).header() }
     }
 
-    public var type: String { get throws { try names.text(5, header.type, in: snapshot) } }
+    /// Looks up a name. Names never change, so that any later state has them too.
+    private func naming<Result>(_ body: (NameDirectory, Snapshot) throws -> Result) throws -> Result {
+        try context.reading(snapshot, acceptsNewer: true) { try body(context.names, $0) }
+    }
+
+    public var type: String { get throws { try naming { try $0.text(5, header.type, in: $1) } } }
     /// Microseconds since 1970.
     public var created: Int64 { header.created }
     public var modified: Int64 { header.modified }
-    public var createdBy: String { get throws { try names.user(header.createdBy, in: snapshot) } }
-    public var modifiedBy: String { get throws { try names.user(header.modifiedBy, in: snapshot) } }
+    public var createdBy: String { get throws { try naming { try $0.user(header.createdBy, in: $1) } } }
+    public var modifiedBy: String { get throws { try naming { try $0.user(header.modifiedBy, in: $1) } } }
     /// Name of the device that saved it last; empty if that is not known.
     public var modifiedWith: String {
-        get throws { header.modifiedWith == 0 ? "" : try names.text(2, header.modifiedWith, in: snapshot) }
+        get throws { header.modifiedWith == 0 ? "" : try naming { try $0.text(2, header.modifiedWith, in: $1) } }
     }
 
     /// Name of the parent, which is in the same zone.
@@ -60,7 +65,7 @@ public struct Record: Sendable {
     /// The value of a key; nil if the record has none, or it was not desired.
     public subscript(key: String) -> FieldValue? {
         get throws {
-            guard let field = try names.ordinal(of: .field(key), in: snapshot), isDesired(UInt32(field)) else {
+            guard let field = try naming({ try $0.ordinal(of: .field(key), in: $1) }), isDesired(UInt32(field)) else {
                 return nil
             }
             return try withView { try $0.fields().value(of: UInt32(field)) }
@@ -73,11 +78,11 @@ public struct Record: Sendable {
     public func forEachField(_ body: (_ key: String, _ value: FieldValue) throws -> Void) throws {
         try bytes.withUnsafeBytes { bytes in
             let table = try RecordStateView(bytes, in: 0..<bytes.count).fields()
-            let known = names.knownFields
+            let known = context.names.knownFields
             for index in 0..<table.count where isDesired(table.ordinal(at: index)) {
                 let field = Int(table.ordinal(at: index))
                 let known = field < known.count ? known[field] : nil
-                let key = try known ?? names.text(6, UInt64(field), in: snapshot)
+                let key = try known ?? naming { try $0.text(6, UInt64(field), in: $1) }
                 try body(key, try FieldValue(decoding: bytes, in: try table.range(at: index)))
             }
         }

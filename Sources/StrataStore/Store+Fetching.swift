@@ -8,6 +8,8 @@ extension Store {
         _ ids: [RecordID], in database: DatabaseID, desiredKeys: [String]? = nil, as actor: Actor
     ) throws -> [Result<Record, Refusal>] {
         try options.rules.checkItemCount(ids.count)
-        return try snapshot().records(ids, in: database, desiredKeys: desiredKeys, as: actor)
+        var newest = snapshot()
+        newest.acceptsNewer = true
+        return try newest.records(ids, in: database, desiredKeys: desiredKeys, as: actor)
     }
 }

@@ -75,11 +75,7 @@ public final class Store: Sendable {
     public convenience init(
         on log: any EventLog, options: StoreOptions = .service, platform: Platform = Platform()
     ) throws {
-        let views = try Views.inMemory(log, options: options.pages)
-        let engine = try StoreEngine(
-            log: log, views: views, keeper: IndexKeeper(views.pages.snapshot()), options: options, platform: platform,
-            opening: nil)
-        self.init(engine, nil)
+        self.init(try StoreEngine(inMemory: log, options, platform), nil)
     }
 
     // MARK: Writing
@@ -142,14 +138,21 @@ public final class Store: Sendable {
     /// Declares an index on a field of a record type; it is built from then on, a little at a time.
     public func declareIndex(type: String, field: String) throws {
         try requireWritable()
-        let trees = views.pages.snapshot()
-        guard let type = try trees.ordinal(of: .recordType(type)), let field = try trees.ordinal(of: .field(field))
-        else {
+        let ordinals = try engine.reader.context.reading(views.pages.snapshot(), acceptsNewer: true) { trees in
+            (type: try trees.ordinal(of: .recordType(type)), field: try trees.ordinal(of: .field(field)))
+        }
+        guard let type = ordinals.type, let field = ordinals.field else {
             throw StrataError(
                 .invalidArgument, "Only fields that some record has had can be indexed.",
                 .init(found: "\(type).\(field)"))
         }
         try pipeline.declareIndex(IndexID(type: type, .field(UInt32(field))))
+    }
+
+    /// How often a damaged page had the state folded again from the log since the store was opened, and what the last
+    /// one was. Requests only wait for that; but the disk should not be trusted much longer.
+    public var rebuilds: (count: Int, lastReason: StrataError?) {
+        pipeline.state.withLock { ($0.rebuilds.count, $0.rebuilds.lastReason) }
     }
 
     /// How many events the indexes do not show yet.

@@ -18,10 +18,7 @@ extension StoreEngine {
         at path: String, _ options: StoreOptions, _ platform: Platform, _ progress: (Replay.Progress) -> Void
     ) throws -> StoreEngine {
         let log = FollowedLog(try LogReader.open(at: path, platform: platform))
-        let views = try Views.inMemory(log, options: options.pages, progress: progress)
-        return try StoreEngine(
-            log: log, views: views, keeper: IndexKeeper(views.pages.snapshot()), options: options, platform: platform,
-            opening: nil)
+        return try StoreEngine(inMemory: log, options, platform, progress)
     }
 
     /// Folds what another process has written since; returns whether there was anything.

@@ -8,27 +8,38 @@ import StrataViews
 final class StoreEngine: Sendable {
     let options: StoreOptions
     let log: any EventLog
-    let views: Views
     let pipeline: Pipeline
     let reader: SnapshotMaker
-    private let checkpointer: Checkpointer?
     let opening: Store.Opening?
     /// Held while one thread folds what another process wrote; it counts the times.
     let refreshes = Lock(0)
 
-    init(
-        log: any EventLog, views: Views, keeper: IndexKeeper, options: StoreOptions, platform: Platform,
-        opening: Store.Opening?
+    var views: Views { pipeline.views }
+
+    private init(
+        _ log: any EventLog, _ working: WorkingViews, _ indexes: IndexState, _ options: StoreOptions,
+        _ platform: Platform, _ rebuilder: ViewsRebuilder?, _ opening: Store.Opening?
     ) throws {
         self.log = log
-        self.views = views
         self.options = options
         self.opening = opening
-        reader = SnapshotMaker(names: NameDirectory(), history: RecordHistory(log), gate: StoreGate())
-        checkpointer = opening == nil ? nil : try Checkpointer(views, policy: options.checkpoints)
+        let replacements = rebuilder.map { SnapshotReplacements($0) }
+        reader = SnapshotMaker(context: SnapshotContext(RecordHistory(log), replacements), gate: StoreGate())
         pipeline = try Pipeline(
-            log: log, views: views, keeper: keeper, rules: options.rules, platform: platform, reader: reader,
-            checkpointer: checkpointer)
+            log: log, working: working, indexes: indexes, rules: options.rules, platform: platform, reader: reader,
+            rebuilder: rebuilder)
+        replacements?.begin(pipeline)
+    }
+
+    /// An engine whose views are in memory.
+    convenience init(
+        inMemory log: any EventLog, _ options: StoreOptions, _ platform: Platform,
+        _ progress: (Replay.Progress) -> Void = { _ in }
+    ) throws {
+        let views = try Views.inMemory(log, options: options.pages, progress: progress)
+        try self.init(
+            log, WorkingViews(views: views, checkpointer: nil), IndexState(IndexKeeper(views.pages.snapshot())),
+            options, platform, nil, nil)
     }
 
     /// Folds what the newest checkpoint lacks of a log that was just opened, which it closes if that fails.
@@ -40,9 +51,14 @@ final class StoreEngine: Sendable {
             let opened = try Views.open(
                 log, store: log.identity.storeID, in: path, platform: platform, options: options.pages,
                 progress: progress)
+            let checkpointer = try Checkpointer(opened.views, policy: options.checkpoints)
+            let rebuilder = ViewsRebuilder(
+                log: log, directory: path, platform: platform, options: options.pages,
+                checkpoints: options.checkpoints)
             return try StoreEngine(
-                log: log, views: opened.views, keeper: opened.keeper, options: options, platform: platform,
-                opening: Store.Opening(recovery: log.recovery, views: opened.finding, reasons: opened.reasons))
+                log, WorkingViews(views: opened.views, checkpointer: checkpointer),
+                IndexState(opened.keeper, declared: opened.indexes), options, platform, rebuilder,
+                Store.Opening(recovery: log.recovery, views: opened.finding, reasons: opened.reasons))
         } catch {
             try? log.close()
             throw error
@@ -53,9 +69,12 @@ final class StoreEngine: Sendable {
     func close() throws {
         pipeline.close()
         reader.gate.close()
+        reader.context.replacements?.end()
         // The log has everything, so a checkpoint that fails costs the next opening time and nothing else.
         var failure: (any Error)?
-        do { try checkpointer?.stop() } catch { failure = error }
+        do { try pipeline.checkpointer?.stop() } catch let error as StrataError where Views.isDamage(error) {
+            do { try pipeline.rebuilder?.setAside() } catch { failure = error }
+        } catch { failure = error }
         try log.close()
         if let failure { throw failure }
     }

@@ -11,17 +11,24 @@ import StrataViews
 /// ```
 public struct StoreSnapshot: Sendable {
     public let trees: Snapshot
-    let names: NameDirectory
-    let history: RecordHistory
+    let context: SnapshotContext
     var gate: StoreGate
+    /// Whether a later state will do where a page of this one is damaged.
+    var acceptsNewer = false
+    private var names: NameDirectory { context.names }
+
+    /// Reads the trees, or where they are damaged the same state made again.
+    private func reading<Result>(_ body: (Snapshot) throws -> Result) throws -> Result {
+        try gate.requireOpen()
+        return try context.reading(trees, acceptsNewer: acceptsNewer, body)
+    }
 
     /// The last commit that the state has.
     public var offset: UInt64 { trees.foldedOffset(ViewTree.records) }
 
     /// Both digests of the state; costs as much as there are zones.
     public func digests() throws -> Digests {
-        try gate.requireOpen()
-        return try trees.digests()
+        try reading { try $0.digests() }
     }
 
     // MARK: Records
@@ -31,9 +38,9 @@ public struct StoreSnapshot: Sendable {
     public func record(
         _ id: RecordID, in database: DatabaseID, desiredKeys: [String]? = nil, as actor: Actor
     ) throws -> Record {
-        try gate.requireOpen()
-        let place = try names.place(database, actor, in: trees)
-        return try record(id, place, try keys(desiredKeys)).get()
+        try reading { trees in
+            try record(id, try names.place(database, actor, in: trees), try keys(desiredKeys, trees), trees).get()
+        }
     }
 
     /// A result for each id, in their order (B110, B112).
@@ -42,19 +49,20 @@ public struct StoreSnapshot: Sendable {
     public func records(
         _ ids: [RecordID], in database: DatabaseID, desiredKeys: [String]? = nil, as actor: Actor
     ) throws -> [Result<Record, Refusal>] {
-        try gate.requireOpen()
-        let place = try names.place(database, actor, in: trees)
-        let keys = try keys(desiredKeys)
-        return try ids.map { try record($0, place, keys) }
+        try reading { trees in
+            let place = try names.place(database, actor, in: trees)
+            let keys = try keys(desiredKeys, trees)
+            return try ids.map { try record($0, place, keys, trees) }
+        }
     }
 
-    private func keys(_ desired: [String]?) throws -> Set<UInt32>? {
+    private func keys(_ desired: [String]?, _ trees: Snapshot) throws -> Set<UInt32>? {
         guard let desired else { return nil }
         return Set(try desired.compactMap { try names.ordinal(of: .field($0), in: trees).map { UInt32($0) } })
     }
 
     private func record(
-        _ id: RecordID, _ place: Place, _ keys: Set<UInt32>?
+        _ id: RecordID, _ place: Place, _ keys: Set<UInt32>?, _ trees: Snapshot
     ) throws -> Result<Record, Refusal> {
         let (zone, refusal) = try place.zone(id.zone, trees, names)
         if let refusal { return .failure(refusal) }
@@ -62,26 +70,30 @@ public struct StoreSnapshot: Sendable {
             try trees.withRecord(RecordKey(zone: zone, name: id.name)) { [UInt8]($0) }
         }
         guard let bytes else { return .failure(Refusal(.unknownItem, "Record not found: \(id.name)")) }
-        return .success(try Record(id, place.database, bytes, trees, names, desiredKeys: keys))
+        return .success(try Record(id, place.database, bytes, trees, context, desiredKeys: keys))
     }
 
     /// A record as one of its versions had it, rebuilt from the log; nil if the log does not have it (any more).
     public func record(
         _ id: RecordID, at version: Version, in database: DatabaseID, as actor: Actor
     ) throws -> Record? {
-        try gate.requireOpen()
-        let place = try names.place(database, actor, in: trees)
-        guard let zone = try place.zone(id.zone, trees, names).ordinal,
-            let bytes = try history.state(of: RecordKey(zone: zone, name: id.name), at: version, trees)
-        else { return nil }
-        return try Record(id, place.database, bytes, trees, names, desiredKeys: nil)
+        try reading { trees in
+            let place = try names.place(database, actor, in: trees)
+            guard let zone = try place.zone(id.zone, trees, names).ordinal,
+                let bytes = try context.history.state(of: RecordKey(zone: zone, name: id.name), at: version, trees)
+            else { return nil }
+            return try Record(id, place.database, bytes, trees, context, desiredKeys: nil)
+        }
     }
 
     // MARK: Zones
 
     /// All zones of a database, in the order in which they were first made (B37).
     public func zones(in database: DatabaseID, as actor: Actor) throws -> [Zone] {
-        try gate.requireOpen()
+        try reading { try zones(in: database, actor, $0) }
+    }
+
+    private func zones(in database: DatabaseID, _ actor: Actor, _ trees: Snapshot) throws -> [Zone] {
         let place = try names.place(database, actor, in: trees)
         guard database.scope != .shared else { return [] }
         var zones: [Zone] = []
@@ -97,14 +109,15 @@ public struct StoreSnapshot: Sendable {
     }
 
     public func zone(_ id: ZoneID, in database: DatabaseID, as actor: Actor) throws -> Zone {
-        try gate.requireOpen()
-        let place = try names.place(database, actor, in: trees)
-        let (ordinal, refusal) = try place.zone(id, trees, names)
-        if let refusal { throw refusal }
-        guard let ordinal, let row = try trees.zoneRow(place.ordinal, ordinal) else {
-            return .unwrittenDefault
+        try reading { trees in
+            let place = try names.place(database, actor, in: trees)
+            let (ordinal, refusal) = try place.zone(id, trees, names)
+            if let refusal { throw refusal }
+            guard let ordinal, let row = try trees.zoneRow(place.ordinal, ordinal) else {
+                return .unwrittenDefault
+            }
+            return Zone(ZoneID(id.name), row)
         }
-        return Zone(ZoneID(id.name), row)
     }
 }
 

@@ -30,6 +30,7 @@ extension Checkpoints {
     /// it has, so that those who do not need the page are served.
     func setAside() {
         state.withLock { state in
+            guard !state.isDamaged else { return }
             state.isDamaged = true
             // The name is another file's if this one was replaced. If it fails, whoever opens it next finds it again.
             if !state.isReplaced { try? PageStore.setAside(in: directory, files: files) }

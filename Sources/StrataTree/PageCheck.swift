@@ -128,6 +128,8 @@ enum PageCheck {
     ) -> StrataError {
         StrataError(
             code, message,
-            .init(position: UInt64(number) * UInt64(PageLayout.pageBytes), expected: expected, found: found))
+            .init(
+                position: UInt64(number) * UInt64(PageLayout.pageBytes), page: number, expected: expected, found: found)
+        )
     }
 }

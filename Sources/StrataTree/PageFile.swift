@@ -57,7 +57,8 @@ final class PageFile: PageSource, @unchecked Sendable {
     }
 
     private func missing(_ number: PageNumber) -> StrataError {
-        StrataError(.malformed, "A page is named that is not there.", .init(path: path, found: "\(number)"))
+        StrataError(
+            .malformed, "A page is named that is not there.", .init(page: number, path: path, found: "\(number)"))
     }
 
     // MARK: Growing

@@ -97,7 +97,7 @@ final class PageMemory: @unchecked Sendable {
         source?.foundDamage()
         return StrataError(
             .malformed, "A page is named that is not there.",
-            .init(path: source?.path, expected: "a page of the file", found: "\(number)"))
+            .init(page: number, path: source?.path, expected: "a page of the file", found: "\(number)"))
     }
 
     /// Tells the file of pages that are not what was written there; not of a medium that could not be read.

@@ -25,13 +25,30 @@ public final class PageStore: Sendable {
 
     /// A store that leaves nothing behind.
     public static func inMemory(options: PageStoreOptions = PageStoreOptions()) throws -> PageStore {
-        let memory = try PageMemory(
-            capacity: options.maximumPages, slotCapacity: options.maximumArenaPages, source: nil)
+        try PageStore(
+            PageMemory(capacity: options.maximumPages, slotCapacity: options.maximumArenaPages, source: nil), options)
+    }
+
+    /// A store that leaves nothing behind, and keeps what is beyond `maximumMemoryPages` in a file without a name.
+    public static func temporary(
+        in directory: String, files: any FileSystem, options: PageStoreOptions = PageStoreOptions()
+    ) throws -> PageStore {
+        try PageStore(
+            PageMemory(
+                capacity: options.maximumPages, slotCapacity: options.maximumArenaPages, source: nil,
+                memorySlots: options.maximumMemoryPages,
+                spill: SpillFile(files: files, path: viewsPath(directory) + ".spill")), options)
+    }
+
+    private convenience init(_ memory: PageMemory, _ options: PageStoreOptions) {
         let core = PageCore(
             memory: memory, ledger: PageLedger(pageCount: 2, capacity: options.maximumPages), lastEpoch: 1)
         core.pin(1)
-        return PageStore(core: core, newest: Snapshot(core: core, epoch: 1, roots: TreeRoots()))
+        self.init(core: core, newest: Snapshot(core: core, epoch: 1, roots: TreeRoots()))
     }
+
+    /// Whether a state is one of this store, or of a fork of it.
+    public func isSource(of snapshot: Snapshot) -> Bool { snapshot.core === core }
 
     /// The newest published state.
     public func snapshot() -> Snapshot { newest.withLock { $0 } }

@@ -43,6 +43,10 @@ extension PageStore {
     /// Whether a page of the file turned out to be damaged: the file has been put away, and opening makes another one.
     public var isDamaged: Bool { checkpoints?.state.withLock { $0.isDamaged } ?? false }
 
+    /// The name of the file is another store's from now on: this one writes no checkpoint any more, and leaves the name
+    /// alone whatever it finds in its own pages. Those who read it still may go on.
+    public func giveUpFile() { checkpoints?.state.withLock { $0.isReplaced = true } }
+
     /// The dirty pages of the newest state: those that a checkpoint would write now.
     public var writablePages: Int { core.withLedger { ($0.writableCount, []) } }
 

@@ -81,7 +81,7 @@ extension PageMemory {
         return StrataError(
             .malformed, "A tree leads to a page that is none of its own.",
             .init(
-                position: UInt64(number) * UInt64(PageLayout.pageBytes), expected: "level \(expected)",
+                position: UInt64(number) * UInt64(PageLayout.pageBytes), page: number, expected: "level \(expected)",
                 found: "level \(found)"))
     }
 

@@ -92,13 +92,25 @@ public final class Checkpointer: Sendable {
     /// - Throws: what kept the last one from being written; the log has everything all the same.
     public func stop() throws {
         state.withLock { $0.isStopping = true }
+        join()
+        if let failure { throw failure }
+    }
+
+    private func join() {
         state.notifyAll()
         let worker = thread.withLock { thread in
             defer { thread = nil }
             return thread
         }
         worker?.join()
-        if let failure { throw failure }
+    }
+
+    /// Ends the thread and writes nothing more: what the states are made of is no good. A checkpoint that is being
+    /// written comes to its end first.
+    public func abandon() {
+        state.withLock { ($0.isStopping, $0.newest) = (true, nil) }
+        join()
+        views.pages.giveUpFile()
     }
 
     private func run() {

@@ -9,6 +9,11 @@ extension Fold {
             guard known == interned.name else { throw Self.doubleName(expected: "\(known)", found: "\(interned.name)") }
             return
         }
+        guard !used.has(interned) else {
+            throw StrataError(
+                .malformed, "A name comes behind an event that uses its ordinal.",
+                .init(found: "ordinal \(interned.ordinal) of namespace \(namespace)"))
+        }
         guard try interned.ordinal == 1 || fork.name(namespace, interned.ordinal - 1) != nil else {
             throw StrataError(
                 .malformed, "A name leaves out an ordinal.",

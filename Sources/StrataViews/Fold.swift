@@ -23,6 +23,9 @@ public final class Fold {
     public private(set) var fork: Fork
     var records = RecordFold()
     var slice = RecordSlice()
+    /// The highest ordinals that events have used before they were folded: a name for one of them would come too late,
+    /// which folding in the order of keys does not see.
+    var used = UsedOrdinals()
     /// Whether a part of a commit was applied, and the rest could not be: such a state must not be published.
     private var isTorn = false
     private let limits: SliceLimits
@@ -121,10 +124,11 @@ public final class Fold {
         case .recordSaved, .recordDeleted:
             var reader = ByteReader(body)
             let zone = try reader.readVarint("the zone of an event")
-            _ = try reader.readVarint("the type of a record event")
+            let type = try reader.readVarint("the type of a record event")
             let name = UnsafeRawBufferPointer(
                 rebasing: body[try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)])
             guard isText(name) else { throw reader.malformed("a record name", expected: "valid UTF-8") }
+            used.add(place, zone: zone, type: type)
             slice.append(kind, zone: zone, name: name, body: body, at: place)
         case .nameInterned: try applyName(body)
         case .zoneSaved, .zoneDeleted:

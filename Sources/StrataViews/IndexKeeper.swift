@@ -47,6 +47,16 @@ public struct IndexKeeper: Sendable {
         if !isKnown { try IndexCatalog.put(id, .building(below: []), in: fork) }
     }
 
+    /// The indexes that have been declared.
+    public static func declared(in snapshot: Snapshot) throws -> [IndexID] {
+        var ids: [IndexID] = []
+        try snapshot.scan(ViewTree.indexCatalog) { key, _ in
+            ids.append(try IndexID(key: key))
+            return true
+        }
+        return ids
+    }
+
     /// Removes an index with its rows.
     public func remove(_ id: IndexID, databases: [UInt64], in fork: Fork) throws {
         _ = try id.key.withUnsafeBytes { try fork.delete(ViewTree.indexCatalog, $0) }

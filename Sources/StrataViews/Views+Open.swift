@@ -14,6 +14,8 @@ public struct OpenedViews: Sendable {
     public let checkpointOffset: UInt64
     /// Knows which records the indexes show. After a checkpoint in which they were behind they are built anew.
     public let keeper: IndexKeeper
+    /// Those that have been declared.
+    public let indexes: [IndexID]
 }
 
 extension Views {
@@ -92,11 +94,7 @@ extension Views {
         }
         return OpenedViews(
             views: views, finding: opened.finding, reasons: reasons,
-            checkpointOffset: opened.checkpoint?.position.offset ?? 0, keeper: IndexKeeper(indexed))
-    }
-
-    /// Whether pages are wrong, rather than the log or the access to either.
-    private static func isDamage(_ error: StrataError) -> Bool {
-        error.code == .badChecksum || (error.code == .malformed && error.context.offset == nil)
+            checkpointOffset: opened.checkpoint?.position.offset ?? 0, keeper: IndexKeeper(indexed),
+            indexes: try IndexKeeper.declared(in: indexed))
     }
 }

@@ -100,6 +100,27 @@ struct RequestShapeTests {
         #expect(refused > 0 && read > 0)
     }
 
+    @Test("A name that a table has twice is refused", arguments: 0..<3)
+    func doubleNames(table: Int) throws {
+        func encoded(_ second: String) throws -> [UInt8] {
+            var names = RequestNames()
+            for name in ["first", second] {
+                switch table {
+                case 0: _ = names.ordinal(of: ZoneID(name))
+                case 1: _ = names.ordinal(ofType: name)
+                default: _ = names.ordinal(ofKey: name)
+                }
+            }
+            let body = ModifyZonesRequest()
+            return try Request(database: DatabaseID(.private), names: names, .modifyZones(body)).encoded()
+        }
+        var bytes = try encoded("other")
+        #expect(try Request(decoding: bytes[...]).names == Request(decoding: bytes[...]).names)
+        let place = try #require((0..<bytes.count - 4).first { Array(bytes[$0..<$0 + 5]) == Array("other".utf8) })
+        bytes.replaceSubrange(place..<place + 5, with: "first".utf8)
+        #expect(thrownError { _ = try Request(decoding: bytes[...]) }?.code == .malformed)
+    }
+
     @Test("Noise is refused with an error of the engine, or gives a shape")
     func noise() throws {
         let start = try Self.sample().encoded()

@@ -101,6 +101,27 @@ struct BadLogTests {
             })
     }
 
+    @Test("Names that come behind their first use")
+    func lateNames() throws {
+        try check(
+            .malformed,
+            { fixture in
+                let name = InternedName(ordinal: 2, name: .recordType("Late"))
+                return [try created(fixture.key("b"), type: 2).event(), name.event]
+            })
+        try check(
+            .malformed,
+            { fixture in
+                let name = InternedName(ordinal: 4, name: .zone(database: 1, owner: 1, "late"))
+                let zone = try ZoneSavedEvent(zone: 4, database: 1).event()
+                return [try created(fixture.key("b", zone: 4)).event(), name.event, zone]
+            })
+        // In time, and once more.
+        let fixture = try Fixture()
+        let name = InternedName(ordinal: 2, name: .recordType("Timely")).event
+        #expect(try fixture.error([name, try created(fixture.key("b"), type: 2).event(), name]) == nil)
+    }
+
     @Test("Versions that do not follow")
     func versions() throws {
         let wrong = Version(offset: 1, eventIndex: 0)

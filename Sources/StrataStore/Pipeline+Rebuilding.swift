@@ -1,0 +1,104 @@
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// Views in which a page is damaged are replaced by others, folded from the log (docs/architecture.md §5).
+extension Pipeline {
+    /// Puts new views in the place of damaged ones, unless somebody has done so. The caller has the turn to append, so
+    /// that nobody publishes meanwhile; whoever decides stands on a line that is lost.
+    ///
+    /// - Throws: ``StrataError`` if that is impossible. Nothing is written any more then.
+    func rebuildViews(_ damage: ViewsDamage) throws {
+        let before = working.withLock { $0 }
+        guard damage.views === before.views else { return }
+        guard let rebuilder else { throw damage.error }
+        let indexes = try state.withLock { state in
+            try state.rebuilds.requireChance(after: damage.error)
+            state.rebuilds.count += 1
+            state.rebuilds.lastReason = damage.error
+            return state.indexes.declared
+        }
+        // Before the file is put away: a checkpoint may put another in its place.
+        before.checkpointer?.abandon()
+        do {
+            let opened = try rebuilder.rebuilt()
+            try declare(indexes, in: opened.views)
+            let checkpointer = try Checkpointer(opened.views, policy: rebuilder.checkpoints)
+            checkpointer.didPublish(opened.views.pages.snapshot(), bytes: 0, events: 0, hasAllIndexes: indexes.isEmpty)
+            take(WorkingViews(views: opened.views, checkpointer: checkpointer))
+        } catch {
+            let cause = error as? StrataError
+            let failure = StrataError(
+                cause?.code ?? .inputOutput, "A page of the views is damaged, and they could not be folded again.",
+                cause?.context ?? .init(), cause: error)
+            state.withLock { $0.rebuilds.failure = failure }
+            refuse(failure)
+            throw failure
+        }
+    }
+
+    private func declare(_ indexes: [IndexID], in views: Views) throws {
+        if indexes.isEmpty { return }
+        let fork = views.pages.fork()
+        let keeper = IndexKeeper(views.pages.snapshot())
+        for id in indexes { try keeper.declare(id, in: fork) }
+        try views.pages.publish(fork)
+    }
+
+    private func take(_ new: WorkingViews) {
+        // Indexes without rows show any state.
+        let keeper = IndexKeeper(new.views.pages.snapshot())
+        state.withLock { state in
+            working.withLock { $0 = new }
+            state.losses += 1
+            if state.refusal == nil { (state.end, state.endTime) = (log.end, log.endTime ?? state.endTime) }
+            state.indexes.begin(with: keeper)
+        }
+        state.notifyAll()
+    }
+
+    /// The newest views, folded again if `broken` is a state of them. The caller has no turn.
+    func viewsWithout(_ broken: Snapshot, because error: StrataError) throws -> Views {
+        let views = views
+        guard views.pages.isSource(of: broken), let damage = ViewsDamage(error, views) else { return views }
+        state.withLock { $0.turnWaiters += 1 }
+        try state.wait { state -> Void? in
+            if state.isClosed {
+                state.turnWaiters -= 1
+                throw StoreGate.error
+            }
+            if state.isAppending { return nil }
+            state.isAppending = true
+            state.turnWaiters -= 1
+            return ()
+        }
+        defer { releaseAppending() }
+        try rebuildViews(damage)
+        return self.views
+    }
+
+    /// Folds the views again and judges all of a batch once more, if a page was found damaged on the way. Nothing of it
+    /// is in the log yet. Both turns are the caller's.
+    func decideAgainIfDamaged(_ batch: inout Batch) {
+        let found = batch.damage ?? indexDamage ?? checkpointer?.failure.flatMap { ViewsDamage($0, views) }
+        indexDamage = nil
+        guard let found, rebuilder != nil else { return }
+        do { try rebuildViews(found) } catch {
+            for index in batch.entries.indices where batch.entries[index].isDamaged {
+                batch.entries[index].outcome = .failed(error)
+            }
+            return
+        }
+        line = nil
+        let submissions = batch.submissions
+        batch = Batch()
+        decide(submissions, &batch)
+        complete(&batch)
+    }
+
+    /// After commits are in the log that no state shows yet: new views show them. The caller has the turn to append.
+    func rebuilt(after error: any Error) -> Snapshot? {
+        guard let damage = ViewsDamage(error, views), (try? rebuildViews(damage)) != nil else { return nil }
+        return views.pages.snapshot()
+    }
+}

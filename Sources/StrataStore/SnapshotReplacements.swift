@@ -1,0 +1,66 @@
+import StrataModel
+import StrataSystem
+import StrataTree
+import StrataViews
+
+/// The same states again, for readers who met a damaged page (docs/architecture.md §5).
+final class SnapshotReplacements: Sendable {
+    private struct Replacement {
+        /// What it stands for, as long as somebody holds that.
+        weak var broken: Snapshot?
+        var state: Snapshot
+    }
+
+    private let rebuilder: ViewsRebuilder
+    /// Set while the store is open.
+    private let pipeline: Lock<Pipeline?> = Lock(nil)
+    private let replacements: Lock<[Replacement]> = Lock([])
+    /// Held while a state is folded.
+    private let folding = Lock(())
+
+    init(_ rebuilder: ViewsRebuilder) { self.rebuilder = rebuilder }
+
+    func begin(_ pipeline: Pipeline) { self.pipeline.withLock { $0 = pipeline } }
+
+    func end() {
+        pipeline.withLock { $0 = nil }
+        replacements.withLock { $0 = [] }
+    }
+
+    /// Lets go of what stood for states that nobody holds any more.
+    func forgetUnused() {
+        let unused = replacements.withLock { all -> [Replacement] in
+            if all.isEmpty { return [] }
+            defer { all.removeAll { $0.broken == nil } }
+            return all.filter { $0.broken == nil }
+        }
+        // Outside of the lock: a state has an end of its own.
+        _ = unused
+    }
+
+    /// A state that can be read where a page of `broken` cannot: the same one, or the newest if that will do too.
+    ///
+    /// - Throws: ``StrataError`` if the views or that state cannot be folded again.
+    func replacement(for broken: Snapshot, because damage: StrataError, acceptsNewer: Bool) throws -> Snapshot {
+        guard let pipeline = pipeline.withLock({ $0 }) else { throw StoreGate.error }
+        forgetUnused()
+        let newest = try pipeline.viewsWithout(broken, because: damage).pages.snapshot()
+        if acceptsNewer { return newest }
+        // One after the other, so that those who ask for the same state fold it once.
+        return try folding.withLock { _ in
+            if let known = replacements.withLock({ all in all.first { $0.broken === broken }?.state }) { return known }
+            let offset = broken.foldedOffset(ViewTree.records)
+            let state = newest.foldedOffset(ViewTree.records) == offset ? newest : try rebuilder.state(at: offset)
+            keep(state, for: broken)
+            return state
+        }
+    }
+
+    private func keep(_ state: Snapshot, for broken: Snapshot) {
+        replacements.withLock { all in
+            // It may have stood for another one itself.
+            for index in all.indices where all[index].state === broken { all[index].state = state }
+            all.append(Replacement(broken: broken, state: state))
+        }
+    }
+}

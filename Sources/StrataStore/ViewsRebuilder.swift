@@ -1,0 +1,64 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+import StrataTree
+import StrataViews
+
+/// What it takes to fold the views of an open store again.
+struct ViewsRebuilder: Sendable {
+    let log: SegmentedLog
+    let directory: String
+    let platform: Platform
+    let options: PageStoreOptions
+    let checkpoints: Checkpointer.Policy
+
+    func rebuilt() throws -> OpenedViews {
+        try Views.rebuild(
+            log, store: log.identity.storeID, in: directory, platform: platform, options: options)
+    }
+
+    func state(at offset: UInt64) throws -> Snapshot {
+        try Views.state(of: log, at: offset, in: directory, platform: platform, options: options)
+    }
+
+    func setAside() throws { try PageStore.setAside(in: directory, files: platform.files) }
+}
+
+/// The views that a store works with, until others are folded in their place.
+struct WorkingViews: Sendable {
+    let views: Views
+    let checkpointer: Checkpointer?
+}
+
+/// A page that turned out wrong, and the views that it is one of.
+struct ViewsDamage: Sendable {
+    let error: StrataError
+    let views: Views
+
+    /// Nil if the error is of another kind.
+    init?(_ error: any Error, _ views: Views) {
+        guard let error = error as? StrataError, Views.isDamage(error) else { return nil }
+        self.error = error
+        self.views = views
+    }
+}
+
+/// What became of damaged views while the store was open.
+struct ViewsRebuilds: Sendable {
+    /// Whoever meets more damage than that has a disk that should not be trusted, and is told.
+    static let maximumCount = 5
+
+    var count = 0
+    var lastReason: StrataError?
+    /// Why the last try failed; there is no other.
+    var failure: StrataError?
+
+    /// - Throws: ``StrataError`` if the views are not to be folded again.
+    func requireChance(after damage: StrataError) throws {
+        if let failure { throw failure }
+        guard count >= Self.maximumCount else { return }
+        throw StrataError(
+            damage.code, "The views were damaged too often to be folded again while the store is open.",
+            damage.context, cause: damage)
+    }
+}

@@ -1,0 +1,52 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+import StrataTree
+
+extension Views {
+    /// Whether pages are wrong, rather than the log or the access to either. Of what does not name its page, all that
+    /// the log finds wrong with itself names a segment or an offset.
+    public static func isDamage(_ error: StrataError) -> Bool {
+        if error.context.page != nil { return true }
+        guard error.context.segment == nil, error.context.offset == nil else { return false }
+        return error.code == .badChecksum || error.code == .malformed
+    }
+
+    /// Puts a page file away in which somebody found a damaged page, and folds the whole log into a new one. Nobody may
+    /// publish or write a checkpoint meanwhile.
+    ///
+    /// - Throws: ``StrataError`` if the log does not go back to its first commit, cannot be read or folded, or no page
+    ///   file can be made.
+    public static func rebuild(
+        _ log: any EventLog, store: Identifier, in directory: String, platform: Platform = Platform(),
+        options: PageStoreOptions = PageStoreOptions()
+    ) throws -> OpenedViews {
+        try requireWhole(log)
+        try PageStore.setAside(in: directory, files: platform.files)
+        return try open(log, store: store, in: directory, platform: platform, options: options)
+    }
+
+    /// The state right behind a commit, folded from the beginning of the log into memory and a file without a name.
+    public static func state(
+        of log: any EventLog, at offset: UInt64, in directory: String, platform: Platform = Platform(),
+        options: PageStoreOptions = PageStoreOptions()
+    ) throws -> Snapshot {
+        try requireWhole(log)
+        let pages = try PageStore.temporary(in: directory, files: platform.files, options: options)
+        try Replay(log: log, pages: pages).run(upTo: offset)
+        let state = pages.snapshot()
+        guard state.foldedOffset(ViewTree.records) == offset else {
+            throw StrataError(
+                .outOfRange, "The log has no such state.",
+                .init(expected: "offset \(offset)", found: "\(state.foldedOffset(ViewTree.records))"))
+        }
+        return state
+    }
+
+    private static func requireWhole(_ log: any EventLog) throws {
+        guard log.floor.offset > 0 else { return }
+        throw StrataError(
+            .outOfRange, "The views cannot be folded again: the log does not go back to its first commit.",
+            .init(found: "\(log.floor.offset)"))
+    }
+}

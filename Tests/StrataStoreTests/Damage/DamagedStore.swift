@@ -1,0 +1,114 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+import StrataTree
+import StrataViews
+import TestSupport
+import Testing
+
+@testable import StrataStore
+
+/// A store on a simulated disk, whose page file goes wrong while it is open.
+struct DamagedStore {
+    enum Access: String, CaseIterable, Sendable {
+        case map, read
+
+        var pages: PageAccess { self == .map ? .map : .read(cachedPages: 8) }
+    }
+
+    static let path = "/Worn.strata"
+    static let views = path + "/views"
+    static let noteCount = 400
+    private static let pageBytes = 4_096
+
+    let disk: SimulatedDisk
+    let anna = Actor(user: "anna", device: "phone")
+    let options: StoreOptions
+    let store: Store
+
+    /// - Parameter indexing: whether the titles of all notes are indexed.
+    init(_ access: Access, indexing: Bool = false, segmentBytes: Int = 64 << 20) throws {
+        var options = StoreOptions.service
+        options.segmentBytes = segmentBytes
+        options.pages = PageStoreOptions(maximumPages: 1 << 16, maximumArenaPages: 1 << 14)
+        options.pages.access = access.pages
+        self.options = options
+        disk = SimulatedDisk()
+        // What is in a checkpoint is read anew by who opens the store.
+        let store = try Self.open(disk, options)
+        _ = try store.modify(NoteRequest.makingZones(), as: anna)
+        for start in stride(from: 0, to: Self.noteCount, by: 100) {
+            let names = (start..<start + 100).map(Self.name)
+            _ = try store.modify(NoteRequest.saving(names, Self.title("old")), as: anna)
+        }
+        if indexing {
+            try store.declareIndex(type: "Note", field: "title")
+            store.awaitIndexes()
+        }
+        try store.close()
+        self.store = try Self.open(disk, options)
+        #expect(self.store.opening?.views == .whole)
+    }
+
+    private init(_ disk: SimulatedDisk, _ options: StoreOptions) throws {
+        (self.disk, self.options) = (disk, options)
+        store = try Self.open(disk, options)
+    }
+
+    /// The same store, none of whose pages has been looked at.
+    static func reopened(_ worn: DamagedStore) throws -> DamagedStore {
+        try worn.store.close()
+        return try DamagedStore(worn.disk, worn.options)
+    }
+
+    static func open(_ disk: SimulatedDisk, _ options: StoreOptions) throws -> Store {
+        try Store.open(at: path, options: options, platform: Platform(files: disk))
+    }
+
+    static func name(_ number: Int) -> String { "note-\(number)" }
+
+    /// So long that few notes fit a page.
+    static func title(_ word: String) -> [(String, FieldValue)] {
+        [("title", .string(word + String(repeating: ".", count: 300)))]
+    }
+
+    /// Every page of the file but its headers goes wrong. The file has lost its name if that was noticed before and no
+    /// other one could be made.
+    func damage() throws {
+        let path = disk.paths.contains(Self.views) ? Self.views : Self.views + ".damaged"
+        let size = try disk.content(of: path).count
+        #expect(size > 20 * Self.pageBytes, "the trees are in the file")
+        for start in stride(from: 2 * Self.pageBytes, to: size, by: Self.pageBytes) {
+            try disk.flipBit(path, byte: start + 2_000, bit: 3)
+        }
+    }
+
+    @discardableResult
+    func save(_ numbers: [Int], _ word: String) throws -> Answer {
+        try store.modify(NoteRequest.saving(numbers.map(Self.name), Self.title(word)), as: anna)
+    }
+
+    func word(_ number: Int, in snapshot: StoreSnapshot) throws -> String {
+        let record = try snapshot.record(NoteRequest.id(Self.name(number)), in: NoteRequest.database, as: anna)
+        guard case .string(let title)? = try record["title"] else { return "" }
+        return title.filter { $0 != "." }
+    }
+
+    func words(_ numbers: [Int], in snapshot: StoreSnapshot) throws -> [String] {
+        try numbers.map { try word($0, in: snapshot) }
+    }
+
+    /// How many commits the log has; no request may be in it twice.
+    var commitCount: Int { get throws { Int(store.log.end.offset) } }
+
+    /// That the state is what the log says, and stays so when the store is opened again.
+    func checkAndClose() throws {
+        let truth = try Views.inMemory(store.log).pages.snapshot().digests()
+        #expect(try store.snapshot().digests() == truth)
+        try store.close()
+        let again = try Self.open(disk, options)
+        #expect(try again.snapshot().digests() == truth)
+        #expect(try words([0, Self.noteCount - 1], in: again.snapshot()).allSatisfy { !$0.isEmpty })
+        try again.close()
+    }
+}
