@@ -43,7 +43,7 @@ public struct StoreIdentity: Sendable, Equatable {
         created = try block.number(Tag.created, as: Int64.self, path: path)
         let name = try block.value(
             Tag.containerIdentifier, bytes: 1...LogFormat.containerIdentifierMaximumBytes, path: path)
-        guard let text = String(validating: name, as: UTF8.self) else {
+        guard let text = name.withUnsafeBytes({ String(utf8: $0) }) else {
             throw StrataError(.malformed, "The container identifier is not valid UTF-8.", .init(path: path))
         }
         containerIdentifier = text

@@ -98,7 +98,7 @@ public struct ByteReader {
     }
 
     private mutating func text(in range: Range<Int>, _ what: StaticString, _ start: Int) throws -> String {
-        guard let text = String(validating: bytes[range], as: UTF8.self) else {
+        guard let text = String(utf8: UnsafeRawBufferPointer(rebasing: bytes[range])) else {
             position = start
             throw malformed(what, expected: "valid UTF-8")
         }

@@ -84,9 +84,8 @@ struct CheckpointHeader: Equatable, Sendable {
                     first: try reader.read(UInt32.self, "record"), count: Int(try reader.read(UInt32.self, "record"))),
                 byteCount: Int(try reader.read(UInt32.self, "record")),
                 checksum: try reader.read(UInt32.self, "record")))
-        // The largest epochs are kept free, so that one more can always be counted.
-        guard header.record.isInside(pageCount: header.pageCount), header.sequence < UInt64.max >> 1,
-            header.epoch < UInt64.max >> 1
+        guard header.record.isInside(pageCount: header.pageCount), header.sequence < ViewFormat.epochLimit,
+            header.epoch < ViewFormat.epochLimit
         else { throw reader.malformed("header", expected: "within its limits") }
         return header
     }

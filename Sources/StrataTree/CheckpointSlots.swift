@@ -8,6 +8,9 @@ struct CheckpointSlots: Sendable {
         var opaque: [UInt8] = []
         /// A header is there that was not taken: it must go before any page is written.
         var isRejected = false
+        /// The header was found when the file was opened: it may be in the kernel's memory only, where a sync that
+        /// failed has left it, and must be written again before any page is.
+        var isUnconfirmed = false
 
         /// What must stay as long as the slot is not overwritten.
         var pinned: [UInt64] { header.map { [$0.epoch] + kept.map(\.epoch) } ?? [] }
@@ -21,6 +24,8 @@ struct CheckpointSlots: Sendable {
     var readers: [UInt64] = []
     /// Another file has the name now.
     var isReplaced = false
+    /// A damaged page was found in the file.
+    var isDamaged = false
     var lastSequence: UInt64 = 0
     var checkpointCount = 0
     var failureCount = 0

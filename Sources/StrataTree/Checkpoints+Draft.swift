@@ -71,8 +71,9 @@ extension Checkpoints {
         // The ledger copies each list that it shares with the plan before it changes it.
         draft.plan.retired = []
         try writer.write(draft.plan.dirty, afterSlice: { move($0, &moved) }) { [core] number, target in
-            // It is pinned, and only this thread moves pages to the file: it stays where it is.
-            target.copyMemory(from: core.memory.slot(of: number), byteCount: PageLayout.pageBytes)
+            // It is pinned, and only this thread moves pages to the file: it stays where it is. That is the file if a
+            // checkpoint before failed when it had written the page.
+            target.copyMemory(from: try core.memory.page(number).base, byteCount: PageLayout.pageBytes)
         }
         try file.file.sync()
     }
@@ -81,9 +82,9 @@ extension Checkpoints {
     /// before the checkpoint is over. A file that is read instead keeps them until then.
     private func move(_ numbers: ArraySlice<PageNumber>, _ moved: inout [MovedPage]) {
         guard file.base != nil else { return }
-        // Pinned and still in the arena.
-        moved += numbers.map {
-            MovedPage(number: $0, birth: Page(UnsafeRawPointer(core.memory.slot(of: $0))).birth)
+        // Pinned, and just read to be written.
+        moved += numbers.compactMap { number in
+            core.memory.place(of: number).map { MovedPage(number: number, birth: Page($0).birth) }
         }
         core.memory.moveToFile(numbers)
         core.withLedger { ledger in

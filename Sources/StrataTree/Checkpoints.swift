@@ -9,20 +9,24 @@ final class Checkpoints: Sendable {
     let store: Identifier
     let options: PageStoreOptions
     let time: any TimeSource
+    let files: any FileSystem
+    let directory: String
     let state: Lock<CheckpointSlots>
     /// Whether somebody writes one.
     private let turn = Monitor(false)
 
     init(
         core: PageCore, file: PageFile, readers: ReadersFile, store: Identifier, options: PageStoreOptions,
-        time: any TimeSource, state: CheckpointSlots
+        platform: Platform, directory: String, state: CheckpointSlots
     ) {
         self.core = core
         self.file = file
         self.readers = readers
         self.store = store
         self.options = options
-        self.time = time
+        time = platform.time
+        files = platform.files
+        self.directory = directory
         self.state = Lock(state)
     }
 
@@ -69,7 +73,7 @@ final class Checkpoints: Sendable {
     ) throws -> Checkpoint {
         let before = state.withLock { $0 }
         try check(snapshot, position, opaque, before)
-        try clearRejected(before)
+        try settleSlots(before)
         var draft = try draft(snapshot, position, opaque, before)
         var moved: [MovedPage] = []
         do {
@@ -87,7 +91,8 @@ final class Checkpoints: Sendable {
             return ((), ledger.retire(.record(draft.plan.record, of: draft.header.epoch)))
         }
         do {
-            try file.writeSlot(draft.slot, draft.header.encoded())
+            try file.write(draft.header.encoded(), toSlot: draft.slot)
+            try file.file.sync()
         } catch {
             takeBack(moved)
             // It may be on the medium now or later: what it reaches stays until the slot is overwritten for good.
@@ -128,15 +133,6 @@ final class Checkpoints: Sendable {
             throw StrataError(
                 .tooLarge, "What is kept with a checkpoint is too long.",
                 .init(expected: "at most \(ViewFormat.maximumOpaqueBytes) bytes", found: "\(opaque.count)"))
-        }
-    }
-
-    /// A header that was not taken when the file was opened must never become valid again once its pages are reused.
-    private func clearRejected(_ before: CheckpointSlots) throws {
-        if options.knobs.leavesRejectedHeader { return }
-        for index in before.slots.indices where before.slots[index].isRejected {
-            try file.writeSlot(index, [UInt8](repeating: 0, count: PageLayout.pageBytes))
-            state.withLock { $0.slots[index].isRejected = false }
         }
     }
 

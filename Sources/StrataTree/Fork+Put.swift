@@ -92,11 +92,7 @@ extension Fork {
     private func appendOwn(_ number: PageNumber, level: Int) throws -> PageNumber {
         let page = try core.memory.page(number)
         guard page.level == level else {
-            throw StrataError(
-                .malformed, "A tree leads to a page that is none of its own.",
-                .init(
-                    position: UInt64(number) * UInt64(PageLayout.pageBytes), expected: "level \(level)",
-                    found: "level \(page.level)"))
+            throw core.memory.wrongLevel(number, expected: level, found: page.level)
         }
         let own = try ownCopy(number, page)
         path.append(own)

@@ -11,6 +11,8 @@ final class PageFile: PageSource, @unchecked Sendable {
     /// What keeps the pages from being used again, for a process that only reads.
     private let lease: ReaderSlot?
     var path: String { file.path }
+    /// What is to be done when a page turns out to be damaged; once.
+    private let damageAction = Lock<(@Sendable () -> Void)?>(nil)
 
     /// - Parameter capacity: pages that there may ever be.
     init(_ file: any File, capacity: Int, access: PageAccess, lease: ReaderSlot? = nil) throws {
@@ -42,6 +44,16 @@ final class PageFile: PageSource, @unchecked Sendable {
         let buffer = UnsafeMutableRawBufferPointer(start: target, count: PageLayout.pageBytes)
         let count = try file.read(into: buffer, at: Int(number) * PageLayout.pageBytes)
         guard number >= ViewFormat.headerSlots, count == PageLayout.pageBytes else { throw missing(number) }
+    }
+
+    func onDamage(_ action: @escaping @Sendable () -> Void) { damageAction.withLock { $0 = action } }
+
+    func foundDamage() {
+        let action = damageAction.withLock { action in
+            defer { action = nil }
+            return action
+        }
+        action?()
     }
 
     private func missing(_ number: PageNumber) -> StrataError {
@@ -76,9 +88,8 @@ final class PageFile: PageSource, @unchecked Sendable {
         try file.read(count: PageLayout.pageBytes, at: index * PageLayout.pageBytes)
     }
 
-    func writeSlot(_ index: Int, _ bytes: [UInt8]) throws {
+    func write(_ bytes: [UInt8], toSlot index: Int) throws {
         try file.write(bytes, at: index * PageLayout.pageBytes)
-        try file.sync()
     }
 
     /// The bytes of a record, all of whose pages are judged.

@@ -8,8 +8,10 @@ extension PageMemory {
         let slot = try slots.withLock { try $0.take() }
         let target = slotAddress(slot + Self.firstSlot)
         do {
-            try source.read(number, into: target)
-            try PageCheck.check(Page(UnsafeRawPointer(target)), number: number)
+            try reportingDamage {
+                try source.read(number, into: target)
+                try PageCheck.check(Page(UnsafeRawPointer(target)), number: number)
+            }
         } catch {
             slots.withLock { $0.give([slot]) }
             throw error

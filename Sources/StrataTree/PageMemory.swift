@@ -82,8 +82,11 @@ final class PageMemory: @unchecked Sendable {
     private func look(_ number: PageNumber) throws -> Page {
         guard let source, places[Int(number)].load(ordering: .acquiring) != Self.lost else { throw missing(number) }
         if let frames { return try read(number, source, frames) }
-        let page = Page(try source.load(number))
-        try PageCheck.check(page, number: number)
+        let page = try reportingDamage {
+            let page = Page(try source.load(number))
+            try PageCheck.check(page, number: number)
+            return page
+        }
         // Somebody else may have looked at the same time; both found the same.
         _ = places[Int(number)].compareExchange(
             expected: Self.unknown, desired: Self.inFile, ordering: .acquiringAndReleasing)
@@ -91,9 +94,18 @@ final class PageMemory: @unchecked Sendable {
     }
 
     private func missing(_ number: PageNumber) -> StrataError {
-        StrataError(
+        source?.foundDamage()
+        return StrataError(
             .malformed, "A page is named that is not there.",
             .init(path: source?.path, expected: "a page of the file", found: "\(number)"))
+    }
+
+    /// Tells the file of pages that are not what was written there; not of a medium that could not be read.
+    func reportingDamage<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as StrataError {
+            if error.code == .badChecksum || error.code == .malformed { source?.foundDamage() }
+            throw error
+        }
     }
 
     // MARK: Writing
@@ -145,21 +157,25 @@ final class PageMemory: @unchecked Sendable {
     }
 
     /// Brings pages back from the mapped file to the arena: what was written there may never have reached the medium,
-    /// and is only there until the kernel needs its memory. A page that is gone is damaged for whoever asks for it.
+    /// and is only there until the kernel needs its memory. A page that is gone is damaged for whoever asks for it; one
+    /// for which there is no room stays where it is, until the next checkpoint writes it again.
     func takeBack(_ pages: [MovedPage]) {
         for moved in pages {
-            let slot = try? { () throws -> UInt32? in
-                guard let source else { return nil }
-                let page = Page(try source.load(moved.number))
-                try PageCheck.check(page, number: moved.number)
-                guard page.birth == moved.birth else { return nil }
-                let slot = try slots.withLock { try $0.take() }
-                slotAddress(slot + Self.firstSlot).copyMemory(from: page.base, byteCount: PageLayout.pageBytes)
-                return slot
-            }()
-            let place = slot.map { $0 + Self.firstSlot } ?? Self.lost
-            places[Int(moved.number)].store(place, ordering: .sequentiallyConsistent)
+            guard let page = pageInFile(moved) else {
+                places[Int(moved.number)].store(Self.lost, ordering: .sequentiallyConsistent)
+                continue
+            }
+            guard let slot = try? slots.withLock({ try $0.take() }) else { continue }
+            slotAddress(slot + Self.firstSlot).copyMemory(from: page.base, byteCount: PageLayout.pageBytes)
+            places[Int(moved.number)].store(slot + Self.firstSlot, ordering: .sequentiallyConsistent)
         }
+    }
+
+    private func pageInFile(_ moved: MovedPage) -> Page? {
+        guard let page = try? source.map({ Page(try $0.load(moved.number)) }),
+            (try? PageCheck.check(page, number: moved.number)) != nil, page.birth == moved.birth
+        else { return nil }
+        return page
     }
 }
 
@@ -172,6 +188,8 @@ struct MovedPage {
 /// Where pages come from that this process has not written.
 protocol PageSource: AnyObject, Sendable {
     var path: String { get }
+    /// A page is not what was written there.
+    func foundDamage()
     /// Of page 0; never moves. Nil if the file is not mapped.
     var base: UnsafeRawPointer? { get }
     /// The bytes of a page in the map, unchecked.

@@ -13,7 +13,8 @@ extension PageStore {
     /// This store's snapshots stay good, for other processes too; but it writes no checkpoints any more, and what was
     /// published after `snapshot` is not in the new one. Older checkpoints go with the old file.
     /// - Parameters: as for ``checkpoint(_:at:opaque:)``.
-    /// - Throws: ``StrataError`` of the disk; then nothing has changed.
+    /// - Throws: ``StrataError`` of the disk; then nothing has changed, unless the new file was in place and could not
+    ///   be opened: this store then writes no checkpoints, and the next opening finds the new file.
     public func compact(
         _ snapshot: Snapshot, at position: Position, opaque: [UInt8] = [], platform: Platform = Platform()
     ) throws -> PageStore {
@@ -35,10 +36,10 @@ extension PageStore {
                 throw error
             }
         }
-        let directory = String(path.dropLast("/views".count))
-        try files.syncDirectory(directory)
+        // If it fails, losing power may bring the old file back, which is whole; the next checkpoint sees to it.
+        try? files.syncDirectory(checkpoints.directory)
         let opened = try PageStore.open(
-            in: directory, store: checkpoints.store, platform: platform, options: checkpoints.options
+            in: checkpoints.directory, store: checkpoints.store, platform: platform, options: checkpoints.options
         ) { $0 == position }
         return opened.store
     }

@@ -41,8 +41,8 @@ extension PageStore {
         return try opening.open(isValid)
     }
 
-    /// Puts a page file away in which somebody found a damaged page, so that opening makes a new one. Whoever still
-    /// reads it keeps it.
+    /// Puts a page file away that does not hold what the log says, so that opening makes a new one. Whoever still reads
+    /// it keeps it. A store does that by itself when it finds a damaged page.
     public static func setAside(in directory: String, files: any FileSystem) throws {
         let path = viewsPath(directory)
         guard try files.exists(path) else { return }

@@ -40,6 +40,9 @@ extension PageStore {
         }
     }
 
+    /// Whether a page of the file turned out to be damaged: the file has been put away, and opening makes another one.
+    public var isDamaged: Bool { checkpoints?.state.withLock { $0.isDamaged } ?? false }
+
     /// The dirty pages of the newest state: those that a checkpoint would write now.
     public var writablePages: Int { core.withLedger { ($0.writableCount, []) } }
 

@@ -39,6 +39,7 @@ struct PageStoreOpening {
             }
             slots.slots[index].isRejected = reading.error != nil
         }
+        if let newest = slots.newestIndex { slots.slots[newest].isUnconfirmed = true }
         slots.lastSequence = readings.compactMap(\.header?.sequence).max() ?? 0
         // Who reads a checkpoint that cannot be taken reads pages that count as free here.
         let known = Set(slots.pinned)
@@ -125,8 +126,9 @@ struct PageStoreOpening {
             spill: SpillFile(files: platform.files, path: path + ".spill"))
         let core = PageCore(memory: memory, ledger: ledger, lastEpoch: lastEpoch)
         let checkpoints = Checkpoints(
-            core: core, file: file, readers: readers, store: store, options: options, time: platform.time,
-            state: slots)
+            core: core, file: file, readers: readers, store: store, options: options, platform: platform,
+            directory: directory, state: slots)
+        file.onDamage { [weak checkpoints] in checkpoints?.setAside() }
         return PageStore(
             core: core, newest: Snapshot(core: core, epoch: epoch, roots: roots), checkpoints: checkpoints)
     }

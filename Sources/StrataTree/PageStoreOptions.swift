@@ -55,6 +55,8 @@ struct TestKnobs: Sendable {
     var skipsChainCheck = false
     /// Leaves a header that was not taken where it is.
     var leavesRejectedHeader = false
+    /// Takes a header that was found for one that is on the medium.
+    var trustsFoundHeader = false
     /// Lets go of what readers of other processes look at.
     var forgetsReaders = false
     /// A reader does not look again after it has said what it reads.

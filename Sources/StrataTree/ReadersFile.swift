@@ -66,8 +66,8 @@ final class ReadersFile: Sendable {
         slot.withUnsafeBytes { bytes in
             let sum = CRC32C.checksum(bytes.keeping(ViewFormat.readerSlotBytes - 4))
             let stored = bytes.loadUnaligned(fromByteOffset: ViewFormat.readerSlotBytes - 4, as: UInt32.self)
-            return UInt32(littleEndian: stored) == sum
-                ? UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)) : nil
+            let epoch = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
+            return UInt32(littleEndian: stored) == sum && epoch < ViewFormat.epochLimit ? epoch : nil
         }
     }
 }

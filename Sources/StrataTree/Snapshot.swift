@@ -76,8 +76,9 @@ extension PageMemory {
         return page
     }
 
-    private func wrongLevel(_ number: PageNumber, expected: Int, found: Int) -> StrataError {
-        StrataError(
+    func wrongLevel(_ number: PageNumber, expected: Int, found: Int) -> StrataError {
+        source?.foundDamage()
+        return StrataError(
             .malformed, "A tree leads to a page that is none of its own.",
             .init(
                 position: UInt64(number) * UInt64(PageLayout.pageBytes), expected: "level \(expected)",

@@ -32,6 +32,8 @@ enum ViewFormat {
     static let readerSlotBytes = 16
     static let readerSlots = 256
 
+    /// Epochs and sequences stay below, so that one more can always be counted.
+    static let epochLimit = UInt64.max >> 1
     static let maximumOpaqueBytes = 1 << 20
     static let maximumLevel = 24
     static let maximumKept = 24

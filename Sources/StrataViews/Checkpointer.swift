@@ -28,6 +28,8 @@ public final class Checkpointer: Sendable {
     private struct State {
         /// The newest state that may become a checkpoint, if none has it.
         var newest: Snapshot?
+        /// The last one that could not be written, unless there is a newer one: for a last try.
+        var unwritten: Snapshot?
         /// Whether indexes are behind in every state since the last checkpoint.
         var lacksIndexes = false
         var bytes = 0
@@ -62,7 +64,9 @@ public final class Checkpointer: Sendable {
             state.bytes += bytes
             state.events += events
             state.lacksIndexes = !hasAllIndexes
-            if hasAllIndexes || state.isStopping || isDue(state, patience: 2) { state.newest = snapshot }
+            if hasAllIndexes || state.isStopping || isDue(state, patience: 2) {
+                (state.newest, state.unwritten) = (snapshot, nil)
+            }
             return state.newest != nil && isDue(state)
         }
         if hasBecomeDue { state.notifyAll() }
@@ -105,7 +109,10 @@ public final class Checkpointer: Sendable {
                 if snapshot.foldedOffset(ViewTree.records) > views.log.durableEnd.offset { try views.log.sync() }
                 try views.checkpoint(snapshot)
             } catch { failure = error }
-            state.withLock { ($0.failure, $0.isWriting) = (failure, false) }
+            state.withLock { state in
+                (state.failure, state.isWriting) = (failure, false)
+                if failure != nil, state.newest == nil, !state.isStopping { state.unwritten = snapshot }
+            }
         }
     }
 
@@ -113,10 +120,10 @@ public final class Checkpointer: Sendable {
     private func next(_ state: inout State) -> Snapshot?? {
         guard state.isStopping || state.newest != nil && isDue(state) else { return nil }
         defer {
-            state.newest = nil
+            (state.newest, state.unwritten) = (nil, nil)
             (state.bytes, state.events) = (0, 0)
         }
-        if let newest = state.newest {
+        if let newest = state.newest ?? state.unwritten {
             state.isWriting = true
             return .some(newest)
         }

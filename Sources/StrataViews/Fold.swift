@@ -168,5 +168,5 @@ private func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
         place += 8
     }
     while place < bytes.count, bytes[place] < 0x80 { place += 1 }
-    return place == bytes.count || String(validating: bytes, as: UTF8.self) != nil
+    return place == bytes.count || String(utf8: bytes) != nil
 }

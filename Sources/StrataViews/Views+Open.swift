@@ -8,7 +8,7 @@ public struct OpenedViews: Sendable {
     public let views: Views
     /// What was found of the page file; not `.whole` only costs time.
     public let finding: PageFileFinding
-    /// Why checkpoints could not be taken.
+    /// Why checkpoints could not be taken, or written while the log was folded.
     public let reasons: [StrataError]
     /// Up to where the checkpoint had the log; 0 if everything was folded again.
     public let checkpointOffset: UInt64
@@ -36,7 +36,9 @@ extension Views {
         let sorting = Replay.Sorting(
             sorter: EventSorter(files: platform.files, path: directory + "/views.sort"),
             maximumPages: options.maximumArenaPages)
-        do { return try finish(opened, log, sorting, progress) } catch let error as StrataError where isDamage(error) {
+        do {
+            return try finish(opened, log, sorting, progress)
+        } catch let error as StrataError where opened.store.isDamaged || isDamage(error) {
             // A page that the checkpoint reaches cannot be read: what it held is in the log.
             try PageStore.setAside(in: directory, files: platform.files)
             opened = try openPages(log, store: store, in: directory, platform, options, because: error)
@@ -71,21 +73,25 @@ extension Views {
             try IndexKeeper.startAnew(in: fork)
             indexed = try opened.store.publish(fork)
         }
+        var reasons = opened.reasons
         try Replay(log: log, pages: opened.store, sorting: sorting).run(progress: progress) { snapshot in
             // Folding a long log must not be done again, nor keep all of it in memory. A last part that is short is
             // left to who goes on writing: who opens the store waits.
             let isLast = snapshot.foldedOffset(ViewTree.records) == log.end.offset
             let limit = isLast ? 2 * opened.store.maximumDirtyPages : opened.store.maximumDirtyPages / 2
             guard opened.store.info.dirtyPages > limit else { return }
-            if snapshot.foldedOffset(ViewTree.records) <= log.durableEnd.offset {
-                try views.checkpoint(snapshot, isPaced: false)
+            guard snapshot.foldedOffset(ViewTree.records) <= log.durableEnd.offset else { return }
+            // A disk that is full keeps nobody from what the log has.
+            do { try views.checkpoint(snapshot, isPaced: false) } catch let error as StrataError where !isDamage(error)
+            {
+                reasons.append(error)
             }
         }
         if opened.store.snapshot().foldedOffset(ViewTree.records) > indexed.foldedOffset(ViewTree.records) {
             FreedMemory.giveBack()
         }
         return OpenedViews(
-            views: views, finding: opened.finding, reasons: opened.reasons,
+            views: views, finding: opened.finding, reasons: reasons,
             checkpointOffset: opened.checkpoint?.position.offset ?? 0, keeper: IndexKeeper(indexed))
     }
 

@@ -119,4 +119,26 @@ struct CheckpointerTests {
         #expect(checkpointer.failure == nil && views.pages.info.failedCheckpoints == 1)
         #expect(try open(log).checkpointOffset == 2)
     }
+
+    @Test("What could not be written is tried once more at the end", arguments: [false, true])
+    func lastTry(fails: Bool) throws {
+        let log = try openLog()
+        var history = NoteHistory(seed: 1)
+        let views = try open(log).views
+        let checkpointer = try Checkpointer(views, policy: .init(logBytes: 1))
+        disk.fail(.write, from: 1, with: .errno(28), on: Self.path + "/views")
+        try history.append(1, to: log)
+        try follow(log, views, checkpointer)
+        for _ in 0..<1_000 where checkpointer.failure == nil { ThreadStripe.pause() }
+        #expect(checkpointer.failure != nil)
+        if fails {
+            #expect(throws: StrataError.self) { try checkpointer.stop() }
+        } else {
+            disk.heal()
+            try checkpointer.stop()
+        }
+        #expect(views.pages.info.failedCheckpoints == (fails ? 2 : 1))
+        disk.heal()
+        #expect(try open(log).checkpointOffset == (fails ? 0 : 1))
+    }
 }

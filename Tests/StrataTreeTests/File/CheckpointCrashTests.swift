@@ -70,6 +70,36 @@ struct CheckpointCrashTests {
         #expect(try seeds(6).contains { try !CrashHarness.faults(seed: $0, knobs: knobs).isEmpty })
     }
 
+    @Test("A header whose sync failed is found by the next process, and then made durable", arguments: [false, true])
+    func foundHeader(isCanary: Bool) throws {
+        var faults: [String] = []
+        for seed in seeds(4) {
+            let run = try DurableRun(seed: seed)
+            run.options.knobs.trustsFoundHeader = isCanary
+            run.options.maximumKeptCheckpoints = 0
+            _ = try run.reopen()
+            for _ in 0..<3 {
+                try run.step(changes: 60)
+                try run.checkpoint()
+            }
+            try run.step(changes: 60)
+            // Reading shows it, and nothing will write it: it is not on the medium.
+            run.disk.fail(.syncData, at: 2, with: .syncLoses, on: "views")
+            #expect(throws: StrataError.self) { try run.checkpoint() }
+            run.disk.heal()
+            #expect(try run.reopen().checkpoint?.position.offset == 4)
+            try run.step(changes: 200)
+            let crash = Crash(run, seed: seed)
+            run.disk.beforeCall = { kind, _ in crash.freeze(kind) }
+            // What the failed sync left is as good as what was acknowledged before.
+            run.acceptsAlso(4)
+            try run.checkpoint()
+            run.disk.beforeCall = nil
+            faults += crash.faults
+        }
+        #expect(faults.isEmpty != isCanary, "\(faults.first ?? "none")")
+    }
+
     @Test("A header that was not taken never comes back", arguments: [false, true])
     func rejectedHeader(isCanary: Bool) throws {
         var found: [String] = []

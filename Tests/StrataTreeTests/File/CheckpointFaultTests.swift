@@ -73,6 +73,61 @@ struct CheckpointFaultTests {
         #expect(try !Self.faults(.syncData, .syncLoses, at: 1, knobs: knobs).faults.isEmpty)
     }
 
+    @Test("A dirty page that a failed sync lost is an error of the next checkpoint, too")
+    func lostPage() throws {
+        let run = try DurableRun(seed: 1)
+        try run.step(changes: 300)
+        try run.checkpoint()
+        let memory = run.store.core.memory
+        let root = run.store.snapshot().roots[DurableRun.tree].page
+        memory.takeBack([MovedPage(number: root, birth: .max)])
+        run.store.core.withLedger { ledger in
+            ledger.markDirtyAgain([root])
+            return ((), [])
+        }
+        let error = #expect(throws: StrataError.self) { try run.checkpoint() }
+        #expect(error?.code == .malformed)
+    }
+
+    /// Takes all memory that a checkpoint gives back, as a fork that grows would.
+    private final class Greed: Sendable {
+        private let store = Lock<PageStore?>(nil)
+        let slots = Lock<[UInt32]>([])
+
+        func start(on store: PageStore) { self.store.withLock { $0 = store } }
+
+        func take() {
+            guard let memory = store.withLock({ $0 })?.core.memory else { return }
+            while let slot = try? memory.slots.withLock({ try $0.take() }) { slots.withLock { $0.append(slot) } }
+        }
+
+        func end() {
+            store.withLock { $0 }?.core.memory.slots.withLock { $0.give(slots.withLock { $0 }) }
+            store.withLock { $0 = nil }
+        }
+    }
+
+    @Test("Pages for which there is no memory any more when a checkpoint fails are not lost")
+    func noMemory() throws {
+        let greed = Greed()
+        var options = PageStoreOptions(maximumPages: 1 << 18, maximumArenaPages: 4_000, pace: { _ in greed.take() })
+        options.maximumKeptCheckpoints = 0
+        let run = try DurableRun(seed: 1, options: options)
+        try run.step(changes: 30)
+        try run.checkpoint()
+        greed.start(on: run.store)
+        run.disk.fail(.syncData, at: 1, with: .errno(5), on: "views")
+        #expect(throws: StrataError.self) { try run.fill(pages: 3_000) }
+        #expect(greed.slots.withLock { $0.count } > 1_024, "the memory of a slice was taken")
+        greed.end()
+        let entries = run.model.sortedKeys.map { [$0, run.model[$0] ?? []] }
+        #expect(try run.store.snapshot().entries(DurableRun.tree) == entries)
+        #expect(run.store.writablePages >= 3_000)
+        try run.checkpoint()
+        let survivor = run.disk.afterPowerLoss(seed: 1, keeping: .nothingUnsynced)
+        #expect(try run.faults(of: survivor, acceptable: [run.offset]) == [])
+    }
+
     @Test("Short and interrupted calls are no errors")
     func stutter() throws {
         let run = try DurableRun(seed: 4)

