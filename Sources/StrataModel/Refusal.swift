@@ -48,9 +48,12 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     public var baseVersion: Version?
     /// The zone is gone because its user reset encrypted data.
     public var didResetEncryptedData: Bool
+    /// The number of the rule that decided, as traces and tests name it: B53, or a paragraph of docs/rules.md. It is
+    /// known where the request was judged; no commit keeps it, so refusals are equal without it.
+    public var rule: String
 
     public init(
-        _ code: Code, _ message: String, serverVersion: Version? = nil, baseVersion: Version? = nil,
+        _ code: Code, _ message: String, rule: String = "", serverVersion: Version? = nil, baseVersion: Version? = nil,
         didResetEncryptedData: Bool = false
     ) {
         self.code = code
@@ -58,6 +61,20 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         self.serverVersion = serverVersion
         self.baseVersion = baseVersion
         self.didResetEncryptedData = didResetEncryptedData
+        self.rule = rule
+    }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.code == right.code && isSameText(left.message, right.message) && left.serverVersion == right.serverVersion
+            && left.baseVersion == right.baseVersion && left.didResetEncryptedData == right.didResetEncryptedData
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(bytesOf: message)
+        hasher.combine(serverVersion)
+        hasher.combine(baseVersion)
+        hasher.combine(didResetEncryptedData)
     }
 
     public var description: String { "\(message) (\(code))" }

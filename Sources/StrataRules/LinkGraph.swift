@@ -14,7 +14,9 @@ struct Links {
     }
 }
 
-/// Who refers to whom in one zone: as stored, but for the records that the request saves.
+/// Who goes with whom in one zone: as stored, but for the records that the request saves.
+///
+/// What several deletes lead to is looked up once: a chain that is asked for record by record costs its length.
 struct LinkGraph {
     private let zone: UInt64
     private let view: RulesView
@@ -22,8 +24,13 @@ struct LinkGraph {
     private var replaced: Set<RecordKey> = []
     private var sources: [RecordKey: [(source: String, kind: ReferenceKind)]] = [:]
 
-    /// Stored names of the records that have one for a parent that a cascade came by.
-    private var children: [RecordKey: [String]] = [:]
+    /// Names of the records that a cascade came by; their numbers here are those of the other lists.
+    private(set) var names: [String] = []
+    private var numbers: [RecordKey: Int] = [:]
+    /// What refers to a record with `deleteSelf`, in the order of names; of those that have been followed.
+    private var owned: [[Int]] = []
+    /// What has a record for its parent, in the order of names; only of those that are somebody's parent.
+    private var children: [(parent: Int, names: [String])] = []
 
     init(zone: UInt64, _ view: RulesView) {
         self.zone = zone
@@ -46,17 +53,35 @@ struct LinkGraph {
         return new.isEmpty ? kept : (kept + new).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// A record and all that goes with it, breadth first.
-    mutating func cascade(from name: String) throws -> [String] {
-        var order = [name]
-        var known: Set<RecordKey> = [key(name)]
+    /// The number of a record that is to go.
+    mutating func number(of name: String) -> Int {
+        if let known = numbers[key(name)] { return known }
+        numbers[key(name)] = names.count
+        names.append(name)
+        return names.count - 1
+    }
+
+    /// Follows all that has a number, and what goes with it.
+    mutating func follow() throws {
+        while owned.count < names.count {
+            let target = names[owned.count]
+            let stored = try view.linkedRecords(to: key(target))
+            let orphans = sources(of: target, .parent, stored: stored.children)
+            if !orphans.isEmpty { children.append((owned.count, orphans)) }
+            owned.append(sources(of: target, .deleting, stored: stored.owned).map { number(of: $0) })
+        }
+    }
+
+    /// A record and all that goes with it, breadth first, without what is in `gone`, which it adds to.
+    ///
+    /// With a record, all that it takes along is in `gone`; so the rest comes in the order in which it would alone.
+    func cascade(from first: Int, sparing gone: inout [Bool]) -> [Int] {
+        var order = [first]
+        gone[first] = true
         var next = 0
         while next < order.count {
-            let target = order[next]
-            let stored = try view.linkedRecords(to: key(target))
-            if !stored.children.isEmpty { children[key(target)] = stored.children }
-            for source in sources(of: target, .deleting, stored: stored.owned) where known.insert(key(source)).inserted
-            {
+            for source in owned[order[next]] where !gone[source] {
+                gone[source] = true
                 order.append(source)
             }
             next += 1
@@ -64,14 +89,30 @@ struct LinkGraph {
         return order
     }
 
-    /// A record that stays and has its parent among those that go; nil if there is none. The cascade is one that this
-    /// graph found.
-    func orphan(of cascade: [String], without gone: Set<RecordKey>) -> String? {
-        if children.isEmpty, sources.isEmpty { return nil }
-        for name in cascade {
-            for child in sources(of: name, .parent, stored: children[key(name)] ?? [])
-            where !gone.contains(RecordKey(zone: 0, name: child)) { return child }
+    /// For each record that cannot go, since one that stays has it for a parent or cannot go: who would lose a parent.
+    func orphans(without gone: [Bool]) -> [Int: String] {
+        var orphans: [Int: String] = [:]
+        var order: [Int] = []
+        for (parent, names) in children where gone[parent] {
+            guard let orphan = names.first(where: { name in !(numbers[key(name)].map { gone[$0] } ?? false) }) else {
+                continue
+            }
+            orphans[parent] = orphan
+            order.append(parent)
         }
-        return nil
+        if order.isEmpty { return [:] }
+        var owners: [Int: [Int]] = [:]
+        for (owner, sources) in owned.enumerated() where gone[owner] {
+            for source in sources { owners[source, default: []].append(owner) }
+        }
+        var next = 0
+        while next < order.count {
+            for owner in owners[order[next]] ?? [] where orphans[owner] == nil {
+                orphans[owner] = orphans[order[next]]
+                order.append(owner)
+            }
+            next += 1
+        }
+        return orphans
     }
 }

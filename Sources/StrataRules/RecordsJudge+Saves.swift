@@ -18,8 +18,13 @@ extension RecordsJudge {
             rules.may(
                 actor, stored == nil ? .create : .change, creator: stored?.header.createdBy, isUserRecord: type.isUsers,
                 in: scene.scope)
-        else { throw Refusal(.permissionFailure, "Only who created record '\(save.record.name)' may change it.") }
+        else {
+            throw Refusal(
+                .permissionFailure, "Only who created record '\(save.record.name)' may change it.",
+                rule: type.isUsers ? "B116" : "B222")
+        }
         try checkVersion(save, stored)
+        if context.isTraced { traceVersion(index, stored) }
         saves[index].fields = try fittedFields(save)
         if types[Int(save.type) - 1].hasNewKeys { try checkSchemaRoom(saves[index].fields, of: Int(save.type) - 1) }
         try checkLinks(save, place, saves[index].facts)
@@ -38,16 +43,19 @@ extension RecordsJudge {
         guard type.isValid else {
             throw Refusal(
                 .invalidArguments,
-                "Record type '\(type.name)' is not a letter followed by letters, digits and underscores.")
+                "Record type '\(type.name)' is not a letter followed by letters, digits and underscores.",
+                rule: "B6")
         }
         guard !type.isUsers || isOwnUserRecord || stored?.header.type == type.ordinal else {
-            throw Refusal(.permissionFailure, "Records of type \(UserRecord.type) are made by the system.")
+            throw Refusal(
+                .permissionFailure, "Records of type \(UserRecord.type) are made by the system.", rule: "B116")
         }
         if areKeysValid { return }
         for change in save.fields where !keyIsValid[Int(change.field) - 1] {
             throw Refusal(
                 .invalidArguments,
-                "Key '\(key(change.field))' is not a letter followed by letters, digits and underscores.")
+                "Key '\(key(change.field))' is not a letter followed by letters, digits and underscores.",
+                rule: "B7")
         }
     }
 
@@ -61,15 +69,25 @@ extension RecordsJudge {
                 }
                 throw Refusal(
                     .invalidArguments,
-                    "Record '\(save.record.name)' is of type \(name), and was saved as one of type \(type.name).")
+                    "Record '\(save.record.name)' is of type \(name), and was saved as one of type \(type.name).",
+                    rule: "B6")
             }
             return
         }
         let name = save.record.name
-        guard NameRules.isName(name), name.utf8.first != UInt8(ascii: "_") || isOwnUserRecord && type.isUsers else {
+        if isOwnUserRecord {
+            guard type.isUsers else {
+                throw Refusal(
+                    .invalidArguments, "The record of a user is of type \(UserRecord.type), not \(type.name).",
+                    rule: "B6")
+            }
+            return
+        }
+        guard NameRules.isName(name), name.utf8.first != UInt8(ascii: "_") else {
             throw Refusal(
                 .invalidArguments,
-                "A record name has 1 to 255 characters, no control characters, and no underscore in front: '\(name)'.")
+                "A record name has 1 to 255 characters, no control characters, and no underscore in front: '\(name)'.",
+                rule: "B3")
         }
     }
 
@@ -79,12 +97,28 @@ extension RecordsJudge {
         if save.base == known { return }
         guard let known else {
             throw Refusal(
-                .unknownItem, "recordChangeTag specified, but record not found: \(save.record.name)",
+                .unknownItem, "recordChangeTag specified, but record not found: \(save.record.name)", rule: "B54",
                 baseVersion: save.base)
         }
         let message = save.base == nil ? "record to insert already exists" : "client oplock error updating record"
         throw Refusal(
-            .serverRecordChanged, "\(message): \(save.record.name)", serverVersion: known, baseVersion: save.base)
+            .serverRecordChanged, "\(message): \(save.record.name)", rule: save.base == nil ? "B52" : "B53",
+            serverVersion: known, baseVersion: save.base)
+    }
+
+    /// How a save that was not refused came past its policy.
+    private mutating func traceVersion(_ index: Int, _ stored: StoredRecord?) {
+        let tag = stored?.header.version.tag
+        switch (body.policy, tag) {
+        case (.ifServerRecordUnchanged, nil): break
+        case (.ifServerRecordUnchanged, let tag?): trace?.add("B51", "save \(index)", "\(tag) is the stored tag")
+        case (_, nil): trace?.add("B57", "save \(index)", "there is no such record yet")
+        case (let policy, let tag?):
+            let base = body.saves[index].base?.tag ?? "none"
+            trace?.add(
+                policy == .allKeys ? "B56" : "B55", "save \(index)",
+                "\(tag) is the stored tag, not compared with \(base)")
+        }
     }
 
     // MARK: Values
@@ -96,7 +130,8 @@ extension RecordsJudge {
             if scene.scope == .public, case .sealed = value {
                 throw Refusal(
                     .invalidArguments,
-                    "Key '\(key(fields[index].field))': encrypted values cannot be kept in the public database.")
+                    "Key '\(key(fields[index].field))': encrypted values cannot be kept in the public database.",
+                    rule: "B21")
             }
             guard let binding = try binding(of: fields[index].field, in: Int(save.type) - 1) else {
                 // Two values in one list are of one kind; what binds the key is said behind the other checks.
@@ -110,7 +145,7 @@ extension RecordsJudge {
                     """
                     Key '\(key(fields[index].field))' of type \(types[Int(save.type) - 1].name) is \
                     \(binding.description), and was given \(Binding(value)?.description ?? "an empty list").
-                    """)
+                    """, rule: "B23")
             }
             fields[index].value = fitted
         }
@@ -121,7 +156,7 @@ extension RecordsJudge {
 
     /// What a key takes; nil as long as nothing has been saved for it.
     private mutating func binding(of key: UInt32, in type: Int) throws -> Binding? {
-        switch types[type].bindings[Int(key) - 1] {
+        switch types[type].bindings[key] {
         case .bound(let known): return known
         case .none: return nil
         case .unknown: break
@@ -130,7 +165,7 @@ extension RecordsJudge {
         if types[type].ordinal != 0, let field = try view.ordinal(of: .field(self.key(key))) {
             binding = try view.schema(of: types[type].ordinal)[UInt32(field)].map { Binding($0) }
         }
-        types[type].bindings[Int(key) - 1] = binding.map { .bound($0) } ?? .none
+        types[type].bindings[key] = binding.map { .bound($0) } ?? .none
         if binding == nil { types[type].hasNewKeys = true }
         return binding
     }
@@ -138,23 +173,23 @@ extension RecordsJudge {
     /// - Throws: ``Refusal`` for keys that the type has no room for any more.
     private func checkSchemaRoom(_ fields: [FieldChange], of type: Int) throws {
         let unbound = fields.count { change in
-            if change.value != nil, case .none = types[type].bindings[Int(change.field) - 1] { true } else { false }
+            if change.value != nil, case .none = types[type].bindings[change.field] { true } else { false }
         }
         if unbound == 0 { return }
         let stored = types[type].ordinal == 0 ? 0 : try view.schema(of: types[type].ordinal).count
         guard stored + types[type].newlyBoundCount + unbound <= FieldTable.maximumCount else {
             throw Refusal(
                 .limitExceeded,
-                "Type \(types[type].name) would have more than \(FieldTable.maximumCount) keys.")
+                "Type \(types[type].name) would have more than \(FieldTable.maximumCount) keys.", rule: "§5.7")
         }
     }
 
     private mutating func bind(_ fields: [FieldChange], of type: Int) {
         for change in fields {
-            guard case .none = types[type].bindings[Int(change.field) - 1],
+            guard case .none = types[type].bindings[change.field],
                 let binding = change.value.flatMap({ Binding($0) })
             else { continue }
-            types[type].bindings[Int(change.field) - 1] = .bound(binding)
+            types[type].bindings[change.field] = .bound(binding)
             types[type].newlyBoundCount += 1
         }
     }
@@ -172,10 +207,14 @@ extension RecordsJudge {
 
     private func checkTarget(_ target: RecordKey, _ place: Int, _ what: @autoclosure () -> String) throws {
         guard try scene.place(target.zone) == place else {
-            throw Refusal(.invalidArguments, "\(what()) refers to a record of another zone: '\(target.name)'.")
+            throw Refusal(
+                .invalidArguments, "\(what()) refers to a record of another zone: '\(target.name)'.",
+                rule: "B93")
         }
         guard NameRules.isLength(target.name) else {
-            throw Refusal(.invalidArguments, "\(what()) refers to a record whose name has not 1 to 255 characters.")
+            throw Refusal(
+                .invalidArguments, "\(what()) refers to a record whose name has not 1 to 255 characters.",
+                rule: "§5.8")
         }
     }
 
@@ -197,7 +236,7 @@ extension RecordsJudge {
                 """
                 Record '\(save.record.name)' would have \(size) bytes, more than the maximum of \
                 \(rules.limits.recordBytes).
-                """)
+                """, rule: "B68")
         }
     }
 
@@ -214,7 +253,9 @@ extension RecordsJudge {
                     newCount += 1
                 }
             }
-            if keys.count + newCount > FieldTable.maximumCount { throw Rules.tooManyKeys(save.record.name) }
+            if keys.count + newCount > FieldTable.maximumCount {
+                throw Rules.tooManyKeys(save.record.name, rule: "§5.9")
+            }
         }
     }
 

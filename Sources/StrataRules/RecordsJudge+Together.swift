@@ -3,9 +3,16 @@ import StrataViews
 
 /// What is judged of the items of one zone together (docs/rules.md §5.10, §5.11, §7, §8).
 extension RecordsJudge {
-    mutating func judgeTogether(_ place: Int) throws {
-        let zoneSaves = saves.indices.filter { saves[$0].zone == place }
-        let zoneDeletes = deletes.indices.filter { deletes[$0].zone == place }
+    mutating func judgeTogether() throws {
+        var items: [(saves: [Int], deletes: [Int])] = Array(repeating: ([], []), count: scene.zones.count)
+        for index in saves.indices { items[saves[index].zone].saves.append(index) }
+        for index in deletes.indices { items[deletes[index].zone].deletes.append(index) }
+        for place in items.indices where scene.zones[place].isAlive {
+            try judgeTogether(place, items[place].saves, items[place].deletes)
+        }
+    }
+
+    private mutating func judgeTogether(_ place: Int, _ zoneSaves: [Int], _ zoneDeletes: [Int]) throws {
         try checkParentsAndOwners(zoneSaves, place)
         for index in zoneDeletes { try judgeDelete(index) }
         let isAtomic = isAtomic(place)
@@ -28,7 +35,9 @@ extension RecordsJudge {
     }
 
     private func bystander(_ name: String) -> Refusal {
-        Refusal(.batchRequestFailed, "Record \(name) will not be saved because of previous error in atomic zone")
+        Refusal(
+            .batchRequestFailed, "Record \(name) will not be saved because of previous error in atomic zone",
+            rule: "B81")
     }
 
     // MARK: Parents and owners
@@ -37,15 +46,13 @@ extension RecordsJudge {
         let linked = zoneSaves.filter { index in
             if case .set = body.saves[index].parent { true } else { false }
         }
-        let owned =
-            rules.limits.owningReferences == .max
-            ? []
-            : zoneSaves.filter { index in
-                saves[index].facts.hasReferences
-                    && saves[index].fields.contains {
-                        $0.value?.references.contains { $0.action == .deleteSelf } == true
-                    }
-            }
+        var owned = zoneSaves.filter { index in
+            saves[index].facts.hasReferences
+                && saves[index].fields.contains {
+                    $0.value?.references.contains { $0.action == .deleteSelf } == true
+                }
+        }
+        if try !owned.isEmpty && !canOwnTooMany(place, zoneSaves.count) { owned = [] }
         if linked.isEmpty, owned.isEmpty { return }
         var hasChanged = true
         while hasChanged {
@@ -54,32 +61,56 @@ extension RecordsJudge {
         }
     }
 
+    /// Whether a record could have more owning references than the limit, each of which is another record's.
+    private func canOwnTooMany(_ place: Int, _ saveCount: Int) throws -> Bool {
+        let zone = scene.zones[place].ordinal
+        let stored = try zone == 0 ? nil : view.fold.whole().zoneRow(scene.database, zone)?.recordCount
+        return Int(clamping: stored ?? 0) + saveCount > rules.limits.owningReferences
+    }
+
     /// Whether saves failed because their parent is not there (B99, B102).
     private mutating func dropOrphans(_ linked: [Int], _ zoneSaves: [Int], _ place: Int) throws -> Bool {
-        var hasDropped = false
         let isAtomic = isAtomic(place)
-        while true {
-            var saved = Set<RecordKey>()
-            // In an atomic zone, a child of a save that failed is a bystander as the others are (B102).
-            for index in zoneSaves where isAtomic || saves[index].refusal == nil {
-                saved.insert(RecordKey(zone: 0, name: body.saves[index].record.name))
-            }
-            var failed: [Int] = []
-            for index in linked where saves[index].refusal == nil {
-                guard case .set(let parent) = body.saves[index].parent else { continue }
-                if saved.contains(RecordKey(zone: 0, name: parent.name)) { continue }
-                let key = RecordKey(zone: scene.zones[place].ordinal, name: parent.name)
-                if try key.zone == 0 || !view.exists(key) { failed.append(index) }
-            }
-            if failed.isEmpty { return hasDropped }
-            hasDropped = true
-            for index in failed {
-                refuseSave(
-                    index,
-                    Refusal(
-                        .referenceViolation, "The parent of record '\(body.saves[index].record.name)' does not exist."))
+        func key(_ index: Int) -> RecordKey { RecordKey(zone: 0, name: body.saves[index].record.name) }
+        // In an atomic zone, a child of a save that failed is a bystander as the others are (B102).
+        let saved = linked.isEmpty ? [] : Set(zoneSaves.filter { isAtomic || saves[$0].refusal == nil }.map(key))
+        /// Those whose parent another save is to make.
+        var waiting: [RecordKey: [Int]] = [:]
+        var failed: [Int] = []
+        for index in linked where saves[index].refusal == nil {
+            guard case .set(let parent) = body.saves[index].parent else { continue }
+            if saved.contains(RecordKey(zone: 0, name: parent.name)) {
+                if !isAtomic { waiting[RecordKey(zone: 0, name: parent.name), default: []].append(index) }
+            } else if try !isStored(parent.name, place) {
+                failed.append(index)
             }
         }
+        let tried = failed.isEmpty ? [] : Set(zoneSaves.map(key))
+        var next = 0
+        while next < failed.count {
+            let save = body.saves[failed[next]]
+            refuseSave(failed[next], orphaned(save, tried))
+            if let children = waiting.removeValue(forKey: key(failed[next])),
+                try !isStored(save.record.name, place)
+            {
+                failed += children
+            }
+            next += 1
+        }
+        return !failed.isEmpty
+    }
+
+    private func orphaned(_ save: ModifyRecordsRequest.Save, _ tried: Set<RecordKey>) -> Refusal {
+        var isTried = false
+        if case .set(let parent) = save.parent { isTried = tried.contains(RecordKey(zone: 0, name: parent.name)) }
+        return Refusal(
+            .referenceViolation, "The parent of record '\(save.record.name)' does not exist.",
+            rule: isTried ? "B102" : "B99")
+    }
+
+    private func isStored(_ name: String, _ place: Int) throws -> Bool {
+        let zone = scene.zones[place].ordinal
+        return try zone != 0 && view.exists(RecordKey(zone: zone, name: name))
     }
 
     /// Whether saves failed because they made one owning reference too many (B98).
@@ -104,7 +135,8 @@ extension RecordsJudge {
                     index,
                     Refusal(
                         .limitExceeded,
-                        "Limit exceeded for number of owning references to single record '\(full.name)' (\(limit))."))
+                        "Limit exceeded for number of owning references to single record '\(full.name)' (\(limit)).",
+                        rule: "B98"))
                 continue
             }
             for target in added { counts[target, default: 0] += 1 }
@@ -140,7 +172,10 @@ extension RecordsJudge {
                 in: scene.scope)
         else {
             refuseDelete(
-                index, Refusal(.permissionFailure, "Record '\(name)' may not be deleted by \(actor.actor.user)."))
+                index,
+                Refusal(
+                    .permissionFailure, "Record '\(name)' may not be deleted by \(actor.actor.user).",
+                    rule: stored.header.type == users ? "B116" : "B222"))
             return
         }
     }
@@ -154,21 +189,27 @@ extension RecordsJudge {
             if links.before.isEmpty, links.after.isEmpty { continue }
             graph.replace(body.saves[index].record.name, by: links.after)
         }
-        for index in wanted { deletes[index].cascade = try graph.cascade(from: body.deletes[index].name) }
+        let numbers = wanted.map { graph.number(of: body.deletes[$0].name) }
+        try graph.follow()
         while true {
-            let standing = wanted.filter { deletes[$0].refusal == nil }
-            let gone = Set(standing.flatMap { deletes[$0].cascade.map { RecordKey(zone: 0, name: $0) } })
-            var hasFailed = false
-            for index in standing {
-                guard let orphan = graph.orphan(of: deletes[index].cascade, without: gone) else { continue }
-                hasFailed = true
+            var gone = Array(repeating: false, count: graph.names.count)
+            for (index, number) in zip(wanted, numbers) where deletes[index].refusal == nil {
+                deletes[index].cascade = graph.cascade(from: number, sparing: &gone).map { graph.names[$0] }
+            }
+            let orphans = graph.orphans(without: gone)
+            if orphans.isEmpty { break }
+            for (index, number) in zip(wanted, numbers) where deletes[index].refusal == nil {
+                guard let orphan = orphans[number] else { continue }
                 refuseDelete(
                     index,
                     Refusal(
                         .referenceViolation,
-                        "Record '\(body.deletes[index].name)' cannot be deleted: '\(orphan)' would lose its parent."))
+                        "Record '\(body.deletes[index].name)' cannot be deleted: '\(orphan)' would lose its parent.",
+                        rule: "B101"))
             }
-            if !hasFailed { return }
+        }
+        for index in wanted where deletes[index].refusal == nil && deletes[index].cascade.count > 1 {
+            trace?.add("B95", "delete \(index)", "\(deletes[index].cascade.count - 1) records go with it")
         }
     }
 

@@ -31,9 +31,8 @@ struct RecordsJudge {
         self.context = context
         actor = try ActorState(context.actor, recordName: UserRecord.name(of: context.actor.user), view)
         scene = try RequestScene(request, actor, view)
-        types = try request.names.recordTypes.map { name in
-            try TypeState(name, keyCount: request.names.keys.count, view)
-        }
+        let noBindings = KeyBindings(typeCount: request.names.recordTypes.count, keyCount: request.names.keys.count)
+        types = try request.names.recordTypes.map { try TypeState($0, noBindings, view) }
         keyIsValid = request.names.keys.map { NameRules.isIdentifier($0) }
         areKeysValid = !keyIsValid.contains(false)
         keyBytes = request.names.keys.map(\.utf8.count)
@@ -52,21 +51,26 @@ struct RecordsJudge {
             do { try judgeSave(index) } catch let refusal as Refusal { refuseSave(index, refusal) }
         }
         for index in deletes.indices {
-            if let answer = scene.zones[deletes[index].zone].answer { refuseDelete(index, answer) }
+            if let answer = scene.zones[deletes[index].zone].answer {
+                refuseDelete(index, answer.ofMissingZone("B92"))
+            }
         }
-        for place in scene.zones.indices where scene.zones[place].isAlive { try judgeTogether(place) }
+        try judgeTogether()
         var writer = RecordsWriter(self)
-        return try writer.decision()
+        do { return try writer.decision() } catch let error as StrataError where error.code == .tooLarge {
+            throw Refusal(
+                .limitExceeded, "What the request changes is more than a commit has room for: \(error)", rule: "§9")
+        }
     }
 
     mutating func refuseSave(_ index: Int, _ refusal: Refusal) {
         saves[index].refusal = refusal
-        trace?.add(refusal.code.description, "save \(index)", refusal.message)
+        trace?.add(refusal.rule, "save \(index)", refusal.message)
     }
 
     mutating func refuseDelete(_ index: Int, _ refusal: Refusal) {
         deletes[index].refusal = refusal
-        trace?.add(refusal.code.description, "delete \(index)", refusal.message)
+        trace?.add(refusal.rule, "delete \(index)", refusal.message)
     }
 
     // MARK: The whole request
@@ -76,27 +80,30 @@ struct RecordsJudge {
         if let token = body.clientToken, token.count > ClientTokenEvent.maximumBytes {
             throw Refusal(
                 .invalidArguments,
-                "A client token has at most \(ClientTokenEvent.maximumBytes) bytes, and this one \(token.count).")
+                "A client token has at most \(ClientTokenEvent.maximumBytes) bytes, and this one \(token.count).",
+                rule: "§2.2")
         }
         try rules.checkRoom(for: request, of: context.actor)
         var bytes = 0
         facts.reserveCapacity(body.saves.count)
         for save in body.saves {
             guard save.type > 0, save.type <= UInt64(types.count) else {
-                throw Refusal(.invalidArguments, "The request names type \(save.type) and has no such name.")
+                throw Refusal(
+                    .invalidArguments, "The request names type \(save.type) and has no such name.", rule: "§2.3")
             }
             let facts = try SaveFacts(save, keyBytes: keyBytes)
             try Rules.checkRoom(for: save, facts)
             self.facts.append(facts)
             bytes += facts.sentBytes
             guard facts.isAscending || Set(save.fields.map(\.field)).count == save.fields.count else {
-                throw Refusal(.invalidArguments, "A key comes twice in record '\(save.record.name)'.")
+                throw Refusal(.invalidArguments, "A key comes twice in record '\(save.record.name)'.", rule: "§2.3")
             }
         }
         guard bytes <= rules.limits.requestBytes else {
             throw Refusal(
                 .limitExceeded,
-                "Your request has \(bytes) bytes, more than the maximum of \(rules.limits.requestBytes).")
+                "Your request has \(bytes) bytes, more than the maximum of \(rules.limits.requestBytes).",
+                rule: "B68")
         }
     }
 
@@ -104,11 +111,12 @@ struct RecordsJudge {
     private func repeatedOffset() throws -> UInt64? {
         guard let token = body.clientToken, actor.device != 0 else { return nil }
         var offset: UInt64?
+        lazy var items = itemsDigest
         let places = Set(saves.map(\.zone) + deletes.map(\.zone)).filter { scene.zones[$0].isAlive }
         for zone in places.map({ scene.zones[$0] }) {
             guard zone.ordinal != 0, let row = zone.row,
                 let known = try view.fold.fork.clientToken(zone.ordinal, actor.device),
-                known.token == token, known.items == itemsDigest, known.version >= row.incarnation,
+                known.token == token, known.items == items, known.version >= row.incarnation,
                 offset ?? known.version.offset == known.version.offset
             else { return nil }
             offset = known.version.offset
@@ -140,7 +148,7 @@ struct RecordsJudge {
             let place = try scene.place(save.record.zone)
             guard count == 1 || known.insert(RecordKey(zone: UInt64(place), name: save.record.name)).inserted else {
                 throw Refusal(
-                    .invalidArguments, "You can't save the same record twice: \(save.record.name)")
+                    .invalidArguments, "You can't save the same record twice: \(save.record.name)", rule: "B66")
             }
             saves.append(SaveState(zone: place, facts[index]))
         }
@@ -149,7 +157,8 @@ struct RecordsJudge {
             guard known.insert(RecordKey(zone: UInt64(place), name: delete.name)).inserted else {
                 throw Refusal(
                     .invalidArguments,
-                    "You can't save and delete the same record (\(delete.name)), or delete it twice, in one operation.")
+                    "You can't save and delete the same record (\(delete.name)), or delete it twice, in one operation.",
+                    rule: "B66")
             }
             deletes.append(DeleteState(zone: place))
         }
@@ -167,15 +176,15 @@ struct TypeState {
     let ordinal: UInt64
     let isValid: Bool
     let isUsers: Bool
-    /// What the keys of the request are bound to, by their ordinals − 1.
-    var bindings: [KeyBinding]
+    /// What the keys of the request are bound to.
+    var bindings: KeyBindings
     /// Whether there was a value whose key nothing is declared for.
     var hasNewKeys = false
     /// Keys that the request binds.
     var newlyBoundCount = 0
 
-    init(_ name: String, keyCount: Int, _ view: RulesView) throws {
-        bindings = Array(repeating: .unknown, count: keyCount)
+    init(_ name: String, _ bindings: KeyBindings, _ view: RulesView) throws {
+        self.bindings = bindings
         self.name = name
         ordinal = try view.ordinal(of: .recordType(name)) ?? 0
         isValid = NameRules.isIdentifier(name)
@@ -189,6 +198,27 @@ enum KeyBinding {
     case unknown
     case none
     case bound(Binding)
+}
+
+/// What each key of a request is bound to in one type, by the key's ordinal.
+struct KeyBindings {
+    /// Up to so many pairs of a type and a key, each has a place; beyond, only those that are asked for.
+    private static let maximumPlaces = 1 << 20
+
+    private var places: [KeyBinding] = []
+    private var known: [UInt32: KeyBinding] = [:]
+
+    init(typeCount: Int, keyCount: Int) {
+        let (count, isOver) = typeCount.multipliedReportingOverflow(by: keyCount)
+        if !isOver, count <= Self.maximumPlaces { places = Array(repeating: .unknown, count: keyCount) }
+    }
+
+    subscript(key: UInt32) -> KeyBinding {
+        get { places.isEmpty ? known[key] ?? .unknown : places[Int(key) - 1] }
+        set {
+            if places.isEmpty { known[key] = newValue } else { places[Int(key) - 1] = newValue }
+        }
+    }
 }
 
 /// What has become of a save so far.
@@ -221,7 +251,9 @@ struct SaveFacts {
         var last: UInt32 = 0
         for change in save.fields {
             guard change.field > 0, Int(change.field) <= keyBytes.count else {
-                throw Refusal(.invalidArguments, "The request names key \(change.field) and has no such name.")
+                throw Refusal(
+                    .invalidArguments, "The request names key \(change.field) and has no such name.",
+                    rule: "§2.3")
             }
             if change.field <= last { isAscending = false }
             last = change.field
@@ -242,7 +274,7 @@ struct DeleteState {
     let zone: Int
     var refusal: Refusal?
     var stored: StoredRecord?
-    /// What goes with it, breadth first, itself first; empty if there is nothing to delete.
+    /// What goes with it and with none before it, breadth first, itself first; empty if there is nothing to delete.
     var cascade: [String] = []
 
     init(zone: Int) { self.zone = zone }

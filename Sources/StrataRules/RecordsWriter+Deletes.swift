@@ -50,8 +50,9 @@ extension RecordsWriter {
 
     mutating func appendTokens() throws {
         guard let token = judge.body.clientToken else { return }
+        let items = judge.itemsDigest
         for zone in changedZones.map({ zones[$0] }).sorted() {
-            try commit.append(ClientTokenEvent(zone: zone, device: device, token: token, items: judge.itemsDigest))
+            try commit.append(ClientTokenEvent(zone: zone, device: device, token: token, items: items))
         }
     }
 
@@ -71,7 +72,7 @@ extension RecordsWriter {
         }
         shape.leaveOut(left.items, request: left.request)
         let header = try judge.context.header(.modifyRecords, user: user, device: device, shape)
-        var decision = Decision(.commit(commit.payload(header)), result, trace: judge.trace)
+        var decision = Decision(.commit(commit.payload(header)), result, trace: trace)
         decision.names = names.new
         decision.changedTypes = newBindings.map { types[$0.type] }
         decision.eventCount = Int(commit.count)

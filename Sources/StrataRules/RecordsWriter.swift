@@ -6,6 +6,7 @@ struct RecordsWriter {
     let judge: RecordsJudge
     var commit = CommitBuilder()
     var names: NameWriter
+    var trace: Trace?
     var result = RequestResult()
     /// Ordinals that the store has for the request's own, once they are needed.
     var types: [UInt64]
@@ -23,6 +24,7 @@ struct RecordsWriter {
     init(_ judge: RecordsJudge) {
         self.judge = judge
         names = NameWriter(judge.view)
+        trace = judge.trace
         types = Array(repeating: 0, count: judge.types.count)
         keys = Array(repeating: 0, count: judge.keyIsValid.count)
         zones = judge.scene.zones.map(\.ordinal)
@@ -34,7 +36,7 @@ struct RecordsWriter {
         guard hasSaves || hasDeletes else {
             result.saves = judge.saves.map { .failure($0.refusal ?? Refusal(.internalError, "A save was lost.")) }
             result.deletes = judge.deletes.map(\.refusal)
-            return Decision(.nothing, result, trace: judge.trace)
+            return Decision(.nothing, result, trace: trace)
         }
         let first = try FirstWrite(judge.actor, judge.view, &names)
         (user, device) = (first.user, first.device)
@@ -66,7 +68,6 @@ struct RecordsWriter {
             let type = Int(save.type) - 1
             if types[type] == 0 { types[type] = try names.ordinal(of: .recordType(judge.types[type].name)) }
             for change in judge.saves[index].fields where keys[Int(change.field) - 1] == 0 {
-                // A key that is only removed, and never was, has no use for an ordinal.
                 keys[Int(change.field) - 1] = UInt32(try names.ordinal(of: .field(judge.key(change.field))))
             }
             try collectBindings(judge.saves[index].fields, of: type)
@@ -232,6 +233,7 @@ struct RecordsWriter {
                 previous: stored.header.version)
             if stored.isFullDue { try complete(&event, from: stored) }
             savedEvents[key] = try commit.append(event)
+            trace?.add("B61", "save \(index)", "its parent '\(parent)' gets a new tag")
         }
     }
 

@@ -20,7 +20,8 @@ extension Rules {
         guard name.utf8.count <= Envelope.maximumNameBytes else {
             throw Refusal(
                 .invalidArguments,
-                "A name has \(name.utf8.count) bytes, more than the \(Envelope.maximumNameBytes) that can be written.")
+                "A name has \(name.utf8.count) bytes, more than the \(Envelope.maximumNameBytes) that can be written.",
+                rule: "§2.3")
         }
     }
 
@@ -28,20 +29,21 @@ extension Rules {
         try checkRoom(for: save.record.name)
         if case .set(let target) = save.parent { try checkRoom(for: target.name) }
         if case .set(let target) = save.share { try checkRoom(for: target.name) }
-        guard save.fields.count <= FieldTable.maximumCount else { throw tooManyKeys(save.record.name) }
+        guard save.fields.count <= FieldTable.maximumCount else { throw tooManyKeys(save.record.name, rule: "§2.3") }
         guard facts.hasReferences || facts.hasSealed else { return }
         for change in save.fields {
             guard let value = change.value else { continue }
             if case .sealed(let sealed) = value, sealed.nonce.count != FieldValue.Sealed.nonceBytes {
                 throw Refusal(
-                    .invalidArguments, "An encrypted value's nonce has \(FieldValue.Sealed.nonceBytes) bytes.")
+                    .invalidArguments, "An encrypted value's nonce has \(FieldValue.Sealed.nonceBytes) bytes.",
+                    rule: "§2.3")
             }
             guard value.kind.element == .reference else { continue }
             for reference in value.references { try checkRoom(for: reference.target.name) }
         }
     }
 
-    static func tooManyKeys(_ record: String) -> Refusal {
-        Refusal(.limitExceeded, "Record '\(record)' would have more than \(FieldTable.maximumCount) keys.")
+    static func tooManyKeys(_ record: String, rule: String) -> Refusal {
+        Refusal(.limitExceeded, "Record '\(record)' would have more than \(FieldTable.maximumCount) keys.", rule: rule)
     }
 }

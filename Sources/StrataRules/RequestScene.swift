@@ -65,18 +65,19 @@ public struct RequestScene {
     public static func answer(for status: ZoneRow.Status?, _ name: String) -> Refusal? {
         switch status {
         case .alive: nil
-        case .purged: Refusal(.userDeletedZone, "The user deleted zone '\(name)'.")
+        case .purged: Refusal(.userDeletedZone, "The user deleted zone '\(name)'.", rule: "B38")
         case .encryptedDataReset:
             Refusal(
-                .zoneNotFound, "Zone '\(name)' went with its user's encrypted data.", didResetEncryptedData: true)
-        case .deleted, nil: Refusal(.zoneNotFound, "Zone '\(name)' does not exist.")
+                .zoneNotFound, "Zone '\(name)' went with its user's encrypted data.", rule: "B38",
+                didResetEncryptedData: true)
+        case .deleted, nil: .missingZone(name)
         }
     }
 
     /// - Throws: ``Refusal`` for an ordinal that the request has no name for.
     func place(_ ordinal: UInt64) throws -> Int {
         guard ordinal > 0, ordinal <= UInt64(places.count) else {
-            throw Refusal(.invalidArguments, "The request names a zone that it has no name for.")
+            throw Refusal(.invalidArguments, "The request names a zone that it has no name for.", rule: "§2.3")
         }
         return places[Int(ordinal) - 1]
     }
@@ -98,11 +99,26 @@ struct ZoneState {
         self.name = name
         self.owner = owner
         self.isOwn = isOwn
-        answer = Refusal(.zoneNotFound, "Zone '\(name)' does not exist.")
+        answer = .missingZone(name, rule: isOwn ? Refusal.missingZoneRule : "B266")
     }
 
     var isDefault: Bool { isSameName(name, RequestScene.defaultZone) }
     var isAlive: Bool { answer == nil }
+}
+
+extension Refusal {
+    fileprivate static let missingZoneRule = "B32"
+
+    fileprivate static func missingZone(_ name: String, rule: String = missingZoneRule) -> Refusal {
+        Refusal(.zoneNotFound, "Zone '\(name)' does not exist.", rule: rule)
+    }
+
+    /// The answer for a zone, by the rule that says so for something else than saving records.
+    func ofMissingZone(_ rule: String) -> Refusal {
+        var refusal = self
+        if refusal.rule == Self.missingZoneRule { refusal.rule = rule }
+        return refusal
+    }
 }
 
 /// Names are the same only if their bytes are.

@@ -21,14 +21,17 @@ public struct Rules: Sendable {
     /// - Throws: ``Refusal`` where the request fails as a whole; ``StrataError`` if the state cannot be read.
     public func decide(_ request: Request, _ view: RulesView, _ context: RequestContext) throws -> Decision {
         guard !context.actor.user.isEmpty else {
-            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.")
+            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: "B220")
         }
         if case .administer = request.content {
             guard context.actor == .service else {
-                throw Refusal(.permissionFailure, "Only the service purges zones and resets encrypted data.")
+                throw Refusal(
+                    .permissionFailure, "Only the service purges zones and resets encrypted data.", rule: "B38")
             }
         } else if context.actor == .service {
-            throw Refusal(.permissionFailure, "The service purges zones and resets encrypted data, and nothing else.")
+            throw Refusal(
+                .permissionFailure, "The service purges zones and resets encrypted data, and nothing else.",
+                rule: "B38")
         }
         switch request.content {
         case .modifyRecords(let body):
@@ -39,7 +42,7 @@ public struct Rules: Sendable {
         case .administer(let body):
             return try ZonesJudge(self, request, view, context).decide(body)
         case .modifySubscriptions:
-            throw Refusal(.serverRejectedRequest, "This store does not keep subscriptions yet.")
+            throw Refusal(.serverRejectedRequest, "This store does not keep subscriptions yet.", rule: "§2")
         }
     }
 
@@ -51,7 +54,7 @@ public struct Rules: Sendable {
                 """
                 Your request contains \(count) items which is more than the maximum number of items in a single \
                 request (\(limits.itemsPerRequest))
-                """)
+                """, rule: "B67")
         }
     }
 }

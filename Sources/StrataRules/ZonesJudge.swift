@@ -37,7 +37,7 @@ struct ZonesJudge {
         try checkDuplicates(body)
         if body.saves.isEmpty, body.deletes.isEmpty { return Decision(.nothing, result, trace: trace) }
         guard scene.scope == .private else {
-            throw Refusal(.badDatabase, "Zones can be saved and deleted in the private database only.")
+            throw Refusal(.badDatabase, "Zones can be saved and deleted in the private database only.", rule: "B31")
         }
         var saves: [(place: Int, scope: EncryptionScope)] = []
         for (index, save) in body.saves.enumerated() {
@@ -51,7 +51,7 @@ struct ZonesJudge {
                     saves.append((place, save.encryptionScope))
                 }
             } catch let refusal as Refusal {
-                trace?.add(refusal.code.description, "save \(index)", refusal.message)
+                trace?.add(refusal.rule, "save \(index)", refusal.message)
                 leaveOut(.saves, index, refusal, nil, save.zone, save.encryptionScope)
                 result.saves.append(.failure(refusal))
             }
@@ -62,7 +62,7 @@ struct ZonesJudge {
             let refusal = judgeDelete(place)
             result.deletes.append(refusal)
             if let refusal {
-                trace?.add(refusal.code.description, "delete \(index)", refusal.message)
+                trace?.add(refusal.rule, "delete \(index)", refusal.message)
                 leaveOut(.deletes, index, refusal, nil, ordinal, .record)
             } else {
                 deletes.append(place)
@@ -76,7 +76,7 @@ struct ZonesJudge {
         var known = Set<Int>()
         for ordinal in body.saves.map(\.zone) + body.deletes {
             guard known.insert(try scene.place(ordinal)).inserted else {
-                throw Refusal(.invalidArguments, "A zone comes twice in one operation.")
+                throw Refusal(.invalidArguments, "A zone comes twice in one operation.", rule: "B36")
             }
         }
     }
@@ -86,7 +86,7 @@ struct ZonesJudge {
     private func judgeSave(_ save: ModifyZonesRequest.Save, _ place: Int) throws -> Version? {
         let zone = scene.zones[place]
         guard zone.isOwn else {
-            throw Refusal(.zoneNotFound, "Zone '\(zone.name)' belongs to another user.")
+            throw Refusal(.zoneNotFound, "Zone '\(zone.name)' belongs to another user.", rule: "B266")
         }
         if zone.isDefault { return zone.row?.version ?? Version(offset: 0, eventIndex: 0) }
         guard NameRules.isName(zone.name), zone.name.utf8.first != UInt8(ascii: "_") else {
@@ -95,19 +95,23 @@ struct ZonesJudge {
                 """
                 A zone name has 1 to 255 characters, no control characters, and no underscore in front: \
                 '\(zone.name)'.
-                """)
+                """, rule: "B4")
         }
         guard zone.isAlive, let row = zone.row else { return nil }
         guard row.encryptionScope == save.encryptionScope else {
-            throw Refusal(.invalidArguments, "The encryption scope of zone '\(zone.name)' cannot change any more.")
+            throw Refusal(
+                .invalidArguments, "The encryption scope of zone '\(zone.name)' cannot change any more.",
+                rule: "B39")
         }
         return row.version
     }
 
     private func judgeDelete(_ place: Int) -> Refusal? {
         let zone = scene.zones[place]
-        if zone.isDefault, zone.isOwn { return Refusal(.invalidArguments, "The default zone cannot be deleted.") }
-        return zone.answer
+        if zone.isDefault, zone.isOwn {
+            return Refusal(.invalidArguments, "The default zone cannot be deleted.", rule: "B36")
+        }
+        return zone.answer?.ofMissingZone("B35")
     }
 
     private mutating func leaveOut(
@@ -176,7 +180,9 @@ struct ZonesJudge {
     // MARK: Of the service
 
     consuming func decide(_ body: AdministerRequest) throws -> Decision {
-        guard scene.scope == .private else { throw Refusal(.badDatabase, "The private database of a user is named.") }
+        guard scene.scope == .private else {
+            throw Refusal(.badDatabase, "The private database of a user is named.", rule: "B31")
+        }
         var commit = CommitBuilder()
         switch body {
         case .purgeZone(let ordinal):

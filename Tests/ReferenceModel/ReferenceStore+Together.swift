@@ -21,7 +21,9 @@ extension ReferenceStore.Judgement {
                     && (isAccepted($0) || isAtomic(parent.zone) || store.bends(.failedParentSuffices))
             }
             if isSaved, !store.bends(.parentMustBeStored) { continue }
-            saveRefusals[index] = Refusal(.referenceViolation, "a parent that is not there")
+            let isTried = saves.contains { $0.place == parent }
+            saveRefusals[index] = Refusal(
+                .referenceViolation, "a parent that is not there", rule: isTried ? "B102" : "B99")
             hasFailed = true
         }
         return hasFailed
@@ -41,7 +43,7 @@ extension ReferenceStore.Judgement {
                 owned(by: target, in: records[zone] ?? [:], self.zone(zone)?.records ?? [:]) + 1 > most
             }
             if isOver {
-                saveRefusals[index] = Refusal(.limitExceeded, "too many owning references to one record")
+                saveRefusals[index] = Refusal(.limitExceeded, "too many owning references to one record", rule: "B98")
                 hasFailed = true
             } else {
                 records[zone]?[save.place.name] = merged

@@ -17,7 +17,7 @@ extension ReferenceStore {
         for save in request.saves { saves.append(try Self.place(of: save.zone, names, asker)) }
         for zone in request.deletes { deletes.append(try Self.place(of: zone, names, asker)) }
         guard Set(saves + deletes).count == count || bends(.duplicateAccepted) else {
-            throw Refusal(.invalidArguments, "a zone twice in one request")
+            throw Refusal(.invalidArguments, "a zone twice in one request", rule: "B36")
         }
         if count > 0 { try checkZonesMayChange(asker) }
         guard count > 0 else { return RequestResult() }
@@ -77,40 +77,41 @@ extension ReferenceStore {
 
     private func checkZonesMayChange(_ asker: Asker) throws(Refusal) {
         guard asker.database.scope == .private || bends(.zonesInEveryDatabase) else {
-            throw Refusal(.badDatabase, "zones are of private databases")
+            throw Refusal(.badDatabase, "zones are of private databases", rule: "B31")
         }
     }
 
     private static func place(
         of ordinal: UInt64, _ names: RequestNames, _ asker: Asker
     ) throws(Refusal) -> ZonePlace {
-        guard let zone = names.zone(ordinal) else { throw Refusal(.invalidArguments, "no such name") }
+        guard let zone = names.zone(ordinal) else { throw Refusal(.invalidArguments, "no such name", rule: "§2.3") }
         return ZonePlace(owner: asker.owner(zone), name: ReferenceName(zone.name))
     }
 
     private func zoneRefusal(saving place: ZonePlace, _ scope: EncryptionScope, _ asker: Asker) -> Refusal? {
         guard place.owner == "" || bends(.foreignOwnerAccepted) else {
-            return Refusal(.zoneNotFound, "a zone of somebody else")
+            return Refusal(.zoneNotFound, "a zone of somebody else", rule: "B266")
         }
         if place.name == .defaultZone { return nil }
         let isLegal = place.name.isLegalForNew || (bends(.illegalZoneNameAccepted) && place.name.isOfLegalLength)
-        guard isLegal else { return Refusal(.invalidArguments, "no name for a zone") }
+        guard isLegal else { return Refusal(.invalidArguments, "no name for a zone", rule: "B4") }
         guard let zone = state.databases[asker.database]?.zones[place.name], zone.isAlive else { return nil }
         guard zone.encryptionScope == scope || bends(.encryptionScopeMayChange) else {
-            return Refusal(.invalidArguments, "the encryption scope is settled")
+            return Refusal(.invalidArguments, "the encryption scope is settled", rule: "B39")
         }
         return nil
     }
 
     private func zoneRefusal(deleting place: ZonePlace, _ asker: Asker) -> Refusal? {
         guard place.owner == "" || bends(.foreignOwnerAccepted) else {
-            return Refusal(.zoneNotFound, "a zone of somebody else")
+            return Refusal(.zoneNotFound, "a zone of somebody else", rule: "B266")
         }
         if place.name == .defaultZone {
             let isWritten = state.databases[asker.database] != nil
-            return bends(.defaultZoneMayGo) && isWritten ? nil : Refusal(.invalidArguments, "the default zone stays")
+            return bends(.defaultZoneMayGo) && isWritten
+                ? nil : Refusal(.invalidArguments, "the default zone stays", rule: "B36")
         }
-        guard let refusal = missingZone(place.owner, place.name, asker) else { return nil }
+        guard let refusal = missingZone(place.owner, place.name, asker, rule: "B35") else { return nil }
         return bends(.missingZoneMayBeDeleted) && state.databases[asker.database]?.zones[place.name] != nil
             ? nil : refusal
     }
@@ -123,23 +124,28 @@ extension ReferenceStore {
     }
 
     /// What a request is told of a zone that is not there (docs/rules.md §4); nil if it is.
-    func missingZone(_ owner: ReferenceName, _ name: ReferenceName, _ asker: Asker) -> Refusal? {
+    ///
+    /// - Parameter rule: that of a zone which simply is not there.
+    func missingZone(
+        _ owner: ReferenceName, _ name: ReferenceName, _ asker: Asker, rule: String = "B32"
+    ) -> Refusal? {
         guard owner == "" || bends(.foreignOwnerAccepted) else {
-            return Refusal(.zoneNotFound, "a zone of somebody else")
+            return Refusal(.zoneNotFound, "a zone of somebody else", rule: "B266")
         }
         if name == .defaultZone, asker.database.scope != .shared {
             let zone = state.databases[asker.database]?.zones[name]
-            return zone?.isAlive == false ? Refusal(.zoneNotFound, "no such zone") : nil
+            return zone?.isAlive == false ? Refusal(.zoneNotFound, "no such zone", rule: rule) : nil
         }
         guard let zone = state.databases[asker.database]?.zones[name] else {
-            return Refusal(.zoneNotFound, "no such zone")
+            return Refusal(.zoneNotFound, "no such zone", rule: rule)
         }
         switch zone.ending {
         case nil: return nil
-        case .deleted?: return Refusal(.zoneNotFound, "no such zone")
-        case .purged?: return Refusal(bends(.purgedZoneIsNotFound) ? .zoneNotFound : .userDeletedZone, "purged")
+        case .deleted?: return Refusal(.zoneNotFound, "no such zone", rule: rule)
+        case .purged?:
+            return Refusal(bends(.purgedZoneIsNotFound) ? .zoneNotFound : .userDeletedZone, "purged", rule: "B38")
         case .encryptedDataReset?:
-            return Refusal(.zoneNotFound, "reset", didResetEncryptedData: !bends(.resetZoneHasNoMark))
+            return Refusal(.zoneNotFound, "reset", rule: "B38", didResetEncryptedData: !bends(.resetZoneHasNoMark))
         }
     }
 

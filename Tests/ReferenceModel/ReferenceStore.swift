@@ -7,7 +7,7 @@ import StrataModel
 /// learns it from results, and checks that it is one to one; base versions of requests come translated to the
 /// model's. Versions from ``inventedOffset`` on belong to no store and stay as they are, as does 0, the version of
 /// a default zone that nobody has written. Messages of refusals and the order of deletions within one cascade are
-/// not part of the contract.
+/// not part of the contract; the numbers of the rules are.
 public struct ReferenceStore: Sendable {
     public static let inventedOffset: UInt64 = 1 << 40
 
@@ -38,10 +38,10 @@ public struct ReferenceStore: Sendable {
     /// - Parameter time: microseconds since 1970.
     public mutating func modify(_ request: Request, as actor: Actor, time: Int64) throws(Refusal) -> RequestResult {
         guard !actor.user.isEmpty || bends(.signedOutMayWrite) else {
-            throw Refusal(.notAuthenticated, "nobody is signed in")
+            throw Refusal(.notAuthenticated, "nobody is signed in", rule: "B220")
         }
         guard (actor == .service) == request.content.isOfService else {
-            throw Refusal(.permissionFailure, "the service administers, and nobody else")
+            throw Refusal(.permissionFailure, "the service administers, and nobody else", rule: "B38")
         }
         let asker = Asker(request, actor, userRecordName: userRecordName)
         switch request.content {
@@ -55,7 +55,7 @@ public struct ReferenceStore: Sendable {
     /// The first part of docs/rules.md §2 that all requests share.
     func checkItemCount(_ count: Int) throws(Refusal) {
         guard count <= limit(limits.itemsPerRequest, less: .oneItemLess, more: .oneItemMore) else {
-            throw Refusal(.limitExceeded, "too many items")
+            throw Refusal(.limitExceeded, "too many items", rule: "B67")
         }
     }
 

@@ -76,7 +76,7 @@ import Testing
         let trace = try #require(traced.trace)
         #expect(
             trace.steps.map { "\($0.rule) \($0.item)" } == [
-                "invalid arguments save 1", "reference violation save 0", "reference violation save 2", "B91 delete 0",
+                "B3 save 1", "B99 save 0", "B99 save 2", "B91 delete 0",
             ])
         #expect(trace.steps[0].note.contains("_b") && trace.steps[3].note.contains("nothing"))
         #expect(trace.description.split(separator: "\n").count == 4)
@@ -95,8 +95,56 @@ import Testing
             saves: [.init(names.ordinal(of: ZoneID("_a")))], deletes: [names.ordinal(of: ZoneID("b"))])
         let zones = Request(database: DatabaseID(.private), names: names, .modifyZones(body))
         let trace = try Rules().decide(zones, view, context(isTraced: true)).trace
+        #expect(trace?.steps.map { "\($0.rule) \($0.item)" } == ["B4 save 0", "B35 delete 0"])
+    }
+
+    @Test func `a trace tells which tags were compared, and what a request did beside what it asked for`() throws {
+        func modify(
+            _ policy: SavePolicy, base: Version?, field: FieldValue? = nil, deletes: [String] = [], offset: UInt64
+        ) throws -> [String] {
+            var request = request(["b"], deletes: deletes, parent: offset == 1 ? nil : "a")
+            guard case .modifyRecords(var body) = request.content else { return [] }
+            body.policy = policy
+            body.clientToken = nil
+            body.saves[0].base = base
+            if let field { body.saves[0].fields = [FieldChange(request.names.ordinal(ofKey: "k"), field)] }
+            if offset == 1 { body.saves.append(.init(RecordKey(zone: 1, name: "a"), type: 1)) }
+            request.content = .modifyRecords(body)
+            let decision = try Rules().decide(request, view, context(isTraced: true))
+            try payload(decision).withUnsafeBytes { try view.fold.apply($0, offset: offset, time: 1_000_000) }
+            view.adopt(decision)
+            return decision.trace?.steps.map { "\($0.rule) \($0.item): \($0.note)" } ?? []
+        }
         #expect(
-            trace?.steps.map { "\($0.rule) \($0.item)" } == ["invalid arguments save 0", "zone not found delete 0"])
+            try modify(.allKeys, base: nil, offset: 1) == [
+                "B57 save 0: there is no such record yet", "B57 save 1: there is no such record yet",
+            ])
+        let key = RecordKey(
+            zone: try #require(try view.ordinal(of: .zone(database: 1, owner: 1, "_defaultZone"))), name: "b")
+        let tag = try #require(try view.header(key)).version
+        #expect(
+            try modify(.ifServerRecordUnchanged, base: tag, offset: 2) == [
+                "B51 save 0: \(tag.tag) is the stored tag", "B61 save 0: its parent 'a' gets a new tag",
+            ])
+        let next = try #require(try view.header(key)).version
+        let owned = FieldValue.reference(.init(RecordKey(zone: 1, name: "a"), action: .deleteSelf))
+        #expect(
+            try modify(.changedKeys, base: tag, field: owned, deletes: ["a"], offset: 3) == [
+                "B55 save 0: \(next.tag) is the stored tag, not compared with \(tag.tag)",
+                "B95 delete 0: 1 records go with it",
+            ])
+    }
+
+    @Test func `a refusal of the whole request names its rule, which no commit keeps`() throws {
+        let refusal = #expect(throws: Refusal.self) {
+            try Rules().decide(request(["a", "a"]), view, context())
+        }
+        #expect(refusal?.rule == "B66")
+        var other = try #require(refusal)
+        other.rule = ""
+        #expect(other == refusal && other.hashValue == refusal?.hashValue)
+        other.message += "!"
+        #expect(other != refusal)
     }
 
     @Test func `an operation's texts are cut where a header ends, between characters`() throws {

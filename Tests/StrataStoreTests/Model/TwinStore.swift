@@ -168,11 +168,23 @@ struct TwinStore {
         _ step: RequestGenerator.Step
     ) throws {
         func fail(_ what: String) -> Divergence {
-            Divergence(description: "\(what)\nexpected \(expected)\nfound \(found)\n\(step)")
+            Divergence(
+                description: """
+                    \(what)
+                    expected \(expected), rules \(expected.rules)
+                    found \(found), rules \(found.rules)
+                    \(step)
+                    """)
+        }
+        // What was answered before comes from the log, which keeps no rules.
+        var mayBeKept = false
+        if case .modifyRecords(let body) = step.request.content { mayBeKept = body.clientToken != nil }
+        func areSame(_ left: Refusal, _ right: Refusal) -> Bool {
+            versions.areSame(left, right) && (left.rule == right.rule || mayBeKept && right.rule.isEmpty)
         }
         switch (expected, found) {
         case (.failure(let left), .failure(let right)):
-            guard versions.areSame(left, right) else { throw fail("the request is refused otherwise") }
+            guard areSame(left, right) else { throw fail("the request is refused otherwise") }
         case (.success(let left), .success(let right)):
             guard left.saves.count == right.saves.count, left.deletes.count == right.deletes.count else {
                 throw fail("there are other items")
@@ -182,7 +194,7 @@ struct TwinStore {
                 case (.success(let left), .success(let right)):
                     guard versions.learn(left, right) else { throw fail("versions \(left) and \(right) do not agree") }
                 case (.failure(let left), .failure(let right)):
-                    guard versions.areSame(left, right) else { throw fail("a save is refused otherwise") }
+                    guard areSame(left, right) else { throw fail("a save is refused otherwise") }
                 default: throw fail("a save came out otherwise")
                 }
             }
@@ -190,7 +202,7 @@ struct TwinStore {
                 switch (left, right) {
                 case (nil, nil): break
                 case (let left?, let right?):
-                    guard versions.areSame(left, right) else { throw fail("a delete is refused otherwise") }
+                    guard areSame(left, right) else { throw fail("a delete is refused otherwise") }
                 default: throw fail("a delete came out otherwise")
                 }
             }
@@ -210,6 +222,19 @@ struct TwinStore {
     /// What feeds would show: the changes of each living zone since its life began.
     mutating func compareFeeds() throws {
         try StateComparison(reference.state, store.snapshot()).compareFeeds(log, &versions)
+    }
+}
+
+extension Result<RequestResult, Refusal> {
+    /// By which everything that failed did.
+    fileprivate var rules: [String] {
+        switch self {
+        case .failure(let refusal): [refusal.rule]
+        case .success(let result):
+            result.saves.map { save in
+                if case .failure(let refusal) = save { refusal.rule } else { "" }
+            } + result.deletes.map { $0?.rule ?? "" }
+        }
     }
 }
 

@@ -44,6 +44,11 @@ import Testing
         #expect(client.codes(saves + [Save("d", ["kk": nil])]) == [nil, nil, nil, nil])
     }
 
+    @Test func `B272 pages have 200 results, at most 400, and 1,000 and 10,000 in the embedded preset`() {
+        #expect(Limits.service.pageSize == 200 && Limits.service.pageSizeMaximum == 400)
+        #expect(Limits.embedded.pageSize == 1_000 && Limits.embedded.pageSizeMaximum == 10_000)
+    }
+
     @Test func `B68 a record has at most 1 MB of keys and values`() throws {
         #expect(client.codes([Save("a", ["key": .string(text(999_998))]), Save("b")]) == [.limitExceeded, nil])
         #expect(client.codes([Save("a", ["key": .string(text(999_997))])]) == [nil])

@@ -109,6 +109,15 @@ import Testing
         #expect(tags.insert(try client.save("a").tag).inserted)
     }
 
+    @Test func `B260 a tag is a short text of base 36, and tells its version`() throws {
+        for name in ["a", "b"] {
+            let version = try client.save(name)
+            #expect(version.tag.utf8.count <= 13 && version.tag == version.tag.lowercased())
+            #expect(UInt64(version.tag, radix: 36) == version.packed)
+            #expect(try client.fetch(name).get().version.tag == version.tag)
+        }
+    }
+
     @Test func `B61 saving a child gives its parent a new tag, once, and nothing else`() throws {
         let parent = try client.save("parent", ["n": .int64(1)])
         let before = try client.fetch("parent").get()
