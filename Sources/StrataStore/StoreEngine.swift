@@ -72,7 +72,11 @@ final class StoreEngine: Sendable {
         reader.context.replacements?.end()
         // The log has everything, so a checkpoint that fails costs the next opening time and nothing else.
         var failure: (any Error)?
-        do { try pipeline.checkpointer?.stop() } catch let error as StrataError where Views.isDamage(error) {
+        do {
+            try pipeline.checkpointer?.stop()
+            // The room that a large zone took is given back when it is gone. If that fails, the file is as good.
+            try? pipeline.rebuilder?.compactIfSparse(views)
+        } catch let error as StrataError where Views.isDamage(error) {
             do { try pipeline.rebuilder?.setAside() } catch { failure = error }
         } catch { failure = error }
         try log.close()

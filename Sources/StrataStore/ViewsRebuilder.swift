@@ -21,6 +21,8 @@ struct ViewsRebuilder: Sendable {
         try Views.state(of: log, at: offset, in: directory, platform: platform, options: options)
     }
 
+    func compactIfSparse(_ views: Views) throws { try views.compactIfSparse(platform: platform) }
+
     func setAside() throws { try PageStore.setAside(in: directory, files: platform.files) }
 }
 

@@ -2,10 +2,11 @@ import StrataModel
 import StrataSystem
 
 extension PageStore {
-    /// Whether more than half of a file that is worth it is free.
+    /// Whether more than three quarters of a file that is worth it are free. Half of it often is: a state and what the
+    /// last checkpoints had beside it.
     public var isSparse: Bool {
         let info = info
-        return info.pageCount > 2 * KeptPolicy.smallPages && info.freePages > info.pageCount / 2
+        return info.pageCount > 2 * KeptPolicy.smallPages && info.freePages > info.pageCount / 4 * 3
     }
 
     /// Puts a new file in place of the page file that holds just one state, and opens that.

@@ -45,9 +45,22 @@ public final class Views: Sendable {
                 .invalidArgument, "A checkpoint is never ahead of what the log has synced.",
                 .init(expected: "at most \(log.durableEnd.offset)", found: "\(offset)"))
         }
-        let position = Position(offset: offset, chain: offset == 0 ? 0 : try log.chain(at: offset))
         return try pages.checkpoint(
-            snapshot, at: position, opaque: try Self.note(snapshot.digests()), isPaced: isPaced)
+            snapshot, at: try position(offset), opaque: try Self.note(snapshot.digests()), isPaced: isPaced)
+    }
+
+    private func position(_ offset: UInt64) throws -> Position {
+        Position(offset: offset, chain: offset == 0 ? 0 : try log.chain(at: offset))
+    }
+
+    /// Gives back the room of a page file most of which is free: a compact one takes its place, with the newest
+    /// checkpoint's state alone. Nothing may be published meanwhile, and no checkpoint is written after it.
+    public func compactIfSparse(platform: Platform = Platform()) throws {
+        let snapshot = pages.snapshot()
+        let offset = snapshot.foldedOffset(ViewTree.records)
+        guard pages.isSparse, pages.info.checkpointPosition?.offset == offset else { return }
+        _ = try pages.compact(
+            snapshot, at: try position(offset), opaque: try Self.note(snapshot.digests()), platform: platform)
     }
 
     /// What a checkpoint keeps beside the trees: the form, and both digests.
