@@ -16,7 +16,7 @@ final class SnapshotReplacements: Sendable {
     private let pipeline: Lock<Pipeline?> = Lock(nil)
     private let replacements: Lock<[Replacement]> = Lock([])
     /// Held while a state is folded.
-    private let folding = Lock(())
+    private let folding = Lock(0)
 
     init(_ rebuilder: ViewsRebuilder) { self.rebuilder = rebuilder }
 
