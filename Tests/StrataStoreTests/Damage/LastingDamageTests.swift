@@ -66,6 +66,7 @@ struct LastingDamageTests {
         }
         #expect(code != nil)
         #expect(worn.store.rebuilds.count == 0, "damage of the log is none of the views")
+        // Room may be set aside for the segment at any time: what is there grows, and stays as it is.
         let broken = try worn.disk.content(of: segment)
         try worn.damage()
         let error = #expect(throws: StrataError.self) {
@@ -76,7 +77,7 @@ struct LastingDamageTests {
         #expect(error?.context.segment != nil)
         #expect(error?.description.contains("could not be folded again") == true)
         #expect(worn.store.rebuilds.count == 1)
-        #expect(try worn.disk.content(of: segment) == broken)
+        #expect(try worn.disk.content(of: segment).starts(with: broken))
         try? worn.store.close()
     }
 }
