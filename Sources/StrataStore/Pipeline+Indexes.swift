@@ -18,13 +18,16 @@ struct IndexState {
     /// a few milliseconds at most.
     static let idleSliceRecords = 250
     /// And at so many where writers pay: larger slices touch fewer pages for each record.
-    static let owedSliceRecords = 1_000
-    /// Beyond this lag each batch does a slice.
-    static let tolerableLag: UInt64 = 5_000
+    static let owedSliceRecords = 2_500
+    /// Beyond this lag each batch does a slice. The more comes together, the fewer pages of the indexes change for each
+    /// record, and pages are what a checkpoint writes.
+    static let tolerableLag: UInt64 = 20_000
     /// Up to this lag, indexes are completed in one go for a checkpoint.
     static let completedLag: UInt64 = 2_000
     /// Up to this lag, catching up is left until somebody asks or more comes.
     static let idleLag: UInt64 = 1_000
+    /// Who asked for nothing for so long will not wait for a slice.
+    static let quietMilliseconds = 20
 
     var mark: IndexProgressMark
     var publishedEvents: UInt64 = 0
@@ -33,6 +36,8 @@ struct IndexState {
     var hasIndexes: Bool { !declared.isEmpty }
     /// Whether indexes are to be brought up to date as soon as can be: a query waits, or a checkpoint.
     var isWanted = false
+    /// Whether idle threads know that they are due.
+    private var isKnownDue = false
 
     init(_ keeper: IndexKeeper, declared: [IndexID] = []) {
         mark = IndexProgressMark(keeper: keeper, targetEvents: 0, shownEvents: 0)
@@ -52,8 +57,16 @@ struct IndexState {
     }
 
     var lag: UInt64 { publishedEvents - mark.shownEvents }
-    /// Whether an idle thread should work on them.
+    /// Whether a thread should work on them that has been idle for a while.
     var isDue: Bool { hasIndexes && (isWanted || lag > Self.idleLag) }
+    /// Whether an idle thread should work on them at once.
+    var isUrgent: Bool { hasIndexes && isWanted }
+
+    /// Whether they are due for the first time since they were not.
+    mutating func hasBecomeDue() -> Bool {
+        defer { isKnownDue = isDue }
+        return isDue && !isKnownDue
+    }
 }
 
 extension Pipeline {

@@ -36,6 +36,9 @@ final class Pipeline: @unchecked Sendable {
         var endTime: Int64
         var indexes: IndexState
         var rebuilds = ViewsRebuilds()
+
+        /// Whether there will be work on the indexes if nothing else comes.
+        var awaitsQuiet: Bool { indexes.isDue && refusal == nil }
     }
 
     let log: any EventLog
@@ -170,7 +173,7 @@ final class Pipeline: @unchecked Sendable {
 
     private func run() {
         while true {
-            switch state.wait({ self.nextWork(&$0) }) {
+            switch awaitWork() {
             case .requests(let submissions, let admissions):
                 for admission in admissions { admission.open() }
                 work(on: submissions)
@@ -180,7 +183,25 @@ final class Pipeline: @unchecked Sendable {
         }
     }
 
-    private func nextWork(_ state: inout State) -> Work? {
+    /// Indexes that are due but not urgent wait until nothing has been published for a while.
+    private func awaitWork() -> Work {
+        while true {
+            let published = state.withLock { $0.awaitsQuiet ? $0.indexes.publishedEvents : nil }
+            guard let published else {
+                let work = state.wait { state -> Work?? in
+                    if let work = nextWork(&state) { return work }
+                    return state.awaitsQuiet ? .some(nil) : nil
+                }
+                if let work { return work }
+                continue
+            }
+            let work = state.wait(milliseconds: IndexState.quietMilliseconds) { nextWork(&$0) }
+            if let work { return work }
+            if let work = state.withLock({ nextWork(&$0, quietSince: published) }) { return work }
+        }
+    }
+
+    private func nextWork(_ state: inout State, quietSince events: UInt64? = nil) -> Work? {
         // Where the next offset is not certain, a commit is decided only when the one before it is in the log.
         if state.isDeciding || !log.assignsNextOffset && state.isAppending { return nil }
         if !state.queue.isEmpty {
@@ -190,7 +211,8 @@ final class Pipeline: @unchecked Sendable {
             return .requests(state.queue.take(byteCount: room), state.admissions)
         }
         if state.isClosed { return .end }
-        guard state.indexes.isDue, state.refusal == nil, !state.isAppending else { return nil }
+        let isTime = state.indexes.isUrgent || state.indexes.isDue && state.indexes.publishedEvents == events
+        guard isTime, state.refusal == nil, !state.isAppending else { return nil }
         (state.isDeciding, state.isAppending) = (true, true)
         return .indexes
     }
@@ -261,7 +283,7 @@ final class Pipeline: @unchecked Sendable {
         let isAwaited = state.withLock { state in
             state.isAppending = false
             return state.isDeciding || !state.queue.isEmpty || state.isClosed || state.turnWaiters > 0
-                || state.indexes.isDue
+                || state.indexes.isUrgent || state.indexes.hasBecomeDue()
         }
         if isAwaited { state.notifyAll() }
     }

@@ -82,9 +82,10 @@ public struct CheckpointSlice: Sendable {
         ThreadStripe.rest(microseconds: slice.restMicroseconds)
     }
 
-    /// All of its own time up to half of the room, where checkpoints begin, and nothing where the room is full.
+    /// All of its own time up to half of the room, where checkpoints begin, and nothing from five eighths on: writers
+    /// rest longer and longer there, and both resting would leave the disk idle.
     var restMicroseconds: Int64 {
-        let share = min(max(2 - 2 * fill, 0), 1)
+        let share = min(max(5 - 8 * fill, 0), 1)
         return Int64(Double(min(max(microseconds, 0), 1_000_000)) * share)
     }
 }

@@ -89,7 +89,7 @@ struct CheckpointProgressTests {
             CheckpointSlice(byteCount: 4_096, microseconds: 10_000, fill: fill).restMicroseconds
         }
         #expect(rest(0) == 10_000 && rest(0.5) == 10_000)
-        #expect(rest(0.75) == 5_000 && rest(1) == 0 && rest(3) == 0)
+        #expect(rest(0.5625) == 5_000 && rest(0.625) == 0 && rest(1) == 0 && rest(3) == 0)
         #expect(CheckpointSlice(byteCount: 1, microseconds: -5, fill: 0).restMicroseconds == 0)
         #expect(CheckpointSlice(byteCount: 1, microseconds: .max, fill: 0).restMicroseconds == 1_000_000)
     }
