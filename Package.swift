@@ -6,6 +6,7 @@ let package = Package(
     name: "strata",
     products: [
         .executable(name: "strata", targets: ["strata"]),
+        .library(name: "CloudKit", targets: ["CloudKit", "CoreLocation"]),
         // The engine's own modules, for benchmarks and tools. No promise of stability.
         .library(
             name: "StrataEngine",
@@ -25,6 +26,10 @@ let package = Package(
         .target(
             name: "StrataStore",
             dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules"]),
+        .target(name: "CoreLocation"),
+        .target(
+            name: "CloudKit",
+            dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataRules", "StrataStore", "CoreLocation"]),
         .target(name: "StrataTool", dependencies: ["StrataModel", "StrataSystem", "StrataLog"]),
         .executableTarget(name: "strata", dependencies: ["StrataTool"]),
         .executableTarget(
@@ -59,6 +64,7 @@ let package = Package(
         .testTarget(name: "StrataRulesTests", dependencies: ["StrataRules", "TestSupport"]),
         .testTarget(
             name: "StrataStoreTests", dependencies: ["StrataStore", "ReferenceModel", "TestSupport", "store-child"]),
+        .testTarget(name: "CloudKitTests", dependencies: ["CloudKit", "TestSupport"]),
         .testTarget(name: "StrataToolTests", dependencies: ["StrataTool", "strata", "TestSupport"]),
         // The fuzz package builds the same sources; here their corpus is replayed.
         .target(

@@ -1,0 +1,6 @@
+import Foundation
+
+/// Degrees; north and east are positive.
+public typealias CLLocationDegrees = Double
+/// Metres.
+public typealias CLLocationDistance = Double
