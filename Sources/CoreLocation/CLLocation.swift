@@ -4,3 +4,147 @@ import Foundation
 public typealias CLLocationDegrees = Double
 /// Metres.
 public typealias CLLocationDistance = Double
+/// Metres; negative for an invalid value.
+public typealias CLLocationAccuracy = Double
+/// Metres per second; negative for an invalid value.
+public typealias CLLocationSpeed = Double
+/// Degrees from true north, clockwise; negative for an invalid value.
+public typealias CLLocationDirection = Double
+
+/// A place on the earth, WGS 84.
+public struct CLLocationCoordinate2D: Sendable, BitwiseCopyable {
+    public var latitude: CLLocationDegrees
+    public var longitude: CLLocationDegrees
+
+    public init() { self.init(latitude: 0, longitude: 0) }
+
+    public init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
+        self.latitude = latitude
+        self.longitude = longitude
+    }
+}
+
+public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(latitude: -180, longitude: -180)
+
+public func CLLocationCoordinate2DMake(
+    _ latitude: CLLocationDegrees, _ longitude: CLLocationDegrees
+) -> CLLocationCoordinate2D {
+    CLLocationCoordinate2D(latitude: latitude, longitude: longitude)
+}
+
+public func CLLocationCoordinate2DIsValid(_ coordinate: CLLocationCoordinate2D) -> Bool {
+    abs(coordinate.latitude) <= 90 && abs(coordinate.longitude) <= 180
+}
+
+/// Where something was, and when.
+///
+/// ```swift
+/// let office = CLLocation(latitude: 37.3317, longitude: -122.0301)
+/// record["office"] = office
+/// let metres = office.distance(from: home)
+/// ```
+public final class CLLocation: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
+    // @unchecked: every property is a constant.
+    public let coordinate: CLLocationCoordinate2D
+    public let altitude: CLLocationDistance
+    public let horizontalAccuracy: CLLocationAccuracy
+    public let verticalAccuracy: CLLocationAccuracy
+    public let course: CLLocationDirection
+    public let speed: CLLocationSpeed
+    public let timestamp: Date
+
+    public convenience init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
+        self.init(
+            coordinate: CLLocationCoordinate2D(latitude: latitude, longitude: longitude), altitude: 0,
+            horizontalAccuracy: 0, verticalAccuracy: -1, timestamp: Date())
+    }
+
+    public convenience init(
+        coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance, horizontalAccuracy: CLLocationAccuracy,
+        verticalAccuracy: CLLocationAccuracy, timestamp: Date
+    ) {
+        self.init(
+            coordinate: coordinate, altitude: altitude, horizontalAccuracy: horizontalAccuracy,
+            verticalAccuracy: verticalAccuracy, course: -1, speed: -1, timestamp: timestamp)
+    }
+
+    public init(
+        coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance, horizontalAccuracy: CLLocationAccuracy,
+        verticalAccuracy: CLLocationAccuracy, course: CLLocationDirection, speed: CLLocationSpeed, timestamp: Date
+    ) {
+        self.coordinate = coordinate
+        self.altitude = altitude
+        self.horizontalAccuracy = horizontalAccuracy
+        self.verticalAccuracy = verticalAccuracy
+        self.course = course
+        self.speed = speed
+        self.timestamp = timestamp
+        super.init()
+    }
+
+    /// Metres along the great circle.
+    public func distance(from location: CLLocation) -> CLLocationDistance {
+        let radians = Double.pi / 180
+        let (from, to) = (location.coordinate, coordinate)
+        let (north, east) = ((to.latitude - from.latitude) * radians, (to.longitude - from.longitude) * radians)
+        let chord =
+            sin(north / 2) * sin(north / 2) + cos(from.latitude * radians) * cos(to.latitude * radians)
+            * sin(east / 2) * sin(east / 2)
+        // Rounding may push the chord of antipodes past 1.
+        return 2 * Self.earthRadius * asin(min(1, chord.squareRoot()))
+    }
+
+    private static let earthRadius = 6_371_008.8
+
+    public override var description: String {
+        "<\(coordinate.latitude),\(coordinate.longitude)> +/- \(horizontalAccuracy)m @ \(timestamp)"
+    }
+
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? CLLocation else { return false }
+        return numbers == other.numbers
+    }
+
+    public override var hash: Int { numbers.hashValue }
+
+    private var numbers: [Double] {
+        [
+            coordinate.latitude, coordinate.longitude, altitude, horizontalAccuracy, verticalAccuracy, course, speed,
+            timestamp.timeIntervalSinceReferenceDate,
+        ]
+    }
+
+    // MARK: NSSecureCoding, NSCopying
+
+    public static var supportsSecureCoding: Bool { true }
+
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    public func encode(with coder: NSCoder) {
+        for (key, number) in zip(Self.codingKeys, numbers) { coder.encode(number, forKey: key) }
+    }
+
+    public init?(coder: NSCoder) {
+        var numbers: [Double] = []
+        for key in Self.codingKeys {
+            guard coder.containsValue(forKey: key) else { return nil }
+            numbers.append(coder.decodeDouble(forKey: key))
+        }
+        guard coder.error == nil else { return nil }
+        coordinate = CLLocationCoordinate2D(latitude: numbers[0], longitude: numbers[1])
+        altitude = numbers[2]
+        horizontalAccuracy = numbers[3]
+        verticalAccuracy = numbers[4]
+        course = numbers[5]
+        speed = numbers[6]
+        timestamp = Date(timeIntervalSinceReferenceDate: numbers[7])
+        super.init()
+    }
+
+    private static let codingKeys = [
+        "kCLLocationCodingKeyCoordinateLatitude", "kCLLocationCodingKeyCoordinateLongitude",
+        "kCLLocationCodingKeyAltitude", "kCLLocationCodingKeyHorizontalAccuracy",
+        "kCLLocationCodingKeyVerticalAccuracy", "kCLLocationCodingKeyCourse", "kCLLocationCodingKeySpeed",
+        "kCLLocationCodingKeyTimestamp",
+    ]
+}

@@ -1,0 +1,61 @@
+import Foundation
+import StrataModel
+
+extension CKError {
+    /// An error with a sentence that says what and which.
+    init(_ code: Code, message: String, cause: (any Error)? = nil, userInfo: [String: Any] = [:]) {
+        var userInfo = userInfo
+        userInfo[NSLocalizedDescriptionKey] = message
+        userInfo[NSUnderlyingErrorKey] = cause
+        self.init(code, userInfo: userInfo)
+    }
+
+    /// What the rules said. Records of a conflict are passed in, since a refusal names only their versions.
+    init(
+        _ refusal: Refusal, clientRecord: CKRecord? = nil, serverRecord: CKRecord? = nil,
+        ancestorRecord: CKRecord? = nil
+    ) {
+        var userInfo: [String: Any] = [:]
+        userInfo[CKRecordChangedErrorClientRecordKey] = clientRecord
+        userInfo[CKRecordChangedErrorServerRecordKey] = serverRecord
+        userInfo[CKRecordChangedErrorAncestorRecordKey] = ancestorRecord
+        if refusal.didResetEncryptedData { userInfo[CKErrorUserDidResetEncryptedDataKey] = true }
+        let code = Code(rawValue: Int(clamping: refusal.code.rawValue)) ?? .internalError
+        self.init(code, message: refusal.message, userInfo: userInfo)
+    }
+
+    /// Some of the items failed.
+    init(partialErrors: [AnyHashable: any Error], message: String, userInfo: [String: Any] = [:]) {
+        var userInfo = userInfo
+        userInfo[CKPartialErrorsByItemIDKey] = partialErrors
+        self.init(.partialFailure, message: message, userInfo: userInfo)
+    }
+
+    /// Whatever the engine threw, as clients see it.
+    init(engine error: any Error) {
+        switch error {
+        case let error as CKError: self = error
+        case let refusal as Refusal: self.init(refusal)
+        case let error as StrataError:
+            let (code, advice) = Self.meaning(of: error.code)
+            self.init(code, message: "\(advice) \(error)", cause: error)
+        case is CancellationError: self.init(.operationCancelled, message: "The operation was cancelled.")
+        default: self.init(.internalError, message: "The store failed: \(error)", cause: error)
+        }
+    }
+
+    private static func meaning(of code: StrataError.Code) -> (Code, String) {
+        switch code {
+        case .locked: (.serviceUnavailable, "Another process writes to the store: close it there, and try again.")
+        case .permissionDenied: (.permissionFailure, "The store's files are not this user's to write.")
+        case .readOnlyMedium: (.permissionFailure, "The store lies where nothing can be written.")
+        case .noSpace: (.quotaExceeded, "The disk is full: make room, and try again.")
+        case .closed: (.serviceUnavailable, "The store was closed: open it again.")
+        case .refusingWrites: (.serviceUnavailable, "The store takes no writes since one failed: open it again.")
+        case .outcomeUnknown: (.serverResponseLost, "It is not known whether the request was done: fetch and see.")
+        case .tooLarge: (.limitExceeded, "Something is too large.")
+        case .invalidArgument: (.invalidArguments, "Something that was passed cannot be.")
+        default: (.internalError, "The store failed: see the underlying error.")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+
+extension CKRecord {
+    /// The value of a key, new for each call; nil if it has none.
+    public func object(forKey key: FieldKey) -> (any __CKRecordObjCValue)? {
+        if let value = systemValue(forKey: key) { return value }
+        return state.withLock { $0.content(of: key, isEncrypted: false) }?.object
+    }
+
+    /// Keeps a copy of a value; nil removes it.
+    public func setObject(_ object: (any __CKRecordObjCValue)?, forKey key: FieldKey) {
+        if key == SystemFieldKey.parent {
+            setParentValue(object)
+        } else {
+            let content = object?._fieldContent.content
+            state.withLock { $0.set(content, forKey: key, isEncrypted: false) }
+        }
+    }
+
+    @_disfavoredOverload
+    public subscript(key: FieldKey) -> (any __CKRecordObjCValue)? {
+        get { object(forKey: key) }
+        set { setObject(newValue, forKey: key) }
+    }
+
+    /// The keys that have values, in order.
+    public func allKeys() -> [FieldKey] {
+        state.withLock { $0.all(isEncrypted: false) }.compactMap { key, content in
+            if case .mistake = content { nil } else { key }
+        }
+    }
+
+    /// The keys that were set or removed since the record was fetched, in order (B13).
+    public func changedKeys() -> [FieldKey] { state.withLock { $0.changedKeys(isEncrypted: false) } }
+
+    /// The words of all fields that are strings (B19).
+    public func allTokens() -> [String] {
+        state.withLock { $0.all(isEncrypted: false) }.flatMap { _, content -> [String] in
+            guard case .plain(.string(let text)) = content else { return [] }
+            return text.split(whereSeparator: \.isWhitespace).map { String($0) }
+        }
+    }
+
+    public func makeIterator() -> CKRecordKeyValueIterator {
+        CKRecordKeyValueIterator(state.withLock { $0.all(isEncrypted: false) })
+    }
+
+    /// Values that are encrypted where they are stored: every type but assets and references (B21).
+    public var encryptedValues: any CKRecordKeyValueSetting & Sendable { EncryptedValues(self) }
+
+    private func systemValue(forKey key: FieldKey) -> (any RecordValue)? {
+        guard key.hasPrefix("___") else { return nil }
+        return switch key {
+        case SystemFieldKey.recordID: Reference(recordID: recordID, action: .none)
+        case SystemFieldKey.creationDate: creationDate
+        case SystemFieldKey.modificationDate: modificationDate
+        case SystemFieldKey.creatorUserRecordID:
+            creatorUserRecordID.map { Reference(recordID: $0, action: .none) }
+        case SystemFieldKey.lastModifiedUserRecordID:
+            lastModifiedUserRecordID.map { Reference(recordID: $0, action: .none) }
+        case SystemFieldKey.parent: parent
+        case SystemFieldKey.share: share
+        default: nil
+        }
+    }
+
+    private func setParentValue(_ object: (any __CKRecordObjCValue)?) {
+        let content = object?._fieldContent.content
+        if case .reference(let reference)? = content {
+            parent = reference
+        } else if let content {
+            // Kept under the key, so that the save can say what is wrong.
+            state.withLock { $0.set(content, forKey: SystemFieldKey.parent, isEncrypted: false) }
+        } else {
+            parent = nil
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import StrataModel
+
+extension CKRecord {
+    /// What a save of the record sends.
+    ///
+    /// - Parameters:
+    ///   - names: those of the request, to which the record's are added.
+    ///   - me: name of the current user, who may be named as an owner.
+    /// - Throws: ``CKError`` `invalidArguments` for what cannot be saved, naming the record and the key.
+    func save(names: inout RequestNames, policy: SavePolicy, me: String) throws -> ModifyRecordsRequest.Save {
+        let fields = state.withLock { $0 }
+        let id = recordID.model(for: me)
+        var save = ModifyRecordsRequest.Save(
+            RecordKey(zone: names.ordinal(of: id.zone), name: id.name), type: names.ordinal(ofType: recordType),
+            base: recordChangeTag.map { Version(tag: $0) })
+        if case .removed? = fields.parent { save.parent = .removed }
+        if let parent, fields.parent != nil || policy == .allKeys {
+            guard parent.action == .none else { throw mistake("The parent's action is not none.") }
+            let target = parent.recordID.model(for: me)
+            save.parent = .set(RecordKey(zone: names.ordinal(of: target.zone), name: target.name))
+        }
+        var contents = fields.edits.mapValues(\.content)
+        if policy == .allKeys {
+            contents.merge(fields.originals(isEncrypted: false)) { edited, _ in edited }
+        }
+        for (key, edit) in fields.edits where edit.isEncrypted {
+            throw mistake("Encrypted values cannot be saved yet.", key: key)
+        }
+        for (key, content) in contents.sorted(by: { $0.key < $1.key }) {
+            let value = try content.map { try self.value($0, key: key, names: &names, me: me) }
+            save.fields.append(FieldChange(names.ordinal(ofKey: key), value))
+        }
+        save.fields.sort { $0.field < $1.field }
+        return save
+    }
+
+    private func value(
+        _ content: FieldContent, key: String, names: inout RequestNames, me: String
+    ) throws -> FieldValue {
+        switch content {
+        case .plain(let value): return value
+        case .reference(let reference): return reference.value(names: &names, me: me)
+        case .references(let references):
+            return .list(try FieldList(references.map { $0.value(names: &names, me: me) }))
+        case .asset(let asset): return .asset(try stored(asset, key: key))
+        case .assets(let assets): return .list(try FieldList(assets.map { .asset(try stored($0, key: key)) }))
+        case .mistake(let reason): throw mistake(reason, key: key)
+        }
+    }
+
+    private func stored(_ asset: CKAsset, key: String) throws -> FieldValue.Asset {
+        guard case .stored(let asset) = asset.source else { throw mistake("Assets cannot be saved yet.", key: key) }
+        return asset
+    }
+
+    private func mistake(_ reason: String, key: String? = nil) -> CKError {
+        let place = key.map { "Key \"\($0)\" of record" } ?? "Record"
+        return CKError(.invalidArguments, message: "\(place) \(recordID.recordName) (\(recordType)): \(reason)")
+    }
+}
+
+extension CKReference {
+    fileprivate func value(names: inout RequestNames, me: String) -> FieldValue {
+        let target = recordID.model(for: me)
+        return .reference(
+            .init(
+                RecordKey(zone: names.ordinal(of: target.zone), name: target.name),
+                action: action == .deleteSelf ? .deleteSelf : .none))
+    }
+}
+
+extension Version {
+    /// The version that a change tag names. One that is not ours names a version that no record has.
+    init(tag: String) {
+        let none = Version(offset: Self.maximumOffset, eventIndex: 0)
+        guard let packed = UInt64(tag, radix: 36), packed > 0, packed <= UInt64.max >> 1 else {
+            self = none
+            return
+        }
+        self = Version(packed: packed)
+    }
+}

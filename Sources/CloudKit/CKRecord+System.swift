@@ -1,0 +1,98 @@
+import Foundation
+import StrataModel
+import StrataStore
+
+extension CKRecord {
+    private var origin: RecordFields.Origin { state.withLock { $0.origin } }
+
+    /// Names the version that was fetched; nil until the record is saved, another with every save (B60).
+    public var recordChangeTag: String? {
+        switch origin {
+        case .new: nil
+        case .stored(let record, _): record.version.tag
+        case .archived(let record): record.changeTag
+        }
+    }
+
+    public var creationDate: Date? {
+        switch origin {
+        case .new: nil
+        case .stored(let record, _): Date(microseconds: record.created)
+        case .archived(let record): record.created
+        }
+    }
+
+    public var modificationDate: Date? {
+        switch origin {
+        case .new: nil
+        case .stored(let record, _): Date(microseconds: record.modified)
+        case .archived(let record): record.modified
+        }
+    }
+
+    /// Its name is ``CKCurrentUserDefaultName`` for the current user.
+    public var creatorUserRecordID: CKRecordID? {
+        switch origin {
+        case .new: nil
+        case .stored(let record, let me): (try? record.createdBy).map { CKRecordID(user: $0, me: me) }
+        case .archived(let record): record.createdBy
+        }
+    }
+
+    public var lastModifiedUserRecordID: CKRecordID? {
+        switch origin {
+        case .new: nil
+        case .stored(let record, let me): (try? record.modifiedBy).map { CKRecordID(user: $0, me: me) }
+        case .archived(let record): record.modifiedBy
+        }
+    }
+
+    // MARK: Hierarchy
+
+    /// The record above this one, which is shared along with it. Its action is none (B20).
+    public var parent: CKReference? {
+        get {
+            let (edit, origin) = state.withLock { ($0.parent, $0.origin) }
+            switch edit {
+            case .removed?: return nil
+            case .set(let reference)?: return reference
+            case nil: return link(of: origin, { try $0.parent }, { $0.parent })
+            }
+        }
+        set { state.withLock { $0.parent = newValue.map { .set($0) } ?? .removed } }
+    }
+
+    public func setParent(_ parentRecord: CKRecord?) { setParent(parentRecord?.recordID) }
+
+    @_disfavoredOverload
+    public func setParent(_ parentRecordID: CKRecordID?) {
+        parent = parentRecordID.map { CKReference(recordID: $0, action: .none) }
+    }
+
+    /// The share that the record is in as its root.
+    public var share: CKReference? { link(of: origin, { try $0.share }, { $0.share }) }
+
+    private func link(
+        of origin: RecordFields.Origin, _ stored: (Record) throws -> String?,
+        _ archived: (ArchivedRecord) -> CKReference?
+    ) -> CKReference? {
+        switch origin {
+        case .new: return nil
+        case .stored(let record, _):
+            guard let name = (try? stored(record)) ?? nil else { return nil }
+            return CKReference(recordID: CKRecordID(recordName: name, zoneID: recordID.zoneID), action: .none)
+        case .archived(let record): return archived(record)
+        }
+    }
+}
+
+extension CKRecordID {
+    /// The user record of somebody, who may be the current user.
+    fileprivate convenience init(user: String, me: String) {
+        self.init(recordName: user == me ? CKCurrentUserDefaultName : user)
+    }
+}
+
+extension Date {
+    fileprivate init(microseconds: Int64) { self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000) }
+}

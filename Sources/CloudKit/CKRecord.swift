@@ -1,0 +1,97 @@
+import Foundation
+import StrataModel
+import StrataStore
+import StrataSystem
+
+/// Values under keys, saved and fetched as a whole.
+///
+/// ```swift
+/// let note = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "note-1", zoneID: zone.zoneID))
+/// note["title"] = "Groceries"
+/// let saved = try await database.save(note)
+/// ```
+///
+/// Two are equal if they are the same object; compare their ``recordID`` and ``recordChangeTag``.
+///
+/// Nothing that is passed traps: a key or value that cannot be is remembered, and saving the record fails with
+/// `invalidArguments` (B270).
+// @unchecked: what changes lies behind the lock.
+public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyValueSetting, CVarArg,
+    @unchecked Sendable
+{
+    public typealias RecordType = String
+    public typealias FieldKey = String
+    public typealias ID = CKRecordID
+    public typealias Reference = CKReference
+
+    public let recordType: RecordType
+    public let recordID: CKRecordID
+    let state: Lock<RecordFields>
+
+    public convenience init(recordType: RecordType, recordID: CKRecordID = CKRecordID()) {
+        self.init(recordType, recordID, RecordFields(.new, in: recordID.zoneID, isPartial: false))
+    }
+
+    @available(*, deprecated, message: "Pass a record ID that names the zone.")
+    public convenience init(recordType: RecordType, zoneID: CKRecordZoneID) {
+        self.init(recordType: recordType, recordID: CKRecordID(zoneID: zoneID))
+    }
+
+    /// A record as the store has it, whose fields are decoded when they are asked for.
+    ///
+    /// - Parameters:
+    ///   - zone: as clients see it.
+    ///   - me: name of the current user.
+    ///   - isPartial: whether only some keys were fetched.
+    convenience init(stored record: Record, zone: CKRecordZoneID, me: String, isPartial: Bool = false) throws {
+        self.init(
+            try record.type, CKRecordID(recordName: record.id.name, zoneID: zone),
+            RecordFields(.stored(record, me: me), in: zone, isPartial: isPartial))
+    }
+
+    init(_ type: RecordType, _ id: CKRecordID, _ fields: RecordFields) {
+        recordType = type
+        recordID = id
+        state = Lock(fields)
+        super.init()
+    }
+
+    public enum SystemType {
+        public static let userRecord: RecordType = "Users"
+        public static let share: RecordType = "cloudkit.share"
+    }
+
+    public enum SystemFieldKey {
+        public static let recordID: FieldKey = "___recordID"
+        public static let creatorUserRecordID: FieldKey = "___createdBy"
+        public static let creationDate: FieldKey = "___createTime"
+        public static let lastModifiedUserRecordID: FieldKey = "___modifiedBy"
+        public static let modificationDate: FieldKey = "___modTime"
+        public static let parent: FieldKey = "___parent"
+        public static let share: FieldKey = "___share"
+    }
+
+    // MARK: NSSecureCoding, NSCopying
+
+    public class var supportsSecureCoding: Bool { true }
+
+    public func copy(with zone: NSZone? = nil) -> Any { CKRecord(recordType, recordID, state.withLock { $0 }) }
+
+    public func encode(with coder: NSCoder) {
+        encodeSystemFields(with: coder)
+    }
+
+    public required init?(coder: NSCoder) {
+        return nil
+    }
+
+    /// Writes what names the record and its version, without its fields (B17).
+    ///
+    /// ```swift
+    /// let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+    /// record.encodeSystemFields(with: archiver)
+    /// archiver.finishEncoding()
+    /// ```
+    public func encodeSystemFields(with coder: NSCoder) {
+    }
+}

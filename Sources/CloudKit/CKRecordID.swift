@@ -1,0 +1,64 @@
+import Foundation
+import StrataModel
+
+/// Names a record within a database: `CKRecord.ID`.
+///
+/// ```swift
+/// let id = CKRecord.ID(recordName: "note-1", zoneID: CKRecordZone.ID(zoneName: "Notes"))
+/// let made = CKRecord.ID()      // a name that nothing else has, in the default zone
+/// ```
+///
+/// Two are equal if their names and zones are, as they are written (B2).
+// @unchecked: its properties are constants.
+public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
+    public let recordName: String
+    public let zoneID: CKRecordZoneID
+
+    public init(recordName: String = UUID().uuidString, zoneID: CKRecordZoneID = .default) {
+        self.recordName = recordName
+        self.zoneID = zoneID
+        super.init()
+    }
+
+    convenience init(_ model: RecordID) {
+        self.init(recordName: model.name, zoneID: CKRecordZoneID(model.zone))
+    }
+
+    /// The owner of its zone is empty for the current user.
+    var model: RecordID { RecordID(recordName, zone: zoneID.model) }
+
+    /// For a store in which the current user's name is `me`, who may be named by it.
+    func model(for me: String) -> RecordID { RecordID(recordName, zone: zoneID.model(for: me)) }
+
+    public override func isEqual(_ object: Any?) -> Bool { (object as? CKRecordID)?.model == model }
+    public override var hash: Int { model.hashValue }
+    public override var description: String {
+        "<CKRecordID: \(recordName):(\(zoneID.zoneName):\(zoneID.ownerName))>"
+    }
+    public override var debugDescription: String { description }
+
+    // MARK: NSSecureCoding, NSCopying
+
+    public static var supportsSecureCoding: Bool { true }
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    private enum Key {
+        static let recordName = "RecordName"
+        static let zoneID = "ZoneID"
+    }
+
+    public func encode(with coder: NSCoder) {
+        coder.encode(NSString(string: recordName), forKey: Key.recordName)
+        coder.encode(zoneID, forKey: Key.zoneID)
+    }
+
+    public init?(coder: NSCoder) {
+        let archive = ArchiveReader(coder)
+        guard let name = archive.string(Key.recordName), let zone = archive.object(CKRecordZoneID.self, Key.zoneID),
+            archive.isIntact
+        else { return nil }
+        recordName = name
+        zoneID = zone
+        super.init()
+    }
+}

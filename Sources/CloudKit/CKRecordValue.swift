@@ -1,0 +1,174 @@
+import Foundation
+
+/// What a key of a record can hold: strings, numbers, dates, data, locations, references, assets, and arrays of these.
+///
+/// ```swift
+/// record["title"] = "Groceries"
+/// record["items"] = ["Milk", "Bread"]
+/// let title: String? = record["title"]
+/// ```
+///
+/// A type of one's own that conforms is no value yet: saving a record with one fails with `invalidArguments`.
+public protocol CKRecordValueProtocol {
+    var _fieldContent: _FieldContent { get }
+}
+
+/// What the class-bound subscript and ``CKRecord/setObject(_:forKey:)`` take.
+///
+/// On Apple's platforms Swift's values turn into these classes by themselves; here they conform, so that
+/// `title as CKRecordValue` means the same.
+public protocol __CKRecordObjCValue {
+    var _fieldContent: _FieldContent { get }
+}
+
+public typealias CKRecordValue = __CKRecordObjCValue
+
+/// A value as a record keeps it. Of no use outside the module.
+public struct _FieldContent: Sendable {
+    let content: FieldContent
+
+    init(_ content: FieldContent) { self.content = content }
+}
+
+extension CKRecordValueProtocol {
+    public var _fieldContent: _FieldContent {
+        .init(.mistake("A value of type \(type(of: self)) cannot be kept in a record."))
+    }
+}
+
+extension __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent {
+        .init(.mistake("A value of type \(type(of: self)) cannot be kept in a record."))
+    }
+}
+
+// MARK: Swift's own types
+
+typealias RecordValue = CKRecordValueProtocol & __CKRecordObjCValue
+
+extension String: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.plain(.string(self))) }
+}
+
+extension Date: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.plain(.date(timeIntervalSinceReferenceDate))) }
+}
+
+extension Data: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.plain(.data([UInt8](self)))) }
+}
+
+extension Bool: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.plain(.int64(self ? 1 : 0))) }
+}
+
+extension Double: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.plain(.double(self))) }
+}
+
+extension Float: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.plain(.double(Double(self)))) }
+}
+
+extension Int: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.plain(.int64(Int64(self)))) }
+}
+
+extension Int8: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.plain(.int64(Int64(self)))) }
+}
+
+extension Int16: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.plain(.int64(Int64(self)))) }
+}
+
+extension Int32: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.plain(.int64(Int64(self)))) }
+}
+
+extension Int64: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.plain(.int64(self))) }
+}
+
+extension UInt: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.integer(UInt64(self))) }
+}
+
+extension UInt8: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.plain(.int64(Int64(self)))) }
+}
+
+extension UInt16: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.plain(.int64(Int64(self)))) }
+}
+
+extension UInt32: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.plain(.int64(Int64(self)))) }
+}
+
+extension UInt64: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.integer(self)) }
+}
+
+extension Array: CKRecordValueProtocol where Element: CKRecordValueProtocol {
+    public var _fieldContent: _FieldContent { .init(.list(map(\._fieldContent.content))) }
+}
+
+extension Array: __CKRecordObjCValue where Element: CKRecordValueProtocol {}
+
+// MARK: Foundation's classes
+
+extension NSString: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.plain(.string(String(describing: self)))) }
+}
+
+extension NSDate: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.plain(.date(timeIntervalSinceReferenceDate))) }
+}
+
+extension NSData: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.plain(.data([UInt8](Data(referencing: self))))) }
+}
+
+extension NSNumber: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent {
+        switch UInt8(bitPattern: objCType.pointee) {
+        case UInt8(ascii: "d"), UInt8(ascii: "f"): .init(.plain(.double(doubleValue)))
+        case UInt8(ascii: "Q"), UInt8(ascii: "L"): .init(.integer(uint64Value))
+        default: .init(.plain(.int64(int64Value)))
+        }
+    }
+}
+
+extension NSArray: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent {
+        .init(
+            .list(
+                map { element in
+                    if let value = element as? any CKRecordValueProtocol { return value._fieldContent.content }
+                    return .mistake("A value of type \(type(of: element)) cannot be kept in a record.")
+                }))
+    }
+}
+
+// MARK: CloudKit's own
+
+extension CKReference: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.reference(self)) }
+}
+
+extension CKAsset: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent { .init(.asset(self)) }
+}
+
+extension CLLocation: CKRecordValueProtocol, __CKRecordObjCValue {
+    public var _fieldContent: _FieldContent {
+        .init(
+            .plain(
+                .location(
+                    .init(
+                        latitude: coordinate.latitude, longitude: coordinate.longitude, altitude: altitude,
+                        horizontalAccuracy: horizontalAccuracy, verticalAccuracy: verticalAccuracy, course: course,
+                        speed: speed, timestamp: timestamp.timeIntervalSinceReferenceDate))))
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import StrataModel
+import StrataStore
+import StrataSystem
+
+/// A part of a database that is fetched, shared and changed as a whole.
+///
+/// ```swift
+/// let zone = CKRecordZone(zoneName: "Notes")
+/// try await database.save(zone)
+/// ```
+///
+/// Two are equal if they are the same object; compare their ``zoneID``.
+// @unchecked: what changes lies behind the lock.
+public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
+    public typealias ID = CKRecordZoneID
+
+    public let zoneID: CKRecordZoneID
+    /// What the store allows of the zone: none until it was saved and fetched (B33).
+    public let capabilities: Capabilities
+    /// The share of the whole zone, if it was fetched and has one.
+    public let share: CKReference?
+    private let scope: Lock<EncryptionScope>
+
+    /// The zone that every private and public database has.
+    public class func `default`() -> CKRecordZone { CKRecordZone(zoneID: .default) }
+
+    public convenience init(zoneName: String) { self.init(zoneID: CKRecordZoneID(zoneName: zoneName)) }
+
+    public convenience init(zoneID: CKRecordZoneID) {
+        self.init(zoneID, capabilities: [], share: nil, scope: .perRecord)
+    }
+
+    /// A zone as the store has it.
+    convenience init(stored zone: Zone) {
+        self.init(
+            CKRecordZoneID(zone.id), capabilities: Capabilities(rawValue: UInt(zone.capabilities.rawValue)), share: nil,
+            scope: zone.encryptionScope == .zone ? .perZone : .perRecord)
+    }
+
+    private init(_ id: CKRecordZoneID, capabilities: Capabilities, share: CKReference?, scope: EncryptionScope) {
+        zoneID = id
+        self.capabilities = capabilities
+        self.share = share
+        self.scope = Lock(scope)
+        super.init()
+    }
+
+    /// Whether records have keys of their own; fixed when the zone is first saved (B39).
+    public var encryptionScope: EncryptionScope {
+        get { scope.withLock { $0 } }
+        set { scope.withLock { $0 = newValue } }
+    }
+
+    public struct Capabilities: OptionSet, Sendable, BitwiseCopyable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+
+        public static let fetchChanges = Self(rawValue: 1)
+        public static let atomic = Self(rawValue: 2)
+        public static let sharing = Self(rawValue: 4)
+        public static let zoneWideSharing = Self(rawValue: 8)
+    }
+
+    public enum EncryptionScope: Int, Sendable, BitwiseCopyable {
+        case perRecord = 0
+        case perZone = 1
+    }
+
+    public override var description: String {
+        "<CKRecordZone: \(zoneID.zoneName):\(zoneID.ownerName), capabilities \(capabilities.rawValue)>"
+    }
+    public override var debugDescription: String { description }
+
+    // MARK: NSSecureCoding, NSCopying
+
+    public static var supportsSecureCoding: Bool { true }
+
+    public func copy(with zone: NSZone? = nil) -> Any {
+        CKRecordZone(zoneID, capabilities: capabilities, share: share, scope: encryptionScope)
+    }
+
+    private enum Key {
+        static let zoneID = "ZoneID"
+        static let capabilities = "Capabilities"
+        static let share = "ShareReference"
+        static let scope = "EncryptionScope"
+    }
+
+    public func encode(with coder: NSCoder) {
+        coder.encode(zoneID, forKey: Key.zoneID)
+        coder.encode(Int64(capabilities.rawValue), forKey: Key.capabilities)
+        if let share { coder.encode(share, forKey: Key.share) }
+        coder.encode(Int64(encryptionScope.rawValue), forKey: Key.scope)
+    }
+
+    public init?(coder: NSCoder) {
+        let archive = ArchiveReader(coder)
+        guard let id = archive.object(CKRecordZoneID.self, Key.zoneID),
+            let capabilities = UInt(exactly: archive.integer(Key.capabilities) ?? 0),
+            let scope = EncryptionScope(rawValue: Int(archive.integer(Key.scope) ?? 0))
+        else { return nil }
+        share = archive.object(CKReference.self, Key.share)
+        guard archive.isIntact else { return nil }
+        zoneID = id
+        self.capabilities = Capabilities(rawValue: capabilities)
+        self.scope = Lock(scope)
+        super.init()
+    }
+}

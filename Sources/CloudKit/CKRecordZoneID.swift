@@ -1,0 +1,74 @@
+import Foundation
+import StrataModel
+
+/// Names a zone: `CKRecordZone.ID`.
+///
+/// ```swift
+/// let notes = CKRecordZone.ID(zoneName: "Notes")
+/// notes.ownerName == CKCurrentUserDefaultName
+/// ```
+///
+/// Two are equal if their names are, as they are written (B5).
+// @unchecked: its one property is a constant.
+public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
+    /// The owner is empty for the current user.
+    let model: ZoneID
+
+    public convenience init(
+        zoneName: String = CKRecordZoneID.defaultZoneName, ownerName: String = CKCurrentUserDefaultName
+    ) {
+        self.init(ZoneID(zoneName, owner: ownerName == CKCurrentUserDefaultName ? "" : ownerName))
+    }
+
+    @available(*, deprecated, message: "Leave the owner out for the current user.")
+    @_disfavoredOverload
+    public convenience init(
+        zoneName: String = CKRecordZoneID.defaultZoneName, ownerName: String? = CKCurrentUserDefaultName
+    ) {
+        self.init(zoneName: zoneName, ownerName: ownerName ?? CKCurrentUserDefaultName)
+    }
+
+    init(_ model: ZoneID) {
+        self.model = model
+        super.init()
+    }
+
+    /// The zone that every private and public database has.
+    public static let `default` = CKRecordZoneID()
+    public static let defaultZoneName = "_defaultZone"
+
+    public var zoneName: String { model.name }
+    /// ``CKCurrentUserDefaultName`` for the current user.
+    public var ownerName: String { model.owner.isEmpty ? CKCurrentUserDefaultName : model.owner }
+
+    /// For a store in which the current user's name is `me`, who may be named by it.
+    func model(for me: String) -> ZoneID { model.owner == me ? ZoneID(model.name) : model }
+
+    public override func isEqual(_ object: Any?) -> Bool { (object as? CKRecordZoneID)?.model == model }
+    public override var hash: Int { model.hashValue }
+    public override var description: String { "<CKRecordZoneID: \(zoneName):\(ownerName)>" }
+    public override var debugDescription: String { description }
+
+    // MARK: NSSecureCoding, NSCopying
+
+    public static var supportsSecureCoding: Bool { true }
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    private enum Key {
+        static let zoneName = "zoneNameKey"
+        static let ownerName = "ownerNameKey"
+    }
+
+    public func encode(with coder: NSCoder) {
+        coder.encode(NSString(string: zoneName), forKey: Key.zoneName)
+        coder.encode(NSString(string: ownerName), forKey: Key.ownerName)
+    }
+
+    public init?(coder: NSCoder) {
+        let archive = ArchiveReader(coder)
+        guard let zone = archive.string(Key.zoneName), let owner = archive.string(Key.ownerName), archive.isIntact
+        else { return nil }
+        model = ZoneID(zone, owner: owner == CKCurrentUserDefaultName ? "" : owner)
+        super.init()
+    }
+}

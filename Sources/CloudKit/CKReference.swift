@@ -1,0 +1,77 @@
+import Foundation
+import StrataModel
+
+/// A link to another record: `CKRecord.Reference`.
+///
+/// ```swift
+/// line["invoice"] = CKRecord.Reference(recordID: invoice.recordID, action: .deleteSelf)
+/// ```
+///
+/// Two are equal if they name the same record and do the same when it goes.
+// @unchecked: its properties are constants.
+public final class CKReference: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
+    public let recordID: CKRecordID
+    /// What becomes of the record that holds the reference when the other is deleted.
+    public let action: CKRecord.ReferenceAction
+
+    @available(*, deprecated, message: "Write CKRecord.ReferenceAction.")
+    public typealias Action = CKRecord.ReferenceAction
+
+    public init(recordID: CKRecordID, action: CKRecord.ReferenceAction) {
+        self.recordID = recordID
+        self.action = action
+        super.init()
+    }
+
+    public convenience init(record: CKRecord, action: CKRecord.ReferenceAction) {
+        self.init(recordID: record.recordID, action: action)
+    }
+
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? CKReference else { return false }
+        return other.recordID.isEqual(recordID) && other.action == action
+    }
+
+    public override var hash: Int { recordID.hash ^ Int(action.rawValue) }
+    public override var description: String {
+        "<CKReference: \(recordID)\(action == .deleteSelf ? "; deletes self" : "")>"
+    }
+    public override var debugDescription: String { description }
+
+    // MARK: NSSecureCoding, NSCopying
+
+    public static var supportsSecureCoding: Bool { true }
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    private enum Key {
+        static let recordID = "RecordID"
+        static let action = "ReferenceAction"
+    }
+
+    public func encode(with coder: NSCoder) {
+        coder.encode(recordID, forKey: Key.recordID)
+        coder.encode(Int64(action.rawValue), forKey: Key.action)
+    }
+
+    public init?(coder: NSCoder) {
+        let archive = ArchiveReader(coder)
+        guard let id = archive.object(CKRecordID.self, Key.recordID), let number = archive.integer(Key.action),
+            let raw = UInt(exactly: number), let action = CKRecord.ReferenceAction(rawValue: raw), archive.isIntact
+        else { return nil }
+        recordID = id
+        self.action = action
+        super.init()
+    }
+}
+
+extension CKRecord {
+    public enum ReferenceAction: UInt, Sendable, BitwiseCopyable {
+        /// The record stays, and its reference points nowhere.
+        case none = 0
+        /// The record is deleted along.
+        case deleteSelf = 1
+    }
+}
+
+@available(*, deprecated, renamed: "CKRecord.ReferenceAction")
+public typealias CKRecord_Reference_Action = CKRecord.ReferenceAction

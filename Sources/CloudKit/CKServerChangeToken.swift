@@ -1,0 +1,38 @@
+import Foundation
+
+/// How far a client has read the changes of a database or zone. It is opaque: keep it, and ask with it again.
+///
+/// ```swift
+/// let saved = try NSKeyedArchiver.archivedData(withRootObject: token, requiringSecureCoding: true)
+/// let token = try NSKeyedUnarchiver.unarchivedObject(ofClass: CKServerChangeToken.self, from: saved)
+/// ```
+// @unchecked: its one property is a constant.
+public final class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
+    let bytes: [UInt8]
+
+    init(bytes: [UInt8]) {
+        self.bytes = bytes
+        super.init()
+    }
+
+    public override func isEqual(_ object: Any?) -> Bool { (object as? CKServerChangeToken)?.bytes == bytes }
+    public override var hash: Int { bytes.hashValue }
+    public override var description: String { "<CKServerChangeToken: \(Data(bytes).base64EncodedString())>" }
+    public override var debugDescription: String { description }
+
+    // MARK: NSSecureCoding, NSCopying
+
+    public static var supportsSecureCoding: Bool { true }
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    private static let key = "ChangeTokenData"
+
+    public func encode(with coder: NSCoder) { coder.encode(NSData(data: Data(bytes)), forKey: Self.key) }
+
+    public init?(coder: NSCoder) {
+        let archive = ArchiveReader(coder)
+        guard let bytes = archive.data(Self.key), archive.isIntact else { return nil }
+        self.bytes = bytes
+        super.init()
+    }
+}

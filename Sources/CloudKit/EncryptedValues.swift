@@ -1,0 +1,41 @@
+import Foundation
+
+/// A record's encrypted values, which are apart from its others.
+// @unchecked: its one property is a constant.
+final class EncryptedValues: NSObject, CKRecordKeyValueSetting, @unchecked Sendable {
+    private let record: CKRecord
+
+    init(_ record: CKRecord) {
+        self.record = record
+        super.init()
+    }
+
+    func object(forKey key: CKRecord.FieldKey) -> (any __CKRecordObjCValue)? {
+        record.state.withLock { $0.content(of: key, isEncrypted: true) }?.object
+    }
+
+    func setObject(_ object: (any __CKRecordObjCValue)?, forKey key: CKRecord.FieldKey) {
+        var content = object?._fieldContent.content
+        switch content {
+        case .reference?, .references?: content = .mistake("A reference cannot be encrypted.")
+        case .asset?, .assets?: content = .mistake("An asset is encrypted as it is, and is no encrypted value.")
+        default: break
+        }
+        let kept = content
+        record.state.withLock { $0.set(kept, forKey: key, isEncrypted: true) }
+    }
+
+    @_disfavoredOverload
+    subscript(key: CKRecord.FieldKey) -> (any __CKRecordObjCValue)? {
+        get { object(forKey: key) }
+        set { setObject(newValue, forKey: key) }
+    }
+
+    func allKeys() -> [CKRecord.FieldKey] {
+        record.state.withLock { $0.all(isEncrypted: true) }.compactMap { key, content in
+            if case .mistake = content { nil } else { key }
+        }
+    }
+
+    func changedKeys() -> [CKRecord.FieldKey] { record.state.withLock { $0.changedKeys(isEncrypted: true) } }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import StrataModel
+
+/// What a record keeps of a value that was set or fetched: a copy, never the caller's object (B15).
+enum FieldContent: Sendable {
+    /// Anything without references and assets, which mean nothing without their names and files.
+    case plain(FieldValue)
+    case reference(CKReference)
+    case references([CKReference])
+    case asset(CKAsset)
+    case assets([CKAsset])
+    /// What was set cannot be saved, and why (B270).
+    case mistake(String)
+
+    static func integer(_ number: UInt64) -> FieldContent {
+        Int64(exactly: number).map { .plain(.int64($0)) }
+            ?? .mistake("The number \(number) does not fit into 64 bits with a sign.")
+    }
+
+    /// Elements of one kind; integers among doubles become doubles.
+    static func list(_ elements: [FieldContent]) -> FieldContent {
+        switch elements.first {
+        case nil: return .plain(.list(.empty))
+        case .reference:
+            let references = elements.compactMap { if case .reference(let one) = $0 { one } else { nil } }
+            if references.count == elements.count { return .references(references) }
+        case .asset:
+            let assets = elements.compactMap { if case .asset(let one) = $0 { one } else { nil } }
+            if assets.count == elements.count { return .assets(assets) }
+        default:
+            let values = elements.compactMap { if case .plain(let one) = $0 { one } else { nil } }
+            if values.count == elements.count { return list(ofValues: values) }
+        }
+        for case .mistake(let reason) in elements { return .mistake(reason) }
+        return .mistake("The elements of a list are of several kinds.")
+    }
+
+    private static func list(ofValues values: [FieldValue]) -> FieldContent {
+        let kinds = Set(values.map(\.kind))
+        var values = values
+        if kinds == [.int64, .double] {
+            values = values.map { if case .int64(let number) = $0 { .double(Double(number)) } else { $0 } }
+        }
+        do { return .plain(.list(try FieldList(values))) } catch {
+            return .mistake("A list holds values of one kind, and no lists: \(error)")
+        }
+    }
+
+    /// A stored value; its references point into `zone`.
+    init(_ value: FieldValue, in zone: CKRecordZoneID) {
+        func reference(_ link: FieldValue.Reference) -> CKReference {
+            CKReference(
+                recordID: CKRecordID(recordName: link.target.name, zoneID: zone),
+                action: link.action == .deleteSelf ? .deleteSelf : .none)
+        }
+        switch value {
+        case .reference(let link): self = .reference(reference(link))
+        case .asset(let asset): self = .asset(CKAsset(stored: asset))
+        case .list(let list) where list.kind.element == .reference:
+            self = .references(
+                list.elements.compactMap { if case .reference(let one) = $0 { reference(one) } else { nil } })
+        case .list(let list) where list.kind.element == .asset:
+            self = .assets(
+                list.elements.compactMap { if case .asset(let one) = $0 { CKAsset(stored: one) } else { nil } })
+        default: self = .plain(value)
+        }
+    }
+
+    /// A new object for the caller; nil for what cannot be read.
+    var object: (any RecordValue)? {
+        switch self {
+        case .plain(let value): value.object
+        case .reference(let reference): reference
+        case .references(let references): references
+        case .asset(let asset): asset
+        case .assets(let assets): assets
+        case .mistake: nil
+        }
+    }
+}
+
+extension FieldValue {
+    /// As CloudKit hands it out. Numbers are `NSNumber`s, which cast to every number type that holds them exactly.
+    fileprivate var object: (any RecordValue)? {
+        switch self {
+        case .string(let text): text
+        case .int64(let number): NSNumber(value: number)
+        case .double(let number): NSNumber(value: number)
+        case .date(let seconds): Date(timeIntervalSinceReferenceDate: seconds)
+        case .data(let bytes): Data(bytes)
+        case .location(let location): CLLocation(location)
+        case .list(let list): list.object
+        case .reference, .asset, .sealed: nil
+        }
+    }
+}
+
+extension FieldList {
+    /// An array of one element type, so that it casts without looking at each.
+    fileprivate var object: (any RecordValue)? {
+        switch kind.element {
+        case .string: elements.compactMap { if case .string(let text) = $0 { text } else { nil } }
+        case .int64, .double: elements.compactMap { $0.object as? NSNumber }
+        case .date: elements.compactMap { $0.object as? Date }
+        case .data: elements.compactMap { $0.object as? Data }
+        case .location: elements.compactMap { $0.object as? CLLocation }
+        default: [String]()
+        }
+    }
+}
+
+extension CLLocation {
+    fileprivate convenience init(_ location: FieldValue.Location) {
+        self.init(
+            coordinate: CLLocationCoordinate2D(latitude: location.latitude, longitude: location.longitude),
+            altitude: location.altitude, horizontalAccuracy: location.horizontalAccuracy,
+            verticalAccuracy: location.verticalAccuracy, course: location.course, speed: location.speed,
+            timestamp: Date(timeIntervalSinceReferenceDate: location.timestamp))
+    }
+}

@@ -1,0 +1,100 @@
+import StrataModel
+import StrataStore
+
+/// Where a record's fields come from, and what the caller made of them since.
+struct RecordFields: Sendable {
+    enum Origin: Sendable {
+        case new
+        /// Fields are decoded when they are asked for. The name is that of the current user.
+        case stored(Record, me: String)
+        case archived(ArchivedRecord)
+    }
+
+    /// What the caller did with a key.
+    struct Edit: Sendable {
+        /// Nil: removed.
+        var content: FieldContent?
+        var isEncrypted: Bool
+    }
+
+    let origin: Origin
+    /// Whether the store may have keys that were not fetched.
+    let isPartial: Bool
+    let zone: CKRecordZoneID
+    var edits: [String: Edit] = [:]
+    /// Nil: as it was.
+    var parent: LinkEdit?
+
+    enum LinkEdit: Sendable {
+        case removed
+        case set(CKReference)
+    }
+
+    init(_ origin: Origin, in zone: CKRecordZoneID, isPartial: Bool) {
+        self.origin = origin
+        self.zone = zone
+        self.isPartial = isPartial
+    }
+
+    // MARK: Reading
+
+    func content(of key: String, isEncrypted: Bool) -> FieldContent? {
+        if let edit = edits[key] { return edit.isEncrypted == isEncrypted ? edit.content : nil }
+        return original(key, isEncrypted: isEncrypted)
+    }
+
+    private func original(_ key: String, isEncrypted: Bool) -> FieldContent? {
+        switch origin {
+        case .new: return nil
+        case .stored(let record, _):
+            // A value that cannot be read any more is as good as none: the subscript has no way to say why.
+            guard let value = (try? record[key]) ?? nil, value.kind.isSealed == isEncrypted else { return nil }
+            return FieldContent(value, in: zone)
+        case .archived(let record):
+            return record.encryptedKeys.contains(key) == isEncrypted ? record.fields[key] : nil
+        }
+    }
+
+    /// All fields in the order of their keys.
+    func all(isEncrypted: Bool) -> [(String, FieldContent)] {
+        var fields = originals(isEncrypted: isEncrypted)
+        for (key, edit) in edits { fields[key] = edit.isEncrypted == isEncrypted ? edit.content : nil }
+        return fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    func originals(isEncrypted: Bool) -> [String: FieldContent] {
+        switch origin {
+        case .new: return [:]
+        case .stored(let record, _):
+            var fields: [String: FieldContent] = [:]
+            try? record.forEachField { key, value in
+                if value.kind.isSealed == isEncrypted { fields[key] = FieldContent(value, in: zone) }
+            }
+            return fields
+        case .archived(let record):
+            return record.fields.filter { record.encryptedKeys.contains($0.key) == isEncrypted }
+        }
+    }
+
+    func changedKeys(isEncrypted: Bool) -> [String] {
+        edits.lazy.filter { $0.value.isEncrypted == isEncrypted }.map(\.key).sorted()
+    }
+
+    // MARK: Writing
+
+    mutating func set(_ content: FieldContent?, forKey key: String, isEncrypted: Bool) {
+        if content == nil, !mayBeStored(key, isEncrypted: isEncrypted) {
+            if edits[key]?.isEncrypted == isEncrypted { edits[key] = nil }
+        } else {
+            edits[key] = Edit(content: content, isEncrypted: isEncrypted)
+        }
+    }
+
+    /// Clearing a key that was never saved is no change; clearing one that was is (B14).
+    private func mayBeStored(_ key: String, isEncrypted: Bool) -> Bool {
+        switch origin {
+        case .new: false
+        case .stored, .archived: isPartial || original(key, isEncrypted: isEncrypted) != nil
+        }
+    }
+}
