@@ -27,9 +27,12 @@ let package = Package(
             name: "StrataStore",
             dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules"]),
         .target(name: "CoreLocation"),
+        .target(name: "CCloudKit"),
         .target(
             name: "CloudKit",
-            dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataRules", "StrataStore", "CoreLocation"]),
+            dependencies: [
+                "StrataModel", "StrataSystem", "StrataLog", "StrataRules", "StrataStore", "CoreLocation", "CCloudKit",
+            ]),
         .target(name: "StrataTool", dependencies: ["StrataModel", "StrataSystem", "StrataLog"]),
         .executableTarget(name: "strata", dependencies: ["StrataTool"]),
         .executableTarget(

@@ -1,40 +1,50 @@
 import Foundation
 
-/// Reads one object's values from an archive that may be damaged or somebody else's (B17).
+/// Reads objects from an archive as Apple's platforms write it, which may be damaged (B17).
 ///
-/// With Foundation's own policy some damage ends the process; with this one it is an error, which ``isIntact`` asks
-/// for. The policy is put back when the reader goes.
-final class ArchiveReader {
+/// With Foundation's own policy damage ends the process; with this one it is an error, which ``isIntact`` asks for.
+/// What we write ourselves is an ``ArchiveBlock`` and needs none of this.
+struct ArchiveReader {
     private let coder: NSCoder
-    private let unarchiver: NSKeyedUnarchiver?
-    private let policy: NSCoder.DecodingFailurePolicy
 
     init(_ coder: NSCoder) {
         self.coder = coder
-        unarchiver = coder as? NSKeyedUnarchiver
-        policy = unarchiver?.decodingFailurePolicy ?? .setErrorAndReturn
-        unarchiver?.decodingFailurePolicy = .setErrorAndReturn
+        Self.forgive(coder)
     }
 
-    deinit { unarchiver?.decodingFailurePolicy = policy }
+    /// From now on damage is an error. Foundation takes a policy only before the first value is decoded, so that it
+    /// stays; where that was before, the caller's own policy holds.
+    static func forgive(_ coder: NSCoder) {
+        guard let unarchiver = coder as? NSKeyedUnarchiver, unarchiver.decodingFailurePolicy != .setErrorAndReturn,
+            !hasStarted(unarchiver)
+        else { return }
+        unarchiver.decodingFailurePolicy = .setErrorAndReturn
+    }
+
+    /// Once something was decoded, setting a policy traps, and nothing public says that it was.
+    private static func hasStarted(_ unarchiver: NSKeyedUnarchiver) -> Bool {
+        let flags = Mirror(reflecting: unarchiver).descendant("_flags", "rawValue") as? UInt
+        return flags.map { $0 & 4 != 0 } ?? true
+    }
 
     /// Whether nothing went wrong so far.
     var isIntact: Bool { coder.error == nil }
 
-    /// An unarchiver that was not asked for secure coding does not look at classes: the cast does.
+    func contains(_ key: String) -> Bool { isIntact && coder.containsValue(forKey: key) }
+
+    /// Foundation traps on a class that was not expected: all that a damaged reference may lead to are, and the cast
+    /// tells them apart.
     func object<Object: NSObject & NSCoding>(_ type: Object.Type, _ key: String) -> Object? {
-        guard isIntact, coder.containsValue(forKey: key) else { return nil }
-        return coder.decodeObject(of: [type], forKey: key) as? Object
+        guard contains(key), ArchiveGraph(coder)?.isSound(key) ?? true else { return nil }
+        return coder.decodeObject(of: [type] + ArchivedClasses.expected, forKey: key) as? Object
     }
 
     func string(_ key: String) -> String? { object(NSString.self, key).map { String(describing: $0) } }
+    func data(_ key: String) -> [UInt8]? { object(NSData.self, key).map { [UInt8](Data(referencing: $0)) } }
+
     func date(_ key: String) -> Date? {
         object(NSDate.self, key).map { Date(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate) }
     }
-    func data(_ key: String) -> [UInt8]? { object(NSData.self, key).map { [UInt8](Data(referencing: $0)) } }
 
-    func integer(_ key: String) -> Int64? {
-        guard isIntact, coder.containsValue(forKey: key) else { return nil }
-        return coder.decodeInt64(forKey: key)
-    }
+    func integer(_ key: String) -> Int64? { contains(key) ? coder.decodeInt64(forKey: key) : nil }
 }

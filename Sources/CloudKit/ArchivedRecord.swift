@@ -1,4 +1,5 @@
 import Foundation
+import StrataModel
 
 /// A record as an archive had it.
 struct ArchivedRecord: Sendable {
@@ -11,4 +12,103 @@ struct ArchivedRecord: Sendable {
     var share: CKReference?
     var fields: [String: FieldContent] = [:]
     var encryptedKeys: Set<String> = []
+
+    /// What a record has beside its fields.
+    init(systemFieldsOf record: CKRecord) {
+        changeTag = record.recordChangeTag
+        created = record.creationDate
+        modified = record.modificationDate
+        createdBy = record.creatorUserRecordID
+        modifiedBy = record.lastModifiedUserRecordID
+        parent = record.parent
+        share = record.share
+    }
+
+    // MARK: Our own archives
+
+    func append(to writer: inout ByteWriter) {
+        writer.append(optional: changeTag) { $1.appendString($0) }
+        for date in [created, modified] {
+            writer.append(optional: date) { $1.append($0.timeIntervalSinceReferenceDate.bitPattern) }
+        }
+        for user in [createdBy, modifiedBy] { writer.append(optional: user) { $1.append($0) } }
+        for link in [parent, share] { writer.append(optional: link) { $1.append($0) } }
+    }
+
+    init(from reader: inout ByteReader) throws {
+        changeTag = try reader.readOptional { try $0.readText("a change tag") }
+        created = try reader.readOptional { try $0.readDate() }
+        modified = try reader.readOptional { try $0.readDate() }
+        createdBy = try reader.readOptional { try $0.readRecordID() }
+        modifiedBy = try reader.readOptional { try $0.readRecordID() }
+        parent = try reader.readOptional { try $0.readReference() }
+        share = try reader.readOptional { try $0.readReference() }
+    }
+
+    // MARK: Apple's
+
+    init(_ archive: ArchiveReader) {
+        changeTag = archive.string("ETag")
+        created = archive.date("RecordCtime")
+        modified = archive.date("RecordMtime")
+        createdBy = archive.object(CKRecordID.self, "CreatorUserRecordID")
+        modifiedBy = archive.object(CKRecordID.self, "LastModifiedUserRecordID")
+        parent = archive.object(CKReference.self, "ParentReference")
+        share = archive.object(CKReference.self, "ShareReference")
+    }
+}
+
+extension CKRecord {
+    private static let block = "CKRecord"
+
+    /// - Parameter fields: nil for the system's only.
+    func encode(_ fields: ArchivedFields?, with coder: NSCoder) throws {
+        try ArchiveBlock.write(Self.block, to: coder) { writer in
+            writer.appendString(recordType)
+            writer.append(recordID)
+            ArchivedRecord(systemFieldsOf: self).append(to: &writer)
+            if let fields { writer.append(bytes: try fields.encoded()) }
+        }
+    }
+
+    /// What an archive says, or nil if it is damaged or not of a record.
+    static func fields(from coder: NSCoder) -> (type: String, id: CKRecordID, fields: RecordFields)? {
+        let kept = ArchiveBlock.read(block, from: coder) { reader in
+            let type = try reader.readText("a record type")
+            let id = try reader.readRecordID()
+            let record = try ArchivedRecord(from: &reader)
+            guard reader.remaining > 0 else { return (type, id, systemFields(record, of: id)) }
+            let bytes = try (0..<reader.remaining).map { _ in try reader.read(UInt8.self, "fields") }
+            return (type, id, allFields(record, try ArchivedFields(decoding: bytes), of: id))
+        }
+        if let kept { return kept }
+        let archive = ArchiveReader(coder)
+        guard let type = archive.string("RecordType"), let id = archive.object(CKRecordID.self, "RecordID") else {
+            return nil
+        }
+        let record = ArchivedRecord(archive)
+        return archive.isIntact ? (type, id, systemFields(record, of: id)) : nil
+    }
+
+    private static func systemFields(_ record: ArchivedRecord, of id: CKRecordID) -> RecordFields {
+        guard record.changeTag == nil else { return RecordFields(.archived(record), in: id.zoneID, isPartial: true) }
+        var fields = RecordFields(.new, in: id.zoneID, isPartial: false)
+        fields.parent = record.parent.map { .set($0) }
+        return fields
+    }
+
+    private static func allFields(
+        _ record: ArchivedRecord, _ kept: ArchivedFields, of id: CKRecordID
+    ) -> RecordFields {
+        var record = record
+        record.fields = kept.original
+        record.encryptedKeys = kept.encryptedKeys
+        var fields = RecordFields(
+            record.changeTag == nil ? .new : .archived(record), in: id.zoneID, isPartial: kept.isPartial)
+        for (key, content) in kept.edits {
+            fields.edits[key] = .init(content: content, isEncrypted: kept.encryptedKeys.contains(key))
+        }
+        if kept.changesParent { fields.parent = record.parent.map { .set($0) } ?? .removed }
+        return fields
+    }
 }

@@ -32,6 +32,11 @@ public final class CKAsset: NSObject, CVarArg, @unchecked Sendable {
         if case .file(let url) = source { url } else { nil }
     }
 
+    /// Nil for a file of the caller.
+    var storedValue: FieldValue? {
+        if case .stored(let asset) = source { .asset(asset) } else { nil }
+    }
+
     public override var description: String { "<CKAsset: \(fileURL?.path ?? "no file")>" }
     public override var debugDescription: String { description }
 }

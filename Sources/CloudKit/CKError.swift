@@ -19,6 +19,14 @@ public struct CKError: Error, CustomNSError, LocalizedError, Hashable, @unchecke
     }
 
     public static var errorDomain: String { CKErrorDomain }
+
+    public static func == (left: CKError, right: CKError) -> Bool { left._nsError == right._nsError }
+
+    // Foundation's own hash of an NSError does not come to an end on Linux.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(_nsError.domain)
+        hasher.combine(_nsError.code)
+    }
 }
 
 extension CKError {
@@ -26,7 +34,8 @@ extension CKError {
     public var errorCode: Int { _nsError.code }
     public var userInfo: [String: Any] { _nsError.userInfo }
     public var errorUserInfo: [String: Any] { _nsError.userInfo }
-    public var localizedDescription: String { _nsError.localizedDescription }
+    public var localizedDescription: String { errorDescription ?? "\(code)" }
+    public var errorDescription: String? { userInfo[NSLocalizedDescriptionKey] as? String }
 
     /// Of a partial failure: the error of each item that failed, by its ID.
     public var partialErrorsByItemID: [AnyHashable: any Error]? {
@@ -41,6 +50,16 @@ extension CKError {
     public var clientRecord: CKRecord? { userInfo[CKRecordChangedErrorClientRecordKey] as? CKRecord }
     /// How long to wait before another try.
     public var retryAfterSeconds: Double? { (userInfo[CKErrorRetryAfterKey] as? NSNumber)?.doubleValue }
+}
+
+extension CKError: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Code, number and message, and how many items failed.
+    public var description: String {
+        let parts = partialErrorsByItemID.map { "; \($0.count) of its items failed" } ?? ""
+        let message = errorDescription.map { ": \($0)" } ?? ""
+        return "<CKError: \(code) (\(errorCode))\(message)\(parts)>"
+    }
+    public var debugDescription: String { description }
 }
 
 extension CKError.Code {

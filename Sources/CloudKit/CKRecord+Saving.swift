@@ -61,7 +61,7 @@ extension CKRecord {
 }
 
 extension CKReference {
-    fileprivate func value(names: inout RequestNames, me: String) -> FieldValue {
+    func value(names: inout RequestNames, me: String) -> FieldValue {
         let target = recordID.model(for: me)
         return .reference(
             .init(

@@ -77,12 +77,20 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
 
     public func copy(with zone: NSZone? = nil) -> Any { CKRecord(recordType, recordID, state.withLock { $0 }) }
 
+    /// Writes all of the record, with what was changed since it was fetched (B18).
     public func encode(with coder: NSCoder) {
-        encodeSystemFields(with: coder)
+        do { try encode(ArchivedFields(state.withLock { $0 }), with: coder) } catch {
+            coder.failWithError(CKError(engine: error))
+        }
     }
 
+    /// Reads what ``encode(with:)`` or ``encodeSystemFields(with:)`` wrote; nil if that is damaged.
     public required init?(coder: NSCoder) {
-        return nil
+        guard let (type, id, fields) = Self.fields(from: coder) else { return nil }
+        recordType = type
+        recordID = id
+        state = Lock(fields)
+        super.init()
     }
 
     /// Writes what names the record and its version, without its fields (B17).
@@ -90,8 +98,16 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
     /// ```swift
     /// let archiver = NSKeyedArchiver(requiringSecureCoding: true)
     /// record.encodeSystemFields(with: archiver)
-    /// archiver.finishEncoding()
+    /// let system = archiver.encodedData
     /// ```
     public func encodeSystemFields(with coder: NSCoder) {
+        // Only fields can be more than an archive takes.
+        try? encode(nil, with: coder)
     }
+
+    // MARK: Text
+
+    /// Type, name, zone, tag and fields, in one line.
+    public override var description: String { oneLine }
+    public override var debugDescription: String { oneLine }
 }

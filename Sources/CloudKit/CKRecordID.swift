@@ -42,23 +42,22 @@ public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, CVarArg, @un
     public static var supportsSecureCoding: Bool { true }
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
-    private enum Key {
-        static let recordName = "RecordName"
-        static let zoneID = "ZoneID"
-    }
+    private static let block = "CKRecordID"
 
-    public func encode(with coder: NSCoder) {
-        coder.encode(NSString(string: recordName), forKey: Key.recordName)
-        coder.encode(zoneID, forKey: Key.zoneID)
-    }
+    public func encode(with coder: NSCoder) { ArchiveBlock.write(Self.block, to: coder) { $0.append(self) } }
 
     public init?(coder: NSCoder) {
-        let archive = ArchiveReader(coder)
-        guard let name = archive.string(Key.recordName), let zone = archive.object(CKRecordZoneID.self, Key.zoneID),
-            archive.isIntact
-        else { return nil }
-        recordName = name
-        zoneID = zone
+        if let id = ArchiveBlock.read(Self.block, from: coder, { try $0.readRecordID() }) {
+            recordName = id.recordName
+            zoneID = id.zoneID
+        } else {
+            let archive = ArchiveReader(coder)
+            guard let name = archive.string("RecordName"), let zone = archive.object(CKRecordZoneID.self, "ZoneID"),
+                archive.isIntact
+            else { return nil }
+            recordName = name
+            zoneID = zone
+        }
         super.init()
     }
 }

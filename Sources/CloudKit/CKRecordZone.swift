@@ -52,7 +52,7 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, CVarArg, @
         set { scope.withLock { $0 = newValue } }
     }
 
-    public struct Capabilities: OptionSet, Sendable, BitwiseCopyable {
+    public struct Capabilities: OptionSet, Sendable, Hashable, BitwiseCopyable {
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
@@ -80,31 +80,40 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, CVarArg, @
         CKRecordZone(zoneID, capabilities: capabilities, share: share, scope: encryptionScope)
     }
 
-    private enum Key {
-        static let zoneID = "ZoneID"
-        static let capabilities = "Capabilities"
-        static let share = "ShareReference"
-        static let scope = "EncryptionScope"
-    }
+    private static let block = "CKRecordZone"
 
     public func encode(with coder: NSCoder) {
-        coder.encode(zoneID, forKey: Key.zoneID)
-        coder.encode(Int64(capabilities.rawValue), forKey: Key.capabilities)
-        if let share { coder.encode(share, forKey: Key.share) }
-        coder.encode(Int64(encryptionScope.rawValue), forKey: Key.scope)
+        ArchiveBlock.write(Self.block, to: coder) { writer in
+            writer.append(zoneID)
+            writer.appendVarint(UInt64(capabilities.rawValue))
+            writer.appendVarint(UInt64(encryptionScope.rawValue))
+            writer.append(optional: share) { $1.append($0) }
+        }
     }
 
     public init?(coder: NSCoder) {
-        let archive = ArchiveReader(coder)
-        guard let id = archive.object(CKRecordZoneID.self, Key.zoneID),
-            let capabilities = UInt(exactly: archive.integer(Key.capabilities) ?? 0),
-            let scope = EncryptionScope(rawValue: Int(archive.integer(Key.scope) ?? 0))
-        else { return nil }
-        share = archive.object(CKReference.self, Key.share)
-        guard archive.isIntact else { return nil }
-        zoneID = id
-        self.capabilities = Capabilities(rawValue: capabilities)
-        self.scope = Lock(scope)
+        let kept = ArchiveBlock.read(Self.block, from: coder) { reader in
+            let id = try reader.readZoneID()
+            let capabilities = Capabilities(rawValue: UInt(try reader.readVarint("a zone's capabilities")))
+            let scope = try reader.readVarint("an encryption scope", atMost: 1)
+            return (
+                id, capabilities, EncryptionScope(rawValue: Int(scope)),
+                try reader.readOptional { try $0.readReference() }
+            )
+        }
+        if let (id, capabilities, scope, share) = kept {
+            zoneID = id
+            self.capabilities = capabilities
+            self.scope = Lock(scope ?? .perRecord)
+            self.share = share
+        } else {
+            let archive = ArchiveReader(coder)
+            guard let id = archive.object(CKRecordZoneID.self, "ZoneID"), archive.isIntact else { return nil }
+            zoneID = id
+            capabilities = []
+            scope = Lock(.perRecord)
+            share = nil
+        }
         super.init()
     }
 }

@@ -54,21 +54,19 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, CVarArg,
     public static var supportsSecureCoding: Bool { true }
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
-    private enum Key {
-        static let zoneName = "zoneNameKey"
-        static let ownerName = "ownerNameKey"
-    }
+    private static let block = "CKRecordZoneID"
 
-    public func encode(with coder: NSCoder) {
-        coder.encode(NSString(string: zoneName), forKey: Key.zoneName)
-        coder.encode(NSString(string: ownerName), forKey: Key.ownerName)
-    }
+    public func encode(with coder: NSCoder) { ArchiveBlock.write(Self.block, to: coder) { $0.append(self) } }
 
     public init?(coder: NSCoder) {
-        let archive = ArchiveReader(coder)
-        guard let zone = archive.string(Key.zoneName), let owner = archive.string(Key.ownerName), archive.isIntact
-        else { return nil }
-        model = ZoneID(zone, owner: owner == CKCurrentUserDefaultName ? "" : owner)
+        if let id = ArchiveBlock.read(Self.block, from: coder, { try $0.readZoneID() }) {
+            model = id.model
+        } else {
+            let archive = ArchiveReader(coder)
+            guard let zone = archive.string("zoneNameKey"), let owner = archive.string("ownerNameKey"), archive.isIntact
+            else { return nil }
+            model = ZoneID(zone, owner: owner == CKCurrentUserDefaultName ? "" : owner)
+        }
         super.init()
     }
 }

@@ -43,23 +43,23 @@ public final class CKReference: NSObject, NSSecureCoding, NSCopying, CVarArg, @u
     public static var supportsSecureCoding: Bool { true }
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
-    private enum Key {
-        static let recordID = "RecordID"
-        static let action = "ReferenceAction"
-    }
+    private static let block = "CKReference"
 
-    public func encode(with coder: NSCoder) {
-        coder.encode(recordID, forKey: Key.recordID)
-        coder.encode(Int64(action.rawValue), forKey: Key.action)
-    }
+    public func encode(with coder: NSCoder) { ArchiveBlock.write(Self.block, to: coder) { $0.append(self) } }
 
     public init?(coder: NSCoder) {
-        let archive = ArchiveReader(coder)
-        guard let id = archive.object(CKRecordID.self, Key.recordID), let number = archive.integer(Key.action),
-            let raw = UInt(exactly: number), let action = CKRecord.ReferenceAction(rawValue: raw), archive.isIntact
-        else { return nil }
-        recordID = id
-        self.action = action
+        if let reference = ArchiveBlock.read(Self.block, from: coder, { try $0.readReference() }) {
+            recordID = reference.recordID
+            action = reference.action
+        } else {
+            let archive = ArchiveReader(coder)
+            guard let id = archive.object(CKRecordID.self, "RecordID"),
+                let number = archive.integer("ReferenceAction"), let raw = UInt(exactly: number),
+                let action = CKRecord.ReferenceAction(rawValue: raw), archive.isIntact
+            else { return nil }
+            recordID = id
+            self.action = action
+        }
         super.init()
     }
 }

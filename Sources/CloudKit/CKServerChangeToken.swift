@@ -25,13 +25,18 @@ public final class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, CVa
     public static var supportsSecureCoding: Bool { true }
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
-    private static let key = "ChangeTokenData"
+    private static let block = "CKServerChangeToken"
 
-    public func encode(with coder: NSCoder) { coder.encode(NSData(data: Data(bytes)), forKey: Self.key) }
+    public func encode(with coder: NSCoder) {
+        ArchiveBlock.write(Self.block, to: coder) { $0.append(bytes: bytes) }
+    }
 
     public init?(coder: NSCoder) {
+        let block = ArchiveBlock.read(Self.block, from: coder) { reader in
+            try (0..<reader.remaining).map { _ in try reader.read(UInt8.self, "a token") }
+        }
         let archive = ArchiveReader(coder)
-        guard let bytes = archive.data(Self.key), archive.isIntact else { return nil }
+        guard let bytes = block ?? archive.data("ChangeTokenData"), archive.isIntact else { return nil }
         self.bytes = bytes
         super.init()
     }

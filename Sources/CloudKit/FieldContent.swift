@@ -46,22 +46,19 @@ enum FieldContent: Sendable {
         }
     }
 
-    /// A stored value; its references point into `zone`.
-    init(_ value: FieldValue, in zone: CKRecordZoneID) {
-        func reference(_ link: FieldValue.Reference) -> CKReference {
-            CKReference(
-                recordID: CKRecordID(recordName: link.target.name, zoneID: zone),
-                action: link.action == .deleteSelf ? .deleteSelf : .none)
-        }
+    /// A stored value; `zone` gives the zones that its references point into.
+    init(_ value: FieldValue, zone: (UInt64) -> CKRecordZoneID) {
         switch value {
-        case .reference(let link): self = .reference(reference(link))
+        case .reference(let link): self = .reference(CKReference(link, zone(link.target.zone)))
         case .asset(let asset): self = .asset(CKAsset(stored: asset))
         case .list(let list) where list.kind.element == .reference:
             self = .references(
-                list.elements.compactMap { if case .reference(let one) = $0 { reference(one) } else { nil } })
+                list.elements.compactMap { element in
+                    if case .reference(let link) = element { CKReference(link, zone(link.target.zone)) } else { nil }
+                })
         case .list(let list) where list.kind.element == .asset:
             self = .assets(
-                list.elements.compactMap { if case .asset(let one) = $0 { CKAsset(stored: one) } else { nil } })
+                list.elements.compactMap { if case .asset(let asset) = $0 { CKAsset(stored: asset) } else { nil } })
         default: self = .plain(value)
         }
     }
@@ -116,5 +113,13 @@ extension CLLocation {
             altitude: location.altitude, horizontalAccuracy: location.horizontalAccuracy,
             verticalAccuracy: location.verticalAccuracy, course: location.course, speed: location.speed,
             timestamp: Date(timeIntervalSinceReferenceDate: location.timestamp))
+    }
+}
+
+extension CKReference {
+    fileprivate convenience init(_ link: FieldValue.Reference, _ zone: CKRecordZoneID) {
+        self.init(
+            recordID: CKRecordID(recordName: link.target.name, zoneID: zone),
+            action: link.action == .deleteSelf ? .deleteSelf : .none)
     }
 }

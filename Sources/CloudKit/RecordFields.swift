@@ -49,7 +49,7 @@ struct RecordFields: Sendable {
         case .stored(let record, _):
             // A value that cannot be read any more is as good as none: the subscript has no way to say why.
             guard let value = (try? record[key]) ?? nil, value.kind.isSealed == isEncrypted else { return nil }
-            return FieldContent(value, in: zone)
+            return FieldContent(value) { _ in zone }
         case .archived(let record):
             return record.encryptedKeys.contains(key) == isEncrypted ? record.fields[key] : nil
         }
@@ -68,7 +68,7 @@ struct RecordFields: Sendable {
         case .stored(let record, _):
             var fields: [String: FieldContent] = [:]
             try? record.forEachField { key, value in
-                if value.kind.isSealed == isEncrypted { fields[key] = FieldContent(value, in: zone) }
+                if value.kind.isSealed == isEncrypted { fields[key] = FieldContent(value) { _ in zone } }
             }
             return fields
         case .archived(let record):

@@ -1,0 +1,72 @@
+import Foundation
+
+/// The objects of an archive as they lie, to be looked at before Foundation decodes them.
+///
+/// Foundation ends the process where a damaged archive refers to no class, to one that was not expected, or to itself.
+/// Nothing public tells before; so this reads what the unarchiver holds, and says nothing against an archive where
+/// that cannot be read.
+struct ArchiveGraph {
+    private let objects: [Any]
+    private let unarchiver: NSKeyedUnarchiver
+    private let fields: [String: Any]
+
+    init?(_ coder: NSCoder) {
+        guard let unarchiver = coder as? NSKeyedUnarchiver else { return nil }
+        let mirror = Mirror(reflecting: unarchiver)
+        guard let objects = mirror.descendant("_objects") as? [Any],
+            let containers = mirror.descendant("_containers") as Any?,
+            let current = Mirror(reflecting: containers).children.first.map({ Mirror(reflecting: $0.value) }),
+            let innermost = current.children.reversed().first?.value,
+            let fields = Mirror(reflecting: innermost).descendant("dict") as? [String: Any]
+        else { return nil }
+        self.objects = objects
+        self.unarchiver = unarchiver
+        self.fields = fields
+    }
+
+    /// Whether all that a key of the object that is being decoded leads to can be decoded.
+    func isSound(_ key: String) -> Bool {
+        var visits = Visits()
+        return fields[key].map { isSound($0, &visits) } ?? true
+    }
+
+    private struct Visits {
+        var path: Set<Int> = []
+        var done: Set<Int> = []
+    }
+
+    private static let deepest = 100
+
+    private func isSound(_ value: Any, _ visits: inout Visits) -> Bool {
+        if let values = value as? [Any] { return values.allSatisfy { isSound($0, &visits) } }
+        guard let index = Self.index(value) else { return true }
+        if visits.done.contains(index) { return true }
+        guard objects.indices.contains(index), visits.path.count < Self.deepest,
+            visits.path.insert(index).inserted
+        else { return false }
+        if let object = objects[index] as? [String: Any], let reference = object["$class"] {
+            guard isExpected(reference) else { return false }
+            for (key, part) in object where key != "$class" {
+                guard isSound(part, &visits) else { return false }
+            }
+        }
+        visits.path.remove(index)
+        visits.done.insert(index)
+        return true
+    }
+
+    private func isExpected(_ reference: Any) -> Bool {
+        guard let index = Self.index(reference), objects.indices.contains(index),
+            let name = (objects[index] as? [String: Any])?["$classname"] as? String,
+            let type = unarchiver.class(forClassName: name) ?? NSKeyedUnarchiver.class(forClassName: name)
+                ?? NSClassFromString(name)
+        else { return false }
+        return ArchivedClasses.expected.contains { $0 == type }
+    }
+
+    /// Of a reference, the place of the object that it refers to.
+    private static func index(_ value: Any) -> Int? {
+        guard "\(type(of: value))" == "_NSKeyedArchiverUID" else { return nil }
+        return (Mirror(reflecting: value).descendant("value") as? UInt32).map { Int($0) }
+    }
+}

@@ -1,0 +1,24 @@
+import CCloudKit
+import Foundation
+
+/// The classes that archives name by Apple's bare names, without a module in front (B259).
+enum ArchivedClasses {
+    static let all: [(name: String, type: AnyClass)] = [
+        ("CKRecord", CKRecord.self), ("CKRecordID", CKRecordID.self), ("CKReference", CKReference.self),
+        ("CKRecordZone", CKRecordZone.self), ("CKRecordZoneID", CKRecordZoneID.self),
+        ("CKServerChangeToken", CKServerChangeToken.self), ("CLLocation", CLLocation.self),
+    ]
+
+    /// What an archive may hold, whichever class was asked for.
+    static let expected: [AnyClass] =
+        all.map(\.type) + [
+            NSString.self, NSNumber.self, NSDate.self, NSData.self, NSArray.self, NSDictionary.self, NSSet.self,
+            NSURL.self, NSUUID.self, NSError.self,
+        ]
+}
+
+/// Called by a constructor of C before the process's first instruction of its own.
+@_cdecl("cloudkit_register_class_names")
+func registerClassNames() {
+    for one in ArchivedClasses.all { NSKeyedUnarchiver.setClass(one.type, forClassName: one.name) }
+}

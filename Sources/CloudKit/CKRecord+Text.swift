@@ -1,0 +1,43 @@
+import Foundation
+import StrataModel
+
+extension CKRecord {
+    var oneLine: String {
+        let id = "\(recordType) \(recordID.recordName.debugDescription) in \(recordID.zoneID.zoneName)"
+        let owner = recordID.zoneID.model.owner
+        let fields = state.withLock { $0 }
+        var parts = fields.all(isEncrypted: false).map { key, content in "\(key): \(content.text)" }
+        parts += fields.all(isEncrypted: true).map { key, _ in "\(key): encrypted" }
+        return "<CKRecord: \(id)\(owner.isEmpty ? "" : " of \(owner)"), tag \(recordChangeTag ?? "none")"
+            + "; {\(parts.joined(separator: ", "))}>"
+    }
+}
+
+extension FieldContent {
+    fileprivate var text: String {
+        switch self {
+        case .plain(let value): value.text
+        case .reference(let reference): "\(reference)"
+        case .references(let references): "\(references)"
+        case .asset(let asset): "\(asset)"
+        case .assets(let assets): "\(assets)"
+        case .mistake(let reason): "?? \(reason)"
+        }
+    }
+}
+
+extension FieldValue {
+    /// Without breaks of lines, whatever is in it; bytes by their number.
+    fileprivate var text: String {
+        switch self {
+        case .string(let text): text.debugDescription
+        case .int64(let number): "\(number)"
+        case .double(let number): "\(number)"
+        case .date(let seconds): "\(Date(timeIntervalSinceReferenceDate: seconds))"
+        case .data(let bytes): "\(bytes.count) bytes"
+        case .location(let location): "<\(location.latitude),\(location.longitude)>"
+        case .list(let list): "[\(list.elements.map(\.text).joined(separator: ", "))]"
+        case .reference, .asset, .sealed: "\(kind)"
+        }
+    }
+}

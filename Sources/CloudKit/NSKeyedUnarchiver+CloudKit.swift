@@ -1,0 +1,30 @@
+import Foundation
+
+/// Classes of CloudKit that are archived.
+public protocol _CKArchived: NSSecureCoding {}
+
+extension CKRecord: _CKArchived {}
+extension CKRecordID: _CKArchived {}
+extension CKReference: _CKArchived {}
+extension CKRecordZone: _CKArchived {}
+extension CKRecordZoneID: _CKArchived {}
+extension CKServerChangeToken: _CKArchived {}
+
+extension NSKeyedUnarchiver {
+    /// Reads an object of CloudKit's. Where the archive holds one of another class, Foundation's own method, which
+    /// this one goes before, would end the process; this one throws.
+    public static func unarchivedObject<Value: NSObject & NSCoding & _CKArchived>(
+        ofClass type: Value.Type, from data: Data
+    ) throws -> Value? {
+        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
+        unarchiver.requiresSecureCoding = true
+        unarchiver.decodingFailurePolicy = .setErrorAndReturn
+        let object = ArchiveReader(unarchiver).object(type, NSKeyedArchiveRootObjectKey)
+        if let error = unarchiver.error { throw error }
+        guard let object else {
+            throw CocoaError(
+                .coderReadCorrupt, userInfo: [NSDebugDescriptionErrorKey: "The archive holds no \(Value.self)."])
+        }
+        return object
+    }
+}

@@ -1,0 +1,79 @@
+import CloudKit
+import Testing
+
+@Suite("Errors")
+struct ErrorTests {
+    @Test("Codes have Apple's numbers")
+    func numbers() {
+        #expect(CKError.Code.internalError.rawValue == 1)
+        #expect(CKError.Code.serverRecordChanged.rawValue == 14)
+        #expect(CKError.Code.participantAlreadyInvited.rawValue == 37)
+        #expect((1...37).allSatisfy { CKError.Code(rawValue: $0) != nil })
+        #expect(CKError.Code(rawValue: 0) == nil && CKError.Code(rawValue: 38) == nil)
+        #expect(CKErrorDomain == "CKErrorDomain" && CKError.errorDomain == CKErrorDomain)
+    }
+
+    @Test("A thrown error is caught by its code, as a CKError and as an NSError")
+    func catching() throws {
+        func fail() throws { throw CKError(.unknownItem) }
+        do { try fail() } catch CKError.unknownItem {} catch { Issue.record("\(error)") }
+        do { try fail() } catch let error as CKError where error.code == .unknownItem {} catch {
+            Issue.record("\(error)")
+        }
+        do { try fail() } catch {
+            switch error {
+            case CKError.zoneNotFound: Issue.record("another code")
+            case CKError.unknownItem: break
+            default: Issue.record("no pattern fits")
+            }
+            let object = error as NSError
+            #expect(object.domain == CKErrorDomain && object.code == 11)
+            #expect((error as? CKError)?.errorCode == 11)
+        }
+    }
+
+    @Test("User info is kept, and its helpers read it")
+    func userInfo() throws {
+        let server = CKRecord(recordType: "Note")
+        let client = CKRecord(recordType: "Note")
+        let error = CKError(
+            .serverRecordChanged,
+            userInfo: [
+                CKRecordChangedErrorServerRecordKey: server, CKRecordChangedErrorClientRecordKey: client,
+                CKErrorRetryAfterKey: 2.5, NSLocalizedDescriptionKey: "The record changed.",
+            ])
+        #expect(error.serverRecord === server && error.clientRecord === client && error.ancestorRecord == nil)
+        #expect(error.retryAfterSeconds == 2.5)
+        #expect(error.localizedDescription == "The record changed.")
+        #expect((error as any Error).localizedDescription == "The record changed.")
+        #expect(error.errorUserInfo.count == 4)
+        #expect((error as NSError).userInfo[CKErrorRetryAfterKey] as? Double == 2.5)
+        #expect("\(error)".contains("serverRecordChanged (14)"))
+        #expect(CKError(.zoneBusy, userInfo: [CKErrorRetryAfterKey: 3]).retryAfterSeconds == 3)
+        #expect(CKError(_nsError: NSError(domain: CKErrorDomain, code: 26)).code == .zoneNotFound)
+    }
+
+    @Test("B258: partial errors cast to the three types that clients use")
+    func partialErrors() throws {
+        let id = CKRecord.ID(recordName: "1")
+        let parts: [AnyHashable: any Error] = [
+            id: CKError(.unknownItem), CKRecord.ID(recordName: "2"): CKError(.zoneBusy),
+        ]
+        let error = CKError(.partialFailure, userInfo: [CKPartialErrorsByItemIDKey: parts])
+        #expect(error.partialErrorsByItemID?.count == 2)
+        let value = try #require(error.userInfo[CKPartialErrorsByItemIDKey])
+        #expect((value as? [NSObject: CKError])?[id]?.code == .unknownItem)
+        #expect((value as? [AnyHashable: CKError])?[id]?.code == .unknownItem)
+        #expect((value as? [CKRecord.ID: any Error])?[id] is CKError)
+        let object: any Error = error
+        let again = try #require((object as NSError).userInfo[CKPartialErrorsByItemIDKey])
+        #expect((again as? [CKRecord.ID: any Error])?.count == 2)
+    }
+
+    @Test("Errors are equal and hash by code and user info")
+    func hashing() {
+        #expect(CKError(.zoneBusy) == CKError(.zoneBusy))
+        #expect(CKError(.zoneBusy) != CKError(.zoneNotFound))
+        #expect(Set([CKError(.zoneBusy), CKError(.zoneBusy), CKError(.zoneNotFound)]).count == 2)
+    }
+}

@@ -1,0 +1,252 @@
+import CloudKit
+import Testing
+
+/// A type of a program's own that says it is a value.
+private struct Shape: CKRecordValueProtocol {}
+
+@Suite("Fields of a record, before it is saved")
+struct FieldTests {
+    let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "note-1"))
+
+    @Test("B10: a new record has no keys, and an unset key gives nil")
+    func empty() {
+        #expect(record.allKeys().isEmpty)
+        #expect(record["title"] == nil as String?)
+        #expect(record.object(forKey: "title") == nil)
+        #expect(Array(record).isEmpty)
+    }
+
+    @Test("B11: numbers come out as every type that holds them exactly")
+    func numbers() {
+        record["n"] = 3
+        #expect(record["n"] as? Int == 3)
+        #expect(record["n"] as? NSNumber == 3)
+        #expect(record["n"] as? Double == 3)
+        #expect(record["n"] as? UInt8 == 3)
+        let asked: Int64? = record["n"]
+        #expect(asked == 3)
+        record["d"] = 2.5
+        #expect(record["d"] as? Double == 2.5)
+        #expect(record["d"] as? Int == nil)
+        #expect(record["d"] as? NSNumber == 2.5)
+        record["f"] = Float(0.5)
+        #expect(record["f"] as? Float == 0.5)
+        record["flag"] = true
+        #expect(record["flag"] as? Bool == true)
+        #expect(record["flag"] as? Int == 1)
+        record["u"] = UInt32.max
+        #expect(record["u"] as? Int64 == 4_294_967_295)
+        record["least"] = Int64.min
+        #expect(record["least"] as? Int64 == .min)
+        record["number"] = NSNumber(value: 1.5)
+        #expect(record["number"] as? Double == 1.5)
+    }
+
+    @Test("B11: strings, dates, data, locations, references and assets")
+    func others() throws {
+        record["s"] = "Groceries"
+        #expect(record["s"] as? String == "Groceries")
+        #expect(record["s"] as? NSString == "Groceries")
+        let text: String? = record["s"]
+        #expect(text == "Groceries")
+        record["data"] = Data([1, 2])
+        #expect(record["data"] as? Data == Data([1, 2]))
+        #expect((record["data"] as? NSData)?.length == 2)
+        let place = CLLocation(
+            coordinate: .init(latitude: 1.25, longitude: -3), altitude: 4, horizontalAccuracy: 5, verticalAccuracy: 6,
+            course: 7, speed: 8, timestamp: Date(timeIntervalSinceReferenceDate: 9.1))
+        record["place"] = place
+        #expect(record["place"] as? CLLocation == place)
+        let link = CKRecord.Reference(recordID: CKRecord.ID(recordName: "2"), action: .deleteSelf)
+        record["link"] = link
+        #expect(record["link"] as? CKRecord.Reference == link)
+        record["file"] = CKAsset(fileURL: URL(fileURLWithPath: "/tmp/photo"))
+        #expect((record["file"] as? CKAsset)?.fileURL?.path == "/tmp/photo")
+    }
+
+    @Test(
+        "B251: a date comes back bit for bit",
+        arguments: [0.1, -1e-300, 1e17, 788_918_400.123456789, .greatestFiniteMagnitude])
+    func dates(seconds: Double) throws {
+        record["at"] = Date(timeIntervalSinceReferenceDate: seconds)
+        let date = try #require(record["at"] as? Date)
+        #expect(date.timeIntervalSinceReferenceDate.bitPattern == seconds.bitPattern)
+        record["all"] = [NSDate(timeIntervalSinceReferenceDate: seconds)] as NSArray
+        let first = try #require((record["all"] as? [Date])?.first)
+        #expect(first.timeIntervalSinceReferenceDate.bitPattern == seconds.bitPattern)
+    }
+
+    @Test("B11: arrays of each kind")
+    func arrays() {
+        record["texts"] = ["a", "b"]
+        #expect(record["texts"] as? [String] == ["a", "b"])
+        #expect((record["texts"] as? NSArray)?.count == 2)
+        #expect(record["texts"] as? [NSString] == ["a", "b"])
+        record["numbers"] = [1, 2]
+        #expect(record["numbers"] as? [Int] == [1, 2])
+        #expect(record["numbers"] as? [NSNumber] == [1, 2])
+        #expect(record["numbers"] as? [Double] == [1, 2])
+        record["empty"] = [String]()
+        #expect(record["empty"] as? [Int] == [])
+        #expect(record.allKeys().contains("empty"))
+        record["mixed"] = [NSNumber(value: 1), NSNumber(value: 2.5)]
+        #expect(record["mixed"] as? [Double] == [1, 2.5])
+        let links = [CKRecord.Reference(recordID: CKRecord.ID(recordName: "2"), action: .none)]
+        record["links"] = links
+        #expect(record["links"] as? [CKRecord.Reference] == links)
+        let asked: [CKRecord.Reference]? = record["links"]
+        #expect(asked == links)
+        record["places"] = [CLLocation(latitude: 1, longitude: 2)]
+        #expect((record["places"] as? [CLLocation])?.count == 1)
+    }
+
+    @Test("B12: setting nil removes the key")
+    func removing() {
+        record["a"] = 1
+        record["b"] = "2"
+        record["a"] = nil
+        #expect(record.allKeys() == ["b"])
+        record["b"] = nil as String?
+        #expect(record.allKeys().isEmpty)
+        record.setObject("x" as NSString, forKey: "c")
+        record.setObject(nil, forKey: "c")
+        #expect(record.object(forKey: "c") == nil)
+    }
+
+    @Test("B13, B14: what was set is changed; what was set and cleared, and never saved, is not")
+    func changes() {
+        record["a"] = 1
+        record["b"] = 2
+        #expect(record.changedKeys().sorted() == ["a", "b"])
+        record["a"] = nil
+        #expect(record.changedKeys() == ["b"])
+    }
+
+    @Test("B15: values are copied when they are set")
+    func copies() {
+        let text = NSMutableString(string: "before")
+        record["s"] = text
+        text.append(" and after")
+        #expect(record["s"] as? String == "before")
+        let list = NSMutableArray(array: ["a"])
+        record.setObject(list, forKey: "list")
+        list.add("b")
+        #expect(record["list"] as? [String] == ["a"])
+        let data = NSMutableData(data: Data([1]))
+        record["data"] = data
+        data.append(Data([2]))
+        #expect(record["data"] as? Data == Data([1]))
+    }
+
+    @Test("B16: a new record has no tag, dates or users")
+    func unsaved() {
+        #expect(record.recordChangeTag == nil)
+        #expect(record.creationDate == nil && record.modificationDate == nil)
+        #expect(record.creatorUserRecordID == nil && record.lastModifiedUserRecordID == nil)
+        #expect(record.share == nil && record.parent == nil)
+    }
+
+    @Test("B19: tokens are the words of all strings")
+    func tokens() {
+        record["title"] = "Milk and\nbread"
+        record["body"] = "  two   spaces "
+        record["n"] = 4
+        record["list"] = ["not these"]
+        #expect(record.allTokens().sorted() == ["Milk", "and", "bread", "spaces", "two"])
+    }
+
+    @Test("B20: the parent is a reference without action")
+    func parent() {
+        let list = CKRecord(recordType: "List", recordID: CKRecord.ID(recordName: "list-1"))
+        record.setParent(list)
+        #expect(record.parent == CKRecord.Reference(recordID: list.recordID, action: .none))
+        record.setParent(CKRecord.ID(recordName: "list-2"))
+        #expect(record.parent?.recordID.recordName == "list-2")
+        #expect(record[CKRecord.SystemFieldKey.parent] as? CKRecord.Reference == record.parent)
+        record.setParent(nil as CKRecord?)
+        #expect(record.parent == nil)
+        record.setParent(list.recordID)
+        record.setParent(nil)
+        #expect(record.parent == nil)
+        #expect(record.allKeys().isEmpty && record.changedKeys().isEmpty)
+    }
+
+    @Test("B21: encrypted values are apart from the others")
+    func encrypted() {
+        record.encryptedValues["secret"] = "hidden"
+        record["open"] = 1
+        #expect(record.encryptedValues["secret"] as? String == "hidden")
+        let asked: String? = record.encryptedValues["secret"]
+        #expect(asked == "hidden")
+        #expect(record.encryptedValues.allKeys() == ["secret"])
+        #expect(record.encryptedValues.changedKeys() == ["secret"])
+        #expect(record["secret"] as? String == nil)
+        #expect(record.allKeys() == ["open"])
+        record.encryptedValues["secret"] = nil
+        #expect(record.encryptedValues.allKeys().isEmpty)
+    }
+
+    @Test("B270: values that cannot be kept do not trap")
+    func illegal() {
+        record["shape"] = Shape()
+        record["nested"] = [[1], [2]]
+        record["large"] = UInt64.max
+        record["several"] = NSArray(array: ["a", 1])
+        record["foreign"] = NSArray(array: [Set([1])])
+        record.encryptedValues["link"] = CKRecord.Reference(record: record, action: .none)
+        #expect(record.allKeys().isEmpty)
+        #expect(record["shape"] == nil as String?)
+        #expect(record.changedKeys().count == 5)
+    }
+
+    @Test("A record is a sequence of its keys and values")
+    func iteration() {
+        record["a"] = 1
+        record["b"] = "two"
+        var found: [String: String] = [:]
+        for (key, value) in record { found[key] = "\(value)" }
+        #expect(found == ["a": "1", "b": "two"])
+        #expect(record.map { $0.0 }.sorted() == ["a", "b"])
+    }
+
+    @Test("A record in one line: type, name, tag and fields")
+    func text() {
+        record["title"] = "two\nlines"
+        record["n"] = 7
+        let text = "\(record)"
+        for part in ["Note", "note-1", "_defaultZone", "tag none", #"title: "two\nlines""#, "n: 7"] {
+            #expect(text.contains(part))
+        }
+        #expect(!text.contains("\n"))
+        #expect(String(reflecting: record) == text)
+    }
+
+    @Test("Values of Objective-C's names: what programs cast to CKRecordValue")
+    func castValues() {
+        let title = "Groceries"
+        record["title"] = title as CKRecordValue
+        record.setObject(5 as NSNumber, forKey: "n")
+        record.setObject(title as CKRecordValue, forKey: "other")
+        #expect(record.object(forKey: "title") as? String == "Groceries")
+        #expect(record.object(forKey: "n") as? Int == 5)
+        #expect(record["other"] as? String == title)
+    }
+
+    @Test("Many threads may use one record")
+    func threads() async {
+        let record = record
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<8 {
+                group.addTask {
+                    for round in 0..<200 {
+                        record["key\(index)"] = round
+                        _ = record.allKeys()
+                        _ = record["key\((index + 1) % 8)"] as? Int
+                    }
+                }
+            }
+        }
+        #expect(record.allKeys().count == 8)
+        #expect((0..<8).allSatisfy { record["key\($0)"] as? Int == 199 })
+    }
+}
