@@ -1,0 +1,88 @@
+import Foundation
+import StrataSystem
+
+/// A database of a container: records in zones, as one device of one user sees them.
+///
+/// ```swift
+/// let database = CKContainer.default().privateCloudDatabase
+/// let note = CKRecord(recordType: "Note")
+/// note["text"] = "Buy milk"
+/// try await database.save(note)
+/// let same = try await database.record(for: note.recordID)
+/// ```
+///
+/// The methods run with the quality of service `.utility`; see ``configuredWith(configuration:group:body:)`` and
+/// operations for others. Completion handlers are called on a queue of the container, never on the main one.
+public final class CKDatabase: NSObject, CVarArg, Sendable {
+    /// Whose records a database has.
+    public enum Scope: Int, Sendable, BitwiseCopyable {
+        case `public` = 1
+        case `private` = 2
+        case shared = 3
+    }
+
+    /// Whose records the database has.
+    public let databaseScope: Scope
+    /// Holding it keeps `container.database(with:)` the same object for as long as this one is in use.
+    let container: CKContainer
+    var client: Client { container.client }
+
+    init(_ container: CKContainer, _ scope: Scope) {
+        self.container = container
+        databaseScope = scope
+        super.init()
+    }
+
+    /// Runs an operation in this database. One that was added before is left alone, or told so if it has ended.
+    public func add(_ operation: CKDatabaseOperation) {
+        guard operation.markAdded(to: container, container.scope) else { return operation.refuseSecondRun() }
+        operation.database = self
+        client.operations.addOperation(operation)
+    }
+
+    /// Runs a piece of work, under a configuration and in a group that hold for what is called on the passed database
+    /// only, and only until the body returns.
+    ///
+    /// ```swift
+    /// let configuration = CKOperation.Configuration()
+    /// configuration.qualityOfService = .userInitiated
+    /// let note = try await database.configuredWith(configuration: configuration) { database in
+    ///     try await database.record(for: id)
+    /// }
+    /// ```
+    @discardableResult
+    public func configuredWith<R>(
+        configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
+        body: (_ configuredDatabase: CKDatabase) throws -> R
+    ) rethrows -> R {
+        try container.configuredWith(configuration: configuration, group: group) { container in
+            try body(container.database(with: databaseScope))
+        }
+    }
+
+    /// As the other `configuredWith`, for a body that suspends.
+    @discardableResult @preconcurrency
+    public func configuredWith<R>(
+        configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
+        body: @Sendable (_ configuredDatabase: CKDatabase) async throws -> R
+    ) async rethrows -> R {
+        try await container.configuredWith(configuration: configuration, group: group) { container in
+            try await body(container.database(with: databaseScope))
+        }
+    }
+
+    /// A call with the settings that hold now.
+    var call: DatabaseCall {
+        guard let scope = container.scope else {
+            return DatabaseCall(client: client, scope: databaseScope, settings: .convenience)
+        }
+        let group = scope.group
+        let explicit = scope.explicit.merged(over: group?.defaultConfiguration.explicit ?? .init())
+        let settings = CallSettings(explicit, group: group, id: "", quality: .utility)
+        return DatabaseCall(client: client, scope: databaseScope, settings: settings)
+    }
+
+    public override var description: String { "<CKDatabase \(databaseScope) of \(container)>" }
+
+    public override var debugDescription: String { description }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import StrataSystem
+
+/// Fetches what has changed in zones since their tokens.
+///
+/// ```swift
+/// let since = CKFetchRecordZoneChangesOperation.ZoneConfiguration(previousServerChangeToken: token)
+/// let operation = CKFetchRecordZoneChangesOperation(
+///     recordZoneIDs: [notes], configurationsByRecordZoneID: [notes: since])
+/// operation.recordWasChangedBlock = { id, result in … }
+/// operation.recordZoneFetchResultBlock = { zone, result in token = try? result.get().serverChangeToken }
+/// database.add(operation)
+/// ```
+// @unchecked: as its superclass.
+public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Sendable {
+    /// The zones to fetch, one after another.
+    public var recordZoneIDs: [CKRecordZone.ID]?
+    /// What to fetch of each zone; everything of those without.
+    public var configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
+    /// Whether the operation goes on until there is no more; true if nothing is said.
+    public var fetchAllChanges = true
+
+    /// Called once for each record that is new or was changed.
+    public var recordWasChangedBlock: ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, Error>) -> Void)?
+    /// Called once for each record that was deleted.
+    public var recordWithIDWasDeletedBlock: ((_ recordID: CKRecord.ID, _ recordType: CKRecord.RecordType) -> Void)?
+    /// Called after each page of a zone but the last.
+    public var recordZoneChangeTokensUpdatedBlock: ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
+    /// Called once for each zone.
+    public var recordZoneFetchResultBlock:
+        (
+            (
+                _ recordZoneID: CKRecordZone.ID,
+                _ fetchChangesResult: Result<
+                    (serverChangeToken: CKServerChangeToken, clientChangeTokenData: Data?, moreComing: Bool), Error
+                >
+            ) -> Void
+        )?
+    /// Called once, last. Errors of single zones are no failure of the whole.
+    public var fetchRecordZoneChangesResultBlock: ((_ operationResult: Result<Void, Error>) -> Void)?
+
+    struct OldBlocks {
+        var record: ((CKRecord) -> Void)?
+        var zone: ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, Error?) -> Void)?
+        var completion: ((Error?) -> Void)?
+    }
+
+    var oldBlocks = OldBlocks()
+
+    /// Called once for each record that is new or was changed, unless `recordWasChangedBlock` is set.
+    @available(*, deprecated, message: "Use recordWasChangedBlock.")
+    public var recordChangedBlock: ((CKRecord) -> Void)? {
+        get { oldBlocks.record }
+        set { oldBlocks.record = newValue }
+    }
+
+    /// Called once for each zone, unless `recordZoneFetchResultBlock` is set.
+    @available(*, deprecated, message: "Use recordZoneFetchResultBlock.")
+    public var recordZoneFetchCompletionBlock: ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, Error?) -> Void)?
+    {
+        get { oldBlocks.zone }
+        set { oldBlocks.zone = newValue }
+    }
+
+    /// Called once, last, unless `fetchRecordZoneChangesResultBlock` is set.
+    @available(*, deprecated, message: "Use fetchRecordZoneChangesResultBlock.")
+    public var fetchRecordZoneChangesCompletionBlock: ((Error?) -> Void)? {
+        get { oldBlocks.completion }
+        set { oldBlocks.completion = newValue }
+    }
+
+    /// An operation that does nothing until it gets zones.
+    public override init() { super.init() }
+
+    /// An operation that fetches the changes of zones.
+    public convenience init(
+        recordZoneIDs: [CKRecordZone.ID]? = nil,
+        configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]? = nil
+    ) {
+        self.init()
+        self.recordZoneIDs = recordZoneIDs
+        self.configurationsByRecordZoneID = configurationsByRecordZoneID
+    }
+
+    override func makeRun() -> (any OperationRun)? {
+        let (result, completion) = (fetchRecordZoneChangesResultBlock, oldBlocks.completion)
+        return PostponedRun(call: call, what: "feeds") { error in
+            if let result { return result(.failure(error)) }
+            completion?(error)
+        }
+    }
+}
+
+extension CKFetchRecordZoneChangesOperation {
+    /// What to fetch of each zone.
+    @available(*, deprecated, message: "Use configurationsByRecordZoneID.")
+    public var optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]? {
+        get { configurationsByRecordZoneID?.mapValues { ZoneOptions(of: $0) } }
+        set { configurationsByRecordZoneID = newValue?.mapValues(\.configuration) }
+    }
+
+    /// An operation that fetches the changes of zones.
+    @available(*, deprecated, message: "Use init(recordZoneIDs:configurationsByRecordZoneID:).")
+    public convenience init(
+        recordZoneIDs: [CKRecordZone.ID], optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]? = nil
+    ) {
+        self.init(
+            recordZoneIDs: recordZoneIDs,
+            configurationsByRecordZoneID: optionsByRecordZoneID?.mapValues(\.configuration))
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+
+/// Fetches records by their ids.
+///
+/// ```swift
+/// let operation = CKFetchRecordsOperation(recordIDs: ids)
+/// operation.desiredKeys = ["title"]
+/// operation.perRecordResultBlock = { id, result in print(id.recordName, result) }
+/// operation.fetchRecordsResultBlock = { result in print("done", result) }
+/// database.add(operation)
+/// ```
+// @unchecked: as its superclass.
+public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
+    /// The records to fetch, of any zones of the database.
+    public var recordIDs: [CKRecord.ID]?
+    /// The fields to fetch; nil for all, none for the records' metadata only.
+    public var desiredKeys: [CKRecord.FieldKey]?
+
+    /// Called with 1 for each record that was fetched.
+    public var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
+    /// Called once for each record.
+    public var perRecordResultBlock: ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, Error>) -> Void)?
+    /// Called once, last. Errors of single records are no failure of the whole.
+    public var fetchRecordsResultBlock: ((_ operationResult: Result<Void, Error>) -> Void)?
+
+    struct OldBlocks {
+        var perRecord: ((CKRecord?, CKRecord.ID?, Error?) -> Void)?
+        var completion: (([CKRecord.ID: CKRecord]?, Error?) -> Void)?
+    }
+
+    var oldBlocks = OldBlocks()
+    private var fetchesCurrentUser = false
+
+    /// Called once for each record, unless `perRecordResultBlock` is set.
+    @available(*, deprecated, message: "Use perRecordResultBlock.")
+    public var perRecordCompletionBlock: ((CKRecord?, CKRecord.ID?, Error?) -> Void)? {
+        get { oldBlocks.perRecord }
+        set { oldBlocks.perRecord = newValue }
+    }
+
+    /// Called once, last, unless `fetchRecordsResultBlock` is set; with `partialFailure` if a record failed.
+    @available(*, deprecated, message: "Use fetchRecordsResultBlock.")
+    public var fetchRecordsCompletionBlock: (([CKRecord.ID: CKRecord]?, Error?) -> Void)? {
+        get { oldBlocks.completion }
+        set { oldBlocks.completion = newValue }
+    }
+
+    /// An operation that does nothing until it gets ids.
+    public override init() { super.init() }
+
+    override init(operationID: ID) { super.init(operationID: operationID) }
+
+    /// An operation that fetches records.
+    public convenience init(recordIDs: [CKRecord.ID]) {
+        self.init()
+        self.recordIDs = recordIDs
+    }
+
+    /// An operation that fetches the record of the current user, which is there without being saved.
+    public class func fetchCurrentUserRecordOperation() -> Self {
+        // There is no subclass, so every operation is a `Self`.
+        let operation = CKFetchRecordsOperation() as! Self
+        operation.fetchesCurrentUser = true
+        return operation
+    }
+
+    override func makeRun() -> (any OperationRun)? {
+        Run(
+            call: call, ids: fetchesCurrentUser ? nil : recordIDs ?? [], desiredKeys: desiredKeys,
+            progress: perRecordProgressBlock, record: perRecordResultBlock, result: fetchRecordsResultBlock,
+            oldBlocks: oldBlocks)
+    }
+
+    // @unchecked: the blocks are called on the operation's own queue alone.
+    private struct Run: OperationRun, @unchecked Sendable {
+        typealias Outcome = [(id: CKRecord.ID, result: Result<CKRecord, CKError>)]
+
+        let call: DatabaseCall
+        /// Nil for the current user's record.
+        let ids: [CKRecord.ID]?
+        let desiredKeys: [CKRecord.FieldKey]?
+        let progress: ((CKRecord.ID, Double) -> Void)?
+        let record: ((CKRecord.ID, Result<CKRecord, Error>) -> Void)?
+        let result: ((Result<Void, Error>) -> Void)?
+        let oldBlocks: OldBlocks
+
+        var settings: CallSettings { call.settings }
+        var timeoutCode: CKError.Code { .networkFailure }
+
+        func perform() async throws -> Outcome {
+            guard let ids else { return [try call.currentUserRecord(desiredKeys)] }
+            return try call.records(ids, desiredKeys)
+        }
+
+        func deliver(_ outcome: Result<Outcome, CKError>, isCancelled: () -> Bool) {
+            switch outcome {
+            case .success(let outcome): deliver(outcome, isCancelled)
+            case .failure(let error) where error.code == .operationCancelled:
+                deliver(DatabaseCall.unique(ids ?? []).map { ($0, .failure(error)) }, isCancelled)
+            case .failure(let error): finish(nil, error, error)
+            }
+        }
+
+        private func deliver(_ outcome: Outcome, _ isCancelled: () -> Bool) {
+            var fetched: [CKRecord.ID: CKRecord] = [:]
+            var errors: [CKRecord.ID: CKError] = [:]
+            for (id, found) in outcome {
+                let result = isCancelled() ? .failure(.cancelled) : found
+                switch result {
+                case .success(let found):
+                    progress?(id, 1)
+                    fetched[id] = found
+                    if record == nil { oldBlocks.perRecord?(found, id, nil) }
+                case .failure(let error):
+                    errors[id] = error
+                    if record == nil { oldBlocks.perRecord?(nil, id, error) }
+                }
+                record?(id, result.mapError { $0 })
+            }
+            if isCancelled() { return finish(fetched, .cancelled, .cancelled) }
+            finish(fetched, nil, errors.isEmpty ? nil : CKError(partial: errors, "Failed to fetch some records"))
+        }
+
+        private func finish(_ fetched: [CKRecord.ID: CKRecord]?, _ error: CKError?, _ oldError: CKError?) {
+            if let result { return result(error.map { .failure($0) } ?? .success(())) }
+            oldBlocks.completion?(fetched, oldError)
+        }
+    }
+}
+
+extension DatabaseCall {
+    /// The current user's record, empty where nobody has written it yet (B116).
+    fileprivate func currentUserRecord(
+        _ desiredKeys: [CKRecord.FieldKey]?
+    ) throws -> (id: CKRecord.ID, result: Result<CKRecord, CKError>) {
+        try client.requireAccount()
+        let id = CKRecord.ID(recordName: client.userRecordName)
+        guard let fetched = try records([id], desiredKeys).first else {
+            throw CKError(.internalError, message: "The store gave no result.")
+        }
+        if case .failure(let error) = fetched.result, error.code == .unknownItem {
+            return (id, .success(CKRecord(recordType: CKRecord.SystemType.userRecord, recordID: id)))
+        }
+        return fetched
+    }
+}

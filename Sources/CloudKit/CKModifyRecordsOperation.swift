@@ -1,0 +1,143 @@
+import Foundation
+
+/// Saves and deletes records, as one commit.
+///
+/// ```swift
+/// let operation = CKModifyRecordsOperation(recordsToSave: notes, recordIDsToDelete: [old])
+/// operation.savePolicy = .changedKeys
+/// operation.perRecordSaveBlock = { id, result in
+///     if case .failure(let error) = result { print(id.recordName, error) }
+/// }
+/// operation.modifyRecordsResultBlock = { result in print("done", result) }
+/// database.add(operation)
+/// ```
+///
+/// Errors of single records come to the blocks of the records; the whole succeeds then.
+// @unchecked: as its superclass.
+public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
+    /// How a save treats what others have saved in between.
+    public enum RecordSavePolicy: Int, Sendable, BitwiseCopyable {
+        /// It fails with `serverRecordChanged`.
+        case ifServerRecordUnchanged = 0
+        /// It writes the keys that were changed, whatever the store has of them.
+        case changedKeys = 1
+        /// It writes all keys of the record.
+        case allKeys = 2
+    }
+
+    /// The records to save.
+    public var recordsToSave: [CKRecord]?
+    /// The records to delete.
+    public var recordIDsToDelete: [CKRecord.ID]?
+    /// `.ifServerRecordUnchanged` if nothing is said.
+    public var savePolicy = RecordSavePolicy.ifServerRecordUnchanged
+    /// What the next fetch of a changed zone's changes will tell this device.
+    public var clientChangeTokenData: Data?
+    /// Whether the items of a zone fail together, where the zone is able to; true if nothing is said.
+    public var isAtomic = true
+
+    /// Called with numbers up to 1 for each record to save.
+    public var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
+    /// Called once for each record to save.
+    public var perRecordSaveBlock: ((_ recordID: CKRecord.ID, _ saveResult: Result<CKRecord, Error>) -> Void)?
+    /// Called once for each record to delete.
+    public var perRecordDeleteBlock: ((_ recordID: CKRecord.ID, _ deleteResult: Result<Void, Error>) -> Void)?
+    /// Called once, last. Errors of single records are no failure of the whole.
+    public var modifyRecordsResultBlock: ((_ operationResult: Result<Void, Error>) -> Void)?
+
+    struct OldBlocks {
+        var perRecord: ((CKRecord, Error?) -> Void)?
+        var completion: (([CKRecord]?, [CKRecord.ID]?, Error?) -> Void)?
+    }
+
+    var oldBlocks = OldBlocks()
+
+    /// Called once for each record to save, unless `perRecordSaveBlock` is set.
+    @available(*, deprecated, message: "Use perRecordSaveBlock.")
+    public var perRecordCompletionBlock: ((CKRecord, Error?) -> Void)? {
+        get { oldBlocks.perRecord }
+        set { oldBlocks.perRecord = newValue }
+    }
+
+    /// Called once, last, unless `modifyRecordsResultBlock` is set; with `partialFailure` if an item failed.
+    @available(*, deprecated, message: "Use modifyRecordsResultBlock.")
+    public var modifyRecordsCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, Error?) -> Void)? {
+        get { oldBlocks.completion }
+        set { oldBlocks.completion = newValue }
+    }
+
+    /// An operation that does nothing until it gets records.
+    public override init() { super.init() }
+
+    override init(operationID: ID) { super.init(operationID: operationID) }
+
+    /// An operation that saves and deletes records.
+    public convenience init(recordsToSave: [CKRecord]? = nil, recordIDsToDelete: [CKRecord.ID]? = nil) {
+        self.init()
+        self.recordsToSave = recordsToSave
+        self.recordIDsToDelete = recordIDsToDelete
+    }
+
+    override func makeRun() -> (any OperationRun)? {
+        let modification = RecordsModification(
+            saves: recordsToSave ?? [], deletes: recordIDsToDelete ?? [], policy: savePolicy, isAtomic: isAtomic,
+            clientToken: clientChangeTokenData)
+        return Run(
+            call: call, modification: modification, progress: perRecordProgressBlock, save: perRecordSaveBlock,
+            delete: perRecordDeleteBlock, result: modifyRecordsResultBlock, oldBlocks: oldBlocks)
+    }
+
+    // @unchecked: the blocks are called on the operation's own queue alone.
+    private struct Run: OperationRun, @unchecked Sendable {
+        let call: DatabaseCall
+        let modification: RecordsModification
+        let progress: ((CKRecord, Double) -> Void)?
+        let save: ((CKRecord.ID, Result<CKRecord, Error>) -> Void)?
+        let delete: ((CKRecord.ID, Result<Void, Error>) -> Void)?
+        let result: ((Result<Void, Error>) -> Void)?
+        let oldBlocks: OldBlocks
+
+        var settings: CallSettings { call.settings }
+        var timeoutCode: CKError.Code { .serverResponseLost }
+
+        func perform() async throws -> RecordsOutcome { try await call.modify(modification) }
+
+        func deliver(_ outcome: Result<RecordsOutcome, CKError>, isCancelled: () -> Bool) {
+            switch outcome {
+            case .success(let outcome):
+                deliver(outcome)
+                let error = isCancelled() ? CKError.cancelled : nil
+                finish(outcome, error, error ?? outcome.partialFailure)
+            case .failure(let error) where error.code == .operationCancelled:
+                var outcome = RecordsOutcome()
+                outcome.saves = modification.saves.map { ($0.recordID, .failure(error)) }
+                outcome.deletes = modification.deletes.map { ($0, error) }
+                deliver(outcome)
+                finish(nil, error, error)
+            case .failure(let error): finish(nil, error, error)
+            }
+        }
+
+        private func deliver(_ outcome: RecordsOutcome) {
+            for (sent, (id, result)) in zip(modification.saves, outcome.saves) {
+                switch result {
+                case .success(let record):
+                    progress?(record, 1)
+                    if save == nil { oldBlocks.perRecord?(record, nil) }
+                case .failure(let error):
+                    progress?(sent, 0)
+                    if save == nil { oldBlocks.perRecord?(sent, error) }
+                }
+                save?(id, result.mapError { $0 })
+            }
+            for (id, error) in outcome.deletes { delete?(id, error.map { .failure($0) } ?? .success(())) }
+        }
+
+        private func finish(_ outcome: RecordsOutcome?, _ error: CKError?, _ oldError: CKError?) {
+            if let result { return result(error.map { .failure($0) } ?? .success(())) }
+            oldBlocks.completion?(
+                outcome?.saves.compactMap { try? $0.result.get() },
+                outcome?.deletes.compactMap { $0.error == nil ? $0.id : nil }, oldError)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import StrataModel
+import StrataRules
+import StrataStore
+import StrataViews
+
+/// One device of one user on one store, or why there is none.
+final class Client: Sendable {
+    /// A store that could be opened.
+    struct Opened: Sendable {
+        let store: Store
+        let accounts: Accounts
+        let options: CloudStore.Options
+    }
+
+    /// A failure is the error of every call (docs/cloudkit.md).
+    private let opening: Result<Opened, CKError>
+    let actor: Actor
+    let containerIdentifier: String
+    /// Record name of the user's own record.
+    let userRecordName: String
+    /// Calls blocks that are no operation's. Concurrent, so that one that takes long holds up no other.
+    let callbacks = DispatchQueue(label: "CloudKit.callbacks", attributes: .concurrent)
+    /// Where operations run that are added to a container or to its databases.
+    let operations = OperationQueue()
+
+    init(_ opened: Opened, _ actor: Actor, identifier: String) {
+        opening = .success(opened)
+        self.actor = actor
+        containerIdentifier = identifier
+        userRecordName = UserRecord.name(of: actor.user)
+    }
+
+    init(failure: CKError, _ actor: Actor, identifier: String) {
+        opening = .failure(failure)
+        self.actor = actor
+        containerIdentifier = identifier
+        userRecordName = UserRecord.name(of: actor.user)
+    }
+
+    func opened() throws(CKError) -> Opened { try opening.get() }
+
+    /// The zone as it is handed out: the current user is `__defaultOwner__`, however he was named (B2).
+    func canonical(_ zone: CKRecordZone.ID) -> CKRecordZone.ID {
+        zone.ownerName == userRecordName ? CKRecordZone.ID(zoneName: zone.zoneName) : zone
+    }
+
+    // MARK: The account
+
+    var accountStatus: CKAccountStatus {
+        guard !actor.user.isEmpty, case .success(let opened) = opening else {
+            return actor.user.isEmpty ? .noAccount : .couldNotDetermine
+        }
+        return opened.accounts.status(of: actor.user)
+    }
+
+    /// - Throws: What a call without a usable account is told (B220, B221).
+    func requireAccount() throws(CKError) {
+        _ = try opened()
+        switch accountStatus {
+        case .available: return
+        case .temporarilyUnavailable:
+            throw CKError(.accountTemporarilyUnavailable, message: "The account cannot be used at the moment.")
+        case .restricted:
+            throw CKError(.notAuthenticated, message: "The use of the account is restricted on this device.")
+        case .noAccount, .couldNotDetermine:
+            throw CKError(
+                .notAuthenticated,
+                message: "Nobody is signed in on this device; only the public database can be read.")
+        }
+    }
+
+    /// The store, for somebody who wants to read a database of it.
+    func readable(_ scope: CKDatabase.Scope) throws(CKError) -> Opened {
+        if scope != .public { try requireAccount() }
+        return try opened()
+    }
+
+    /// The store, for somebody who wants to change it.
+    func writable() throws(CKError) -> Opened {
+        try requireAccount()
+        return try opened()
+    }
+}

@@ -1,0 +1,180 @@
+import Foundation
+import StrataLog
+import StrataRules
+import StrataStore
+import StrataSystem
+
+extension CloudStore {
+    /// How a store works. ``service`` behaves as CloudKit does, ``embedded`` as a database for servers and tools.
+    ///
+    /// ```swift
+    /// var options = CloudStore.Options.embedded
+    /// options.durability = .interval(.milliseconds(50))
+    /// let store = try CloudStore(at: url, options: options)
+    /// ```
+    public struct Options: Sendable {
+        /// The name of the container; it is kept in the store.
+        public var containerIdentifier = "iCloud.local"
+        /// When a save is on the medium.
+        public var durability = Durability.commit
+        /// How a call for several records tells that one of them failed.
+        public var atomicFailures = AtomicFailures.throwing
+        /// Which predicates a query may have.
+        public var predicates = PredicateDialect.cloudKit
+        /// Whether saves extend the schema.
+        public var schema = SchemaMode.open
+        /// How much a request may ask for.
+        public var limits = Limits.service
+        /// Whether saving a child gives its parent a new change tag.
+        public var parentTouch = true
+        /// Whether the log keeps what was refused, for whoever looks for a mistake later.
+        public var recordRefusals = true
+        /// Whether the log keeps what was read.
+        public var recordFetches = false
+        /// Where the time comes from.
+        public var clock: any Clock = SystemClock()
+        /// Where random numbers come from.
+        public var random: any RandomNumbers = SystemRandomNumbers()
+
+        /// The same as ``service``.
+        public init() {}
+
+        /// What passes here passes CloudKit.
+        public static var service: Options { Options() }
+
+        /// For servers and tools: wider predicates, larger limits, parents left alone.
+        public static var embedded: Options {
+            var options = Options()
+            options.predicates = .extended
+            options.limits = .embedded
+            options.parentTouch = false
+            return options
+        }
+    }
+
+    /// When a save is on the medium.
+    public enum Durability: Sendable, Hashable {
+        /// Before the call returns: it survives a loss of power.
+        case commit
+        /// At the latest so much later; the end of the process loses nothing, a loss of power the last interval.
+        case interval(Duration)
+        /// When the operating system thinks fit, or with ``CloudStore/sync()``.
+        case system
+    }
+
+    /// How the asynchronous `modifyRecords` tells that an item of an atomic zone failed.
+    public enum AtomicFailures: Sendable, Hashable {
+        /// It throws `partialFailure`, as Apple documents it.
+        case throwing
+        /// It returns a result for each item, as the service has been seen to do.
+        case perItem
+    }
+
+    /// Which predicates a query may have.
+    public enum PredicateDialect: Sendable, Hashable {
+        /// Those that CloudKit accepts.
+        case cloudKit
+        /// All that can be evaluated.
+        case extended
+    }
+
+    /// Whether saves extend the schema.
+    public enum SchemaMode: Sendable, Hashable {
+        /// Saving a new record type or key declares it.
+        case open
+        /// What has not been declared is refused.
+        case enforced
+    }
+
+    /// How much a request may ask for; more is `limitExceeded`.
+    public struct Limits: Sendable, Hashable {
+        /// Saves and deletes together, or records fetched.
+        public var itemsPerRequest: Int
+        /// Bytes of all records of a request, without assets.
+        public var requestBytes: Int
+        /// Bytes of one record, without assets.
+        public var recordBytes: Int
+        /// Bytes of one asset.
+        public var assetBytes: Int
+        /// References to one record that delete with it.
+        public var owningReferences: Int
+        /// Results of a page of a query or feed if nothing is said.
+        public var pageSize: Int
+        /// Results of a page at most.
+        public var pageSizeMaximum: Int
+
+        /// What CloudKit allows.
+        public static let service = Limits(.service, assetBytes: 50_000_000)
+        /// For servers and tools.
+        public static let embedded = Limits(.embedded, assetBytes: 4_000_000_000)
+
+        private init(_ rules: StrataRules.Limits, assetBytes: Int) {
+            itemsPerRequest = rules.itemsPerRequest
+            requestBytes = rules.requestBytes
+            recordBytes = rules.recordBytes
+            owningReferences = rules.owningReferences
+            pageSize = rules.pageSize
+            pageSizeMaximum = rules.pageSizeMaximum
+            self.assetBytes = assetBytes
+        }
+
+        fileprivate var rules: StrataRules.Limits {
+            StrataRules.Limits(
+                itemsPerRequest: itemsPerRequest, requestBytes: requestBytes, recordBytes: recordBytes,
+                owningReferences: owningReferences, pageSize: pageSize, pageSizeMaximum: pageSizeMaximum)
+        }
+    }
+}
+
+extension CloudStore.Options {
+    /// - Throws: `CKError` for what the engine cannot do yet: an option that has no effect would be a trap.
+    func requireSupported() throws {
+        if schema == .enforced {
+            throw CKError(.invalidArguments, message: "This version cannot enforce a schema yet; use schema .open.")
+        }
+        if recordFetches {
+            throw CKError(
+                .invalidArguments, message: "This version does not keep fetches yet; set recordFetches false.")
+        }
+    }
+
+    var engine: StoreOptions {
+        StoreOptions(
+            containerIdentifier: containerIdentifier, durability: durability.engine, limits: limits.rules,
+            touchesParents: parentTouch, unknownTypesAreErrors: predicates == .cloudKit)
+    }
+
+    var platform: Platform {
+        Platform(
+            time: clock is CloudStore.SystemClock ? SystemTime() : EngineTime(clock: clock),
+            random: EngineRandom(numbers: random))
+    }
+
+    private struct EngineTime: TimeSource {
+        let clock: any CloudStore.Clock
+
+        func nowMicroseconds() -> Int64 {
+            // A date that the log has no number for becomes the nearest that it has.
+            let microseconds = (clock.now.timeIntervalSince1970 * 1_000_000).rounded()
+            return Int64(exactly: microseconds) ?? (microseconds < 0 ? 0 : Int64.max >> 8)
+        }
+    }
+
+    private struct EngineRandom: RandomSource {
+        let numbers: any CloudStore.RandomNumbers
+        func next() -> UInt64 { numbers.next() }
+    }
+}
+
+extension CloudStore.Durability {
+    fileprivate var engine: StrataLog.Durability {
+        switch self {
+        case .commit: return .commit
+        case .system: return .system
+        case .interval(let interval):
+            let (seconds, attoseconds) = interval.components
+            let clamped = min(max(seconds, 0), 86_400)
+            return .interval(milliseconds: max(1, Int(clamped) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)))
+        }
+    }
+}

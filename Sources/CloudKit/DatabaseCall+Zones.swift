@@ -1,0 +1,135 @@
+import Foundation
+import StrataModel
+import StrataStore
+
+/// Zones to save and to delete, as a client asks for it.
+struct ZonesModification: Sendable {
+    var saves: [CKRecordZone] = []
+    var deletes: [CKRecordZone.ID] = []
+}
+
+/// What became of them, in the order of the request.
+struct ZonesOutcome: Sendable {
+    var saves: [(id: CKRecordZone.ID, result: Result<CKRecordZone, CKError>)] = []
+    var deletes: [(id: CKRecordZone.ID, error: CKError?)] = []
+
+    /// The errors by item, as the deprecated block has them; nil if there are none.
+    var partialFailure: CKError? {
+        var errors: [CKRecordZone.ID: CKError] = [:]
+        for case (let id, .failure(let error)) in saves { errors[id] = error }
+        for case (let id, let error?) in deletes { errors[id] = error }
+        return errors.isEmpty ? nil : CKError(partial: errors, "Failed to modify some record zones")
+    }
+
+    func onlySave() throws -> CKRecordZone {
+        guard let save = saves.first else { throw CKError(.internalError, message: "The store gave no result.") }
+        return try save.result.get()
+    }
+
+    func byID() -> (
+        saveResults: [CKRecordZone.ID: Result<CKRecordZone, Error>],
+        deleteResults: [CKRecordZone.ID: Result<Void, Error>]
+    ) {
+        var saveResults: [CKRecordZone.ID: Result<CKRecordZone, Error>] = [:]
+        for save in saves { saveResults[save.id] = save.result.mapError { $0 } }
+        var deleteResults: [CKRecordZone.ID: Result<Void, Error>] = [:]
+        for delete in deletes { deleteResults[delete.id] = delete.error.map { .failure($0) } ?? .success(()) }
+        return (saveResults, deleteResults)
+    }
+}
+
+extension DatabaseCall {
+    // MARK: Fetching
+
+    func allZones() throws -> [CKRecordZone] {
+        do {
+            let opened = try client.readable(scope)
+            let zones = try opened.store.snapshot().zones(in: database, as: client.actor)
+            return zones.map { CKRecordZone(stored: $0) }
+        } catch {
+            throw CKError(engine: error)
+        }
+    }
+
+    func zone(_ id: CKRecordZone.ID) throws -> CKRecordZone {
+        guard let zone = try zones([id]).first else {
+            throw CKError(.internalError, message: "The store gave no result.")
+        }
+        return try zone.result.get()
+    }
+
+    /// A result for each id, in their order; one that is named twice comes once.
+    func zones(_ ids: [CKRecordZone.ID]) throws -> [(id: CKRecordZone.ID, result: Result<CKRecordZone, CKError>)] {
+        do {
+            let opened = try client.readable(scope)
+            let snapshot = opened.store.snapshot()
+            return try Self.unique(ids).map { id in
+                do {
+                    return (id, .success(try zone(id, in: snapshot)))
+                } catch let refusal as Refusal {
+                    return (id, .failure(CKError(refusal)))
+                }
+            }
+        } catch {
+            throw CKError(engine: error)
+        }
+    }
+
+    func zonesByID(_ ids: [CKRecordZone.ID]) throws -> [CKRecordZone.ID: Result<CKRecordZone, Error>] {
+        var results: [CKRecordZone.ID: Result<CKRecordZone, Error>] = [:]
+        for (id, result) in try zones(ids) { results[id] = result.mapError { $0 } }
+        return results
+    }
+
+    private func zone(_ id: CKRecordZone.ID, in snapshot: StoreSnapshot) throws -> CKRecordZone {
+        let model = id.model(for: client.userRecordName)
+        return CKRecordZone(stored: try snapshot.zone(model, in: database, as: client.actor))
+    }
+
+    // MARK: Modifying
+
+    func delete(_ id: CKRecordZone.ID) async throws -> CKRecordZone.ID {
+        let outcome = try await modify(ZonesModification(deletes: [id]))
+        if let error = outcome.deletes.first?.error { throw error }
+        return id
+    }
+
+    /// - Throws: What fails for all items.
+    func modify(_ modification: ZonesModification) async throws -> ZonesOutcome {
+        do {
+            let opened = try client.writable()
+            let answer = try await opened.store.modify(
+                request(modification), as: client.actor, operation: settings.operation)
+            return try outcome(of: modification, answer)
+        } catch {
+            throw CKError(engine: error)
+        }
+    }
+
+    private func request(_ modification: ZonesModification) -> Request {
+        var names = RequestNames()
+        let me = client.userRecordName
+        let body = ModifyZonesRequest(
+            saves: modification.saves.map { zone in
+                .init(
+                    names.ordinal(of: zone.zoneID.model(for: me)),
+                    encryptionScope: zone.encryptionScope == .perZone ? .zone : .record)
+            },
+            deletes: modification.deletes.map { names.ordinal(of: $0.model(for: me)) })
+        return Request(database: database, names: names, .modifyZones(body))
+    }
+
+    private func outcome(of modification: ZonesModification, _ answer: Answer) throws -> ZonesOutcome {
+        var outcome = ZonesOutcome()
+        for (save, result) in zip(modification.saves, answer.result.saves) {
+            switch result {
+            case .success: outcome.saves.append((save.zoneID, .success(try zone(save.zoneID, in: answer.snapshot))))
+            case .failure(let refusal): outcome.saves.append((save.zoneID, .failure(CKError(refusal))))
+            }
+        }
+        for (id, refusal) in zip(modification.deletes, answer.result.deletes) {
+            outcome.deletes.append((id, refusal.map { CKError($0) }))
+        }
+        return outcome
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import StrataModel
+import StrataStore
+
+/// A request for the store, and what it takes to understand the answer.
+///
+/// What a record's mistakes make impossible to send fails here, alone or with its zone (B84, B270).
+struct EncodedModification {
+    private let modification: RecordsModification
+    private let call: DatabaseCall
+    /// Of each item that is not sent.
+    private var saveErrors: [Int: CKError] = [:]
+    private var deleteErrors: [Int: CKError] = [:]
+    private(set) var request: Request
+
+    init(_ modification: RecordsModification, _ call: DatabaseCall) throws {
+        self.modification = modification
+        self.call = call
+        var names = RequestNames()
+        var body = ModifyRecordsRequest(
+            policy: modification.policy.engine, isAtomic: modification.isAtomic,
+            clientToken: modification.clientToken.map { [UInt8]($0) })
+        body.saves.reserveCapacity(modification.saves.count)
+        request = Request(database: call.database, .modifyRecords(body))
+        for (index, record) in modification.saves.enumerated() {
+            do {
+                body.saves.append(
+                    try record.save(
+                        names: &names, policy: body.policy, me: call.client.userRecordName))
+            } catch {
+                saveErrors[index] = CKError(engine: error)
+            }
+        }
+        for id in modification.deletes {
+            let id = id.model(for: call.client.userRecordName)
+            body.deletes.append(RecordKey(zone: names.ordinal(of: id.zone), name: id.name))
+        }
+        if !saveErrors.isEmpty {
+            try requireDifferentItems()
+            failTogether()
+            // The names are kept: one that nobody uses does no harm.
+            body.saves = try modification.saves.indices.filter { saveErrors[$0] == nil }.map {
+                try modification.saves[$0].save(names: &names, policy: body.policy, me: call.client.userRecordName)
+            }
+            body.deletes = body.deletes.indices.filter { deleteErrors[$0] == nil }.map { body.deletes[$0] }
+        }
+        request = Request(database: call.database, names: names, .modifyRecords(body))
+    }
+
+    /// The store would see it, were all items sent.
+    private func requireDifferentItems() throws {
+        var seen: Set<CKRecord.ID> = []
+        for id in modification.saves.map(\.recordID) + modification.deletes where !seen.insert(id).inserted {
+            throw CKError(
+                .invalidArguments, message: "You can't save or delete the same record twice: \(id.recordName)")
+        }
+    }
+
+    /// Whether a zone is one whose items fail together.
+    private func isAtomic(_ zone: CKRecordZone.ID) -> Bool {
+        modification.isAtomic && call.scope == .private && zone.zoneName != CKRecordZone.ID.defaultZoneName
+    }
+
+    private mutating func failTogether() {
+        let zones = Set(saveErrors.keys.map { modification.saves[$0].recordID.zoneID }.filter { isAtomic($0) })
+        func error(_ id: CKRecord.ID) -> CKError {
+            CKError(
+                .batchRequestFailed,
+                message: "Record \(id.recordName) will not be saved because of previous error in atomic zone")
+        }
+        for (index, record) in modification.saves.enumerated()
+        where saveErrors[index] == nil && zones.contains(record.recordID.zoneID) {
+            saveErrors[index] = error(record.recordID)
+        }
+        for (index, id) in modification.deletes.enumerated() where zones.contains(id.zoneID) {
+            deleteErrors[index] = error(id)
+        }
+    }
+
+    // MARK: The answer
+
+    /// The records are those of the answer's own state: what this commit made of them.
+    func outcome(of answer: Answer, _ options: CloudStore.Options) throws -> RecordsOutcome {
+        var outcome = RecordsOutcome()
+        outcome.saves.reserveCapacity(modification.saves.count)
+        var answered = answer.result.saves.makeIterator()
+        for (index, record) in modification.saves.enumerated() {
+            let result: Result<CKRecord, CKError>
+            if let error = saveErrors[index] {
+                result = .failure(error)
+            } else {
+                switch answered.next() {
+                case .success?: result = .success(try stored(record.recordID, answer))
+                case .failure(let refusal)?: result = .failure(try error(refusal, record, answer))
+                case nil: result = .failure(CKError(.internalError, message: "The store gave no result."))
+                }
+            }
+            outcome.saves.append((record.recordID, result))
+            if case .failure = result, isAtomic(record.recordID.zoneID) { outcome.isThrown = true }
+        }
+        var deleted = answer.result.deletes.makeIterator()
+        for (index, id) in modification.deletes.enumerated() {
+            let error = deleteErrors[index] ?? deleted.next()?.map { CKError($0) }
+            outcome.deletes.append((id, error))
+            if error != nil, isAtomic(id.zoneID) { outcome.isThrown = true }
+        }
+        if options.atomicFailures == .perItem { outcome.isThrown = false }
+        return outcome
+    }
+
+    private func stored(_ id: CKRecord.ID, _ answer: Answer) throws -> CKRecord {
+        let record = try answer.snapshot.record(
+            id.model(for: call.client.userRecordName), in: call.database, as: call.client.actor)
+        return try CKRecord(stored: record, id: id, for: call.client)
+    }
+
+    /// A conflict has the record that was sent, the one that is stored, and the one that the client began with (B62).
+    private func error(_ refusal: Refusal, _ record: CKRecord, _ answer: Answer) throws -> CKError {
+        guard refusal.code == .serverRecordChanged else { return CKError(refusal) }
+        let client = call.client
+        let id = record.recordID.model(for: client.userRecordName)
+        func version(_ version: Version?) throws -> CKRecord? {
+            guard let version else { return nil }
+            let stored = try answer.snapshot.record(id, at: version, in: call.database, as: client.actor)
+            return try stored.map { try CKRecord(stored: $0, id: record.recordID, for: client) }
+        }
+        let server = try version(refusal.serverVersion) ?? (try? stored(record.recordID, answer))
+        // What was never fetched began with nothing (B63).
+        let ancestor =
+            try version(refusal.baseVersion) ?? CKRecord(recordType: record.recordType, recordID: record.recordID)
+        return CKError(refusal, clientRecord: record, serverRecord: server, ancestorRecord: ancestor)
+    }
+}
+
+extension CKModifyRecordsOperation.RecordSavePolicy {
+    var engine: SavePolicy {
+        switch self {
+        case .ifServerRecordUnchanged: .ifServerRecordUnchanged
+        case .changedKeys: .changedKeys
+        case .allKeys: .allKeys
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import StrataModel
+import StrataSystem
+
+/// What `CKContainer(identifier:)` needs to give an object that exists: an initialiser of a class cannot.
+public protocol NamedContainer {}
+
+extension NamedContainer where Self: CKContainer {
+    /// The container with a name; the same name is the same object.
+    ///
+    /// Its store is `$STRATA_HOME/<identifier>.strata`, by default under the user's data directory. The user is
+    /// `$STRATA_USER`, else who is logged in; the device `$STRATA_DEVICE`, else a random name that is kept beside the
+    /// stores.
+    public init(identifier containerIdentifier: String) {
+        // There is no subclass, so every container is a `Self`.
+        self = NamedContainers.shared.container(containerIdentifier) as! Self
+    }
+}
+
+/// The containers that this program knows by name. They stay open until it ends.
+final class NamedContainers: Sendable {
+    static let shared = NamedContainers(ProcessInfo.processInfo.environment)
+
+    static var defaultIdentifier: String {
+        "iCloud." + (Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName)
+    }
+
+    private struct Known {
+        let container: CKContainer
+        let store: CloudStore?
+    }
+
+    private let environment: [String: String]
+    private let known = Lock<[String: Known]>([:])
+
+    init(_ environment: [String: String]) { self.environment = environment }
+
+    func container(_ identifier: String) -> CKContainer {
+        known.withLock { known in
+            if let open = known[identifier], open.store != nil { return open.container }
+            do {
+                let store = try open(identifier)
+                let container = store.container(user: user, device: try device())
+                known[identifier] = Known(container: container, store: store)
+                return container
+            } catch {
+                // Tried again with the next container: the other process may have ended by then.
+                let actor = Actor(user: user, device: "")
+                let client = Client(failure: CKError(opening: identifier, error), actor, identifier: identifier)
+                return CKContainer(client, scope: nil)
+            }
+        }
+    }
+
+    // MARK: Where and who
+
+    private var user: String {
+        if let user = environment["STRATA_USER"], !user.isEmpty { return user }
+        return NSUserName()
+    }
+
+    private var home: String {
+        if let home = environment["STRATA_HOME"], !home.isEmpty { return home }
+        if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/strata" }
+        return (environment["HOME"] ?? NSHomeDirectory()) + "/.local/share/strata"
+    }
+
+    private func open(_ identifier: String) throws -> CloudStore {
+        guard !identifier.isEmpty, identifier.utf8.count <= 200, !identifier.hasPrefix("."),
+            !identifier.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 < 0x20 })
+        else {
+            throw CKError(.badContainer, message: "'\(identifier)' cannot be the name of a container.")
+        }
+        try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+        var options = CloudStore.Options.service
+        options.containerIdentifier = identifier
+        return try CloudStore(at: URL(fileURLWithPath: "\(home)/\(identifier).strata"), options: options)
+    }
+
+    /// The name that this machine has in all its stores, made up when it is first needed.
+    private func device() throws -> String {
+        if let device = environment["STRATA_DEVICE"], !device.isEmpty { return device }
+        let files = RealFileSystem()
+        let path = home + "/device"
+        if try files.exists(path) {
+            let name = String(decoding: try files.readAll(path, atMost: 255), as: UTF8.self)
+            let device = name.trimmingCharacters(in: .whitespacesAndNewlines)
+            if !device.isEmpty { return device }
+        }
+        let device = SystemRandom().nextIdentifier().description
+        try files.replace(path, in: home, with: [UInt8]((device + "\n").utf8))
+        return device
+    }
+}
+
+extension CKError {
+    /// Why a container has no store, and what to do about it.
+    fileprivate init(opening identifier: String, _ error: any Error) {
+        let reported = CKError(engine: error)
+        let cause = reported.userInfo[NSUnderlyingErrorKey] as? StrataError
+        let advice: String
+        switch cause?.code {
+        case .locked?:
+            let holder = cause?.context.found ?? "Another process"
+            advice = "\(holder) has it open; end it, or set STRATA_HOME to another directory."
+        case .permissionDenied?, .readOnlyMedium?:
+            advice = "Give this user the right to write there, or set STRATA_HOME to another directory."
+        default: advice = reported.localizedDescription
+        }
+        self.init(
+            reported.code, message: "The store of the container '\(identifier)' cannot be opened. \(advice)",
+            cause: cause ?? error)
+    }
+}

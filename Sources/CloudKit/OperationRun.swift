@@ -1,0 +1,111 @@
+import Foundation
+import StrataSystem
+
+/// One execution of an operation, with the properties that it had when it started.
+///
+/// Its blocks are called by `deliver` alone, which runs on the operation's own queue; so they need no lock.
+protocol OperationRun: Sendable {
+    associatedtype Outcome: Sendable
+
+    var settings: CallSettings { get }
+    /// What a caller is told who did not get an answer in time.
+    var timeoutCode: CKError.Code { get }
+
+    /// Asks the store.
+    func perform() async throws -> Outcome
+
+    /// Calls the blocks: for each item, then for the whole. `isCancelled` is asked before each.
+    func deliver(_ outcome: Result<Outcome, CKError>, isCancelled: () -> Bool)
+}
+
+extension CKOperation {
+    /// Runs what the subclass makes of its properties, on a queue of its own.
+    func execute() {
+        let quality = settings.qualityOfService
+        let queue = DispatchQueue(label: "CloudKit.operation", qos: quality.dispatchQoS)
+        guard let run = makeRun() else {
+            // An abstract operation has no block that could be told.
+            queue.async { self.finish() }
+            return
+        }
+        execute(run, on: queue)
+    }
+
+    private func execute<Run: OperationRun>(_ run: Run, on queue: DispatchQueue) {
+        if isCancelled { return settle(run, .failure(.cancelled), on: queue) }
+        if let timeout = run.settings.timeout {
+            guard timeout > 0 else { return settle(run, .failure(run.timeoutError), on: queue) }
+            watch(run, timeout, on: queue)
+        }
+        Task(priority: run.settings.qualityOfService.taskPriority) {
+            if isCancelled { return settle(run, .failure(.cancelled), on: queue) }
+            let outcome: Result<Run.Outcome, CKError>
+            do {
+                outcome = .success(try await run.perform())
+            } catch {
+                outcome = .failure(CKError(engine: error))
+            }
+            settle(run, outcome, on: queue)
+        }
+    }
+
+    private func watch<Run: OperationRun>(_ run: Run, _ timeout: TimeInterval, on queue: DispatchQueue) {
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.setEventHandler { [weak self] in self?.settle(run, .failure(run.timeoutError), on: queue) }
+        timer.schedule(deadline: .now() + timeout)
+        timer.activate()
+        progress.withLock { $0.timer = Timer(source: timer) }
+    }
+
+    /// The first outcome is the one that counts.
+    private func settle<Run: OperationRun>(
+        _ run: Run, _ outcome: Result<Run.Outcome, CKError>, on queue: DispatchQueue
+    ) {
+        let isFirst = progress.withLock { progress in
+            defer {
+                progress.isSettled = true
+                progress.timer = nil
+            }
+            return !progress.isSettled
+        }
+        guard isFirst else { return }
+        queue.async {
+            run.deliver(outcome) { self.isCancelled }
+            self.finish()
+        }
+    }
+}
+
+extension OperationRun {
+    func fail(_ error: CKError) { deliver(.failure(error)) { false } }
+
+    fileprivate var timeoutError: CKError {
+        CKError(timeoutCode, message: "The store did not answer within the operation's timeout.")
+    }
+}
+
+extension CKError {
+    /// What whoever cancelled an operation is told of what was not done.
+    static var cancelled: CKError { CKError(.operationCancelled, message: "The operation was cancelled.") }
+}
+
+extension QualityOfService {
+    var dispatchQoS: DispatchQoS {
+        switch self {
+        case .userInteractive: .userInteractive
+        case .userInitiated: .userInitiated
+        case .utility: .utility
+        case .background: .background
+        default: .default
+        }
+    }
+
+    var taskPriority: TaskPriority {
+        switch self {
+        case .userInteractive, .userInitiated: .high
+        case .utility: .utility
+        case .background: .background
+        default: .medium
+        }
+    }
+}

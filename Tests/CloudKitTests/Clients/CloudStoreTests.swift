@@ -1,0 +1,141 @@
+import CloudKit
+import StrataModel
+import TestSupport
+import Testing
+
+@testable import CloudKit
+
+@Suite("Stores and named containers", .timeLimit(.minutes(2)))
+struct CloudStoreTests {
+    private func url(_ directory: TestDirectory) -> URL { URL(fileURLWithPath: directory.path("Notes.strata")) }
+
+    @Test("What was saved is there after closing and opening again")
+    func reopened() async throws {
+        let directory = try TestDirectory()
+        let note = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "note"))
+        note["text"] = "Buy milk"
+        let store = try CloudStore(at: url(directory))
+        let saved = try await store.container(user: "anna").privateCloudDatabase.save(note)
+        #expect(store.offset > 0)
+        #expect(store.durableOffset == store.offset)
+        try store.sync()
+        try store.close()
+        try store.close()
+        let closed = store.container(user: "anna").privateCloudDatabase
+        #expect(await code { try await closed.record(for: note.recordID) } == .serviceUnavailable)
+        #expect(await code { try await closed.save(note) } == .serviceUnavailable)
+
+        let again = try CloudStore(at: url(directory))
+        let read = try await again.container(user: "anna", device: "other").privateCloudDatabase.record(
+            for: note.recordID)
+        #expect(read["text"] as? String == "Buy milk")
+        #expect(read.recordChangeTag == saved.recordChangeTag)
+        try again.close()
+    }
+
+    @Test("Two devices of one user see each other's writes, other users do not")
+    func devices() async throws {
+        let notes = try await NotesStore()
+        let tablet = notes.store.container(user: "anna", device: "tablet").privateCloudDatabase
+        try await notes.database.save(notes.note("a", "from the phone"))
+        let seen = try await tablet.record(for: notes.id("a"))
+        #expect(seen["text"] as? String == "from the phone")
+        seen["text"] = "from the tablet"
+        try await tablet.save(seen)
+        let back = try await notes.database.record(for: notes.id("a"))
+        #expect(back["text"] as? String == "from the tablet")
+        let other = notes.store.container(user: "bert").privateCloudDatabase
+        #expect(await code { try await other.record(for: notes.id("a")) } == .zoneNotFound)
+    }
+
+    @Test("Dates come from the store's clock")
+    func clock() async throws {
+        let clock = CloudStore.ManualClock(Date(timeIntervalSince1970: 1_000))
+        var options = CloudStore.Options.service
+        options.clock = clock
+        options.random = CloudStore.SeededRandomNumbers(seed: 1)
+        let notes = try await NotesStore(options)
+        clock.advance(by: .seconds(60))
+        let saved = try await notes.database.save(notes.note("a"))
+        #expect(saved.modificationDate == Date(timeIntervalSince1970: 1_060))
+        #expect(clock.now == Date(timeIntervalSince1970: 1_060))
+    }
+
+    @Test("An option that would have no effect is refused, and a URL that is no file's")
+    func refusedOptions() async throws {
+        var options = CloudStore.Options.service
+        options.schema = .enforced
+        #expect(await code { try CloudStore.inMemory(options: options) } == .invalidArguments)
+        let remote = try #require(URL(string: "https://example.com/notes"))
+        #expect(await code { try CloudStore(at: remote) } == .invalidArguments)
+    }
+
+    // MARK: Named containers
+
+    private func containers(_ directory: TestDirectory, user: String = "anna") -> NamedContainers {
+        NamedContainers(["STRATA_HOME": directory.path, "STRATA_USER": user, "HOME": "/nowhere"])
+    }
+
+    @Test("A name is one container, in the directory, of the user and device that the environment names")
+    func named() async throws {
+        let directory = try TestDirectory()
+        let named = containers(directory)
+        let container = named.container("iCloud.test")
+        #expect(named.container("iCloud.test") === container)
+        #expect(container.containerIdentifier == "iCloud.test")
+        try await container.privateCloudDatabase.save(CKRecord(recordType: "Note"))
+        #expect(try directory.holds("iCloud.test.strata"))
+        // The device keeps its name.
+        #expect(!container.client.actor.device.isEmpty)
+        #expect(containers(directory).container("iCloud.other").client.actor.device == container.client.actor.device)
+        #expect(container.client.actor.user == "anna")
+    }
+
+    @Test("A container that has no store answers every call with the reason")
+    func unusableName() async throws {
+        let directory = try TestDirectory()
+        for name in ["", "../escape", "a/b", ".hidden"] {
+            let container = containers(directory).container(name)
+            #expect(await code { try await container.accountStatus() } == .badContainer)
+            #expect(await code { try await container.publicCloudDatabase.allRecordZones() } == .badContainer)
+        }
+        let file = directory.path("file")
+        #expect(FileManager.default.createFile(atPath: file, contents: nil))
+        let container = NamedContainers(["STRATA_HOME": file]).container("iCloud.test")
+        let database = container.privateCloudDatabase
+        #expect(await code { try await database.save(CKRecord(recordType: "Note")) } != nil)
+    }
+
+    @Test("A second writer is told who has the store and what to do, by every call, until the other has ended")
+    func secondWriter() async throws {
+        let directory = try TestDirectory()
+        let child = try ChildProcess(
+            ChildProcess.product("store-child"), [directory.path("iCloud.test.strata"), "1"])
+        #expect(child.waitForLine())
+        let named = containers(directory)
+        let container = named.container("iCloud.test")
+        let database = container.privateCloudDatabase
+        var message = ""
+        do {
+            try await database.save(CKRecord(recordType: "Note"))
+        } catch let error as CKError {
+            message = error.localizedDescription
+            #expect(error.code == .serviceUnavailable)
+            #expect((error.userInfo[NSUnderlyingErrorKey] as? StrataError)?.code == .locked)
+        }
+        #expect(message.contains("store-child") && message.contains("STRATA_HOME"))
+        #expect(await code { try await database.allRecordZones() } == .serviceUnavailable)
+        let operation = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "x")])
+        let journal = Journal()
+        operation.fetchRecordsResultBlock = { journal.add("result", $0) }
+        await operation.finish { database.add($0) }
+        #expect(journal.entries == ["result serviceUnavailable"])
+        #expect(
+            await code { try CloudStore(at: URL(fileURLWithPath: directory.path("iCloud.test.strata"))) }
+                == .serviceUnavailable)
+    }
+}
+
+extension TestDirectory {
+    fileprivate func holds(_ name: String) throws -> Bool { FileManager.default.fileExists(atPath: path(name)) }
+}
