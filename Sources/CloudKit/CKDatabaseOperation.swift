@@ -20,6 +20,46 @@ public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     /// The call that the operation makes, with the settings that it has now.
     var call: DatabaseCall {
         let database = database ?? effectiveContainer.privateCloudDatabase
-        return DatabaseCall(client: database.client, scope: database.databaseScope, settings: settings)
+        return DatabaseCall(
+            client: database.client, scope: database.databaseScope, settings: settings, replayedSince: replayedSince)
+    }
+
+    /// What a process that comes later needs to run the operation; nil if it cannot.
+    var archive: (kind: LongLivedOperation.Kind, properties: OperationArchive)? { nil }
+
+    // MARK: Long-lived operations
+
+    private let replay = Lock<UInt64?>(nil)
+
+    /// The end of the log before an earlier process ran the operation; nil if none did.
+    private var replayedSince: UInt64? { replay.withLock { $0 } }
+
+    func markReplay(since offset: UInt64) { replay.withLock { $0 = offset } }
+
+    /// Keeps the operation beyond the process, if that is wanted; returns whether it was not kept before.
+    override func keep() throws -> Bool {
+        guard settings.isLongLived, replayedSince == nil, case (let kind, var properties)? = archive else { return false }
+        let call = call
+        let opened = try call.client.writable()
+        properties.scope = call.scope
+        properties.quality = call.settings.qualityOfService
+        properties.group = group
+        try opened.longLived.keep(
+            LongLivedOperation(
+                id: operationID, user: call.client.actor.user, device: call.client.actor.device,
+                offset: opened.store.offset, kind: kind, properties: properties.encoded()))
+        return true
+    }
+
+    override func forget() {
+        guard settings.isLongLived, let opened = try? call.client.opened() else { return }
+        // If its file stays it is listed once more, and answered by what it has done.
+        try? opened.longLived.remove(operationID)
+    }
+
+    /// Cancels the operation; a long-lived one is not listed any more.
+    public override func cancel() {
+        super.cancel()
+        if replayedSince != nil, !isExecuting { forget() }
     }
 }

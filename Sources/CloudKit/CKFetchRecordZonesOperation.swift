@@ -31,7 +31,18 @@ public final class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked 
     /// An operation that does nothing until it gets ids.
     public override init() { super.init() }
 
-    override init(operationID: ID) { super.init(operationID: operationID) }
+    init(_ id: ID, _ archive: OperationArchive) {
+        super.init(operationID: id)
+        recordZoneIDs = archive.zoneIDs
+        fetchesAll = archive.fetchesSpecial
+    }
+
+    override var archive: (kind: LongLivedOperation.Kind, properties: OperationArchive)? {
+        var archive = OperationArchive()
+        archive.zoneIDs = recordZoneIDs
+        archive.fetchesSpecial = fetchesAll
+        return (.fetchZones, archive)
+    }
 
     /// An operation that fetches zones.
     public convenience init(recordZoneIDs: [CKRecordZone.ID]) {

@@ -48,7 +48,20 @@ public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Send
     /// An operation that does nothing until it gets ids.
     public override init() { super.init() }
 
-    override init(operationID: ID) { super.init(operationID: operationID) }
+    init(_ id: ID, _ archive: OperationArchive) {
+        super.init(operationID: id)
+        recordIDs = archive.recordIDs
+        desiredKeys = archive.desiredKeys
+        fetchesCurrentUser = archive.fetchesSpecial
+    }
+
+    override var archive: (kind: LongLivedOperation.Kind, properties: OperationArchive)? {
+        var archive = OperationArchive()
+        archive.recordIDs = recordIDs
+        archive.desiredKeys = desiredKeys
+        archive.fetchesSpecial = fetchesCurrentUser
+        return (.fetchRecords, archive)
+    }
 
     /// An operation that fetches records.
     public convenience init(recordIDs: [CKRecord.ID]) {

@@ -35,7 +35,18 @@ public final class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked
     /// An operation that does nothing until it gets zones.
     public override init() { super.init() }
 
-    override init(operationID: ID) { super.init(operationID: operationID) }
+    init(_ id: ID, _ archive: OperationArchive) {
+        super.init(operationID: id)
+        recordZonesToSave = archive.zones
+        recordZoneIDsToDelete = archive.zoneIDs
+    }
+
+    override var archive: (kind: LongLivedOperation.Kind, properties: OperationArchive)? {
+        var archive = OperationArchive()
+        archive.zones = recordZonesToSave
+        archive.zoneIDs = recordZoneIDsToDelete
+        return (.modifyZones, archive)
+    }
 
     /// An operation that makes and deletes zones.
     public convenience init(

@@ -69,7 +69,24 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
     /// An operation that does nothing until it gets records.
     public override init() { super.init() }
 
-    override init(operationID: ID) { super.init(operationID: operationID) }
+    init(_ id: ID, _ archive: OperationArchive) {
+        super.init(operationID: id)
+        recordsToSave = archive.records
+        recordIDsToDelete = archive.recordIDs
+        savePolicy = archive.policy
+        isAtomic = archive.isAtomic
+        clientChangeTokenData = archive.clientToken
+    }
+
+    override var archive: (kind: LongLivedOperation.Kind, properties: OperationArchive)? {
+        var archive = OperationArchive()
+        archive.records = recordsToSave
+        archive.recordIDs = recordIDsToDelete
+        archive.policy = savePolicy
+        archive.isAtomic = isAtomic
+        archive.clientToken = clientChangeTokenData
+        return (.modifyRecords, archive)
+    }
 
     /// An operation that saves and deletes records.
     public convenience init(recordsToSave: [CKRecord]? = nil, recordIDsToDelete: [CKRecord.ID]? = nil) {

@@ -127,6 +127,12 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
     /// What the operation does with the properties that it has now; nil if it is abstract.
     func makeRun() -> (any OperationRun)? { nil }
 
+    /// Keeps the operation beyond the process, if that is wanted; returns whether it was not kept before.
+    func keep() throws -> Bool { false }
+
+    /// Ends what `keep` began.
+    func forget() {}
+
     // MARK: Its life
 
     /// True: it has a queue of its own.

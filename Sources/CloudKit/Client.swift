@@ -10,6 +10,7 @@ final class Client: Sendable {
     struct Opened: Sendable {
         let store: Store
         let accounts: Accounts
+        let longLived: LongLivedOperations
         let options: CloudStore.Options
     }
 

@@ -15,6 +15,7 @@ import StrataSystem
 public final class CloudStore: Sendable {
     let store: Store
     let accounts = Accounts()
+    private let longLived: LongLivedOperations
     /// How the store works.
     public let options: Options
     private let clients = ClientTable()
@@ -29,7 +30,7 @@ public final class CloudStore: Sendable {
         guard url.isFileURL else {
             throw CKError(.invalidArguments, message: "A store is opened at a file URL, not at '\(url)'.")
         }
-        try self.init(options) { try Store.open(at: url.path, options: options.engine, platform: options.platform) }
+        try self.init(options, at: url.path) { try Store.open(at: url.path, options: options.engine, platform: options.platform) }
     }
 
     /// A store that leaves nothing behind.
@@ -38,11 +39,12 @@ public final class CloudStore: Sendable {
     /// let database = try CloudStore.inMemory().container(user: "anna").privateCloudDatabase
     /// ```
     public static func inMemory(options: Options = .service) throws -> CloudStore {
-        try CloudStore(options) { try Store.inMemory(options: options.engine, platform: options.platform) }
+        try CloudStore(options, at: nil) { try Store.inMemory(options: options.engine, platform: options.platform) }
     }
 
-    private init(_ options: Options, _ open: () throws -> Store) throws {
+    private init(_ options: Options, at path: String?, _ open: () throws -> Store) throws {
         self.options = options
+        longLived = LongLivedOperations(in: path.map { $0 + "/operations" }, RealFileSystem())
         do {
             try options.requireSupported()
             store = try open()
@@ -59,7 +61,7 @@ public final class CloudStore: Sendable {
     public func container(user: String?, device: String = "default") -> CKContainer {
         clients.container(of: Actor(user: user ?? "", device: device)) { actor in
             Client(
-                Client.Opened(store: store, accounts: accounts, options: options), actor,
+                Client.Opened(store: store, accounts: accounts, longLived: longLived, options: options), actor,
                 identifier: options.containerIdentifier)
         }
     }

@@ -67,7 +67,7 @@ extension DatabaseCall {
         do {
             let opened = try client.writable()
             let encoded = try EncodedModification(modification, self)
-            let answer = try await opened.store.modify(encoded.request, as: client.actor, operation: settings.operation)
+            let answer = try await submit(encoded.request, to: opened.store)
             return try encoded.outcome(of: answer, opened.options)
         } catch {
             throw CKError(engine: error)

@@ -98,8 +98,7 @@ extension DatabaseCall {
     func modify(_ modification: ZonesModification) async throws -> ZonesOutcome {
         do {
             let opened = try client.writable()
-            let answer = try await opened.store.modify(
-                request(modification), as: client.actor, operation: settings.operation)
+            let answer = try await submit(request(modification), to: opened.store)
             return try outcome(of: modification, answer)
         } catch {
             throw CKError(engine: error)

@@ -9,8 +9,18 @@ struct DatabaseCall: Sendable {
     let client: Client
     let scope: CKDatabase.Scope
     let settings: CallSettings
+    /// Of an operation that an earlier process may have done already: the end of the log before.
+    var replayedSince: UInt64?
 
     var database: DatabaseID { DatabaseID(scope.engine) }
+
+    /// Has the store judge a request, unless an earlier process had it judged.
+    func submit(_ request: Request, to store: Store) async throws -> Answer {
+        if let replayedSince, let answer = try store.answer(toOperation: settings.operation.id, after: replayedSince) {
+            return answer
+        }
+        return try await store.modify(request, as: client.actor, operation: settings.operation)
+    }
 
     /// - Throws: What a call is told that needs what is not there yet.
     static func notYet(_ what: String) -> CKError {

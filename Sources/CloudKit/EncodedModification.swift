@@ -84,15 +84,16 @@ struct EncodedModification {
         var outcome = RecordsOutcome()
         outcome.saves.reserveCapacity(modification.saves.count)
         var answered = answer.result.saves.makeIterator()
+        var stored = try stored(answer).makeIterator()
         for (index, record) in modification.saves.enumerated() {
             let result: Result<CKRecord, CKError>
             if let error = saveErrors[index] {
                 result = .failure(error)
             } else {
                 switch answered.next() {
-                case .success?: result = .success(try stored(record.recordID, answer))
+                case .success?: result = stored.next() ?? .failure(Self.noResult)
                 case .failure(let refusal)?: result = .failure(try error(refusal, record, answer))
-                case nil: result = .failure(CKError(.internalError, message: "The store gave no result."))
+                case nil: result = .failure(Self.noResult)
                 }
             }
             outcome.saves.append((record.recordID, result))
@@ -108,7 +109,37 @@ struct EncodedModification {
         return outcome
     }
 
-    private func stored(_ id: CKRecord.ID, _ answer: Answer) throws -> CKRecord {
+    private static var noResult: CKError { CKError(.internalError, message: "The store gave no result.") }
+
+    /// What the saves that succeeded made of their records. An answer that is replayed may be older than the state that
+    /// it is read from.
+    private func stored(_ answer: Answer) throws -> [Result<CKRecord, CKError>] {
+        let client = call.client
+        var sent = modification.saves.indices.lazy.filter { saveErrors[$0] == nil }.makeIterator()
+        var saved: [(id: CKRecord.ID, version: Version)] = []
+        saved.reserveCapacity(answer.result.saves.count)
+        for result in answer.result.saves {
+            guard let index = sent.next() else { break }
+            if case .success(let version) = result { saved.append((modification.saves[index].recordID, version)) }
+        }
+        let models = saved.map { $0.id.model(for: client.userRecordName) }
+        let records = try answer.snapshot.records(models, in: call.database, as: client.actor)
+        return try zip(saved, records).map { saved, record in
+            do {
+                var record = try record.get()
+                if record.version != saved.version {
+                    let older = try answer.snapshot.record(
+                        record.id, at: saved.version, in: call.database, as: client.actor)
+                    record = older ?? record
+                }
+                return .success(try CKRecord(stored: record, id: saved.id, for: client))
+            } catch let refusal as Refusal {
+                return .failure(CKError(refusal))
+            }
+        }
+    }
+
+    private func current(_ id: CKRecord.ID, _ answer: Answer) throws -> CKRecord {
         let record = try answer.snapshot.record(
             id.model(for: call.client.userRecordName), in: call.database, as: call.client.actor)
         return try CKRecord(stored: record, id: id, for: call.client)
@@ -124,7 +155,7 @@ struct EncodedModification {
             let stored = try answer.snapshot.record(id, at: version, in: call.database, as: client.actor)
             return try stored.map { try CKRecord(stored: $0, id: record.recordID, for: client) }
         }
-        let server = try version(refusal.serverVersion) ?? (try? stored(record.recordID, answer))
+        let server = try version(refusal.serverVersion) ?? (try? current(record.recordID, answer))
         // What was never fetched began with nothing (B63).
         let ancestor =
             try version(refusal.baseVersion) ?? CKRecord(recordType: record.recordType, recordID: record.recordID)

@@ -41,6 +41,7 @@ extension CKOperation {
             if isCancelled { return settle(run, .failure(.cancelled), on: queue) }
             let outcome: Result<Run.Outcome, CKError>
             do {
+                if try keep() { queue.async { self.longLivedOperationWasPersistedBlock?() } }
                 outcome = .success(try await run.perform())
             } catch {
                 outcome = .failure(CKError(engine: error))
@@ -71,6 +72,7 @@ extension CKOperation {
         guard isFirst else { return }
         queue.async {
             run.deliver(outcome) { self.isCancelled }
+            self.forget()
             self.finish()
         }
     }

@@ -1,0 +1,78 @@
+import Foundation
+
+extension CKContainer {
+    /// Long-lived operations of this device that have not ended, also those of earlier processes.
+    ///
+    /// ```swift
+    /// for id in try await container.allLongLivedOperationIDs() {
+    ///     guard let operation = try await container.longLivedOperation(for: id) as? CKModifyRecordsOperation
+    ///     else { continue }
+    ///     operation.modifyRecordsResultBlock = { result in print("done at last", result) }
+    ///     container.add(operation)
+    /// }
+    /// ```
+    @discardableResult
+    public func allLongLivedOperationIDs() async throws -> [CKOperation.ID] {
+        do {
+            return try client.opened().longLived.ids(of: client.actor)
+        } catch {
+            throw CKError(engine: error)
+        }
+    }
+
+    /// As ``allLongLivedOperationIDs()``.
+    @preconcurrency
+    public func fetchAllLongLivedOperationIDs(
+        completionHandler: @escaping @Sendable ([CKOperation.ID]?, Error?) -> Void
+    ) {
+        client.answer({ try await self.allLongLivedOperationIDs() }, with: completionHandler)
+    }
+
+    /// A long-lived operation that has not ended, to be given blocks and added; nil if there is none of that id.
+    ///
+    /// What it did before the process ended is not done again: its blocks get those results.
+    @discardableResult
+    public func longLivedOperation(for operationID: CKOperation.ID) async throws -> CKOperation? {
+        do {
+            guard let kept = try client.opened().longLived.operation(operationID, of: client.actor) else { return nil }
+            let archive = try OperationArchive(decoding: kept.properties)
+            let operation = CKDatabaseOperation.make(kept.kind, operationID, archive)
+            operation.configuration.qualityOfService = archive.quality
+            operation.configuration.isLongLived = true
+            operation.configuration.container = self
+            operation.group = archive.group
+            operation.database = database(with: archive.scope)
+            operation.markReplay(since: kept.offset)
+            return operation
+        } catch {
+            throw CKError(engine: error)
+        }
+    }
+
+    /// As ``longLivedOperation(for:)``.
+    @preconcurrency
+    public func fetchLongLivedOperation(
+        withID operationID: CKOperation.ID, completionHandler: @escaping @Sendable (CKOperation?, Error?) -> Void
+    ) {
+        client.answer { try await self.longLivedOperation(for: operationID) } with: { result in
+            switch result {
+            case .success(let operation): completionHandler(operation, nil)
+            case .failure(let error): completionHandler(nil, error)
+            }
+        }
+    }
+}
+
+extension CKDatabaseOperation {
+    /// An operation with kept properties, without blocks.
+    fileprivate static func make(
+        _ kind: LongLivedOperation.Kind, _ id: CKOperation.ID, _ archive: OperationArchive
+    ) -> CKDatabaseOperation {
+        switch kind {
+        case .modifyRecords: CKModifyRecordsOperation(id, archive)
+        case .modifyZones: CKModifyRecordZonesOperation(id, archive)
+        case .fetchRecords: CKFetchRecordsOperation(id, archive)
+        case .fetchZones: CKFetchRecordZonesOperation(id, archive)
+        }
+    }
+}
