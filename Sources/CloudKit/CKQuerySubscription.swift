@@ -1,0 +1,111 @@
+import Foundation
+
+/// Watches the records of a type for which a predicate holds, in the public or private database.
+///
+/// ```swift
+/// let subscription = CKQuerySubscription(
+///     recordType: "Book", predicate: NSPredicate(format: "price < 5"), subscriptionID: "bargains",
+///     options: [.firesOnRecordCreation, .firesOnRecordUpdate])
+/// ```
+// @unchecked: the predicate is immutable.
+public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
+    /// What makes a subscription fire.
+    public struct Options: OptionSet, Sendable, BitwiseCopyable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+
+        /// A record was created for which the predicate holds.
+        public static let firesOnRecordCreation = Self(rawValue: 1)
+        /// A record was changed for which the predicate now holds.
+        public static let firesOnRecordUpdate = Self(rawValue: 2)
+        /// A record was deleted for which the predicate held.
+        public static let firesOnRecordDeletion = Self(rawValue: 4)
+        /// The subscription ends with its first notification.
+        public static let firesOnce = Self(rawValue: 8)
+    }
+
+    let question: FormatPredicate
+    /// What makes it fire.
+    public let querySubscriptionOptions: Options
+
+    /// A subscription to the records of a type, with this name.
+    public convenience init(
+        recordType: CKRecord.RecordType, predicate: NSPredicate, subscriptionID: CKSubscription.ID,
+        options: Options = [.firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion]
+    ) {
+        self.init(subscriptionID, FormatPredicate.read(predicate), options, Settings(recordType: recordType))
+    }
+
+    /// A subscription to the records of a type, with a name that no other has.
+    @available(*, deprecated, message: "Pass a subscriptionID, or every launch makes another subscription.")
+    public convenience init(
+        recordType: CKRecord.RecordType, predicate: NSPredicate,
+        options: Options = [.firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion]
+    ) {
+        self.init(
+            recordType: recordType, predicate: predicate, subscriptionID: UUID().uuidString, options: options)
+    }
+
+    private init(_ id: ID, _ question: FormatPredicate, _ options: Options, _ settings: Settings) {
+        self.question = question
+        querySubscriptionOptions = options
+        super.init(id, .query, settings)
+    }
+
+    /// The type of the records.
+    public var recordType: CKRecord.RecordType? { settings.withLock { $0.recordType } }
+    /// What must hold for a record.
+    public var predicate: NSPredicate { question }
+
+    /// The zone whose records it watches; nil for all.
+    public var zoneID: CKRecordZoneID? {
+        get { settings.withLock { $0.zoneID } }
+        set { settings.withLock { $0.zoneID = newValue } }
+    }
+
+    override var mistake: CKError? {
+        if recordType?.isEmpty != false {
+            return CKError(.invalidArguments, message: "The record type of subscription \(subscriptionID) is empty.")
+        }
+        let events: Options = [.firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion]
+        if querySubscriptionOptions.isDisjoint(with: events) {
+            return CKError(
+                .invalidArguments, message: "The subscription \(subscriptionID) fires on nothing: set its options.")
+        }
+        return question.mistake.map(CKError.init(predicate:)) ?? super.mistake
+    }
+
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? CKQuerySubscription, super.isEqual(object) else { return false }
+        return other.question.isEqual(question) && other.querySubscriptionOptions == querySubscriptionOptions
+    }
+
+    // MARK: NSSecureCoding, NSCopying
+
+    public override func copy(with zone: NSZone? = nil) -> Any {
+        CKQuerySubscription(subscriptionID, question, querySubscriptionOptions, settingsForCopy)
+    }
+
+    private enum Key {
+        static let predicate = "Predicate"
+        static let options = "QuerySubscriptionOptions"
+    }
+
+    public override func encode(with coder: NSCoder) {
+        super.encode(with: coder)
+        coder.encode(question, forKey: Key.predicate)
+        coder.encode(Int64(bitPattern: UInt64(querySubscriptionOptions.rawValue)), forKey: Key.options)
+    }
+
+    public required init?(coder: NSCoder) {
+        let archive = ArchiveReader(coder)
+        guard let question = archive.object(FormatPredicate.self, Key.predicate),
+            let options = archive.integer(Key.options), archive.isIntact
+        else { return nil }
+        self.question = question
+        querySubscriptionOptions = Options(rawValue: UInt(UInt64(bitPattern: options)))
+        super.init(coder: coder)
+    }
+
+    override class var archivedType: SubscriptionType? { .query }
+}

@@ -1,0 +1,126 @@
+import Foundation
+
+/// What `NSSortDescriptor(key:ascending:)` makes on Linux: a sort descriptor that knows its key. Immutable.
+final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
+    let sortKey: String
+
+    init(key: String, ascending: Bool) {
+        sortKey = key
+        super.init(keyPath: \CKRecord.[sortedBy: key], ascending: ascending)
+    }
+
+    override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
+        let first = SortedValue(PredicateObject(object1)?.predicateValue(forKey: sortKey))
+        let second = SortedValue(PredicateObject(object2)?.predicateValue(forKey: sortKey))
+        let order = first.order(to: second)
+        return ascending ? order : order.reversed
+    }
+
+    override var reversedSortDescriptor: Any { KeySortDescriptor(key: sortKey, ascending: !ascending) }
+    override func copy() -> Any { self }
+    override func copy(with zone: NSZone? = nil) -> Any { self }
+
+    override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? KeySortDescriptor else { return false }
+        return other.sortKey.utf8.elementsEqual(sortKey.utf8) && other.ascending == ascending
+    }
+
+    override var hash: Int { Array(sortKey.utf8).hashValue }
+    override var description: String { "(\(sortKey), \(ascending ? "ascending" : "descending"))" }
+    override var debugDescription: String { description }
+
+    // MARK: NSSecureCoding
+
+    static var supportsSecureCoding: Bool { true }
+
+    private enum Key {
+        static let key = "NSKey"
+        static let ascending = "NSAscending"
+    }
+
+    func encode(with coder: NSCoder) {
+        coder.encode(NSString(string: sortKey), forKey: Key.key)
+        coder.encode(ascending, forKey: Key.ascending)
+    }
+
+    convenience init?(coder: NSCoder) {
+        let archive = ArchiveReader(coder)
+        guard let key = archive.string(Key.key), coder.containsValue(forKey: Key.ascending) else { return nil }
+        let isAscending = coder.decodeBool(forKey: Key.ascending)
+        guard archive.isIntact else { return nil }
+        self.init(key: key, ascending: isAscending)
+    }
+}
+
+/// Lets ``Foundation/NSSortDescriptor`` have initialisers that return another class.
+public protocol KeySortDescriptorMaking {}
+
+extension NSSortDescriptor: KeySortDescriptorMaking {}
+
+extension KeySortDescriptorMaking where Self == NSSortDescriptor {
+    /// Sorts by the values of a key, as on Apple's platforms, where Foundation has it.
+    ///
+    /// ```swift
+    /// query.sortDescriptors = [NSSortDescriptor(key: "creationDate", ascending: false)]
+    /// ```
+    ///
+    /// Records without a value come first in ascending order.
+    public init(key: String?, ascending: Bool) {
+        self = KeySortDescriptor(key: key ?? "", ascending: ascending)
+    }
+}
+
+extension NSSortDescriptor {
+    /// The key that it sorts by; nil for one that was made from a key path.
+    public var key: String? {
+        (self as? KeySortDescriptor)?.sortKey ?? (self as? CKLocationSortDescriptor)?.sortKey
+    }
+}
+
+extension CKRecord {
+    /// The value of a key, in the order of queries.
+    subscript(sortedBy key: String) -> SortedValue {
+        SortedValue(PredicateObject(self)?.predicateValue(forKey: key))
+    }
+}
+
+/// A value with a place among all others: none comes first, and values of different types stay apart.
+struct SortedValue: Comparable {
+    private let value: PredicateValue
+
+    init(_ value: PredicateValue?) { self.value = value ?? .null }
+
+    func order(to other: SortedValue) -> ComparisonResult {
+        if self < other { return .orderedAscending }
+        return other < self ? .orderedDescending : .orderedSame
+    }
+
+    static func < (left: SortedValue, right: SortedValue) -> Bool {
+        left.value.isOrdered(before: right.value) ?? (left.rank < right.rank)
+    }
+
+    static func == (left: SortedValue, right: SortedValue) -> Bool { !(left < right) && !(right < left) }
+
+    private var rank: Int {
+        switch value {
+        case .null: 0
+        case .int64, .double: 1
+        case .date: 2
+        case .string: 3
+        case .data: 4
+        case .reference: 5
+        case .location: 6
+        case .list: 7
+        }
+    }
+}
+
+extension ComparisonResult {
+    fileprivate var reversed: ComparisonResult {
+        switch self {
+        case .orderedAscending: .orderedDescending
+        case .orderedSame: .orderedSame
+        case .orderedDescending: .orderedAscending
+        }
+    }
+}

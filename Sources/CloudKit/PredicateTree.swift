@@ -1,0 +1,112 @@
+/// What a predicate says, as an immutable tree of bounded depth.
+///
+/// Equality is that of what is said: places in the text do not count.
+indirect enum PredicateTree: Sendable, Hashable {
+    /// Deeper trees are refused, so that walking one cannot exhaust a thread's stack.
+    static let maximumDepth = 64
+
+    case constant(Bool)
+    case comparison(PredicateComparison)
+    case and([PredicateTree])
+    case or([PredicateTree])
+    case not(PredicateTree)
+
+    var depth: Int {
+        switch self {
+        case .constant: 1
+        case .comparison(let comparison): 1 + max(comparison.left.depth, comparison.right.depth)
+        case .and(let parts), .or(let parts): 1 + (parts.lazy.map(\.depth).max() ?? 0)
+        case .not(let part): 1 + part.depth
+        }
+    }
+}
+
+/// Two operands and what is asked of them.
+struct PredicateComparison: Sendable, Hashable {
+    /// How many of a list's elements must satisfy it.
+    enum Quantifier: String, Sendable {
+        case any = "ANY", all = "ALL", notAny = "NONE"
+    }
+
+    /// The raw values are what is printed.
+    enum Relation: String, Sendable, CaseIterable {
+        case equal = "=="
+        case notEqual = "!="
+        case less = "<"
+        case lessOrEqual = "<="
+        case greater = ">"
+        case greaterOrEqual = ">="
+        case between = "BETWEEN"
+        case isIn = "IN"
+        case contains = "CONTAINS"
+        case beginsWith = "BEGINSWITH"
+        case endsWith = "ENDSWITH"
+        case like = "LIKE"
+        case matches = "MATCHES"
+        case tokenMatches = "TOKENMATCHES"
+    }
+
+    struct Options: OptionSet, Sendable, Hashable {
+        let rawValue: UInt8
+
+        static let caseInsensitive = Self(rawValue: 1)
+        static let diacriticInsensitive = Self(rawValue: 2)
+        static let normalized = Self(rawValue: 4)
+        static let localeSensitive = Self(rawValue: 8)
+
+        /// The letters between brackets, in the order in which they are printed.
+        static let letters: [(option: Options, letter: Character)] = [
+            (.caseInsensitive, "c"), (.diacriticInsensitive, "d"), (.normalized, "n"), (.localeSensitive, "l"),
+        ]
+    }
+
+    var quantifier: Quantifier?
+    var left: PredicateExpression
+    var relation: Relation
+    var options: Options = []
+    var right: PredicateExpression
+    /// Of the relation.
+    var place = TextPlace(nil)
+}
+
+/// One side of a comparison.
+indirect enum PredicateExpression: Sendable, Hashable {
+    case value(PredicateValue)
+    /// Names separated by dots.
+    case keyPath(String)
+    case evaluatedObject
+    case variable(String)
+    case aggregate([PredicateExpression])
+    /// By Apple's selector, arithmetic too: `add:to:`.
+    case function(String, [PredicateExpression])
+
+    var depth: Int {
+        switch self {
+        case .value(let value): value.depth
+        case .keyPath, .evaluatedObject, .variable: 1
+        case .aggregate(let parts), .function(_, let parts): 1 + (parts.lazy.map(\.depth).max() ?? 0)
+        }
+    }
+
+    /// The value that it has whatever the record.
+    var constant: PredicateValue? {
+        switch self {
+        case .value(let value): return value
+        case .keyPath, .evaluatedObject, .variable, .function: return nil
+        case .aggregate(let parts):
+            let values = parts.compactMap(\.constant)
+            return values.count == parts.count ? .list(values) : nil
+        }
+    }
+}
+
+/// A character's number in a predicate's text, from 1; nil in a tree that was not read from text.
+struct TextPlace: Sendable, Hashable {
+    let character: Int?
+
+    init(_ character: Int?) { self.character = character }
+
+    // Where something was written is no part of what it says.
+    static func == (_: TextPlace, _: TextPlace) -> Bool { true }
+    func hash(into _: inout Hasher) {}
+}

@@ -1,0 +1,53 @@
+/// A constant in a predicate, or what a record's field is compared as.
+enum PredicateValue: Sendable, Hashable {
+    case null
+    case string(String)
+    case int64(Int64)
+    case double(Double)
+    /// Seconds since 2001-01-01T00:00:00Z.
+    case date(Double)
+    case data([UInt8])
+    case location(latitude: Double, longitude: Double)
+    case reference(Target)
+    case list([PredicateValue])
+
+    /// What a reference points at: predicates do not look at its action.
+    struct Target: Sendable, Hashable {
+        var recordName: String
+        var zoneName: String
+        var ownerName: String
+    }
+
+    /// Levels of its text.
+    var depth: Int {
+        switch self {
+        case .null, .string, .int64, .double: 1
+        case .date, .data: 2
+        case .location, .reference: 3
+        case .list(let values): 1 + (values.lazy.map(\.depth).max() ?? 0)
+        }
+    }
+
+    /// As the schema language names it.
+    var typeName: String {
+        switch self {
+        case .null: "NULL"
+        case .string: "STRING"
+        case .int64: "INT64"
+        case .double: "DOUBLE"
+        case .date: "TIMESTAMP"
+        case .data: "BYTES"
+        case .location: "LOCATION"
+        case .reference: "REFERENCE"
+        case .list(let values): values.first.map { "LIST<\($0.typeName)>" } ?? "LIST"
+        }
+    }
+
+    var number: Double? {
+        switch self {
+        case .int64(let number): Double(number)
+        case .double(let number): number
+        default: nil
+        }
+    }
+}
