@@ -57,7 +57,8 @@ extension CKDatabase {
         modifications: [DatabaseChange.Modification], deletions: [DatabaseChange.Deletion],
         changeToken: CKServerChangeToken, moreComing: Bool
     ) {
-        throw DatabaseCall.notYet("feeds")
+        let page = try call.databaseChanges(since: changeToken)
+        return (page.modifications, page.deletions, page.token, page.moreComing)
     }
 
     /// As ``databaseChanges(since:resultsLimit:)``.
@@ -74,7 +75,12 @@ extension CKDatabase {
                 >
             ) -> Void
     ) {
-        client.callbacks.async { completionHandler(.failure(DatabaseCall.notYet("feeds"))) }
+        let call = call
+        client.answer(
+            {
+                let page = try call.databaseChanges(since: changeToken)
+                return (page.modifications, page.deletions, page.token, page.moreComing)
+            }, with: completionHandler)
     }
 
     /// The records of a zone that have changed since a token.
@@ -93,6 +99,7 @@ extension CKDatabase {
         modificationResultsByID: [CKRecord.ID: Result<RecordZoneChange.Modification, Error>],
         deletions: [RecordZoneChange.Deletion], changeToken: CKServerChangeToken, moreComing: Bool
     ) {
+        try call.zoneChanges(of: zoneID)
         throw DatabaseCall.notYet("feeds")
     }
 
@@ -111,6 +118,11 @@ extension CKDatabase {
                 >
             ) -> Void
     ) {
-        client.callbacks.async { completionHandler(.failure(DatabaseCall.notYet("feeds"))) }
+        let call = call
+        client.answer(
+            {
+                try call.zoneChanges(of: zoneID)
+                throw DatabaseCall.notYet("feeds")
+            }, with: completionHandler)
     }
 }

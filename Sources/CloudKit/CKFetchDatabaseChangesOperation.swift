@@ -50,10 +50,35 @@ public final class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchec
     }
 
     override func makeRun() -> (any OperationRun)? {
-        let (result, completion) = (fetchDatabaseChangesResultBlock, completion)
-        return PostponedRun(call: call, what: "feeds") { error in
-            if let result { return result(.failure(error)) }
-            completion?(nil, false, error)
+        Run(
+            call: call, previousToken: previousServerChangeToken, changed: recordZoneWithIDChangedBlock,
+            result: fetchDatabaseChangesResultBlock, completion: completion)
+    }
+
+    // @unchecked: the blocks are called on the operation's own queue alone.
+    private struct Run: OperationRun, @unchecked Sendable {
+        let call: DatabaseCall
+        let previousToken: CKServerChangeToken?
+        let changed: ((CKRecordZone.ID) -> Void)?
+        let result: ((Result<(serverChangeToken: CKServerChangeToken, moreComing: Bool), Error>) -> Void)?
+        let completion: ((CKServerChangeToken?, Bool, Error?) -> Void)?
+
+        var settings: CallSettings { call.settings }
+        var timeoutCode: CKError.Code { .networkFailure }
+
+        func perform() async throws -> DatabaseChangesPage { try call.databaseChanges(since: previousToken) }
+
+        func deliver(_ outcome: Result<DatabaseChangesPage, CKError>, isCancelled: () -> Bool) {
+            do throws(CKError) {
+                let page = try outcome.get()
+                for modification in page.modifications where !isCancelled() { changed?(modification.zoneID) }
+                if isCancelled() { throw .cancelled }
+                if let result { return result(.success((page.token, page.moreComing))) }
+                completion?(page.token, page.moreComing, nil)
+            } catch {
+                if let result { return result(.failure(error)) }
+                completion?(nil, false, error)
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ struct LongLivedOperation: Sendable {
 }
 
 /// Long-lived operations of a store that have not ended: a file for each, in a directory beside the log
-/// (docs/format.md §21).
+/// (docs/format.md §22).
 final class LongLivedOperations: Sendable {
     private static let magic = [UInt8]("STRATAOP".utf8)
     private static let maximumBytes = 64 << 20

@@ -1,0 +1,55 @@
+import Foundation
+
+/// Fetches subscriptions by their ids, or all of a user in a database.
+///
+/// ```swift
+/// let operation = CKFetchSubscriptionsOperation.fetchAllSubscriptionsOperation()
+/// operation.perSubscriptionResultBlock = { id, result in print(id, result) }
+/// database.add(operation)
+/// ```
+// @unchecked: as its superclass.
+public final class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
+    /// The subscriptions to fetch.
+    public var subscriptionIDs: [CKSubscription.ID]?
+
+    /// Called once for each subscription.
+    public var perSubscriptionResultBlock:
+        ((_ subscriptionID: CKSubscription.ID, _ subscriptionResult: Result<CKSubscription, Error>) -> Void)?
+    /// Called once, last. Errors of single subscriptions are no failure of the whole.
+    public var fetchSubscriptionsResultBlock: ((_ operationResult: Result<Void, Error>) -> Void)?
+
+    private var completion: (([CKSubscription.ID: CKSubscription]?, Error?) -> Void)?
+    private var fetchesAll = false
+
+    /// Called once, last, unless `fetchSubscriptionsResultBlock` is set.
+    @available(*, deprecated, message: "Use fetchSubscriptionsResultBlock.")
+    public var fetchSubscriptionCompletionBlock: (([CKSubscription.ID: CKSubscription]?, Error?) -> Void)? {
+        get { completion }
+        set { completion = newValue }
+    }
+
+    /// An operation that does nothing until it gets ids.
+    public override init() { super.init() }
+
+    /// An operation that fetches subscriptions.
+    public convenience init(subscriptionIDs: [CKSubscription.ID]) {
+        self.init()
+        self.subscriptionIDs = subscriptionIDs
+    }
+
+    /// An operation that fetches all subscriptions of the user.
+    public class func fetchAllSubscriptionsOperation() -> Self {
+        // There is no subclass, so every operation is a `Self`.
+        let operation = CKFetchSubscriptionsOperation() as! Self
+        operation.fetchesAll = true
+        return operation
+    }
+
+    override func makeRun() -> (any OperationRun)? {
+        let (result, completion) = (fetchSubscriptionsResultBlock, completion)
+        return PostponedRun(call: call, what: "subscriptions") { error in
+            if let result { return result(.failure(error)) }
+            completion?(nil, error)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+
+/// Saves and deletes subscriptions.
+///
+/// ```swift
+/// let operation = CKModifySubscriptionsOperation(subscriptionsToSave: [subscription])
+/// operation.modifySubscriptionsResultBlock = { result in print("done", result) }
+/// database.add(operation)
+/// ```
+// @unchecked: as its superclass.
+public final class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
+    /// The subscriptions to save.
+    public var subscriptionsToSave: [CKSubscription]?
+    /// The subscriptions to delete.
+    public var subscriptionIDsToDelete: [CKSubscription.ID]?
+
+    /// Called once for each subscription to save.
+    public var perSubscriptionSaveBlock:
+        ((_ subscriptionID: CKSubscription.ID, _ saveResult: Result<CKSubscription, Error>) -> Void)?
+    /// Called once for each subscription to delete.
+    public var perSubscriptionDeleteBlock:
+        ((_ subscriptionID: CKSubscription.ID, _ deleteResult: Result<Void, Error>) -> Void)?
+    /// Called once, last. Errors of single subscriptions are no failure of the whole.
+    public var modifySubscriptionsResultBlock: ((_ operationResult: Result<Void, Error>) -> Void)?
+
+    private var completion: (([CKSubscription]?, [CKSubscription.ID]?, Error?) -> Void)?
+
+    /// Called once, last, unless `modifySubscriptionsResultBlock` is set.
+    @available(*, deprecated, message: "Use modifySubscriptionsResultBlock.")
+    public var modifySubscriptionsCompletionBlock: (([CKSubscription]?, [CKSubscription.ID]?, Error?) -> Void)? {
+        get { completion }
+        set { completion = newValue }
+    }
+
+    /// An operation that does nothing until it gets subscriptions.
+    public override init() { super.init() }
+
+    /// An operation that saves and deletes subscriptions.
+    public convenience init(
+        subscriptionsToSave: [CKSubscription]? = nil, subscriptionIDsToDelete: [CKSubscription.ID]? = nil
+    ) {
+        self.init()
+        self.subscriptionsToSave = subscriptionsToSave
+        self.subscriptionIDsToDelete = subscriptionIDsToDelete
+    }
+
+    override func makeRun() -> (any OperationRun)? {
+        let (result, completion) = (modifySubscriptionsResultBlock, completion)
+        return PostponedRun(call: call, what: "subscriptions") { error in
+            if let result { return result(.failure(error)) }
+            completion?(nil, nil, error)
+        }
+    }
+}
