@@ -105,7 +105,8 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, CVarArg, @unch
 
     public required init?(coder: NSCoder) {
         let archive = ArchiveReader(coder)
-        guard let id = archive.string(Key.id), let type = SubscriptionType(rawValue: Int(archive.integer(Key.type) ?? 0))
+        guard let id = archive.string(Key.id),
+            let type = SubscriptionType(rawValue: Int(archive.integer(Key.type) ?? 0))
         else { return nil }
         let settings = Settings(
             notificationInfo: archive.object(CKNotificationInfo.self, Key.info),

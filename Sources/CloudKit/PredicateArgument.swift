@@ -71,7 +71,8 @@ enum PredicateArgument: Sendable {
         case let text as Substring: .string(String(text))
         case let text as NSString: .string(text.description)
         case let isTrue as Bool: .int64(isTrue ? 1 : 0)
-        case let number as any BinaryInteger: Int64(exactly: number).map(PredicateValue.int64) ?? .double(Double(number))
+        case let number as any BinaryInteger:
+            Int64(exactly: number).map(PredicateValue.int64) ?? .double(Double(number))
         case let number as any BinaryFloatingPoint: .double(Double(number))
         case let number as Decimal: .double(NSDecimalNumber(decimal: number).doubleValue)
         case let date as Date: .date(date.timeIntervalSinceReferenceDate)

@@ -8,16 +8,9 @@ import StrataModel
 /// try PredicateCheck(.extended).check(tree)
 /// ```
 struct PredicateCheck {
-    enum Dialect: Sendable {
-        /// What the service accepts.
-        case cloudKit
-        /// Whatever has a meaning.
-        case extended
-    }
+    let dialect: CloudStore.PredicateDialect
 
-    let dialect: Dialect
-
-    init(_ dialect: Dialect) { self.dialect = dialect }
+    init(_ dialect: CloudStore.PredicateDialect) { self.dialect = dialect }
 
     func check(_ tree: PredicateTree) throws(StrataError) {
         switch tree {

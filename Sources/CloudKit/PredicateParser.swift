@@ -274,7 +274,8 @@ extension PredicateParser {
         return .function(PredicateFunction.selector(name), try list(from: "(", to: ")"))
     }
 
-    private mutating func cast(_ parts: [PredicateExpression], at start: Int) throws(StrataError) -> PredicateExpression {
+    private mutating func cast(_ parts: [PredicateExpression], at start: Int) throws(StrataError) -> PredicateExpression
+    {
         guard parts.count == 2, case .value(.string(let type)) = parts[1] else {
             throw mistake(at: start, expected: "CAST(value, \"type\")", found: "other operands")
         }

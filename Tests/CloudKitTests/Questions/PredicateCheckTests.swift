@@ -24,12 +24,14 @@ struct PredicateCheckTests {
 
     /// Text, and what of it the service refuses.
     static let refusedByService: [(String, String)] = [
-        ("a = 1 OR b = 2", "OR"), ("ALL tags = 'x'", "ALL"), ("NONE tags = 'x'", "NONE"), ("a ENDSWITH 'x'", "ENDSWITH"),
+        ("a = 1 OR b = 2", "OR"), ("ALL tags = 'x'", "ALL"), ("NONE tags = 'x'", "NONE"),
+        ("a ENDSWITH 'x'", "ENDSWITH"),
         ("a LIKE 'x*'", "LIKE"), ("a MATCHES 'x+'", "MATCHES"), ("tags.@count > 1", "@count"),
         ("owner.name = 'x'", "owner.name"), ("NOT (a = 1 AND b = 2)", "NOT of an AND"),
         ("NOT a BETWEEN {1, 2}", "NOT of BETWEEN"), ("NOT self CONTAINS 'x'", "NOT of a word search"),
         ("NOT distanceToLocation:fromLocation:(place, CAST({1, 2}, 'CLLocation')) < 10", "NOT of a distance"),
-        ("distanceToLocation:fromLocation:(place, CAST({1, 2}, 'CLLocation')) > 10", "a distance with >"), ("a = b", "two keys"),
+        ("distanceToLocation:fromLocation:(place, CAST({1, 2}, 'CLLocation')) > 10", "a distance with >"),
+        ("a = b", "two keys"),
         ("1 = 1", "two values"), ("a + 1 = 2", "arithmetic"), ("a = nil", "nil"), ("SELF = 'x'", "SELF"),
         ("a TOKENMATCHES[cd] 'x'", "TOKENMATCHES"), ("a = CAST(now(), 'NSNumber')", "CAST"),
         ("b = 1 AND (c = 2 AND d LIKE 'x')", "LIKE"),
@@ -49,7 +51,8 @@ struct PredicateCheckTests {
     static let meaningless: [(String, String)] = [
         ("a = $x", "none"), ("a BETWEEN {1}", "LIST<INT64>"), ("a BETWEEN 3", "INT64"), ("a IN 3", "INT64"),
         ("a BEGINSWITH 3", "INT64"), ("a < {1, 2}", "LIST"), ("a > CAST('00', 'NSData')", "BYTES"),
-        ("a < CAST({1, 2}, 'CLLocation')", "LOCATION"), ("self CONTAINS 3", "INT64"), ("f(a) = 1", "f"), ("now(1) < a", "operands"),
+        ("a < CAST({1, 2}, 'CLLocation')", "LOCATION"), ("self CONTAINS 3", "INT64"), ("f(a) = 1", "f"),
+        ("now(1) < a", "operands"),
         ("distanceToLocation:fromLocation:(a) < 3", "1 operands"),
         ("distanceToLocation:fromLocation:(a, b) < 3", "other operands"), ("#\"\" = 1", "“”"), ("a.@sum = 1", "@sum"),
         ("distanceToLocation:fromLocation:(place, CAST({1, 2}, 'CLLocation')) < 'x'", "something else"),

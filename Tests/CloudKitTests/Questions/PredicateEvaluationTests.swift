@@ -22,7 +22,8 @@ struct PredicateEvaluationTests {
         "price IN {1, 12}", "price != 13", "title = 'The Red Door'", "title ==[c] 'the red door'",
         "title BEGINSWITH 'The'", "title ENDSWITH[c] 'DOOR'", "title CONTAINS 'Red'", "title CONTAINS[c] 'red d'",
         "city CONTAINS[cd] 'zuri'", "title LIKE '*Red*'", "title LIKE[c] 'the ??? d*r'", "title MATCHES 'The .*'",
-        "title MATCHES[c] 'the .*'", "tags CONTAINS 'new'", "'new' IN tags", "ANY tags = 'new'", "ANY tags ==[c] 'used'",
+        "title MATCHES[c] 'the .*'", "tags CONTAINS 'new'", "'new' IN tags", "ANY tags = 'new'",
+        "ANY tags ==[c] 'used'",
         "ALL tags BEGINSWITH 'x' OR TRUEPREDICATE", "NONE tags = 'old'", "tags.@count = 2", "tags = {'new', 'Used'}",
         "printed < now()", "printed = CAST(1000, 'NSDate')", "cover = CAST('010203', 'NSData')",
         "self CONTAINS 'blue RED'", "SELF CONTAINS 'zurich'", "NOT self CONTAINS 'the'", "price + 1 = 13",
@@ -36,7 +37,8 @@ struct PredicateEvaluationTests {
     static let failing = [
         "price = 13", "price = 'x'", "missing != 1", "missing < 1", "title CONTAINS 'red'", "city CONTAINS[c] 'zuri'",
         "title LIKE 'red'", "title MATCHES '('", "title MATCHES 'Red'", "ANY missing = 1", "ALL tags = 'new'",
-        "NONE tags = 'new'", "title = nil", "self CONTAINS 'the'", "distanceToLocation:fromLocation:(place, missing) < 5",
+        "NONE tags = 'new'", "title = nil", "self CONTAINS 'the'",
+        "distanceToLocation:fromLocation:(place, missing) < 5",
         "distanceToLocation:fromLocation:(place, CAST({0, 0}, 'CLLocation')) < 5000", "price / 0 = 1", "FALSEPREDICATE",
         "title < 3", "a.b = 1", "$x = 1",
     ]

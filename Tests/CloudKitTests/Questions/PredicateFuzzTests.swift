@@ -28,7 +28,10 @@ struct PredicateFuzzTests {
 
     private static let pieces =
         PredicateGrammarTests.good.map(\.0)
-        + ["%@", "%K", "%d", "(", ")", "{", "}", "[", "]", ",", "'", "\"", "\\", "$", "#", "@", ":", ".", "NOT", "\u{0}"]
+        + [
+            "%@", "%K", "%d", "(", ")", "{", "}", "[", "]", ",", "'", "\"", "\\", "$", "#", "@", ":", ".", "NOT",
+            "\u{0}",
+        ]
 
     private func mutated(_ generator: inout SeededGenerator) -> String {
         var bytes = Array(Self.pieces[generator.next(below: PredicateGrammarTests.good.count)].utf8)

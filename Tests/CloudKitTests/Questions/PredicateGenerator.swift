@@ -41,7 +41,9 @@ struct PredicateGenerator {
     }
 
     private mutating func key() -> String {
-        let keys = ["a", "in", "größe", "a.b", "tags.@count", "NOT.x", "odd key", "1st", "", "@count", "a..b", "e\u{301}"]
+        let keys = [
+            "a", "in", "größe", "a.b", "tags.@count", "NOT.x", "odd key", "1st", "", "@count", "a..b", "e\u{301}",
+        ]
         return keys[random.next(below: keys.count)]
     }
 

@@ -1,0 +1,123 @@
+/// Finds the records for which a predicate holds, page by page.
+///
+/// ```swift
+/// let operation = CKQueryOperation(query: query)
+/// operation.zoneID = notes.zoneID
+/// operation.recordMatchedBlock = { id, result in print(id.recordName, result) }
+/// operation.queryResultBlock = { result in
+///     if case .success(let cursor?) = result { database.add(CKQueryOperation(cursor: cursor)) }
+/// }
+/// database.add(operation)
+/// ```
+// @unchecked: as its superclass.
+public final class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
+    public typealias Cursor = CKQueryCursor
+
+    /// Lets the store choose how many records come at a time.
+    public static let maximumResults = 0
+
+    /// What to look for.
+    public var query: CKQuery?
+    /// Where an earlier operation ended; wins over ``query``.
+    public var cursor: CKQueryOperation.Cursor?
+    /// The zone to look in; nil for all. A cursor remembers its own.
+    public var zoneID: CKRecordZone.ID?
+    /// How many records may come, at most; a page may hold fewer, and only a nil cursor means the end.
+    public var resultsLimit = CKQueryOperation.maximumResults
+    /// The fields to fetch; nil for all, none for the records' metadata only.
+    public var desiredKeys: [CKRecord.FieldKey]?
+
+    /// Called once for each match, in the query's order.
+    public var recordMatchedBlock: ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, Error>) -> Void)?
+    /// Called once, last, with where the next page begins.
+    public var queryResultBlock: ((_ operationResult: Result<CKQueryOperation.Cursor?, Error>) -> Void)?
+
+    private struct OldBlocks {
+        var fetched: ((CKRecord) -> Void)?
+        var completion: ((CKQueryOperation.Cursor?, Error?) -> Void)?
+    }
+
+    private var oldBlocks = OldBlocks()
+
+    /// Called once for each match that could be fetched, unless `recordMatchedBlock` is set.
+    @available(*, deprecated, message: "Use recordMatchedBlock.")
+    public var recordFetchedBlock: ((CKRecord) -> Void)? {
+        get { oldBlocks.fetched }
+        set { oldBlocks.fetched = newValue }
+    }
+
+    /// Called once, last, unless `queryResultBlock` is set; with `partialFailure` if a match could not be fetched.
+    @available(*, deprecated, message: "Use queryResultBlock.")
+    public var queryCompletionBlock: ((CKQueryOperation.Cursor?, Error?) -> Void)? {
+        get { oldBlocks.completion }
+        set { oldBlocks.completion = newValue }
+    }
+
+    /// An operation that needs a query or a cursor before it is run.
+    public override init() { super.init() }
+
+    override init(operationID: ID) { super.init(operationID: operationID) }
+
+    /// An operation that begins a query.
+    public convenience init(query: CKQuery) {
+        self.init()
+        self.query = query
+    }
+
+    /// An operation that goes on where another ended.
+    public convenience init(cursor: CKQueryOperation.Cursor) {
+        self.init()
+        self.cursor = cursor
+    }
+
+    override func makeRun() -> (any OperationRun)? {
+        // A query may be changed and used again while this one runs.
+        let query = query?.copy() as? CKQuery
+        let request = DatabaseCall.PageRequest(
+            cursor: cursor, query: query, zoneID: zoneID, desiredKeys: desiredKeys, limit: resultsLimit)
+        return Run(
+            call: call, request: request, matched: recordMatchedBlock, result: queryResultBlock, oldBlocks: oldBlocks)
+    }
+
+    // @unchecked: the blocks are called on the operation's own queue alone.
+    private struct Run: OperationRun, @unchecked Sendable {
+        let call: DatabaseCall
+        let request: DatabaseCall.PageRequest
+        let matched: ((CKRecord.ID, Result<CKRecord, Error>) -> Void)?
+        let result: ((Result<CKQueryOperation.Cursor?, Error>) -> Void)?
+        let oldBlocks: OldBlocks
+
+        var settings: CallSettings { call.settings }
+        var timeoutCode: CKError.Code { .networkFailure }
+
+        func perform() async throws -> QueryPage { try call.page(request) }
+
+        func deliver(_ outcome: Result<QueryPage, CKError>, isCancelled: () -> Bool) {
+            do { try deliver(outcome.get(), isCancelled) } catch { finish(nil, error, error) }
+        }
+
+        private func deliver(_ page: QueryPage, _ isCancelled: () -> Bool) {
+            var errors: [AnyHashable: any Error] = [:]
+            for (id, found) in page.matches {
+                if isCancelled() { return finish(nil, .cancelled, .cancelled) }
+                if let matched {
+                    matched(id, found.mapError { $0 })
+                } else if case .success(let record) = found {
+                    oldBlocks.fetched?(record)
+                }
+                if case .failure(let error) = found { errors[id] = error }
+            }
+            let partial = CKError(partialErrors: errors, message: "Some matches could not be fetched.")
+            finish(page.cursor, nil, errors.isEmpty ? nil : partial)
+        }
+
+        /// - Parameter oldError: what the block of the first generation is told (B85, B209).
+        private func finish(_ cursor: CKQueryOperation.Cursor?, _ error: CKError?, _ oldError: CKError?) {
+            guard let result else {
+                oldBlocks.completion?(cursor, oldError)
+                return
+            }
+            result(error.map(Result.failure) ?? .success(cursor))
+        }
+    }
+}
