@@ -67,7 +67,15 @@ let package = Package(
         .testTarget(name: "StrataRulesTests", dependencies: ["StrataRules", "TestSupport"]),
         .testTarget(
             name: "StrataStoreTests", dependencies: ["StrataStore", "ReferenceModel", "TestSupport", "store-child"]),
-        .testTarget(name: "CloudKitTests", dependencies: ["CloudKit", "TestSupport"]),
+        // The documents' scenarios as programs have them, in both language modes: only here may the compiler warn.
+        .target(
+            name: "SeedSamples", dependencies: ["CloudKit"], path: "Tests/SeedSamples",
+            swiftSettings: [.treatAllWarnings(as: .warning)]),
+        .target(
+            name: "SeedSamplesSwift5", dependencies: ["CloudKit"], path: "Tests/SeedSamplesSwift5",
+            swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .warning)]),
+        .testTarget(
+            name: "CloudKitTests", dependencies: ["CloudKit", "TestSupport", "SeedSamples", "SeedSamplesSwift5"]),
         .testTarget(name: "StrataToolTests", dependencies: ["StrataTool", "strata", "TestSupport"]),
         // The fuzz package builds the same sources; here their corpus is replayed.
         .target(

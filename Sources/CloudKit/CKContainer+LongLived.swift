@@ -54,7 +54,9 @@ extension CKContainer {
     public func fetchLongLivedOperation(
         withID operationID: CKOperation.ID, completionHandler: @escaping @Sendable (CKOperation?, Error?) -> Void
     ) {
-        client.answer { try await self.longLivedOperation(for: operationID) } with: { result in
+        client.answer {
+            try await self.longLivedOperation(for: operationID)
+        } with: { result in
             switch result {
             case .success(let operation): completionHandler(operation, nil)
             case .failure(let error): completionHandler(nil, error)

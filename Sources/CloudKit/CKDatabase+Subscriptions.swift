@@ -36,9 +36,10 @@ extension CKDatabase {
     @preconcurrency
     public func fetch(
         withSubscriptionIDs subscriptionIDs: [CKSubscription.ID],
-        completionHandler: @escaping @Sendable (
-            Result<[CKSubscription.ID: Result<CKSubscription, Error>], Error>
-        ) -> Void
+        completionHandler:
+            @escaping @Sendable (
+                Result<[CKSubscription.ID: Result<CKSubscription, Error>], Error>
+            ) -> Void
     ) { postpone(completionHandler) }
 
     /// Saves a subscription.
@@ -81,14 +82,15 @@ extension CKDatabase {
     @preconcurrency
     public func modifySubscriptions(
         saving subscriptionsToSave: [CKSubscription], deleting subscriptionIDsToDelete: [CKSubscription.ID],
-        completionHandler: @escaping @Sendable (
-            Result<
-                (
-                    saveResults: [CKSubscription.ID: Result<CKSubscription, Error>],
-                    deleteResults: [CKSubscription.ID: Result<Void, Error>]
-                ), Error
-            >
-        ) -> Void
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (
+                        saveResults: [CKSubscription.ID: Result<CKSubscription, Error>],
+                        deleteResults: [CKSubscription.ID: Result<Void, Error>]
+                    ), Error
+                >
+            ) -> Void
     ) { postpone(completionHandler) }
 
     private func postpone<Value>(_ handler: @escaping @Sendable (Value?, Error?) -> Void) {

@@ -38,7 +38,9 @@ public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
 
     /// Keeps the operation beyond the process, if that is wanted; returns whether it was not kept before.
     override func keep() throws -> Bool {
-        guard settings.isLongLived, replayedSince == nil, case (let kind, var properties)? = archive else { return false }
+        guard settings.isLongLived, replayedSince == nil, case (let kind, var properties)? = archive else {
+            return false
+        }
         let call = call
         let opened = try call.client.writable()
         properties.scope = call.scope

@@ -101,6 +101,7 @@ extension CKFetchRecordZoneChangesOperation {
 
     /// An operation that fetches the changes of zones.
     @available(*, deprecated, message: "Use init(recordZoneIDs:configurationsByRecordZoneID:).")
+    @_disfavoredOverload
     public convenience init(
         recordZoneIDs: [CKRecordZone.ID], optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]? = nil
     ) {

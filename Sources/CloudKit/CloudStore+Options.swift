@@ -27,7 +27,8 @@ extension CloudStore {
         public var limits = Limits.service
         /// Whether saving a child gives its parent a new change tag.
         public var parentTouch = true
-        /// Whether the log keeps what was refused, for whoever looks for a mistake later.
+        /// Whether the log keeps what was refused, for whoever looks for a mistake later. This version does not keep it
+        /// yet, whatever is set.
         public var recordRefusals = true
         /// Whether the log keeps what was read.
         public var recordFetches = false

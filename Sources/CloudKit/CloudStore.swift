@@ -30,7 +30,9 @@ public final class CloudStore: Sendable {
         guard url.isFileURL else {
             throw CKError(.invalidArguments, message: "A store is opened at a file URL, not at '\(url)'.")
         }
-        try self.init(options, at: url.path) { try Store.open(at: url.path, options: options.engine, platform: options.platform) }
+        try self.init(options, at: url.path) {
+            try Store.open(at: url.path, options: options.engine, platform: options.platform)
+        }
     }
 
     /// A store that leaves nothing behind.

@@ -73,12 +73,14 @@ final class LongLivedOperations: Sendable {
 
     /// What a caller names may be anything; only what can be one of our names leads to a file.
     private static func isID(_ id: String) -> Bool {
-        !id.isEmpty && id.utf8.count <= 64 && id.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
-            default: false
+        !id.isEmpty && id.utf8.count <= 64
+            && id.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
             }
-        }
     }
 
     /// Nil for a file that is not there or damaged: an operation that nobody can read will not be done.

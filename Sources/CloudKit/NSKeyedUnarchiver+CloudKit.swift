@@ -9,6 +9,13 @@ extension CKReference: _CKArchived {}
 extension CKRecordZone: _CKArchived {}
 extension CKRecordZoneID: _CKArchived {}
 extension CKServerChangeToken: _CKArchived {}
+extension CKQuery: _CKArchived {}
+extension CKQueryCursor: _CKArchived {}
+extension CKSubscription: _CKArchived {}
+extension CKNotificationInfo: _CKArchived {}
+extension CKNotificationID: _CKArchived {}
+extension CKOperationGroup: _CKArchived {}
+extension CKFetchRecordZoneChangesConfiguration: _CKArchived {}
 
 extension NSKeyedUnarchiver {
     /// Reads an object of CloudKit's. Where the archive holds one of another class, Foundation's own method, which

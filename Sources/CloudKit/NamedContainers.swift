@@ -82,14 +82,19 @@ final class NamedContainers: Sendable {
         if let device = environment["STRATA_DEVICE"], !device.isEmpty { return device }
         let files = RealFileSystem()
         let path = home + "/device"
-        if try files.exists(path) {
+        func known() throws -> String? {
+            guard try files.exists(path) else { return nil }
             let name = String(decoding: try files.readAll(path, atMost: 255), as: UTF8.self)
             let device = name.trimmingCharacters(in: .whitespacesAndNewlines)
-            if !device.isEmpty { return device }
+            return device.isEmpty ? nil : device
         }
+        if let device = try known() { return device }
+        // Of two programs that come at once, each makes a draft of its own; the first one's name stays.
         let device = SystemRandom().nextIdentifier().description
-        try files.replace(path, in: home, with: [UInt8]((device + "\n").utf8))
-        return device
+        let draft = "\(path).\(device)"
+        try files.replace(draft, in: home, with: [UInt8]((device + "\n").utf8))
+        defer { try? files.remove(draft) }
+        return link(draft, path) == 0 ? device : try known() ?? device
     }
 }
 

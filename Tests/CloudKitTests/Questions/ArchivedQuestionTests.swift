@@ -77,7 +77,9 @@ struct ArchivedQuestionTests {
 
     @Test("B17: damaged texts and archives cut short give an object, nil or an error, never a trap")
     func damage() throws {
-        let texts = ["Book", "price", "RecordType", "Predicate", "FormatPredicate", "SortDescriptors", "RelativeLocation"]
+        let texts = [
+            "Book", "price", "RecordType", "Predicate", "FormatPredicate", "SortDescriptors", "RelativeLocation",
+        ]
         try damage(archive(query()), texts, as: CKQuery.self)
         for subscription in subscriptions() {
             let data = try archive(subscription)

@@ -1,0 +1,129 @@
+import CloudKit
+import TestSupport
+import Testing
+
+@testable import CloudKit
+
+@Suite("Long-lived operations (B208)", .timeLimit(.minutes(2)))
+struct LongLivedTests {
+    private func open(_ directory: TestDirectory) throws -> CloudStore {
+        try CloudStore(at: URL(fileURLWithPath: directory.path("Notes.strata")))
+    }
+
+    private func note(_ name: String) -> CKRecord {
+        let note = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: name))
+        note["text"] = name
+        return note
+    }
+
+    private func longLived(_ operation: CKModifyRecordsOperation) -> CKModifyRecordsOperation {
+        operation.configuration.isLongLived = true
+        return operation
+    }
+
+    @Test("It is persisted before it runs, and listed until it has ended")
+    func listed() async throws {
+        let directory = try TestDirectory()
+        let store = try open(directory)
+        let phone = store.container(user: "anna", device: "phone")
+        let journal = Journal()
+        let operation = longLived(CKModifyRecordsOperation(recordsToSave: [note("a")]))
+        let path = directory.path("Notes.strata/operations/\(operation.operationID)")
+        operation.longLivedOperationWasPersistedBlock = {
+            journal.add("persisted \(FileManager.default.fileExists(atPath: path))")
+        }
+        operation.perRecordSaveBlock = { journal.add($0.recordName, $1) }
+        operation.modifyRecordsResultBlock = {
+            journal.add("result", $0)
+            journal.add("still there \(FileManager.default.fileExists(atPath: path))")
+        }
+        await operation.finish { phone.privateCloudDatabase.add($0) }
+        #expect(journal.entries == ["persisted true", "a success", "result success", "still there true"])
+        #expect(try await phone.allLongLivedOperationIDs().isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: path))
+        let plain = CKModifyRecordsOperation(recordsToSave: [note("b")])
+        plain.longLivedOperationWasPersistedBlock = { journal.add("wrong") }
+        await plain.finish { phone.privateCloudDatabase.add($0) }
+        #expect(!journal.entries.contains("wrong"))
+        try store.close()
+    }
+
+    /// What a process leaves that ends before the blocks of its operation were called.
+    private func leave(
+        _ operation: CKModifyRecordsOperation, in store: CloudStore, committed: Bool
+    ) async throws {
+        let phone = store.container(user: "anna", device: "phone")
+        operation.database = phone.privateCloudDatabase
+        #expect(try operation.keep())
+        guard committed else { return }
+        _ = try await operation.call.modify(
+            RecordsModification(saves: operation.recordsToSave ?? [], deletes: operation.recordIDsToDelete ?? []))
+    }
+
+    @Test("After a restart it can be had again, and what it had done is not done twice", arguments: [false, true])
+    func replayed(committed: Bool) async throws {
+        let directory = try TestDirectory()
+        var store = try open(directory)
+        let before = longLived(
+            CKModifyRecordsOperation(
+                recordsToSave: [note("a"), note("b")], recordIDsToDelete: [.init(recordName: "x")]))
+        try await leave(before, in: store, committed: committed)
+        let offset = store.offset
+        try store.close()
+
+        store = try open(directory)
+        let phone = store.container(user: "anna", device: "phone")
+        #expect(try await store.container(user: "anna", device: "tablet").allLongLivedOperationIDs().isEmpty)
+        let ids = try await phone.allLongLivedOperationIDs()
+        #expect(ids == [before.operationID])
+        let again = try #require(
+            try await phone.longLivedOperation(for: before.operationID) as? CKModifyRecordsOperation)
+        #expect(again.operationID == before.operationID)
+        #expect(again.recordsToSave?.map(\.recordID.recordName) == ["a", "b"])
+        if committed {
+            let newer = try await phone.privateCloudDatabase.record(for: CKRecord.ID(recordName: "b"))
+            newer["text"] = "newer"
+            try await phone.privateCloudDatabase.save(newer)
+        }
+        let journal = Journal()
+        again.perRecordSaveBlock = { id, result in
+            let text = (try? result.get())?["text"] as? String
+            journal.add("\(id.recordName) \(text ?? "-")", result)
+        }
+        again.perRecordDeleteBlock = { journal.add($0.recordName, $1) }
+        again.modifyRecordsResultBlock = { journal.add("result", $0) }
+        await again.finish { phone.add($0) }
+        #expect(journal.entries == ["a a success", "b b success", "x success", "result success"])
+        #expect(store.offset == offset + 1)
+        #expect(try await phone.allLongLivedOperationIDs().isEmpty)
+        #expect(try await phone.longLivedOperation(for: before.operationID) == nil)
+        try store.close()
+    }
+
+    @Test("A cancelled one is not listed any more, a damaged or foreign name leads nowhere")
+    func cancelled() async throws {
+        let directory = try TestDirectory()
+        let store = try open(directory)
+        let phone = store.container(user: "anna", device: "phone")
+        let operation = longLived(CKModifyRecordsOperation(recordsToSave: [note("a")]))
+        try await leave(operation, in: store, committed: false)
+        #expect(try await phone.longLivedOperation(for: "../STORE") == nil)
+        let again = try #require(try await phone.longLivedOperation(for: operation.operationID))
+        again.cancel()
+        #expect(try await phone.allLongLivedOperationIDs().isEmpty)
+
+        let damaged = longLived(CKModifyRecordsOperation(recordsToSave: [note("a")]))
+        try await leave(damaged, in: store, committed: false)
+        let url = URL(fileURLWithPath: directory.path("Notes.strata/operations/\(damaged.operationID)"))
+        let whole = try Data(contentsOf: url)
+        for position in stride(from: 0, to: whole.count, by: 7) {
+            var bytes = whole
+            bytes[position] ^= 0x10
+            try bytes.write(to: url)
+            #expect(try await phone.longLivedOperation(for: damaged.operationID) == nil)
+        }
+        try whole.write(to: url)
+        #expect(try await phone.longLivedOperation(for: damaged.operationID) != nil)
+        try store.close()
+    }
+}
