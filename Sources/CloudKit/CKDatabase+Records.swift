@@ -49,8 +49,8 @@ extension CKDatabase {
     @preconcurrency
     public func save(_ record: CKRecord, completionHandler: @escaping @Sendable (CKRecord?, Error?) -> Void) {
         let call = call
-        client.answer(
-            { try await call.modify(RecordsModification(saves: [record])).onlySave() }, with: completionHandler)
+        let modification = RecordsModification(saves: [record])
+        client.answer({ try await call.modify(modification).onlySave() }, with: completionHandler)
     }
 
     /// Deletes a record. Deleting one that is not there succeeds.

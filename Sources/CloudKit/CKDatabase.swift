@@ -73,12 +73,11 @@ public final class CKDatabase: NSObject, CVarArg, Sendable {
 
     /// A call with the settings that hold now.
     var call: DatabaseCall {
-        guard let scope = container.scope else {
+        guard let values = container.scope?.values else {
             return DatabaseCall(client: client, scope: databaseScope, settings: .convenience)
         }
-        let group = scope.group
-        let explicit = scope.explicit.merged(over: group?.defaultConfiguration.explicit ?? .init())
-        let settings = CallSettings(explicit, group: group, id: "", quality: .utility)
+        let explicit = values.explicit.merged(over: values.group?.defaultConfiguration.explicit ?? .init())
+        let settings = CallSettings(explicit, group: values.group, id: "", quality: .utility)
         return DatabaseCall(client: client, scope: databaseScope, settings: settings)
     }
 

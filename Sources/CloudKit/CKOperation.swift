@@ -22,7 +22,8 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
     private struct Properties {
         var configuration = CKOperation.Configuration()
         var group: CKOperationGroup?
-        var scope: CallScope?
+        /// What `configuredWith` gave it when it was added, for longer than that lasts.
+        var inherited = CallScope.Values()
         var container: CKContainer?
         var wasAdded = false
     }
@@ -91,13 +92,13 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
 
     /// The configuration of the operation, over that of `configuredWith`, over that of its group.
     var merged: CKOperation.Configuration.Explicit {
-        let (configuration, group, scope) = properties.withLock { ($0.configuration, $0.group, $0.scope) }
-        let nearest = configuration.explicit.merged(over: scope?.explicit ?? .init())
-        return nearest.merged(over: (group ?? scope?.group)?.defaultConfiguration.explicit ?? .init())
+        let (configuration, group, inherited) = properties.withLock { ($0.configuration, $0.group, $0.inherited) }
+        let nearest = configuration.explicit.merged(over: inherited.explicit)
+        return nearest.merged(over: (group ?? inherited.group)?.defaultConfiguration.explicit ?? .init())
     }
 
     var settings: CallSettings {
-        let group = properties.withLock { $0.group ?? $0.scope?.group }
+        let group = properties.withLock { $0.group ?? $0.inherited.group }
         return CallSettings(merged, group: group, id: operationID, quality: .default)
     }
 
@@ -112,7 +113,7 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
             guard !properties.wasAdded else { return false }
             properties.wasAdded = true
             properties.container = container
-            properties.scope = scope
+            properties.inherited = scope?.values ?? .init()
             return true
         }
     }

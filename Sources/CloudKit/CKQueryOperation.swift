@@ -107,6 +107,7 @@ public final class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
                 }
                 if case .failure(let error) = found { errors[id] = error }
             }
+            if isCancelled() { return finish(nil, .cancelled, .cancelled) }
             let partial = CKError(partialErrors: errors, message: "Some matches could not be fetched.")
             finish(page.cursor, nil, errors.isEmpty ? nil : partial)
         }

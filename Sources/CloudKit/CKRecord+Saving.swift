@@ -5,17 +5,19 @@ extension CKRecord {
     /// What a save of the record sends.
     ///
     /// - Parameters:
+    ///   - fields: those of this record when it was passed.
     ///   - names: those of the request, to which the record's are added.
     ///   - me: name of the current user, who may be named as an owner.
     /// - Throws: ``CKError`` `invalidArguments` for what cannot be saved, naming the record and the key.
-    func save(names: inout RequestNames, policy: SavePolicy, me: String) throws -> ModifyRecordsRequest.Save {
-        let fields = state.withLock { $0 }
+    func save(
+        _ fields: RecordFields, names: inout RequestNames, policy: SavePolicy, me: String
+    ) throws -> ModifyRecordsRequest.Save {
         let id = recordID.model(for: me)
         var save = ModifyRecordsRequest.Save(
             RecordKey(zone: names.ordinal(of: id.zone), name: id.name), type: names.ordinal(ofType: recordType),
             base: recordChangeTag.map { Version(tag: $0) })
         if case .removed? = fields.parent { save.parent = .removed }
-        if let parent, fields.parent != nil || policy == .allKeys {
+        if let parent = parent(of: fields), fields.parent != nil || policy == .allKeys {
             guard parent.action == .none else { throw mistake("The parent's action is not none.") }
             let target = parent.recordID.model(for: me)
             save.parent = .set(RecordKey(zone: names.ordinal(of: target.zone), name: target.name))

@@ -51,15 +51,16 @@ extension CKRecord {
 
     /// The record above this one, which is shared along with it. Its action is none (B20).
     public var parent: CKReference? {
-        get {
-            let (edit, origin) = state.withLock { ($0.parent, $0.origin) }
-            switch edit {
-            case .removed?: return nil
-            case .set(let reference)?: return reference
-            case nil: return link(of: origin, { try $0.parent }, { $0.parent })
-            }
-        }
+        get { parent(of: state.withLock { $0 }) }
         set { state.withLock { $0.parent = newValue.map { .set($0) } ?? .removed } }
+    }
+
+    func parent(of fields: RecordFields) -> CKReference? {
+        switch fields.parent {
+        case .removed?: nil
+        case .set(let reference)?: reference
+        case nil: link(of: fields.origin, { try $0.parent }, { $0.parent })
+        }
     }
 
     public func setParent(_ parentRecord: CKRecord?) { setParent(parentRecord?.recordID) }

@@ -64,21 +64,22 @@ struct CallSettings: Sendable {
 /// What `configuredWith` puts on the databases and the container that it hands out, for as long as its body runs
 /// (B207).
 final class CallScope: Sendable {
-    private let configuration: CKOperation.Configuration
-    private let operationGroup: CKOperationGroup?
+    /// What a call or an operation takes along that is made while the body runs.
+    struct Values: Sendable {
+        var explicit = CKOperation.Configuration.Explicit()
+        var group: CKOperationGroup?
+    }
+
+    private let given: Values
     private let isActive = Lock(true)
 
     init(_ configuration: CKOperation.Configuration?, _ group: CKOperationGroup?, within outer: CallScope?) {
-        let explicit = (configuration?.explicit ?? .init()).merged(over: outer?.explicit ?? .init())
-        self.configuration = CKOperation.Configuration(explicit)
-        operationGroup = group ?? outer?.group
+        let outer = outer?.values ?? Values()
+        let explicit = (configuration?.explicit ?? .init()).merged(over: outer.explicit)
+        given = Values(explicit: explicit, group: group ?? outer.group)
     }
 
-    var explicit: CKOperation.Configuration.Explicit {
-        isActive.withLock { $0 } ? configuration.explicit : .init()
-    }
-
-    var group: CKOperationGroup? { isActive.withLock { $0 } ? operationGroup : nil }
+    var values: Values { isActive.withLock { $0 } ? given : Values() }
 
     func end() { isActive.withLock { $0 = false } }
 }

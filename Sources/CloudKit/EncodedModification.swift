@@ -26,7 +26,8 @@ struct EncodedModification {
             do {
                 body.saves.append(
                     try record.save(
-                        names: &names, policy: body.policy, me: call.client.userRecordName))
+                        modification.contents[index], names: &names, policy: body.policy,
+                        me: call.client.userRecordName))
             } catch {
                 saveErrors[index] = CKError(engine: error)
             }
@@ -36,11 +37,12 @@ struct EncodedModification {
             body.deletes.append(RecordKey(zone: names.ordinal(of: id.zone), name: id.name))
         }
         if !saveErrors.isEmpty {
-            try requireDifferentItems()
+            try requireAllowedItems()
             failTogether()
             // The names are kept: one that nobody uses does no harm.
-            body.saves = try modification.saves.indices.filter { saveErrors[$0] == nil }.map {
-                try modification.saves[$0].save(names: &names, policy: body.policy, me: call.client.userRecordName)
+            body.saves = try modification.saves.indices.filter { saveErrors[$0] == nil }.map { index in
+                try modification.saves[index].save(
+                    modification.contents[index], names: &names, policy: body.policy, me: call.client.userRecordName)
             }
             body.deletes = body.deletes.indices.filter { deleteErrors[$0] == nil }.map { body.deletes[$0] }
         }
@@ -48,7 +50,14 @@ struct EncodedModification {
     }
 
     /// The store would see it, were all items sent.
-    private func requireDifferentItems() throws {
+    private func requireAllowedItems() throws {
+        let (count, limit) = (
+            modification.saves.count + modification.deletes.count,
+            try call.client.opened().options.limits.itemsPerRequest
+        )
+        guard count <= limit else {
+            throw CKError(.limitExceeded, message: "A request has at most \(limit) items, this one \(count).")
+        }
         var seen: Set<CKRecord.ID> = []
         for id in modification.saves.map(\.recordID) + modification.deletes where !seen.insert(id).inserted {
             throw CKError(
@@ -112,7 +121,7 @@ struct EncodedModification {
     private static var noResult: CKError { CKError(.internalError, message: "The store gave no result.") }
 
     /// What the saves that succeeded made of their records. An answer that is replayed may be older than the state that
-    /// it is read from.
+    /// it is read from, and a delete of the same request may have taken a record along.
     private func stored(_ answer: Answer) throws -> [Result<CKRecord, CKError>] {
         let client = call.client
         var sent = modification.saves.indices.lazy.filter { saveErrors[$0] == nil }.makeIterator()
@@ -125,14 +134,14 @@ struct EncodedModification {
         let models = saved.map { $0.id.model(for: client.userRecordName) }
         let records = try answer.snapshot.records(models, in: call.database, as: client.actor)
         return try zip(saved, records).map { saved, record in
-            do {
-                var record = try record.get()
-                if record.version != saved.version {
-                    let older = try answer.snapshot.record(
-                        record.id, at: saved.version, in: call.database, as: client.actor)
-                    record = older ?? record
-                }
+            if let record = try? record.get(), record.version == saved.version {
                 return .success(try CKRecord(stored: record, id: saved.id, for: client))
+            }
+            // Saved again or gone since; with the log's help it is what it was then.
+            let made = try answer.snapshot.record(
+                saved.id.model(for: client.userRecordName), at: saved.version, in: call.database, as: client.actor)
+            do {
+                return .success(try CKRecord(stored: try made ?? record.get(), id: saved.id, for: client))
             } catch let refusal as Refusal {
                 return .failure(CKError(refusal))
             }

@@ -4,11 +4,26 @@ import StrataStore
 
 /// Records to save and to delete, as a client asks for it.
 struct RecordsModification: Sendable {
-    var saves: [CKRecord] = []
-    var deletes: [CKRecord.ID] = []
-    var policy = CKModifyRecordsOperation.RecordSavePolicy.ifServerRecordUnchanged
-    var isAtomic = true
-    var clientToken: Data?
+    let saves: [CKRecord]
+    /// Of each save, what it was when it was passed: what becomes of the record afterwards is not sent (B201).
+    let contents: [RecordFields]
+    let deletes: [CKRecord.ID]
+    let policy: CKModifyRecordsOperation.RecordSavePolicy
+    let isAtomic: Bool
+    let clientToken: Data?
+
+    init(
+        saves: [CKRecord] = [], deletes: [CKRecord.ID] = [],
+        policy: CKModifyRecordsOperation.RecordSavePolicy = .ifServerRecordUnchanged, isAtomic: Bool = true,
+        clientToken: Data? = nil
+    ) {
+        self.saves = saves
+        contents = saves.map { record in record.state.withLock { $0 } }
+        self.deletes = deletes
+        self.policy = policy
+        self.isAtomic = isAtomic
+        self.clientToken = clientToken
+    }
 }
 
 /// What became of them, in the order of the request.
