@@ -62,6 +62,25 @@ extension CKError: CustomStringConvertible, CustomDebugStringConvertible {
     public var debugDescription: String { description }
 }
 
+// Without Objective-C no cast looks at an `NSError`'s domain; the standard library's own bridging does.
+extension CKError: _ObjectiveCBridgeable {
+    public func _bridgeToObjectiveC() -> NSError { _nsError }
+
+    public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout CKError?) {
+        result = CKError(_nsError: source)
+    }
+
+    /// Lets `error as? CKError` give an error of this domain that came along as an `NSError`.
+    public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout CKError?) -> Bool {
+        result = source.domain == CKErrorDomain ? CKError(_nsError: source) : nil
+        return result != nil
+    }
+
+    public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> CKError {
+        source.map { CKError(_nsError: $0) } ?? CKError(.internalError)
+    }
+}
+
 extension CKError.Code {
     /// Lets `catch CKError.unknownItem` and `case CKError.zoneNotFound` match an error.
     public static func ~= (code: CKError.Code, error: any Error) -> Bool { (error as? CKError)?.code == code }
