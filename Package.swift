@@ -74,8 +74,11 @@ let package = Package(
         .target(
             name: "SeedSamplesSwift5", dependencies: ["CloudKit"], path: "Tests/SeedSamplesSwift5",
             swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .warning)]),
+        .executableTarget(name: "cloudkit-child", dependencies: ["CloudKit"], path: "Tests/CloudKitChild"),
         .testTarget(
-            name: "CloudKitTests", dependencies: ["CloudKit", "TestSupport", "SeedSamples", "SeedSamplesSwift5"]),
+            name: "CloudKitTests",
+            dependencies: ["CloudKit", "TestSupport", "SeedSamples", "SeedSamplesSwift5", "cloudkit-child"],
+            resources: [.copy("Golden")]),
         .testTarget(name: "StrataToolTests", dependencies: ["StrataTool", "strata", "TestSupport"]),
         // The fuzz package builds the same sources; here their corpus is replayed.
         .target(

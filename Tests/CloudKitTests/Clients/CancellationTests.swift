@@ -58,29 +58,6 @@ struct CancellationTests {
 
     // MARK: While it runs
 
-    @Test("At any moment: whole or not at all, each block once, in order", arguments: OperationKind.allCases)
-    func anytime(kind: OperationKind) async throws {
-        let notes = try await NotesStore()
-        let complete = Journal()
-        await kind.make(notes, complete).finish { notes.database.add($0) }
-        for round in 0..<40 {
-            let notes = try await NotesStore()
-            let journal = Journal()
-            let operation = kind.make(notes, journal)
-            await operation.finish { operation in
-                notes.database.add(operation)
-                for _ in 0..<(round * 3) { sched_yield() }
-                operation.cancel()
-            }
-            let entries = journal.entries
-            #expect(entries.filter { $0.hasPrefix("result ") }.count == 1)
-            #expect(entries.last?.hasPrefix("result ") == true)
-            #expect(Set(entries.map { $0.split(separator: " ").prefix(2) }).count == entries.count)
-            let isSaved = await code { try await notes.database.record(for: notes.id("a")) } == nil
-            #expect(isSaved == entries.contains("save a success"))
-        }
-    }
-
     @Test("From within each block of a modification: what was committed stays a success")
     func withinModification() async throws {
         for stage in ["progress", "save", "delete", "result", "completion"] {

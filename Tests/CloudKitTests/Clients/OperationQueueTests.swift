@@ -4,13 +4,6 @@ import Testing
 
 @Suite("Operations on queues, and what blocks may do", .timeLimit(.minutes(2)))
 struct OperationQueueTests {
-    /// Waits as programs do that know no other way; must not be called from a task.
-    private static func wait(for work: (@escaping @Sendable () -> Void) -> Void) -> Bool {
-        let done = DispatchSemaphore(value: 0)
-        work { done.signal() }
-        return done.wait(timeout: .now() + 20) == .success
-    }
-
     @Test("A queue's own means of waiting return once the blocks were called (B261)", arguments: 0..<3)
     func waiting(way: Int) async throws {
         let notes = try await NotesStore()
@@ -66,38 +59,6 @@ struct OperationQueueTests {
         #expect(journal.entries == (-1..<29).map { "\($0)" })
     }
 
-    @Test("Blocks may call the database and wait for it, also many at a time")
-    func nested() async throws {
-        let notes = try await NotesStore()
-        let journal = Journal()
-        await withTaskGroup(of: Void.self) { group in
-            for number in 0..<40 {
-                group.addTask {
-                    let operation = CKModifyRecordsOperation(recordsToSave: [notes.note("\(number)")])
-                    operation.perRecordSaveBlock = { id, _ in
-                        let isDone = Self.wait { done in
-                            notes.database.fetch(withRecordID: id) { record, _ in
-                                journal.add(record == nil ? "nothing" : "fetched")
-                                done()
-                            }
-                        }
-                        if !isDone { journal.add("the fetch within a block did not end") }
-                    }
-                    operation.modifyRecordsResultBlock = { _ in
-                        let inner = CKModifyRecordsOperation(recordIDsToDelete: [notes.id("\(number)")])
-                        inner.modifyRecordsResultBlock = { journal.add("deleted", $0) }
-                        notes.database.add(inner)
-                        inner.waitUntilFinished()
-                    }
-                    await operation.finish { notes.database.add($0) }
-                }
-            }
-        }
-        let entries = journal.entries
-        #expect(entries.filter { $0 == "fetched" }.count == 40)
-        #expect(entries.filter { $0 == "deleted success" }.count == 40 && entries.count == 80)
-    }
-
     @Test("Handlers may call the database and wait for it")
     func nestedHandlers() async throws {
         let notes = try await NotesStore()
@@ -106,7 +67,7 @@ struct OperationQueueTests {
             await withCheckedContinuation { continuation in
                 notes.database.save(notes.note("\(number)")) { saved, _ in
                     guard let id = saved?.recordID else { return continuation.resume() }
-                    let isDone = Self.wait { done in
+                    let isDone = DispatchSemaphore.wait { done in
                         notes.database.delete(withRecordID: id) { _, error in
                             journal.add("deleted", error)
                             done()

@@ -346,23 +346,4 @@ struct OperationTests {
         await all.finish { notes.database.add($0) }
         #expect(names.entries == ["_defaultZone success", "Notes success", "New success", "result success"])
     }
-
-    @Test("Many at once, on many devices, all end")
-    func many() async throws {
-        let notes = try await NotesStore()
-        let journal = Journal()
-        await withTaskGroup(of: Void.self) { group in
-            for number in 0..<200 {
-                group.addTask {
-                    let device = notes.store.container(user: "anna", device: "device-\(number % 7)")
-                    let operation = CKModifyRecordsOperation(recordsToSave: [notes.note("\(number)")])
-                    operation.modifyRecordsResultBlock = { journal.add("result", $0) }
-                    await operation.finish { device.privateCloudDatabase.add($0) }
-                }
-            }
-        }
-        #expect(journal.entries == Array(repeating: "result success", count: 200))
-        let stored = try await notes.database.records(for: (0..<200).map { notes.id("\($0)") })
-        #expect(stored.values.allSatisfy { $0.code == nil })
-    }
 }

@@ -231,22 +231,4 @@ struct FieldTests {
         #expect(record.object(forKey: "n") as? Int == 5)
         #expect(record["other"] as? String == title)
     }
-
-    @Test("Many threads may use one record")
-    func threads() async {
-        let record = record
-        await withTaskGroup(of: Void.self) { group in
-            for index in 0..<8 {
-                group.addTask {
-                    for round in 0..<200 {
-                        record["key\(index)"] = round
-                        _ = record.allKeys()
-                        _ = record["key\((index + 1) % 8)"] as? Int
-                    }
-                }
-            }
-        }
-        #expect(record.allKeys().count == 8)
-        #expect((0..<8).allSatisfy { record["key\($0)"] as? Int == 199 })
-    }
 }

@@ -1,0 +1,68 @@
+import CloudKit
+
+/// Decodes a damaged archive as what it was, in every way that there is, and counts what was noticed.
+struct Damage {
+    private(set) var tries = 0
+    private(set) var refused = 0
+
+    /// Foundation itself ends the process at a property list with a set in it, before it asks any class.
+    private func isSet(_ byte: UInt8) -> Bool { byte & 0xF0 == 0xC0 }
+
+    mutating func all(of data: Data, _ read: (Data) -> NSObject?) {
+        for mask in [0x01, 0x04, 0x10, 0x80, 0xFF] as [UInt8] {
+            for index in data.indices {
+                var damaged = data
+                damaged[index] ^= mask
+                if !isSet(damaged[index]) { one(damaged, read) }
+            }
+        }
+        for count in data.indices { one(data.prefix(count), read) }
+    }
+
+    private mutating func one(_ data: Data, _ read: (Data) -> NSObject?) {
+        tries += 1
+        guard let object = read(data) else {
+            refused += 1
+            return
+        }
+        // What is decoded must be of use too.
+        if "\(object)".isEmpty || !object.isEqual(object) { refused += 1 }
+    }
+}
+
+/// The class that the name of a file begins with, as one that archives it.
+private func reader(of name: String) -> ((Data) -> NSObject?)? {
+    func root<Value: NSObject & NSCoding & _CKArchived>(_ type: Value.Type) -> (Data) -> NSObject? {
+        { (try? NSKeyedUnarchiver.unarchivedObject(ofClass: type, from: $0)) ?? nil }
+    }
+    switch name.prefix(while: { $0 != "-" && $0 != "." }) {
+    case "CKRecord": return root(CKRecord.self)
+    case "CKRecordID": return root(CKRecord.ID.self)
+    case "CKReference": return root(CKRecord.Reference.self)
+    case "CKRecordZone": return root(CKRecordZone.self)
+    case "CKRecordZoneID": return root(CKRecordZone.ID.self)
+    case "CKServerChangeToken": return root(CKServerChangeToken.self)
+    case "CKQuery": return root(CKQuery.self)
+    case "CKQueryCursor": return root(CKQueryOperation.Cursor.self)
+    case "CKQuerySubscription": return root(CKQuerySubscription.self)
+    case "CKRecordZoneSubscription": return root(CKRecordZoneSubscription.self)
+    case "CKDatabaseSubscription": return root(CKDatabaseSubscription.self)
+    case "CKNotificationInfo": return root(CKSubscription.NotificationInfo.self)
+    case "CKOperationGroup": return root(CKOperationGroup.self)
+    case "CKFetchRecordZoneChangesConfiguration":
+        return root(CKFetchRecordZoneChangesOperation.ZoneConfiguration.self)
+    // System fields lie in the archive itself, not in a root object.
+    case "SystemFields": return { (try? NSKeyedUnarchiver(forReadingFrom: $0)).flatMap { CKRecord(coder: $0) } }
+    default: return nil
+    }
+}
+
+func damage(_ path: String) throws {
+    let url = URL(fileURLWithPath: path)
+    guard let read = reader(of: url.lastPathComponent) else { fail("of no class: \(path)") }
+    let data = try Data(contentsOf: url)
+    guard read(data) != nil else { fail("damaged already: \(path)") }
+    var damage = Damage()
+    damage.all(of: data, read)
+    say("\(damage.tries) \(damage.refused)")
+}

@@ -1,0 +1,48 @@
+import CloudKit
+import Glibc
+
+// What tests need a process of their own for; prints what came of it.
+//   usage: cloudkit-child unarchive FILE        decodes the root object, before anything of CloudKit was used
+//          cloudkit-child damage FILE           decodes the file with each byte flipped, and cut short everywhere
+//          cloudkit-child save NAME             saves a record in the default container's private database
+//          cloudkit-child archives DIRECTORY    writes an archive of each class, as Golden has them
+
+func say(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+}
+
+func fail(_ reason: String) -> Never {
+    say("cloudkit-child: \(reason)")
+    exit(2)
+}
+
+func unarchive(_ path: String) throws {
+    let unarchiver = try NSKeyedUnarchiver(forReadingFrom: Data(contentsOf: URL(fileURLWithPath: path)))
+    unarchiver.requiresSecureCoding = false
+    guard let object = unarchiver.decodeObject(forKey: NSKeyedArchiveRootObjectKey) else { fail("no object") }
+    say("\(object)")
+}
+
+func save(_ name: String) async throws {
+    let container = CKContainer.default()
+    let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: name))
+    try await container.privateCloudDatabase.save(record)
+    say(container.containerIdentifier ?? "none")
+    say(try await container.userRecordID().recordName)
+    say("\(container)")
+}
+
+guard CommandLine.arguments.count == 3 else { fail("usage: cloudkit-child unarchive|damage|save|archives NAME") }
+let argument = CommandLine.arguments[2]
+do {
+    switch CommandLine.arguments[1] {
+    case "unarchive": try unarchive(argument)
+    case "damage": try damage(argument)
+    case "save": try await save(argument)
+    case "archives": try await writeArchives(argument)
+    default: fail("no such word: \(CommandLine.arguments[1])")
+    }
+} catch {
+    fail("\(error)")
+}
