@@ -36,21 +36,23 @@ public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
 
     func markReplay(since offset: UInt64) { replay.withLock { $0 = offset } }
 
-    /// Keeps the operation beyond the process, if that is wanted; returns whether it was not kept before.
-    override func keep() throws -> Bool {
+    override func makeKeeper() -> (@Sendable () throws -> Void)? {
         guard settings.isLongLived, replayedSince == nil, case (let kind, var properties)? = archive else {
-            return false
+            return nil
         }
         let call = call
-        let opened = try call.client.writable()
         properties.scope = call.scope
         properties.quality = call.settings.qualityOfService
-        properties.group = group
-        try opened.longLived.keep(
-            LongLivedOperation(
-                id: operationID, user: call.client.actor.user, device: call.client.actor.device,
-                offset: opened.store.offset, kind: kind, properties: properties.encoded()))
-        return true
+        properties.group = effectiveGroup
+        // Now, since records may be changed while the operation runs (B201).
+        let encoded = Result { try properties.encoded() }
+        return {
+            let opened = try call.client.writable()
+            try opened.longLived.keep(
+                LongLivedOperation(
+                    id: call.settings.operation.id, user: call.client.actor.user, device: call.client.actor.device,
+                    offset: opened.store.offset, kind: kind, properties: try encoded.get()))
+        }
     }
 
     override func forget() {

@@ -97,9 +97,11 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
         return nearest.merged(over: (group ?? inherited.group)?.defaultConfiguration.explicit ?? .init())
     }
 
+    /// Its own group, else that of `configuredWith`.
+    var effectiveGroup: CKOperationGroup? { properties.withLock { $0.group ?? $0.inherited.group } }
+
     var settings: CallSettings {
-        let group = properties.withLock { $0.group ?? $0.inherited.group }
-        return CallSettings(merged, group: group, id: operationID, quality: .default)
+        CallSettings(merged, group: effectiveGroup, id: operationID, quality: .default)
     }
 
     /// The container that its configuration names, or that it was added to.
@@ -128,10 +130,10 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
     /// What the operation does with the properties that it has now; nil if it is abstract.
     func makeRun() -> (any OperationRun)? { nil }
 
-    /// Keeps the operation beyond the process, if that is wanted; returns whether it was not kept before.
-    func keep() throws -> Bool { false }
+    /// Keeps the operation as it is now beyond the process; nil if that is not wanted, or was done before.
+    func makeKeeper() -> (@Sendable () throws -> Void)? { nil }
 
-    /// Ends what `keep` began.
+    /// Ends what a keeper began.
     func forget() {}
 
     // MARK: Its life

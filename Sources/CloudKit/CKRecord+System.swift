@@ -55,14 +55,6 @@ extension CKRecord {
         set { state.withLock { $0.parent = newValue.map { .set($0) } ?? .removed } }
     }
 
-    func parent(of fields: RecordFields) -> CKReference? {
-        switch fields.parent {
-        case .removed?: nil
-        case .set(let reference)?: reference
-        case nil: link(of: fields.origin, { try $0.parent }, { $0.parent })
-        }
-    }
-
     public func setParent(_ parentRecord: CKRecord?) { setParent(parentRecord?.recordID) }
 
     @_disfavoredOverload
@@ -72,6 +64,14 @@ extension CKRecord {
 
     /// The share that the record is in as its root.
     public var share: CKReference? { link(of: origin, { try $0.share }, { $0.share }) }
+
+    func parent(of fields: RecordFields) -> CKReference? {
+        switch fields.parent {
+        case .removed?: nil
+        case .set(let reference)?: reference
+        case nil: link(of: fields.origin, { try $0.parent }, { $0.parent })
+        }
+    }
 
     private func link(
         of origin: RecordFields.Origin, _ stored: (Record) throws -> String?,

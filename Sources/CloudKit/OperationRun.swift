@@ -37,17 +37,27 @@ extension CKOperation {
             guard timeout > 0 else { return settle(run, .failure(run.timeoutError), on: queue) }
             watch(run, timeout, on: queue)
         }
+        let keeper = makeKeeper()
+        let persisted = PersistedBlock(call: longLivedOperationWasPersistedBlock)
         Task(priority: run.settings.qualityOfService.taskPriority) {
             if isCancelled { return settle(run, .failure(.cancelled), on: queue) }
             let outcome: Result<Run.Outcome, CKError>
             do {
-                if try keep() { queue.async { self.longLivedOperationWasPersistedBlock?() } }
+                if let keeper {
+                    try keeper()
+                    queue.async { persisted.call?() }
+                }
                 outcome = .success(try await run.perform())
             } catch {
                 outcome = .failure(CKError(engine: error))
             }
             settle(run, outcome, on: queue)
         }
+    }
+
+    // @unchecked: it is called on the operation's own queue alone.
+    private struct PersistedBlock: @unchecked Sendable {
+        let call: (() -> Void)?
     }
 
     private func watch<Run: OperationRun>(_ run: Run, _ timeout: TimeInterval, on queue: DispatchQueue) {

@@ -77,6 +77,47 @@ struct ConfigurationTests {
         #expect(operation.configuration.isLongLived)
     }
 
+    @Test("What a long-lived operation is when it starts is what is kept (B201, B208)")
+    func kept() async throws {
+        let notes = try await NotesStore()
+        let note = notes.note("a", "when it starts")
+        let operation = CKModifyRecordsOperation(recordsToSave: [note])
+        operation.database = notes.database
+        operation.configuration.isLongLived = true
+        let keeper = try #require(operation.makeKeeper())
+        note["text"] = "changed since"
+        operation.recordsToSave = []
+        try keeper()
+        let kept = try #require(
+            try notes.phone.client.opened().longLived.operation(operation.operationID, of: notes.phone.client.actor))
+        let bytes = Data(kept.properties)
+        #expect(bytes.range(of: Data("when it starts".utf8)) != nil)
+        #expect(bytes.range(of: Data("changed since".utf8)) == nil)
+    }
+
+    @Test("The methods of a database run with .utility, or what configuredWith says (B206, B207)")
+    func convenience() async throws {
+        let notes = try await NotesStore()
+        try await notes.database.save(notes.note("a"))
+        #expect(try lastHeader(of: notes.store).qualityOfService == .utility)
+        let configuration = CKOperation.Configuration()
+        configuration.qualityOfService = .userInitiated
+        let group = CKOperationGroup()
+        group.name = "sync"
+        try await notes.database.configuredWith(configuration: configuration, group: group) { database in
+            try await database.save(notes.note("b"))
+        }
+        let header = try lastHeader(of: notes.store)
+        #expect(header.qualityOfService == .userInitiated && header.groupName == "sync")
+        // Handlers may be called long after the body has returned.
+        await withCheckedContinuation { continuation in
+            notes.database.configuredWith(configuration: configuration, group: group) { database in
+                database.save(notes.note("c")) { _, _ in continuation.resume() }
+            }
+        }
+        #expect(try lastHeader(of: notes.store).groupName == "sync")
+    }
+
     private func lastHeader(of store: CloudStore) throws -> EnvelopeHeader {
         let commit = try #require(try store.store.log.commit(at: store.offset))
         return try commit.payload.withUnsafeBytes { payload in

@@ -67,8 +67,15 @@ struct ContainerTests {
         #expect(try await phone.accountStatus() == .temporarilyUnavailable)
         #expect(await code { try await phone.privateCloudDatabase.record(for: id) } == .accountTemporarilyUnavailable)
         #expect(await code { try await phone.publicCloudDatabase.record(for: id) } == .unknownItem)
-        store.accounts.set(.restricted, of: "anna")
-        #expect(await code { try await phone.privateCloudDatabase.record(for: id) } == .notAuthenticated)
+        for status in [CKAccountStatus.restricted, .noAccount, .couldNotDetermine] {
+            store.accounts.set(status, of: "anna")
+            #expect(try await phone.accountStatus() == status)
+            #expect(await code { try await phone.privateCloudDatabase.record(for: id) } == .notAuthenticated)
+            #expect(
+                await code { try await phone.publicCloudDatabase.save(CKRecord(recordType: "News")) }
+                    == .notAuthenticated)
+            #expect(await code { try await phone.userRecordID() } == .notAuthenticated)
+        }
         store.accounts.set(.available, of: "anna")
         #expect(await code { try await phone.privateCloudDatabase.record(for: id) } == .unknownItem)
     }

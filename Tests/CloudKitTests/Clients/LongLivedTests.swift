@@ -54,7 +54,8 @@ struct LongLivedTests {
     ) async throws {
         let phone = store.container(user: "anna", device: "phone")
         operation.database = phone.privateCloudDatabase
-        #expect(try operation.keep())
+        let keeper = try #require(operation.makeKeeper())
+        try keeper()
         guard committed else { return }
         _ = try await operation.call.modify(
             RecordsModification(saves: operation.recordsToSave ?? [], deletes: operation.recordIDsToDelete ?? []))

@@ -32,6 +32,44 @@ struct OperationQueueTests {
         #expect(journal.entries == (0..<20).map { "\($0) success" })
     }
 
+    @Test("An operation's blocks never run side by side, nor on the main thread (B200)")
+    func oneAfterAnother() async throws {
+        let notes = try await NotesStore()
+        let running = Lock(0)
+        let journal = Journal()
+        @Sendable func block() {
+            let others = running.withLock { count in
+                count += 1
+                return count - 1
+            }
+            usleep(200)
+            running.withLock { $0 -= 1 }
+            journal.add(others == 0 && !Thread.isMainThread ? "alone" : "beside another")
+        }
+        let operation = CKModifyRecordsOperation(
+            recordsToSave: (0..<20).map { notes.note("\($0)") }, recordIDsToDelete: [notes.id("x")])
+        operation.perRecordProgressBlock = { _, _ in block() }
+        operation.perRecordSaveBlock = { _, _ in block() }
+        operation.perRecordDeleteBlock = { _, _ in block() }
+        operation.modifyRecordsResultBlock = { _ in block() }
+        await operation.finish { notes.database.add($0) }
+        #expect(journal.entries == Array(repeating: "alone", count: 42))
+    }
+
+    @Test("An operation that has ended is let go, with its blocks")
+    func letGo() async throws {
+        let notes = try await NotesStore()
+        weak var ended: CKModifyRecordsOperation?
+        do {
+            let operation = CKModifyRecordsOperation(recordsToSave: [notes.note("a")])
+            operation.configuration.timeoutIntervalForRequest = 3_600
+            ended = operation
+            await operation.finish { notes.database.add($0) }
+        }
+        for _ in 0..<500 where ended != nil { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(ended == nil)
+    }
+
     @Test("One at a time, each sees what the one before has written (B269)")
     func serial() async throws {
         let notes = try await NotesStore()
