@@ -1,7 +1,7 @@
 import CloudKit
 
-/// A program that keeps notes on a device and syncs them, as programs do: a cache and a change token on disk, a record's
-/// system fields archived beside its values, conflicts merged three ways.
+/// A program that keeps notes on a device and syncs them, as programs do: a cache and a change token on disk, system
+/// fields archived beside a record's values, conflicts merged three ways.
 actor SyncClient {
     private struct Cache: Codable {
         var notes: [String: CachedNote] = [:]
