@@ -47,4 +47,17 @@ struct ArchiveReader {
     }
 
     func integer(_ key: String) -> Int64? { contains(key) ? coder.decodeInt64(forKey: key) : nil }
+    func bool(_ key: String) -> Bool? { contains(key) ? coder.decodeBool(forKey: key) : nil }
+
+    /// A list of objects of one class; nil if there is none, or something else is among them.
+    func list<Object: NSObject>(of type: Object.Type, _ key: String) -> [Object]? {
+        object(NSArray.self, key).flatMap { Array($0) as? [Object] }
+    }
+
+    /// A list of texts; nil if there is none, or something else is among them.
+    func strings(_ key: String) -> [String]? {
+        guard let values = object(NSArray.self, key).map({ Array($0) }) else { return nil }
+        let texts = values.compactMap { $0 as? String ?? ($0 as? NSString)?.description }
+        return texts.count == values.count ? texts : nil
+    }
 }

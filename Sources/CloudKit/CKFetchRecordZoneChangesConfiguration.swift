@@ -7,7 +7,7 @@ import StrataSystem
 /// let since = CKFetchRecordZoneChangesOperation.ZoneConfiguration(
 ///     previousServerChangeToken: token, desiredKeys: ["title"])
 /// ```
-public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCopying, Sendable {
+public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCopying, CVarArg, Sendable {
     private struct Values: Sendable {
         var token: CKServerChangeToken?
         var resultsLimit = 0
@@ -76,13 +76,8 @@ public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCodi
         var values = Values()
         values.token = archive.object(CKServerChangeToken.self, Key.token)
         values.resultsLimit = Int(truncatingIfNeeded: archive.integer(Key.resultsLimit) ?? 0)
-        if coder.containsValue(forKey: Key.desiredKeys) {
-            guard let keys = coder.decodeObject(of: [NSArray.self, NSString.self], forKey: Key.desiredKeys) as? [Any]
-            else { return nil }
-            values.desiredKeys = keys.compactMap { $0 as? String }
-            guard values.desiredKeys?.count == keys.count else { return nil }
-        }
-        guard archive.isIntact else { return nil }
+        values.desiredKeys = archive.strings(Key.desiredKeys)
+        guard archive.isIntact, values.desiredKeys != nil || !archive.contains(Key.desiredKeys) else { return nil }
         self.values = Lock(values)
     }
 }

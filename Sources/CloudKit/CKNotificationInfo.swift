@@ -118,7 +118,7 @@ public final class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, CVar
             model[keyPath: path] = text
         }
         for (key, path) in Self.lists where coder.containsValue(forKey: key) {
-            guard let list = coder.strings(key) else { return nil }
+            guard let list = archive.strings(key) else { return nil }
             model[keyPath: path] = list
         }
         for (key, path) in Self.marks { model[keyPath: path] = archive.integer(key) == 1 }

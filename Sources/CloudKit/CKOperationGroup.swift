@@ -38,7 +38,7 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, CVarArg, Sendable
     }
 
     /// What an operation's own configuration leaves open; nil resets it. What is set is copied.
-    public var defaultConfiguration: CKOperation.Configuration! {
+    public var defaultConfiguration: CKOperation.Configuration! {  // It gives one always; the mark lets nil be set.
         get { state.withLock { $0.defaultConfiguration } }
         set {
             let values = newValue?.explicit ?? .init()
@@ -58,11 +58,13 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, CVarArg, Sendable
         set { state.withLock { $0.quantity = newValue } }
     }
 
+    /// About how much the operations will send; a hint that is kept with the group.
     public var expectedSendSize: TransferSize {
         get { state.withLock { $0.expectedSendSize } }
         set { state.withLock { $0.expectedSendSize = newValue } }
     }
 
+    /// About how much the operations will receive; a hint that is kept with the group.
     public var expectedReceiveSize: TransferSize {
         get { state.withLock { $0.expectedReceiveSize } }
         set { state.withLock { $0.expectedReceiveSize = newValue } }
@@ -91,16 +93,16 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, CVarArg, Sendable
 
     /// The group that was archived; nil for what is none.
     public init?(coder: NSCoder) {
-        guard let id = coder.decodeObject(of: NSString.self, forKey: Key.id), id.length > 0 else { return nil }
+        let archive = ArchiveReader(coder)
+        guard let id = archive.string(Key.id), !id.isEmpty else { return nil }
+        func integer(_ key: String) -> Int { Int(truncatingIfNeeded: archive.integer(key) ?? 0) }
         var state = State()
-        state.name = coder.decodeObject(of: NSString.self, forKey: Key.name).map { String($0) }
-        state.quantity = Int(truncatingIfNeeded: coder.decodeInt64(forKey: Key.quantity))
-        func size(_ key: String) -> TransferSize {
-            TransferSize(rawValue: Int(truncatingIfNeeded: coder.decodeInt64(forKey: key))) ?? .unknown
-        }
-        state.expectedSendSize = size(Key.sendSize)
-        state.expectedReceiveSize = size(Key.receiveSize)
+        state.name = archive.string(Key.name)
+        state.quantity = integer(Key.quantity)
+        state.expectedSendSize = TransferSize(rawValue: integer(Key.sendSize)) ?? .unknown
+        state.expectedReceiveSize = TransferSize(rawValue: integer(Key.receiveSize)) ?? .unknown
+        guard archive.isIntact else { return nil }
         self.state = Lock(state)
-        operationGroupID = String(id)
+        operationGroupID = id
     }
 }

@@ -106,10 +106,9 @@ public final class CKQuery: NSObject, NSSecureCoding, NSCopying, CVarArg, @unche
         guard let type = archive.string(Key.recordType),
             let question = archive.object(FormatPredicate.self, Key.predicate)
         else { return nil }
-        let order = coder.list(of: [KeySortDescriptor.self, CKLocationSortDescriptor.self], Key.order)
-        let descriptors = order?.compactMap { $0 as? NSSortDescriptor }
-        guard archive.isIntact, descriptors?.count == order?.count else { return nil }
-        self.init(type, question, descriptors)
+        let order = archive.list(of: NSSortDescriptor.self, Key.order)
+        guard archive.isIntact, order != nil || !archive.contains(Key.order) else { return nil }
+        self.init(type, question, order)
     }
 }
 
@@ -117,20 +116,5 @@ extension CKError {
     /// A predicate that cannot be asked, and where it goes wrong.
     init(predicate mistake: StrataError) {
         self.init(.invalidArguments, message: "The predicate cannot be used: \(mistake)", cause: mistake)
-    }
-}
-
-extension NSCoder {
-    /// A list of objects of some classes; nil if there is none. To be asked while an ``ArchiveReader`` is in use.
-    func list(of classes: [AnyClass], _ key: String) -> [Any]? {
-        guard error == nil, containsValue(forKey: key) else { return nil }
-        return (decodeObject(of: [NSArray.self] + classes, forKey: key) as? NSArray).map(Array.init)
-    }
-
-    /// A list of texts; nil if there is none, or something else among them.
-    func strings(_ key: String) -> [String]? {
-        guard let values = list(of: [NSString.self], key) else { return nil }
-        let texts = values.compactMap { $0 as? String ?? ($0 as? NSString)?.description }
-        return texts.count == values.count ? texts : nil
     }
 }

@@ -59,24 +59,21 @@ struct OperationArchive {
     init(decoding bytes: [UInt8]) throws {
         let unarchiver = try NSKeyedUnarchiver(forReadingFrom: Data(bytes))
         unarchiver.requiresSecureCoding = true
-        unarchiver.decodingFailurePolicy = .setErrorAndReturn
-        func decode<Object: NSObject & NSSecureCoding>(_ type: Object.Type, _ key: String) -> [Object]? {
-            unarchiver.decodeObject(of: [NSArray.self, type], forKey: key) as? [Object]
-        }
-        func integer(_ key: String) -> Int { Int(truncatingIfNeeded: unarchiver.decodeInt64(forKey: key)) }
-        records = decode(CKRecord.self, Key.records)
-        recordIDs = decode(CKRecordID.self, Key.recordIDs)
-        zones = decode(CKRecordZone.self, Key.zones)
-        zoneIDs = decode(CKRecordZoneID.self, Key.zoneIDs)
-        let keys = unarchiver.decodeObject(of: [NSArray.self, NSString.self], forKey: Key.desiredKeys) as? [Any]
-        desiredKeys = keys?.compactMap { $0 as? String }
-        policy = CKModifyRecordsOperation.RecordSavePolicy(rawValue: integer(Key.policy)) ?? policy
-        isAtomic = unarchiver.decodeBool(forKey: Key.isAtomic)
-        clientToken = unarchiver.decodeObject(of: NSData.self, forKey: Key.clientToken).map { Data(referencing: $0) }
-        fetchesSpecial = unarchiver.decodeBool(forKey: Key.fetchesSpecial)
-        scope = CKDatabase.Scope(rawValue: integer(Key.scope)) ?? scope
-        quality = QualityOfService(rawValue: integer(Key.quality)) ?? quality
-        group = unarchiver.decodeObject(of: CKOperationGroup.self, forKey: Key.group)
+        // Properties that were nil are not there, and asking Foundation for what is not there is an error.
+        let archive = ArchiveReader(unarchiver)
+        func integer(_ key: String) -> Int? { archive.integer(key).flatMap { Int(exactly: $0) } }
+        records = archive.list(of: CKRecord.self, Key.records)
+        recordIDs = archive.list(of: CKRecordID.self, Key.recordIDs)
+        zones = archive.list(of: CKRecordZone.self, Key.zones)
+        zoneIDs = archive.list(of: CKRecordZoneID.self, Key.zoneIDs)
+        desiredKeys = archive.strings(Key.desiredKeys)
+        policy = integer(Key.policy).flatMap { .init(rawValue: $0) } ?? policy
+        isAtomic = archive.bool(Key.isAtomic) ?? isAtomic
+        clientToken = archive.data(Key.clientToken).map { Data($0) }
+        fetchesSpecial = archive.bool(Key.fetchesSpecial) ?? fetchesSpecial
+        scope = integer(Key.scope).flatMap { .init(rawValue: $0) } ?? scope
+        quality = integer(Key.quality).flatMap { .init(rawValue: $0) } ?? quality
+        group = archive.object(CKOperationGroup.self, Key.group)
         if let error = unarchiver.error { throw error }
     }
 }
