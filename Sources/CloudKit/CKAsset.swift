@@ -17,6 +17,7 @@ public final class CKAsset: NSObject, CVarArg, @unchecked Sendable {
 
     let source: Source
 
+    /// An asset of a file, which is copied when the record is saved and stays the caller's.
     public init(fileURL: URL) {
         source = .file(fileURL)
         super.init()

@@ -1,23 +1,32 @@
+// Apple's names begin with capitals.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 import Foundation
 
 /// Stands for the current user where the owner of a zone is named.
 public let CKCurrentUserDefaultName = "__defaultOwner__"
 
+/// Stands for the current user.
 @available(*, deprecated, renamed: "CKCurrentUserDefaultName")
 public let CKOwnerDefaultName = "__defaultOwner__"
 
+/// See ``CKRecordZoneID/defaultZoneName``.
 @available(*, unavailable, renamed: "CKRecordZone.ID.defaultZoneName")
 public let CKRecordZoneDefaultName = "_defaultZone"
 
+/// See ``CKRecord/SystemType``.
 @available(*, unavailable, renamed: "CKRecord.SystemType.userRecord")
 public let CKRecordTypeUserRecord = "Users"
 
+/// See ``CKRecord/SystemType``.
 @available(*, unavailable, renamed: "CKRecord.SystemType.share")
 public let CKRecordTypeShare = "cloudkit.share"
 
+/// See ``CKRecord/SystemFieldKey``.
 @available(*, unavailable, renamed: "CKRecord.SystemFieldKey.parent")
 public let CKRecordParentKey = "___parent"
 
+/// See ``CKRecord/SystemFieldKey``.
 @available(*, unavailable, renamed: "CKRecord.SystemFieldKey.share")
 public let CKRecordShareKey = "___share"
 

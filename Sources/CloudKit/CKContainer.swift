@@ -9,8 +9,9 @@ import StrataSystem
 /// let database = container.privateCloudDatabase
 /// ```
 ///
-/// `CKContainer.default()` and `CKContainer(identifier:)` open a store in the user's data directory and never fail: what
-/// went wrong is the error of each call. See ``CloudStore`` for stores elsewhere and for several users and devices.
+/// `CKContainer.default()` and `CKContainer(identifier:)` open a store in the user's data directory and never fail:
+/// what went wrong is the error of each call. See ``CloudStore`` for stores elsewhere and for several users and
+/// devices.
 public final class CKContainer: NSObject, NamedContainer, CVarArg, Sendable {
     let client: Client
     /// What `configuredWith` put on this object; nil for the container itself.

@@ -5,12 +5,15 @@ extension CKDatabase {
     public enum DatabaseChange {
         /// A zone that is new, was changed, or has changes of its records.
         public struct Modification: Sendable, Hashable {
+            /// The zone.
             public let zoneID: CKRecordZone.ID
         }
 
         /// A zone that is gone.
         public struct Deletion: Sendable, Hashable {
+            /// The zone.
             public let zoneID: CKRecordZone.ID
+            /// Why it is gone.
             public let reason: Reason
 
             /// Why it is gone.
@@ -33,12 +36,15 @@ extension CKDatabase {
     public enum RecordZoneChange {
         /// A record that is new or was changed.
         public struct Modification: Sendable, Hashable {
+            /// The record as it is now.
             public let record: CKRecord
         }
 
         /// A record that was deleted.
         public struct Deletion: Sendable, Hashable {
+            /// The record.
             public let recordID: CKRecord.ID
+            /// The type that it had.
             public let recordType: CKRecord.RecordType
         }
     }

@@ -8,16 +8,20 @@ import StrataModel
 ///     if let server = error.serverRecord { try await merge(record, into: server) }
 /// }
 /// ```
+// @unchecked: what is in its user info is not changed by anybody.
 public struct CKError: Error, CustomNSError, LocalizedError, Hashable, @unchecked Sendable {
-    // @unchecked: what is in its user info is not changed by anybody.
+    /// What Foundation makes of the error.
     public let _nsError: NSError
 
+    /// An error as Foundation knows it, of the domain ``CKErrorDomain``.
     public init(_nsError error: NSError) { _nsError = error }
 
+    /// An error with a code and what there is to say about it.
     public init(_ code: CKError.Code, userInfo: [String: Any] = [:]) {
         _nsError = NSError(domain: CKErrorDomain, code: code.rawValue, userInfo: userInfo)
     }
 
+    /// ``CKErrorDomain``.
     public static var errorDomain: String { CKErrorDomain }
 
     public static func == (left: CKError, right: CKError) -> Bool { left._nsError == right._nsError }
@@ -30,11 +34,17 @@ public struct CKError: Error, CustomNSError, LocalizedError, Hashable, @unchecke
 }
 
 extension CKError {
+    /// What went wrong.
     public var code: Code { Code(rawValue: _nsError.code) ?? .internalError }
+    /// The number of ``code``.
     public var errorCode: Int { _nsError.code }
+    /// All that the error says, by keys such as ``CKErrorRetryAfterKey``.
     public var userInfo: [String: Any] { _nsError.userInfo }
+    /// The same as ``userInfo``.
     public var errorUserInfo: [String: Any] { _nsError.userInfo }
+    /// What went wrong, with which item, and why.
     public var localizedDescription: String { errorDescription ?? "\(code)" }
+    /// What went wrong, with which item, and why; nil if nothing is said.
     public var errorDescription: String? { userInfo[NSLocalizedDescriptionKey] as? String }
 
     /// Of a partial failure: the error of each item that failed, by its ID.

@@ -29,7 +29,7 @@ public final class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked 
     }
 
     /// An operation that does nothing until it gets ids.
-    public override init() { super.init() }
+    public required override init() { super.init() }
 
     init(_ id: ID, _ archive: OperationArchive) {
         super.init(operationID: id)
@@ -52,8 +52,7 @@ public final class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked 
 
     /// An operation that fetches all zones of its database.
     public class func fetchAllRecordZonesOperation() -> Self {
-        // There is no subclass, so every operation is a `Self`.
-        let operation = CKFetchRecordZonesOperation() as! Self
+        let operation = self.init()
         operation.fetchesAll = true
         return operation
     }

@@ -46,7 +46,7 @@ public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Send
     }
 
     /// An operation that does nothing until it gets ids.
-    public override init() { super.init() }
+    public required override init() { super.init() }
 
     init(_ id: ID, _ archive: OperationArchive) {
         super.init(operationID: id)
@@ -71,8 +71,7 @@ public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Send
 
     /// An operation that fetches the record of the current user, which is there without being saved.
     public class func fetchCurrentUserRecordOperation() -> Self {
-        // There is no subclass, so every operation is a `Self`.
-        let operation = CKFetchRecordsOperation() as! Self
+        let operation = self.init()
         operation.fetchesCurrentUser = true
         return operation
     }

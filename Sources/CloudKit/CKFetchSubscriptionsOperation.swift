@@ -29,7 +29,7 @@ public final class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecke
     }
 
     /// An operation that does nothing until it gets ids.
-    public override init() { super.init() }
+    public required override init() { super.init() }
 
     /// An operation that fetches subscriptions.
     public convenience init(subscriptionIDs: [CKSubscription.ID]) {
@@ -39,8 +39,7 @@ public final class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecke
 
     /// An operation that fetches all subscriptions of the user.
     public class func fetchAllSubscriptionsOperation() -> Self {
-        // There is no subclass, so every operation is a `Self`.
-        let operation = CKFetchSubscriptionsOperation() as! Self
+        let operation = self.init()
         operation.fetchesAll = true
         return operation
     }

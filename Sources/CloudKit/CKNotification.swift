@@ -11,6 +11,7 @@ import Foundation
 /// Notifications may be coalesced, dropped or cut short: fetch the changes, whatever they say (B188).
 // @unchecked: its properties are constants; the values among them are never changed.
 public class CKNotification: NSObject, CVarArg, @unchecked Sendable {
+    /// Names a notification.
     public typealias ID = CKNotificationID
 
     /// What made the notification.
@@ -69,6 +70,7 @@ extension CKNotificationMaking where Self: CKNotification {
 }
 
 /// That a record changed that a query subscription watches.
+// @unchecked: as its superclass, and it adds nothing.
 public final class CKQueryNotification: CKNotification, @unchecked Sendable {
     /// What happened to the record.
     public enum Reason: Int, Sendable, BitwiseCopyable {
@@ -90,6 +92,7 @@ public final class CKQueryNotification: CKNotification, @unchecked Sendable {
 }
 
 /// That something changed in a zone.
+// @unchecked: as its superclass, and it adds nothing.
 public final class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
     /// The zone.
     public var recordZoneID: CKRecordZoneID? { payload.zoneID }
@@ -98,6 +101,7 @@ public final class CKRecordZoneNotification: CKNotification, @unchecked Sendable
 }
 
 /// That something changed in a database.
+// @unchecked: as its superclass, and it adds nothing.
 public final class CKDatabaseNotification: CKNotification, @unchecked Sendable {
     /// The database.
     public var databaseScope: CKDatabase.Scope { payload.scope }

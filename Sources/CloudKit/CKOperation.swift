@@ -70,7 +70,7 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
     // MARK: How it runs
 
     /// How the operation runs. What is set is copied; nil makes it a fresh one.
-    public var configuration: CKOperation.Configuration! {
+    public var configuration: CKOperation.Configuration! {  // It gives one always; the mark lets nil be set.
         get { properties.withLock { $0.configuration } }
         set {
             let copy = CKOperation.Configuration(newValue?.explicit ?? .init())

@@ -11,6 +11,7 @@
 /// ```
 // @unchecked: as its superclass.
 public final class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
+    /// Where a query's next page begins.
     public typealias Cursor = CKQueryCursor
 
     /// Lets the store choose how many records come at a time.

@@ -17,6 +17,7 @@ extension CKRecord {
         }
     }
 
+    /// The value of a key, new for each call; nil removes it.
     @_disfavoredOverload
     public subscript(key: FieldKey) -> (any __CKRecordObjCValue)? {
         get { object(forKey: key) }
@@ -41,6 +42,7 @@ extension CKRecord {
         }
     }
 
+    /// Goes through the keys with their values, in order.
     public func makeIterator() -> CKRecordKeyValueIterator {
         CKRecordKeyValueIterator(state.withLock { $0.all(isEncrypted: false) })
     }

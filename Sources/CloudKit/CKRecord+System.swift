@@ -14,6 +14,7 @@ extension CKRecord {
         }
     }
 
+    /// When the record was first saved; nil until then.
     public var creationDate: Date? {
         switch origin {
         case .new: nil
@@ -22,6 +23,7 @@ extension CKRecord {
         }
     }
 
+    /// When the record was last saved, later with every save (B250); nil until then.
     public var modificationDate: Date? {
         switch origin {
         case .new: nil
@@ -39,6 +41,7 @@ extension CKRecord {
         }
     }
 
+    /// Who saved the record last, as ``creatorUserRecordID``.
     public var lastModifiedUserRecordID: CKRecordID? {
         switch origin {
         case .new: nil
@@ -55,8 +58,10 @@ extension CKRecord {
         set { state.withLock { $0.parent = newValue.map { .set($0) } ?? .removed } }
     }
 
+    /// Makes a record the ``parent``; nil takes the parent away.
     public func setParent(_ parentRecord: CKRecord?) { setParent(parentRecord?.recordID) }
 
+    /// Makes a record the ``parent`` by its ID; nil takes the parent away.
     @_disfavoredOverload
     public func setParent(_ parentRecordID: CKRecordID?) {
         parent = parentRecordID.map { CKReference(recordID: $0, action: .none) }

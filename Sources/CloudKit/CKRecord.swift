@@ -19,19 +19,27 @@ import StrataSystem
 public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyValueSetting, CVarArg,
     @unchecked Sendable
 {
+    /// What kind of thing a record is: a letter, then letters, digits and underscores (B6).
     public typealias RecordType = String
+    /// Names a value of a record: a letter, then letters, digits and underscores (B7).
     public typealias FieldKey = String
+    /// Names a record within a database.
     public typealias ID = CKRecordID
+    /// A link to another record.
     public typealias Reference = CKReference
 
+    /// What kind of thing the record is.
     public let recordType: RecordType
+    /// Names the record within its database.
     public let recordID: CKRecordID
     let state: Lock<RecordFields>
 
+    /// A record that nobody has saved yet; without an ID, one with a name of its own in the default zone.
     public convenience init(recordType: RecordType, recordID: CKRecordID = CKRecordID()) {
         self.init(recordType, recordID, RecordFields(.new, in: recordID.zoneID, isPartial: false))
     }
 
+    /// A record that nobody has saved yet, with a name of its own.
     @available(*, deprecated, message: "Pass a record ID that names the zone.")
     public convenience init(recordType: RecordType, zoneID: CKRecordZoneID) {
         self.init(recordType: recordType, recordID: CKRecordID(zoneID: zoneID))
@@ -56,18 +64,29 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
         super.init()
     }
 
+    /// Record types that the system makes itself.
     public enum SystemType {
+        /// The record that each user has.
         public static let userRecord: RecordType = "Users"
+        /// What makes others see a record or zone.
         public static let share: RecordType = "cloudkit.share"
     }
 
+    /// Keys for predicates and sort descriptors, of what every record has.
     public enum SystemFieldKey {
+        /// Of ``CKRecord/recordID``.
         public static let recordID: FieldKey = "___recordID"
+        /// Of ``CKRecord/creatorUserRecordID``.
         public static let creatorUserRecordID: FieldKey = "___createdBy"
+        /// Of ``CKRecord/creationDate``.
         public static let creationDate: FieldKey = "___createTime"
+        /// Of ``CKRecord/lastModifiedUserRecordID``.
         public static let lastModifiedUserRecordID: FieldKey = "___modifiedBy"
+        /// Of ``CKRecord/modificationDate``.
         public static let modificationDate: FieldKey = "___modTime"
+        /// Of ``CKRecord/parent``.
         public static let parent: FieldKey = "___parent"
+        /// Of ``CKRecord/share``.
         public static let share: FieldKey = "___share"
     }
 

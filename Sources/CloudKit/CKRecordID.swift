@@ -11,9 +11,12 @@ import StrataModel
 /// Two are equal if their names and zones are, as they are written (B2).
 // @unchecked: its properties are constants.
 public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
+    /// The name, which no other record of the zone has.
     public let recordName: String
+    /// The zone that the record is in.
     public let zoneID: CKRecordZoneID
 
+    /// The ID of a record; without a name, one that nothing else has.
     public init(recordName: String = UUID().uuidString, zoneID: CKRecordZoneID = .default) {
         self.recordName = recordName
         self.zoneID = zoneID

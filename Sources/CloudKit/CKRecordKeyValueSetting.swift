@@ -40,6 +40,7 @@ public struct CKRecordKeyValueIterator: IteratorProtocol {
 
     init(_ fields: [(CKRecord.FieldKey, FieldContent)]) { self.fields = fields[...] }
 
+    /// The next key and its value; nil at the end.
     public mutating func next() -> (CKRecord.FieldKey, any CKRecordValueProtocol)? {
         while let (key, content) = fields.popFirst() {
             if let value = content.object { return (key, value) }

@@ -21,6 +21,7 @@ public protocol __CKRecordObjCValue {
     var _fieldContent: _FieldContent { get }
 }
 
+/// A value of a record, for methods that take one of any type.
 public typealias CKRecordValue = __CKRecordObjCValue
 
 /// A value as a record keeps it. Of no use outside the module.

@@ -13,8 +13,10 @@ import StrataSystem
 /// Two are equal if they are the same object; compare their ``zoneID``.
 // @unchecked: what changes lies behind the lock.
 public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
+    /// Names a zone.
     public typealias ID = CKRecordZoneID
 
+    /// Names the zone.
     public let zoneID: CKRecordZoneID
     /// What the store allows of the zone: none until it was saved and fetched (B33).
     public let capabilities: Capabilities
@@ -25,8 +27,10 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, CVarArg, @
     /// The zone that every private and public database has.
     public class func `default`() -> CKRecordZone { CKRecordZone(zoneID: .default) }
 
+    /// A zone of the current user, to be saved.
     public convenience init(zoneName: String) { self.init(zoneID: CKRecordZoneID(zoneName: zoneName)) }
 
+    /// A zone, to be saved.
     public convenience init(zoneID: CKRecordZoneID) {
         self.init(zoneID, capabilities: [], share: nil, scope: .perRecord)
     }
@@ -52,18 +56,26 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, CVarArg, @
         set { scope.withLock { $0 = newValue } }
     }
 
+    /// What the store allows of a zone.
     public struct Capabilities: OptionSet, Sendable, Hashable, BitwiseCopyable {
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
+        /// Its changes can be fetched.
         public static let fetchChanges = Self(rawValue: 1)
+        /// Its records can be changed together, or not at all.
         public static let atomic = Self(rawValue: 2)
+        /// Its records can be shared.
         public static let sharing = Self(rawValue: 4)
+        /// It can be shared as a whole.
         public static let zoneWideSharing = Self(rawValue: 8)
     }
 
+    /// What has a key of its own.
     public enum EncryptionScope: Int, Sendable, BitwiseCopyable {
+        /// Each record.
         case perRecord = 0
+        /// The zone as a whole.
         case perZone = 1
     }
 

@@ -14,12 +14,14 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, CVarArg,
     /// The owner is empty for the current user.
     let model: ZoneID
 
+    /// The ID of a zone; if nothing is said, of the default zone and the current user.
     public convenience init(
         zoneName: String = CKRecordZoneID.defaultZoneName, ownerName: String = CKCurrentUserDefaultName
     ) {
         self.init(ZoneID(zoneName, owner: ownerName == CKCurrentUserDefaultName ? "" : ownerName))
     }
 
+    /// The ID of a zone; nil stands for the current user.
     @available(*, deprecated, message: "Leave the owner out for the current user.")
     @_disfavoredOverload
     public convenience init(
@@ -35,8 +37,10 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, CVarArg,
 
     /// The zone that every private and public database has.
     public static let `default` = CKRecordZoneID()
+    /// The name of the zone that every private and public database has.
     public static let defaultZoneName = "_defaultZone"
 
+    /// The name, which no other zone of its owner has.
     public var zoneName: String { model.name }
     /// ``CKCurrentUserDefaultName`` for the current user.
     public var ownerName: String { model.owner.isEmpty ? CKCurrentUserDefaultName : model.owner }

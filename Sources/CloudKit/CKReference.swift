@@ -10,19 +10,23 @@ import StrataModel
 /// Two are equal if they name the same record and do the same when it goes.
 // @unchecked: its properties are constants.
 public final class CKReference: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
+    /// The record that it leads to.
     public let recordID: CKRecordID
     /// What becomes of the record that holds the reference when the other is deleted.
     public let action: CKRecord.ReferenceAction
 
+    /// What becomes of the record that holds a reference.
     @available(*, deprecated, message: "Write CKRecord.ReferenceAction.")
     public typealias Action = CKRecord.ReferenceAction
 
+    /// A link to the record with an ID.
     public init(recordID: CKRecordID, action: CKRecord.ReferenceAction) {
         self.recordID = recordID
         self.action = action
         super.init()
     }
 
+    /// A link to a record.
     public convenience init(record: CKRecord, action: CKRecord.ReferenceAction) {
         self.init(recordID: record.recordID, action: action)
     }
@@ -65,6 +69,7 @@ public final class CKReference: NSObject, NSSecureCoding, NSCopying, CVarArg, @u
 }
 
 extension CKRecord {
+    /// What becomes of the record that holds a reference when the other is deleted.
     public enum ReferenceAction: UInt, Sendable, BitwiseCopyable {
         /// The record stays, and its reference points nowhere.
         case none = 0
@@ -73,5 +78,6 @@ extension CKRecord {
     }
 }
 
+/// What becomes of the record that holds a reference.
 @available(*, deprecated, renamed: "CKRecord.ReferenceAction")
 public typealias CKRecord_Reference_Action = CKRecord.ReferenceAction

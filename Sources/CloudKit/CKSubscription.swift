@@ -15,6 +15,7 @@ import StrataSystem
 public class CKSubscription: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
     /// Names a subscription within a database.
     public typealias ID = String
+    /// How a device shows that a subscription fired.
     public typealias NotificationInfo = CKNotificationInfo
 
     /// What a subscription watches.
@@ -128,6 +129,7 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, CVarArg, @unch
 /// let subscription = CKDatabaseSubscription(subscriptionID: "all-changes")
 /// subscription.recordType = "Note"
 /// ```
+// @unchecked: as its superclass.
 public final class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
     /// A subscription with this name.
     public convenience init(subscriptionID: CKSubscription.ID) { self.init(subscriptionID, .database, Settings()) }
@@ -154,6 +156,7 @@ public final class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
 /// ```swift
 /// let subscription = CKRecordZoneSubscription(zoneID: notes.zoneID, subscriptionID: "notes")
 /// ```
+// @unchecked: as its superclass; what it adds is a constant.
 public final class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
     /// The zone that it watches.
     public let zoneID: CKRecordZoneID

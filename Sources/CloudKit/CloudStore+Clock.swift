@@ -56,6 +56,7 @@ extension CloudStore {
     public final class SeededRandomNumbers: RandomNumbers {
         private let source: SeededRandom
 
+        /// Numbers that follow from a seed.
         public init(seed: UInt64) { source = SeededRandom(seed: seed) }
 
         public func next() -> UInt64 { source.next() }

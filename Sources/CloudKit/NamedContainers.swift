@@ -5,15 +5,14 @@ import StrataSystem
 /// What `CKContainer(identifier:)` needs to give an object that exists: an initialiser of a class cannot.
 public protocol NamedContainer {}
 
-extension NamedContainer where Self: CKContainer {
+extension NamedContainer where Self == CKContainer {
     /// The container with a name; the same name is the same object.
     ///
     /// Its store is `$STRATA_HOME/<identifier>.strata`, by default under the user's data directory. The user is
     /// `$STRATA_USER`, else who is logged in; the device `$STRATA_DEVICE`, else a random name that is kept beside the
     /// stores.
     public init(identifier containerIdentifier: String) {
-        // There is no subclass, so every container is a `Self`.
-        self = NamedContainers.shared.container(containerIdentifier) as! Self
+        self = NamedContainers.shared.container(containerIdentifier)
     }
 }
 

@@ -13,25 +13,34 @@ public typealias CLLocationDirection = Double
 
 /// A place on the earth, WGS 84.
 public struct CLLocationCoordinate2D: Sendable, BitwiseCopyable {
+    /// North of the equator.
     public var latitude: CLLocationDegrees
+    /// East of Greenwich.
     public var longitude: CLLocationDegrees
 
+    /// Where the equator meets the meridian of Greenwich.
     public init() { self.init(latitude: 0, longitude: 0) }
 
+    /// A place by its degrees.
     public init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
         self.latitude = latitude
         self.longitude = longitude
     }
 }
 
+/// A place that is none.
 public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(latitude: -180, longitude: -180)
 
+/// A place by its degrees.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public func CLLocationCoordinate2DMake(
     _ latitude: CLLocationDegrees, _ longitude: CLLocationDegrees
 ) -> CLLocationCoordinate2D {
     CLLocationCoordinate2D(latitude: latitude, longitude: longitude)
 }
 
+/// Whether there is such a place.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public func CLLocationCoordinate2DIsValid(_ coordinate: CLLocationCoordinate2D) -> Bool {
     abs(coordinate.latitude) <= 90 && abs(coordinate.longitude) <= 180
 }
@@ -43,22 +52,31 @@ public func CLLocationCoordinate2DIsValid(_ coordinate: CLLocationCoordinate2D) 
 /// record["office"] = office
 /// let metres = office.distance(from: home)
 /// ```
+// @unchecked: every property is a constant.
 public final class CLLocation: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
-    // @unchecked: every property is a constant.
+    /// Where.
     public let coordinate: CLLocationCoordinate2D
+    /// How high above the sea.
     public let altitude: CLLocationDistance
+    /// How far off ``coordinate`` may be.
     public let horizontalAccuracy: CLLocationAccuracy
+    /// How far off ``altitude`` may be.
     public let verticalAccuracy: CLLocationAccuracy
+    /// Where to.
     public let course: CLLocationDirection
+    /// How fast.
     public let speed: CLLocationSpeed
+    /// When.
     public let timestamp: Date
 
+    /// A place, now.
     public convenience init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
         self.init(
             coordinate: CLLocationCoordinate2D(latitude: latitude, longitude: longitude), altitude: 0,
             horizontalAccuracy: 0, verticalAccuracy: -1, timestamp: Date())
     }
 
+    /// A place at a time.
     public convenience init(
         coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance, horizontalAccuracy: CLLocationAccuracy,
         verticalAccuracy: CLLocationAccuracy, timestamp: Date
@@ -68,6 +86,7 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, CVarArg, @un
             verticalAccuracy: verticalAccuracy, course: -1, speed: -1, timestamp: timestamp)
     }
 
+    /// A place at a time, and where something moved to.
     public init(
         coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance, horizontalAccuracy: CLLocationAccuracy,
         verticalAccuracy: CLLocationAccuracy, course: CLLocationDirection, speed: CLLocationSpeed, timestamp: Date

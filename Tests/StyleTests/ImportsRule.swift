@@ -9,6 +9,7 @@ struct ImportsRule: FileRule {
     private static let tool = replay + ["CloudKit", "CoreLocation", "Foundation"]
 
     /// Only StrataSystem and the tool talk to the operating system, only the API and the tool use Foundation.
+    /// CCloudKit runs before `main`, which Swift cannot: archives of Apple's platforms can be read from then on.
     static let allowed: [String: [String]] = [
         "StrataModel": ["Synchronization"],
         "StrataSystem": model + ["CLZ4", "CStrata", "Glibc"],
@@ -20,7 +21,7 @@ struct ImportsRule: FileRule {
         "StrataStore": views + ["StrataRules", "StrataQuery"],
         "StrataReplay": store,
         "CoreLocation": ["Foundation"],
-        "CloudKit": store + ["StrataReplay", "CoreLocation", "Foundation"],
+        "CloudKit": store + ["StrataReplay", "CoreLocation", "CCloudKit", "Foundation"],
         "StrataTool": tool + ["Glibc"],
         "strata": tool + ["StrataTool", "Glibc"],
     ]

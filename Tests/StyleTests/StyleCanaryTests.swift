@@ -44,5 +44,11 @@ struct StyleCanaryTests {
         #expect(paths(extended.merging(["B": caller]) { $1 }) == [])
         #expect(paths(["A": "struct A {}\n", "A+P": "extension A: Equatable {}\n", "B": user]) == [])
         #expect(paths(["main": "work()\n"]) == [])
+        #expect(paths(["Reexports": "@_exported import Foundation\n"]) == [])
+        #expect(paths(["P+Q": "extension P where Self: Q {\n    var witness: Int { 1 }\n}\n"]) == [])
+        #expect(
+            paths(["P+Q": "extension P where Q: R {\n    var helper: Int { 1 }\n}\n"]) == [
+                "Sources/StrataLog/P+Q.swift"
+            ])
     }
 }

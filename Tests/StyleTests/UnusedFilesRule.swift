@@ -28,7 +28,7 @@ struct UnusedFilesRule: StyleRule {
 /// What a file declares for others: at its top level, and as members of extensions.
 private struct Declarations {
     var names: Set<String> = []
-    /// Conformances and operators work without being named.
+    /// Conformances, default implementations, operators and re-exports work without being named.
     var areUsedUnnamed = false
 
     private static let named: Set<String> = [
@@ -46,7 +46,8 @@ private struct Declarations {
                 if depth == 0 { extended = nil }
             case "extension" where depth == 0:
                 extended = tokens.text(index + 1)
-                if hasConformance(tokens, after: index) { areUsedUnnamed = true }
+                if hasConformance(tokens, after: index) || hasDefaults(tokens, after: index) { areUsedUnnamed = true }
+            case "_exported" where depth == 0: areUsedUnnamed = true
             case "init", "subscript":
                 // They are used by the name of their type.
                 if depth == 1, let extended { names.insert(extended) }
@@ -65,6 +66,12 @@ private struct Declarations {
         } else if !Token.declarations.contains(tokens[index].text) {
             names.insert(tokens[index].text)
         }
+    }
+
+    /// Whether an extension is one of a protocol, for some of the types that conform.
+    private func hasDefaults(_ tokens: [Token], after index: Int) -> Bool {
+        let header = tokens[(index + 1)...].prefix { $0.text != "{" }
+        return header.contains { $0.text == "Self" }
     }
 
     private func hasConformance(_ tokens: [Token], after index: Int) -> Bool {
