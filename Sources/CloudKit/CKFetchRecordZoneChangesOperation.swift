@@ -101,9 +101,9 @@ extension CKFetchRecordZoneChangesOperation {
 
     /// An operation that fetches the changes of zones.
     @available(*, deprecated, message: "Use init(recordZoneIDs:configurationsByRecordZoneID:).")
-    @_disfavoredOverload
     public convenience init(
-        recordZoneIDs: [CKRecordZone.ID], optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]? = nil
+        // Without a default: the initialiser that took its place is the one for zones alone.
+        recordZoneIDs: [CKRecordZone.ID], optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]?
     ) {
         self.init(
             recordZoneIDs: recordZoneIDs,

@@ -1,6 +1,7 @@
 import CloudKit
 
-/// Asks the shared database which zones changed since a token.
+/// Asks the shared database which zones changed since a token. The document's own block is deprecated by now.
+@available(*, deprecated)
 public func changedZones(
     since token: CKServerChangeToken?, of container: CKContainer = .default(),
     tokenHandler: @escaping (CKServerChangeToken) -> Void, zonesHandler: @escaping ([CKRecordZone.ID], Error?) -> Void
