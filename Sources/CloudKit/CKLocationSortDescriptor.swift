@@ -6,7 +6,7 @@ import Foundation
 /// let here = CLLocation(latitude: 52.52, longitude: 13.40)
 /// query.sortDescriptors = [CKLocationSortDescriptor(key: "place", relativeLocation: here)]
 /// ```
-public final class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding {
+public final class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding, CVarArg {
     let sortKey: String
     /// The place that distances are measured from.
     public let relativeLocation: CLLocation

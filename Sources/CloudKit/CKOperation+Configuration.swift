@@ -9,7 +9,7 @@ extension CKOperation {
     /// configuration.qualityOfService = .userInitiated
     /// operation.configuration = configuration
     /// ```
-    public final class Configuration: NSObject, Sendable {
+    public final class Configuration: NSObject, CVarArg, Sendable {
         /// What was set; nil is left to whoever comes next.
         struct Explicit: Sendable {
             var container: CKContainer?
