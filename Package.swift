@@ -40,6 +40,7 @@ let package = Package(
         .executableTarget(
             name: "small-program", dependencies: ["StrataModel", "StrataStore"],
             path: "Examples/SmallProgram"),
+        .executableTarget(name: "two-devices", dependencies: ["CloudKit"], path: "Examples/TwoDevices"),
 
         .target(
             name: "TestSupport", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Tests/Support",

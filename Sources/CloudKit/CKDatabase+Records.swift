@@ -78,7 +78,9 @@ extension CKDatabase {
     /// }
     /// ```
     ///
-    /// - Parameter desiredKeys: The fields to fetch; nil for all, none for the record's metadata only.
+    /// - Parameters:
+    ///   - ids: Records of any zones of the database.
+    ///   - desiredKeys: The fields to fetch; nil for all, none for the record's metadata only.
     /// - Throws: What fails for all of them: `notAuthenticated`, `limitExceeded` …
     @discardableResult
     public func records(
@@ -104,7 +106,11 @@ extension CKDatabase {
     /// let saved = try results.saveResults[note.recordID]?.get()
     /// ```
     ///
-    /// - Parameter atomically: Whether all items of a zone fail with one of them, where the zone is able to.
+    /// - Parameters:
+    ///   - recordsToSave: Records of any zones of the database.
+    ///   - recordIDsToDelete: None of those that are saved.
+    ///   - savePolicy: What becomes of what others have saved since the records were fetched.
+    ///   - atomically: Whether all items of a zone fail with one of them, where the zone is able to.
     /// - Throws: What fails for all of them; and `partialFailure` with the error of each item if one fails in a zone
     ///   that is atomic, unless the store's options say otherwise (``CloudStore/AtomicFailures``).
     @discardableResult

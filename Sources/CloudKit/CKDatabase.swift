@@ -11,7 +11,7 @@ import StrataSystem
 /// let same = try await database.record(for: note.recordID)
 /// ```
 ///
-/// The methods run with the quality of service `.utility`; see ``configuredWith(configuration:group:body:)`` and
+/// The methods run with the quality of service `.utility`; see `configuredWith` and
 /// operations for others. Completion handlers are called on a queue of the container, never on the main one.
 public final class CKDatabase: NSObject, CVarArg, Sendable {
     /// Whose records a database has.

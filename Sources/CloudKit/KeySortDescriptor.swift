@@ -52,7 +52,7 @@ final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
     }
 }
 
-/// Lets ``Foundation/NSSortDescriptor`` have initialisers that return another class.
+/// Lets `NSSortDescriptor` have initialisers that return another class.
 public protocol KeySortDescriptorMaking {}
 
 extension NSSortDescriptor: KeySortDescriptorMaking {}

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Lets ``Foundation/NSPredicate`` have initialisers that return another class.
+/// Lets `NSPredicate` have initialisers that return another class.
 public protocol FormatPredicateMaking {}
 
 extension NSPredicate: FormatPredicateMaking {}

@@ -13,13 +13,15 @@ struct StyleTests {
         }
     }
 
-    @Test("The program in README.md is the one that is built")
-    func readmeProgram() throws {
+    @Test("The programs in README.md are the ones that are built")
+    func readmePrograms() throws {
         let files = try Repository.files()
-        let readme = try #require(files.first { $0.path == "README.md" }).lines
-        let program = try #require(files.first { $0.path == "Examples/SmallProgram/main.swift" }).lines
-        let shown = readme.drop { $0 != "```swift" }.dropFirst().prefix { $0 != "```" }
-        // The file ends with the end of its last line.
-        #expect(Array(shown) == program.dropLast())
+        var readme = try #require(files.first { $0.path == "README.md" }).lines[...]
+        for name in ["TwoDevices", "SmallProgram"] {
+            let program = try #require(files.first { $0.path == "Examples/\(name)/main.swift" }).lines
+            readme = readme.drop { $0 != "```swift" }.dropFirst()
+            // The file ends with the end of its last line.
+            #expect(Array(readme.prefix { $0 != "```" }) == program.dropLast())
+        }
     }
 }
