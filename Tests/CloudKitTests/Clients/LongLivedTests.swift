@@ -101,6 +101,34 @@ struct LongLivedTests {
         try store.close()
     }
 
+    @Test("Each property is kept, and what was nil stays nil", arguments: [false, true])
+    func properties(areSet: Bool) throws {
+        var archive = OperationArchive()
+        if areSet {
+            let group = CKOperationGroup()
+            group.quantity = 3
+            archive.records = [note("a")]
+            archive.recordIDs = [.init(recordName: "b")]
+            archive.zones = [CKRecordZone(zoneName: "Notes")]
+            archive.zoneIDs = [.init(zoneName: "Old")]
+            archive.desiredKeys = ["text", "ä"]
+            (archive.policy, archive.isAtomic, archive.fetchesSpecial) = (.allKeys, false, true)
+            archive.clientToken = Data([1, 2])
+            (archive.scope, archive.quality, archive.group) = (.public, .userInitiated, group)
+        }
+        let again = try OperationArchive(decoding: archive.encoded())
+        #expect(again.records?.map { $0["text"] as? String } == archive.records?.map { $0["text"] as? String })
+        #expect(again.recordIDs == archive.recordIDs && again.zoneIDs == archive.zoneIDs)
+        #expect(again.zones?.map(\.zoneID) == archive.zones?.map(\.zoneID))
+        #expect(again.desiredKeys == archive.desiredKeys && again.clientToken == archive.clientToken)
+        #expect(again.policy == archive.policy && again.isAtomic == archive.isAtomic)
+        #expect(again.fetchesSpecial == archive.fetchesSpecial)
+        #expect(again.scope == archive.scope && again.quality == archive.quality)
+        #expect(again.group?.operationGroupID == archive.group?.operationGroupID)
+        #expect(again.group?.quantity == archive.group?.quantity && again.group?.name == nil)
+        #expect((again.records == nil) == !areSet)
+    }
+
     @Test("A cancelled one is not listed any more, a damaged or foreign name leads nowhere")
     func cancelled() async throws {
         let directory = try TestDirectory()
