@@ -93,9 +93,10 @@ let package = Package(
 // The tools build with warnings as errors (deprecations excepted). Flags on the command line would be for all targets.
 if Context.environment["STRATA_STRICT"] == "1" {
     for target in package.targets where target.type != .system && !target.name.hasPrefix("SeedSamples") {
-        target.swiftSettings = [
-            .treatAllWarnings(as: .error), .treatWarning("DeprecatedDeclaration", as: .warning),
-        ]
-        target.cSettings = [.enableWarning("all"), .treatAllWarnings(as: .error)]
+        target.swiftSettings =
+            (target.swiftSettings ?? []) + [
+                .treatAllWarnings(as: .error), .treatWarning("DeprecatedDeclaration", as: .warning),
+            ]
+        target.cSettings = (target.cSettings ?? []) + [.enableWarning("all"), .treatAllWarnings(as: .error)]
     }
 }
