@@ -74,7 +74,7 @@ struct GoldenArchiveTests {
         let reference = CKRecord.Reference(recordID: id, action: .none)
         #expect(try root(CKRecord.Reference.self, "CKReference") == reference)
         let query = try root(CKQuery.self, "CKQuery")
-        #expect(query.recordType == "Note" && query.predicate.predicateFormat.contains("n > 3"))
+        #expect(query.recordType == "Note" && query.predicate.description.contains("n > 3"))
         #expect(query.sortDescriptors?.first?.key == "n" && query.sortDescriptors?.first?.ascending == false)
         let database = try root(CKDatabaseSubscription.self, "CKDatabaseSubscription")
         #expect(database.subscriptionID == "d" && database.notificationInfo?.alertBody == "Hi")
