@@ -1,6 +1,7 @@
 import Foundation
 import StrataModel
 import StrataStore
+import StrataViews
 
 extension CKRecord {
     private var origin: RecordFields.Origin { state.withLock { $0.origin } }
@@ -93,9 +94,9 @@ extension CKRecord {
 }
 
 extension CKRecordID {
-    /// The user record of somebody, who may be the current user.
+    /// The user record of somebody, who may be the current user; others have the name of their own user record.
     fileprivate convenience init(user: String, me: String) {
-        self.init(recordName: user == me ? CKCurrentUserDefaultName : user)
+        self.init(recordName: user == me ? CKCurrentUserDefaultName : UserRecord.name(of: user))
     }
 }
 

@@ -58,12 +58,15 @@ struct EncodedModification {
         guard count <= limit else {
             throw CKError(.limitExceeded, message: "A request has at most \(limit) items, this one \(count).")
         }
-        var seen: Set<CKRecord.ID> = []
-        for id in modification.saves.map(\.recordID) + modification.deletes where !seen.insert(id).inserted {
+        var seen: Set<RecordID> = []
+        for id in modification.saves.map(\.recordID) + modification.deletes where !seen.insert(model(id)).inserted {
             throw CKError(
                 .invalidArguments, message: "You can't save or delete the same record twice: \(id.recordName)")
         }
     }
+
+    /// What the store knows it by, however the owner of its zone is spelt (B2).
+    private func model(_ id: CKRecord.ID) -> RecordID { id.model(for: call.client.userRecordName) }
 
     /// Whether a zone is one whose items fail together.
     private func isAtomic(_ zone: CKRecordZone.ID) -> Bool {
@@ -71,17 +74,18 @@ struct EncodedModification {
     }
 
     private mutating func failTogether() {
-        let zones = Set(saveErrors.keys.map { modification.saves[$0].recordID.zoneID }.filter { isAtomic($0) })
+        let failed = saveErrors.keys.map { modification.saves[$0].recordID }
+        let zones = Set(failed.filter { isAtomic($0.zoneID) }.map { model($0).zone })
         func error(_ id: CKRecord.ID) -> CKError {
             CKError(
                 .batchRequestFailed,
                 message: "Record \(id.recordName) will not be saved because of previous error in atomic zone")
         }
         for (index, record) in modification.saves.enumerated()
-        where saveErrors[index] == nil && zones.contains(record.recordID.zoneID) {
+        where saveErrors[index] == nil && zones.contains(model(record.recordID).zone) {
             saveErrors[index] = error(record.recordID)
         }
-        for (index, id) in modification.deletes.enumerated() where zones.contains(id.zoneID) {
+        for (index, id) in modification.deletes.enumerated() where zones.contains(model(id).zone) {
             deleteErrors[index] = error(id)
         }
     }

@@ -173,6 +173,46 @@ struct ModifyRecordsTests {
         #expect(try results[spelled]?.get().recordID == notes.id("a"))
     }
 
+    @Test("Whoever else saved a record has the name of the own user record (B2)")
+    func otherUser() async throws {
+        let store = try CloudStore.inMemory()
+        let anna = store.container(user: "anna")
+        let id = CKRecord.ID(recordName: "a")
+        try await anna.publicCloudDatabase.save(CKRecord(recordType: "Note", recordID: id))
+        for reader in [store.container(user: "bert"), store.container(user: nil)] {
+            let read = try await reader.publicCloudDatabase.record(for: id)
+            let name = try await anna.userRecordID().recordName
+            #expect(read.creatorUserRecordID?.recordName == name)
+            #expect(read.lastModifiedUserRecordID?.recordName == name)
+        }
+    }
+
+    @Test("Items of one atomic zone fail together, however its owner is spelt (B2, B84)")
+    func spelledTogether() async throws {
+        let notes = try await NotesStore()
+        let me = try await notes.phone.userRecordID().recordName
+        let spelled = CKRecordZone.ID(zoneName: "Notes", ownerName: me)
+        try await notes.database.save(notes.note("old"))
+        let mistaken = notes.note("a")
+        mistaken.encryptedValues["secret"] = CKRecord.Reference(recordID: notes.id("old"), action: .none)
+        let other = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "b", zoneID: spelled))
+        let old = CKRecord.ID(recordName: "old", zoneID: spelled)
+        let error = await #expect(throws: CKError.self) {
+            try await notes.database.modifyRecords(saving: [mistaken, other], deleting: [old])
+        }
+        let errors = try #require(error?.partialErrorsByItemID)
+        #expect((errors[mistaken.recordID] as? CKError)?.code == .invalidArguments)
+        #expect((errors[other.recordID] as? CKError)?.code == .batchRequestFailed)
+        #expect((errors[old] as? CKError)?.code == .batchRequestFailed)
+        #expect(await code { try await notes.database.record(for: notes.id("b")) } == .unknownItem)
+        #expect(try await notes.database.record(for: notes.id("old"))["text"] as? String == "text")
+        // The same twice is refused as a whole, however it is spelt (B66).
+        let twice = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "a", zoneID: spelled))
+        #expect(
+            await code { try await notes.database.modifyRecords(saving: [mistaken, twice], deleting: []) }
+                == .invalidArguments)
+    }
+
     @Test("Zones: made, listed, deleted, each for itself (B31, B34, B35, B36)")
     func zones() async throws {
         let notes = try await NotesStore()
