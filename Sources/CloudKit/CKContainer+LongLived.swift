@@ -34,7 +34,8 @@ extension CKContainer {
     @discardableResult
     public func longLivedOperation(for operationID: CKOperation.ID) async throws -> CKOperation? {
         do {
-            guard let kept = try client.opened().longLived.operation(operationID, of: client.actor) else { return nil }
+            let place = try client.opened().longLived
+            guard let kept = try place.operation(operationID, of: client.actor) else { return nil }
             let archive = try OperationArchive(decoding: kept.properties)
             let operation = CKDatabaseOperation.make(kept.kind, operationID, archive)
             operation.configuration.qualityOfService = archive.quality
@@ -42,7 +43,7 @@ extension CKContainer {
             operation.configuration.container = self
             operation.group = archive.group
             operation.database = database(with: archive.scope)
-            operation.markReplay(since: kept.offset)
+            operation.markReplay(since: kept.offset, from: place)
             return operation
         } catch {
             throw CKError(engine: error)

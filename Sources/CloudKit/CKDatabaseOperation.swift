@@ -29,12 +29,21 @@ public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
 
     // MARK: Long-lived operations
 
-    private let replay = Lock<UInt64?>(nil)
+    private struct Keeping {
+        /// The end of the log before an earlier process ran the operation; nil if none did.
+        var replayedSince: UInt64?
+        /// Where the operation is kept until it has ended, whatever its properties become meanwhile (B201).
+        var place: LongLivedOperations?
+    }
 
-    /// The end of the log before an earlier process ran the operation; nil if none did.
-    private var replayedSince: UInt64? { replay.withLock { $0 } }
+    private let keeping = Lock(Keeping())
 
-    func markReplay(since offset: UInt64) { replay.withLock { $0 = offset } }
+    private var replayedSince: UInt64? { keeping.withLock { $0.replayedSince } }
+
+    /// Notes that an earlier process kept the operation, and where.
+    func markReplay(since offset: UInt64, from place: LongLivedOperations) {
+        keeping.withLock { $0 = Keeping(replayedSince: offset, place: place) }
+    }
 
     override func makeKeeper() -> (@Sendable () throws -> Void)? {
         guard settings.isLongLived, replayedSince == nil, case (let kind, var properties)? = archive else {
@@ -46,19 +55,23 @@ public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
         properties.group = effectiveGroup
         // Now, since records may be changed while the operation runs (B201).
         let encoded = Result { try properties.encoded() }
-        return {
+        return { [self] in
             let opened = try call.client.writable()
             try opened.longLived.keep(
                 LongLivedOperation(
                     id: call.settings.operation.id, user: call.client.actor.user, device: call.client.actor.device,
                     offset: opened.store.offset, kind: kind, properties: try encoded.get()))
+            keeping.withLock { $0.place = opened.longLived }
         }
     }
 
     override func forget() {
-        guard settings.isLongLived, let opened = try? call.client.opened() else { return }
+        let place = keeping.withLock { keeping in
+            defer { keeping.place = nil }
+            return keeping.place
+        }
         // If its file stays it is listed once more, and answered by what it has done.
-        try? opened.longLived.remove(operationID)
+        try? place?.remove(operationID)
     }
 
     /// Cancels the operation; a long-lived one is not listed any more.

@@ -52,7 +52,7 @@ final class LongLivedOperations: Sendable {
         try files.remove(path)
     }
 
-    /// Those of a device, in the order in which they were kept.
+    /// Those of a device, by the end of the log when they were kept; those of one end in no particular order.
     func ids(of actor: Actor) throws -> [CKOperation.ID] {
         var found: [LongLivedOperation] = []
         if let directory {

@@ -45,7 +45,8 @@ extension CKOperation {
             do {
                 if let keeper {
                     try keeper()
-                    queue.async { persisted.call?() }
+                    // Its time may have run out meanwhile: then it has ended, and nobody else takes away what was kept.
+                    guard tell(persisted, on: queue) else { return forget() }
                 }
                 outcome = .success(try await run.perform())
             } catch {
@@ -58,6 +59,15 @@ extension CKOperation {
     // @unchecked: it is called on the operation's own queue alone.
     private struct PersistedBlock: @unchecked Sendable {
         let call: (() -> Void)?
+    }
+
+    /// Says that the operation is kept, before its result; false if that is known already.
+    private func tell(_ persisted: PersistedBlock, on queue: DispatchQueue) -> Bool {
+        progress.withLock { progress in
+            guard !progress.isSettled else { return false }
+            queue.async { persisted.call?() }
+            return true
+        }
     }
 
     private func watch<Run: OperationRun>(_ run: Run, _ timeout: TimeInterval, on queue: DispatchQueue) {

@@ -129,6 +129,48 @@ struct LongLivedTests {
         #expect((again.records == nil) == !areSet)
     }
 
+    @Test("What is set after the start does not keep it longer (B201)")
+    func changedWhileItRuns() async throws {
+        let directory = try TestDirectory()
+        let store = try open(directory)
+        let phone = store.container(user: "anna", device: "phone")
+        let operation = longLived(CKModifyRecordsOperation(recordsToSave: [note("a")]))
+        let journal = Journal()
+        operation.modifyRecordsResultBlock = { [unowned operation] in
+            operation.configuration.isLongLived = false
+            journal.add("result", $0)
+        }
+        await operation.finish { phone.privateCloudDatabase.add($0) }
+        #expect(journal.entries == ["result success"])
+        #expect(try await phone.allLongLivedOperationIDs().isEmpty)
+        try store.close()
+    }
+
+    @Test("One whose time ran out before it was kept is not kept afterwards, and its result comes last")
+    func timedOut() async throws {
+        let directory = try TestDirectory()
+        let store = try open(directory)
+        let phone = store.container(user: "anna", device: "phone")
+        let journal = Journal()
+        for round in 0..<20 {
+            let operation = longLived(CKModifyRecordsOperation(recordsToSave: [note("\(round)")]))
+            operation.configuration.timeoutIntervalForRequest = 0.000_05
+            operation.longLivedOperationWasPersistedBlock = { journal.add("persisted \(round)") }
+            operation.modifyRecordsResultBlock = { journal.add("result \(round)", $0) }
+            await operation.finish { phone.privateCloudDatabase.add($0) }
+        }
+        // Whatever still runs has time to do what it must not.
+        try await Task.sleep(for: .milliseconds(500))
+        let entries = journal.entries
+        #expect(entries.contains { $0.hasSuffix("serverResponseLost") })
+        for round in 0..<20 {
+            let own = entries.filter { $0.hasPrefix("result \(round) ") || $0 == "persisted \(round)" }
+            #expect(own.last?.hasPrefix("result") == true && own.count <= 2, "\(own)")
+        }
+        #expect(try await phone.allLongLivedOperationIDs().isEmpty)
+        try store.close()
+    }
+
     @Test("A cancelled one is not listed any more, a damaged or foreign name leads nowhere")
     func cancelled() async throws {
         let directory = try TestDirectory()
