@@ -37,6 +37,12 @@ struct ArchivedFields {
         changesParent = fields.parent != nil
     }
 
+    /// What stands for fields that no archive takes (B270).
+    init(mistake reason: String) {
+        edits = ["": .mistake(reason)]
+        isPartial = true
+    }
+
     // MARK: Writing
 
     func encoded() throws -> [UInt8] {

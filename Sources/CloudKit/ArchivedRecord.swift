@@ -78,8 +78,8 @@ extension CKRecord {
             let id = try reader.readRecordID()
             let record = try ArchivedRecord(from: &reader)
             guard reader.remaining > 0 else { return (type, id, systemFields(record, of: id)) }
-            let bytes = try (0..<reader.remaining).map { _ in try reader.read(UInt8.self, "fields") }
-            return (type, id, allFields(record, try ArchivedFields(decoding: bytes), of: id))
+            let fields = try ArchivedFields(decoding: Array(reader.readRemainingBytes()))
+            return (type, id, allFields(record, fields, of: id))
         }
         if let kept { return kept }
         let archive = ArchiveReader(coder)

@@ -97,9 +97,13 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
     public func copy(with zone: NSZone? = nil) -> Any { CKRecord(recordType, recordID, state.withLock { $0 }) }
 
     /// Writes all of the record, with what was changed since it was fetched (B18).
+    ///
+    /// Fields with names that are longer than any that can be saved are not written: the record that is read then
+    /// cannot be saved either, and the save says why.
     public func encode(with coder: NSCoder) {
         do { try encode(ArchivedFields(state.withLock { $0 }), with: coder) } catch {
-            coder.failWithError(CKError(engine: error))
+            // Telling the coder of it would end the process: Foundation on Linux knows no other answer.
+            try? encode(ArchivedFields(mistake: "The fields could not be archived: \(error)"), with: coder)
         }
     }
 

@@ -32,9 +32,7 @@ public final class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, CVa
     }
 
     public init?(coder: NSCoder) {
-        let block = ArchiveBlock.read(Self.block, from: coder) { reader in
-            try (0..<reader.remaining).map { _ in try reader.read(UInt8.self, "a token") }
-        }
+        let block = ArchiveBlock.read(Self.block, from: coder) { Array($0.readRemainingBytes()) }
         let archive = ArchiveReader(coder)
         guard let bytes = block ?? archive.data("ChangeTokenData"), archive.isIntact else { return nil }
         self.bytes = bytes

@@ -131,7 +131,7 @@ extension ByteReader {
         ByteReader(bytes, in: try readRange(count: count, what))
     }
 
-    mutating func readRemainingBytes() -> ArraySlice<UInt8> {
+    public mutating func readRemainingBytes() -> ArraySlice<UInt8> {
         defer { position = bytes.count }
         return ArraySlice(bytes[position...])
     }

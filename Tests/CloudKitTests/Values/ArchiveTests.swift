@@ -72,6 +72,21 @@ struct ArchiveTests {
         #expect(copy.parent == record.parent)
     }
 
+    @Test("What no archive takes is a mistake of the record that comes back (B270)", arguments: [0, 1])
+    func unarchivable(_ kind: Int) async throws {
+        let database = try CloudStore.inMemory().container(user: "anna").privateCloudDatabase
+        let record = try await database.save(CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "a")))
+        let long = String(repeating: "k", count: 5_000)
+        if kind == 0 {
+            record[long] = 1
+        } else {
+            record["link"] = CKRecord.Reference(recordID: CKRecord.ID(recordName: long), action: .none)
+        }
+        let copy = try again(record)
+        #expect(copy.recordID == record.recordID && copy.recordChangeTag == record.recordChangeTag)
+        #expect(await code { try await database.save(copy) } == .invalidArguments)
+    }
+
     @Test("B17: system fields leave the record's own fields out")
     func systemFields() throws {
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
