@@ -8,8 +8,19 @@ extension CKRecord {
         let fields = state.withLock { $0 }
         var parts = fields.all(isEncrypted: false).map { key, content in "\(key): \(content.text)" }
         parts += fields.all(isEncrypted: true).map { key, _ in "\(key): encrypted" }
-        return "<CKRecord: \(id)\(owner.isEmpty ? "" : " of \(owner)"), tag \(recordChangeTag ?? "none")"
+        let text =
+            "<CKRecord: \(id)\(owner.isEmpty ? "" : " of \(owner)"), tag \(recordChangeTag ?? "none")"
             + "; {\(parts.joined(separator: ", "))}>"
+        // Names that no save would take can hold breaks of lines as well.
+        return text.unicodeScalars.reduce(into: "") { line, scalar in
+            line += scalar.breaksLines ? scalar.escaped(asASCII: true) : String(scalar)
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var breaksLines: Bool {
+        [.control, .lineSeparator, .paragraphSeparator].contains(properties.generalCategory)
     }
 }
 

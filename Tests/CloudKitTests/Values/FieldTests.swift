@@ -221,6 +221,20 @@ struct FieldTests {
         #expect(String(reflecting: record) == text)
     }
 
+    @Test("A record in one line, whatever names are in it")
+    func textOfBadNames() {
+        let bad = "two\nlines"
+        let record = CKRecord(
+            recordType: bad, recordID: CKRecord.ID(recordName: bad, zoneID: CKRecordZone.ID(zoneName: bad)))
+        record[bad] = 1
+        record["link"] = CKRecord.Reference(record: record, action: .none)
+        record["file"] = CKAsset(fileURL: URL(fileURLWithPath: "/tmp/" + bad))
+        record["n"] = UInt64.max
+        record.encryptedValues[bad + "2"] = 1
+        let text = "\(record)"
+        #expect(!text.contains("\n"))
+    }
+
     @Test("Values of Objective-C's names: what programs cast to CKRecordValue")
     func castValues() {
         let title = "Groceries"
