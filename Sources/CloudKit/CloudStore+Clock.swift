@@ -37,12 +37,12 @@ extension CloudStore {
 
         public var now: Date { Date(timeIntervalSince1970: Double(time.nowMicroseconds()) / 1_000_000) }
 
-        /// Moves the clock, backwards too.
+        /// Moves the clock, backwards too; it stops at the last date that it can show.
         public func advance(by duration: Duration) {
             let (seconds, attoseconds) = duration.components
             let (whole, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000)
-            guard !overflows else { return }
-            time.advance(byMicroseconds: whole + attoseconds / 1_000_000_000_000)
+            let (step, exceeds) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000)
+            time.advance(byMicroseconds: overflows || exceeds ? (seconds < 0 ? .min : .max) : step)
         }
     }
 

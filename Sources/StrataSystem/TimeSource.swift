@@ -30,7 +30,15 @@ public final class ManualTime: TimeSource {
 
     public func nowMicroseconds() -> Int64 { microseconds.load(ordering: .sequentiallyConsistent) }
 
+    /// Stops at the ends of what the number can say.
     public func advance(byMicroseconds step: Int64) {
-        microseconds.add(step, ordering: .sequentiallyConsistent)
+        var isDone = false
+        var now = nowMicroseconds()
+        while !isDone {
+            let (sum, overflows) = now.addingReportingOverflow(step)
+            let next = overflows ? (step < 0 ? .min : .max) : sum
+            (isDone, now) = microseconds.compareExchange(
+                expected: now, desired: next, ordering: .sequentiallyConsistent)
+        }
     }
 }

@@ -94,6 +94,30 @@ struct CloudStoreTests {
         #expect(clock.now == Date(timeIntervalSince1970: 1_060))
     }
 
+    @Test("A clock that is moved too far stands at its end")
+    func endOfTime() {
+        for (step, isLater) in [(Duration.seconds(9_223_372_036_854.9), true), (.seconds(-9_223_372_036_854.9), false)]
+        {
+            let clock = CloudStore.ManualClock()
+            let start = clock.now
+            for _ in 0..<3 { clock.advance(by: step) }
+            #expect((clock.now > start) == isLater)
+        }
+        let clock = CloudStore.ManualClock()
+        clock.advance(by: .seconds(Int64.max))
+        #expect(clock.now > Date(timeIntervalSinceReferenceDate: 0))
+    }
+
+    @Test("A user or device whose name no log takes is refused, not fatal")
+    func longNames() async throws {
+        let long = String(repeating: "a", count: 100_000)
+        for actor in [(long, "phone"), ("anna", long)] {
+            let container = try CloudStore.inMemory().container(user: actor.0, device: actor.1)
+            let failure = await code { try await container.privateCloudDatabase.save(CKRecord(recordType: "Note")) }
+            #expect(failure == .limitExceeded || failure == .invalidArguments)
+        }
+    }
+
     @Test("An option that would have no effect is refused, and a URL that is no file's")
     func refusedOptions() async throws {
         var options = CloudStore.Options.service
