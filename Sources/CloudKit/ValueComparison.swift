@@ -80,8 +80,10 @@ struct ValueComparison {
     /// An expression that is none matches nothing.
     private func matchesExpression(_ text: String, _ pattern: String) -> Bool {
         let isInsensitive = options.contains(.caseInsensitive)
-        let expression = try? NSRegularExpression(
-            pattern: "\\A(?:\(pattern))\\z", options: isInsensitive ? .caseInsensitive : [])
+        let options: NSRegularExpression.Options = isInsensitive ? .caseInsensitive : []
+        // By itself first: between the anchors a parenthesis too many would find another to close.
+        guard (try? NSRegularExpression(pattern: pattern, options: options)) != nil else { return false }
+        let expression = try? NSRegularExpression(pattern: "\\A(?:\(pattern))\\z", options: options)
         return expression?.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
     }
 

@@ -36,7 +36,8 @@ struct PredicateEvaluationTests {
 
     static let failing = [
         "price = 13", "price = 'x'", "missing != 1", "missing < 1", "title CONTAINS 'red'", "city CONTAINS[c] 'zuri'",
-        "title LIKE 'red'", "title MATCHES '('", "title MATCHES 'Red'", "ANY missing = 1", "ALL tags = 'new'",
+        "title LIKE 'red'", "title MATCHES '('", "title MATCHES 'Red'", "title MATCHES 'The)|(?:x'", "ANY missing = 1",
+        "ALL tags = 'new'",
         "NONE tags = 'new'", "title = nil", "self CONTAINS 'the'",
         "distanceToLocation:fromLocation:(place, missing) < 5",
         "distanceToLocation:fromLocation:(place, CAST({0, 0}, 'CLLocation')) < 5000", "price / 0 = 1", "FALSEPREDICATE",
