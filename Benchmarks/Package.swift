@@ -10,7 +10,10 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .executableTarget(
             name: "strata-bench",
-            dependencies: ["CLMDB", "CSQLite", .product(name: "StrataEngine", package: "strata")]),
+            dependencies: [
+                "CLMDB", "CSQLite", .product(name: "StrataEngine", package: "strata"),
+                .product(name: "CloudKit", package: "strata"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

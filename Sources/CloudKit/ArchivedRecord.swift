@@ -105,8 +105,8 @@ extension CKRecord {
         record.encryptedKeys = kept.encryptedKeys
         var fields = RecordFields(
             record.changeTag == nil ? .new : .archived(record), in: id.zoneID, isPartial: kept.isPartial)
-        for (key, content) in kept.edits {
-            fields.edits[key] = .init(content: content, isEncrypted: kept.encryptedKeys.contains(key))
+        for (key, content) in kept.edits.sorted(by: { $0.key < $1.key }) {
+            fields.edits.set(content, forKey: key, isEncrypted: kept.encryptedKeys.contains(key))
         }
         if kept.changesParent { fields.parent = record.parent.map { .set($0) } ?? .removed }
         return fields

@@ -9,11 +9,14 @@ extension CKRecord {
 
     /// Keeps a copy of a value; nil removes it.
     public func setObject(_ object: (any __CKRecordObjCValue)?, forKey key: FieldKey) {
+        _setContent(object?._fieldContent, forKey: key)
+    }
+
+    public func _setContent(_ content: _FieldContent?, forKey key: FieldKey) {
         if key == SystemFieldKey.parent {
-            setParentValue(object)
+            setParentValue(content?.content)
         } else {
-            let content = object?._fieldContent.content
-            state.withLock { $0.set(content, forKey: key, isEncrypted: false) }
+            state.withLock { $0.set(content?.content, forKey: key, isEncrypted: false) }
         }
     }
 
@@ -66,8 +69,7 @@ extension CKRecord {
         }
     }
 
-    private func setParentValue(_ object: (any __CKRecordObjCValue)?) {
-        let content = object?._fieldContent.content
+    private func setParentValue(_ content: FieldContent?) {
         if case .reference(let reference)? = content {
             parent = reference
         } else if let content {

@@ -22,18 +22,23 @@ extension CKRecord {
             let target = parent.recordID.model(for: me)
             save.parent = .set(RecordKey(zone: names.ordinal(of: target.zone), name: target.name))
         }
-        var contents = fields.edits.mapValues(\.content)
-        if policy == .allKeys {
-            contents.merge(fields.originals(isEncrypted: false)) { edited, _ in edited }
-        }
-        for (key, edit) in fields.edits where edit.isEncrypted {
-            throw mistake("Encrypted values cannot be saved yet.", key: key)
-        }
-        for (key, content) in contents.sorted(by: { $0.key < $1.key }) {
+        save.fields.reserveCapacity(fields.edits.underestimatedCount)
+        var isSorted = true
+        func add(_ key: String, _ content: FieldContent?) throws {
             let value = try content.map { try self.value($0, key: key, names: &names, me: me) }
-            save.fields.append(FieldChange(names.ordinal(ofKey: key), value))
+            let change = FieldChange(names.ordinal(ofKey: key), value)
+            if let last = save.fields.last, last.field > change.field { isSorted = false }
+            save.fields.append(change)
         }
-        save.fields.sort { $0.field < $1.field }
+        for (key, edit) in fields.edits {
+            if edit.isEncrypted { throw mistake("Encrypted values cannot be saved yet.", key: key) }
+            try add(key, edit.content)
+        }
+        if policy == .allKeys {
+            let rest = fields.originals(isEncrypted: false).filter { fields.edits[$0.key] == nil }
+            for (key, content) in rest.sorted(by: { $0.key < $1.key }) { try add(key, content) }
+        }
+        if !isSorted { save.fields.sort { $0.field < $1.field } }
         return save
     }
 

@@ -7,6 +7,8 @@ public protocol CKRecordKeyValueSetting: NSObjectProtocol {
     // Disfavoured: without Objective-C `as? Int` on what it gives would draw a warning.
     @_disfavoredOverload
     subscript(key: CKRecord.FieldKey) -> (any __CKRecordObjCValue)? { get set }
+    /// What a subscript sets. Of no use outside the module; it is here so that a value needs no box on its way.
+    func _setContent(_ content: _FieldContent?, forKey key: CKRecord.FieldKey)
     /// The keys that have values.
     func allKeys() -> [CKRecord.FieldKey]
     /// The keys that were set or removed since the record was fetched.
@@ -14,16 +16,20 @@ public protocol CKRecordKeyValueSetting: NSObjectProtocol {
 }
 
 extension CKRecordKeyValueSetting {
+    public func _setContent(_ content: _FieldContent?, forKey key: CKRecord.FieldKey) {
+        setObject(content.map { KeptValue($0) }, forKey: key)
+    }
+
     /// The value as the type that is asked for; nil if there is none, or another.
     public subscript<T: CKRecordValueProtocol>(key: CKRecord.FieldKey) -> T? {
         get { object(forKey: key) as? T }
-        set { setObject(newValue.map { KeptValue($0._fieldContent) }, forKey: key) }
+        set { _setContent(newValue?._fieldContent, forKey: key) }
     }
 
     /// The value; nil removes it.
     public subscript(key: CKRecord.FieldKey) -> (any CKRecordValueProtocol)? {
         get { object(forKey: key) as? any CKRecordValueProtocol }
-        set { setObject(newValue.map { KeptValue($0._fieldContent) }, forKey: key) }
+        set { _setContent(newValue?._fieldContent, forKey: key) }
     }
 }
 

@@ -10,18 +10,11 @@ struct RecordFields: Sendable {
         case archived(ArchivedRecord)
     }
 
-    /// What the caller did with a key.
-    struct Edit: Sendable {
-        /// Nil: removed.
-        var content: FieldContent?
-        var isEncrypted: Bool
-    }
-
     let origin: Origin
     /// Whether the store may have keys that were not fetched.
     let isPartial: Bool
     let zone: CKRecordZoneID
-    var edits: [String: Edit] = [:]
+    var edits = FieldEdits()
     /// Nil: as it was.
     var parent: LinkEdit?
 
@@ -77,16 +70,16 @@ struct RecordFields: Sendable {
     }
 
     func changedKeys(isEncrypted: Bool) -> [String] {
-        edits.lazy.filter { $0.value.isEncrypted == isEncrypted }.map(\.key).sorted()
+        edits.filter { $0.edit.isEncrypted == isEncrypted }.map(\.key).sorted()
     }
 
     // MARK: Writing
 
     mutating func set(_ content: FieldContent?, forKey key: String, isEncrypted: Bool) {
         if content == nil, !mayBeStored(key, isEncrypted: isEncrypted) {
-            if edits[key]?.isEncrypted == isEncrypted { edits[key] = nil }
+            if edits[key]?.isEncrypted == isEncrypted { edits.remove(key) }
         } else {
-            edits[key] = Edit(content: content, isEncrypted: isEncrypted)
+            edits.set(content, forKey: key, isEncrypted: isEncrypted)
         }
     }
 
