@@ -48,13 +48,12 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
     /// A record as the store has it, whose fields are decoded when they are asked for.
     ///
     /// - Parameters:
-    ///   - zone: as clients see it.
+    ///   - id: as clients see it.
     ///   - me: name of the current user.
     ///   - isPartial: whether only some keys were fetched.
-    convenience init(stored record: Record, zone: CKRecordZoneID, me: String, isPartial: Bool = false) throws {
+    convenience init(stored record: Record, id: CKRecordID, me: String, isPartial: Bool = false) throws {
         self.init(
-            try record.type, CKRecordID(recordName: record.id.name, zoneID: zone),
-            RecordFields(.stored(record, me: me), in: zone, isPartial: isPartial))
+            try record.type, id, RecordFields(.stored(record, me: me), in: id.zoneID, isPartial: isPartial))
     }
 
     init(_ type: RecordType, _ id: CKRecordID, _ fields: RecordFields) {

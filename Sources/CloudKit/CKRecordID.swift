@@ -33,8 +33,19 @@ public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, CVarArg, @un
     /// For a store in which the current user's name is `me`, who may be named by it.
     func model(for me: String) -> RecordID { RecordID(recordName, zone: zoneID.model(for: me)) }
 
-    public override func isEqual(_ object: Any?) -> Bool { (object as? CKRecordID)?.model == model }
-    public override var hash: Int { model.hashValue }
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? CKRecordID else { return false }
+        return other === self
+            || recordName == other.recordName && (zoneID === other.zoneID || zoneID.model == other.zoneID.model)
+    }
+
+    public override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(recordName)
+        hasher.combine(zoneID.model.name)
+        return hasher.finalize()
+    }
+
     public override var description: String {
         "<CKRecordID: \(recordName):(\(zoneID.zoneName):\(zoneID.ownerName))>"
     }

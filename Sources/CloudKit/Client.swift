@@ -46,6 +46,11 @@ final class Client: Sendable {
         zone.ownerName == userRecordName ? CKRecordZone.ID(zoneName: zone.zoneName) : zone
     }
 
+    func canonical(_ id: CKRecord.ID) -> CKRecord.ID {
+        let zone = canonical(id.zoneID)
+        return zone === id.zoneID ? id : CKRecord.ID(recordName: id.recordName, zoneID: zone)
+    }
+
     // MARK: The account
 
     var accountStatus: CKAccountStatus {

@@ -22,9 +22,14 @@ extension DatabaseCall {
     func records(
         _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?
     ) throws -> [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] {
+        try results(Self.unique(ids), desiredKeys)
+    }
+
+    private func results(
+        _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?
+    ) throws -> [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] {
         do {
             let opened = try client.readable(scope)
-            let ids = Self.unique(ids)
             let models = ids.map { $0.model(for: client.userRecordName) }
             let results = try opened.store.fetch(models, in: database, desiredKeys: desiredKeys, as: client.actor)
             return try zip(ids, results).map { id, result in
@@ -44,7 +49,10 @@ extension DatabaseCall {
     ) throws -> [CKRecord.ID: Result<CKRecord, Error>] {
         var results: [CKRecord.ID: Result<CKRecord, Error>] = [:]
         results.reserveCapacity(ids.count)
-        for (id, result) in try records(ids, desiredKeys) { results[id] = result.mapError { $0 } }
+        // Where it makes no difference, those that are named twice are fetched twice rather than looked for.
+        let limit = try client.opened().options.limits.itemsPerRequest
+        let ids = ids.count > limit ? Self.unique(ids) : ids
+        for (id, result) in try self.results(ids, desiredKeys) { results[id] = result.mapError { $0 } }
         return results
     }
 
@@ -78,7 +86,6 @@ extension DatabaseCall {
 extension CKRecord {
     /// A record as a client's device sees it.
     convenience init(stored record: Record, id: CKRecord.ID, for client: Client, isPartial: Bool = false) throws {
-        try self.init(
-            stored: record, zone: client.canonical(id.zoneID), me: client.actor.user, isPartial: isPartial)
+        try self.init(stored: record, id: client.canonical(id), me: client.actor.user, isPartial: isPartial)
     }
 }
