@@ -44,6 +44,8 @@ extension FieldValue {
         case .string(let text): text.debugDescription
         case .int64(let number): "\(number)"
         case .double(let number): "\(number)"
+        // Foundation cannot describe what is no date.
+        case .date(let seconds) where seconds.isNaN: "no date"
         case .date(let seconds): "\(Date(timeIntervalSinceReferenceDate: seconds))"
         case .data(let bytes): "\(bytes.count) bytes"
         case .location(let location): "<\(location.latitude),\(location.longitude)>"

@@ -36,7 +36,8 @@ public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, CVarArg, @un
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKRecordID else { return false }
         return other === self
-            || recordName == other.recordName && (zoneID === other.zoneID || zoneID.model == other.zoneID.model)
+            || recordName.utf8.elementsEqual(other.recordName.utf8)
+                && (zoneID === other.zoneID || zoneID.model == other.zoneID.model)
     }
 
     public override var hash: Int {

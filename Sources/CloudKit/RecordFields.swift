@@ -76,8 +76,10 @@ struct RecordFields: Sendable {
     // MARK: Writing
 
     mutating func set(_ content: FieldContent?, forKey key: String, isEncrypted: Bool) {
+        // What was done with the key's value of the other kind stays.
+        if content == nil, let edit = edits[key], edit.isEncrypted != isEncrypted { return }
         if content == nil, !mayBeStored(key, isEncrypted: isEncrypted) {
-            if edits[key]?.isEncrypted == isEncrypted { edits.remove(key) }
+            edits.remove(key)
         } else {
             edits.set(content, forKey: key, isEncrypted: isEncrypted)
         }
@@ -87,7 +89,9 @@ struct RecordFields: Sendable {
     private func mayBeStored(_ key: String, isEncrypted: Bool) -> Bool {
         switch origin {
         case .new: false
-        case .stored, .archived: isPartial || original(key, isEncrypted: isEncrypted) != nil
+        case .stored, .archived:
+            original(key, isEncrypted: isEncrypted) != nil
+                || isPartial && original(key, isEncrypted: !isEncrypted) == nil
         }
     }
 }

@@ -116,7 +116,9 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, CVarArg, @un
     private static let earthRadius = 6_371_008.8
 
     public override var description: String {
-        "<\(coordinate.latitude),\(coordinate.longitude)> +/- \(horizontalAccuracy)m @ \(timestamp)"
+        // Foundation cannot describe what is no date.
+        let time = timestamp.timeIntervalSinceReferenceDate.isNaN ? "no date" : "\(timestamp)"
+        return "<\(coordinate.latitude),\(coordinate.longitude)> +/- \(horizontalAccuracy)m @ \(time)"
     }
 
     public override func isEqual(_ object: Any?) -> Bool {

@@ -27,6 +27,18 @@ struct NotificationTests {
         #expect(CKQueryNotification(fromRemoteNotificationDictionary: payload("met", ["sid": "s"])) == nil)
     }
 
+    @Test("Numbers that are none of the expected are no trap")
+    func wildNumbers() throws {
+        for number in [1e300, -1e300, .nan, .infinity, 0.5] {
+            for wild in [number as Any, NSNumber(value: number)] {
+                var dictionary = payload("qry", ["sid": "s", "rid": "r", "fo": wild, "dbs": wild])
+                dictionary["aps"] = ["badge": wild]
+                let note = try #require(CKQueryNotification(fromRemoteNotificationDictionary: dictionary))
+                #expect(note.databaseScope == .private && note.queryNotificationReason == .recordUpdated)
+            }
+        }
+    }
+
     @Test("B191, B193: what a query notification tells")
     func queries() throws {
         let details: [String: Any] = ["sid": "s", "rid": "r", "zid": "Notes", "fo": 1, "dbs": 2, "af": ["title": "x"]]

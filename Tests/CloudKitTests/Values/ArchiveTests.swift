@@ -119,6 +119,29 @@ struct ArchiveTests {
         }
     }
 
+    @Test("B17: a location's archive that is damaged, or of something else, gives nil, an error or another location")
+    func damagedLocations() throws {
+        let place = CLLocation(latitude: 1.5, longitude: -2)
+        let whole = try archive(place)
+        #expect(try NSKeyedUnarchiver.unarchivedObject(ofClass: CLLocation.self, from: whole) == place)
+        let foreign = try archive(CKRecord.ID(recordName: "1"))
+        #expect(throws: (any Error).self) {
+            try NSKeyedUnarchiver.unarchivedObject(ofClass: CLLocation.self, from: foreign)
+        }
+        var refused = 0
+        for index in whole.indices {
+            for mask in [0x01, 0x10, 0x80] as [UInt8] {
+                var damaged = whole
+                damaged[index] ^= mask
+                // Foundation itself ends the process at a property list with a set in it.
+                if damaged[index] & 0xF0 == 0xC0 { continue }
+                let read = try? NSKeyedUnarchiver.unarchivedObject(ofClass: CLLocation.self, from: damaged)
+                if let read { #expect("\(read)".hasPrefix("<")) } else { refused += 1 }
+            }
+        }
+        #expect(refused > 0)
+    }
+
     @Test("B17: an unarchiver that something was decoded with already is no trap")
     func laterDecoding() throws {
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)

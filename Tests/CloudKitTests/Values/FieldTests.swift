@@ -235,6 +235,35 @@ struct FieldTests {
         #expect(!text.contains("\n"))
     }
 
+    @Test("Dates that are none have a text as well")
+    func textOfNoDate() {
+        let never = Date(timeIntervalSinceReferenceDate: .nan)
+        record["at"] = never
+        #expect("\(record)".contains("at: "))
+        let place = CLLocation(
+            coordinate: CLLocationCoordinate2D(latitude: 1, longitude: 2), altitude: 0, horizontalAccuracy: 0,
+            verticalAccuracy: 0, timestamp: never)
+        #expect("\(place)".hasPrefix("<1.0,2.0>"))
+    }
+
+    @Test("Removing an encrypted value leaves the plain one of the key alone, also where not all was fetched")
+    func removedElsewhere() async throws {
+        let notes = try await NotesStore()
+        try await notes.database.save(notes.note("a", "there"))
+        let partial = try #require(
+            try await notes.database.records(for: [notes.id("a")], desiredKeys: ["text"])[notes.id("a")]?.get())
+        partial.encryptedValues["text"] = nil as String?
+        #expect(partial["text"] as? String == "there")
+        partial["text"] = "set"
+        partial["more"] = "set too"
+        for key in ["text", "more"] { partial.encryptedValues[key] = nil as String? }
+        #expect(partial["text"] as? String == "set" && partial["more"] as? String == "set too")
+        #expect(partial.changedKeys() == ["more", "text"])
+        partial["absent"] = nil as String?
+        #expect(partial.changedKeys() == ["absent", "more", "text"])
+        #expect(try await notes.database.save(partial)["text"] as? String == "set")
+    }
+
     @Test("Values of Objective-C's names: what programs cast to CKRecordValue")
     func castValues() {
         let title = "Groceries"
