@@ -65,8 +65,20 @@ struct SegmentSwitchTests {
 
     @Test("Whoever takes the spare gets it as it is, and does not wait until it is full")
     func spareInTheMaking() throws {
-        try store.open().close()
         let limitBytes = 64 << 20
+        // Where the machine is busy the thread may be done before it is asked, but not each time.
+        for _ in 0..<50 {
+            let filled = try Self.spareTaken(limitBytes)
+            #expect(filled >= 1 << 20)
+            if filled < limitBytes { return }
+        }
+        Issue.record("every spare was full")
+    }
+
+    /// How much of a spare is filled that is taken as soon as it is there.
+    private static func spareTaken(_ limitBytes: Int) throws -> Int {
+        let store = TinyStore()
+        try store.open().close()
         let keeper = try SpaceKeeper(paths: StorePaths(store.path), files: store.disk, stepBytes: 4 << 20)
         defer { keeper.stop() }
         keeper.begin(store.segment(1), filled: limitBytes, limitBytes: limitBytes, nextLimitBytes: limitBytes)
@@ -77,8 +89,8 @@ struct SegmentSwitchTests {
             tries += 1
         }
         let spare = try #require(keeper.takeSpare())
-        #expect(spare.filled >= 1 << 20 && spare.filled < limitBytes)
         spare.file.close()
+        return spare.filled
     }
 
     @Test("A commit larger than a segment has one of its own")
