@@ -11,7 +11,8 @@ let package = Package(
         .library(
             name: "StrataEngine",
             targets: [
-                "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "StrataStore",
+                "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "StrataQuery",
+                "StrataStore",
             ]),
     ],
     targets: [
@@ -23,15 +24,19 @@ let package = Package(
         .target(name: "StrataTree", dependencies: ["StrataModel", "StrataSystem"]),
         .target(name: "StrataViews", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree"]),
         .target(name: "StrataRules", dependencies: ["StrataModel", "StrataViews"]),
+        .target(name: "StrataQuery", dependencies: ["StrataModel", "StrataSystem", "StrataTree", "StrataViews"]),
         .target(
             name: "StrataStore",
-            dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules"]),
-        .target(name: "CoreLocation"),
+            dependencies: [
+                "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "StrataQuery",
+            ]),
+        .target(name: "CoreLocation", dependencies: ["StrataModel"]),
         .target(name: "CCloudKit"),
         .target(
             name: "CloudKit",
             dependencies: [
-                "StrataModel", "StrataSystem", "StrataLog", "StrataRules", "StrataStore", "CoreLocation", "CCloudKit",
+                "StrataModel", "StrataSystem", "StrataLog", "StrataRules", "StrataQuery", "StrataStore", "CoreLocation",
+                "CCloudKit",
             ]),
         .target(name: "StrataTool", dependencies: ["StrataModel", "StrataSystem", "StrataLog"]),
         .executableTarget(name: "strata", dependencies: ["StrataTool"]),
@@ -66,6 +71,7 @@ let package = Package(
         .target(name: "ReferenceModel", dependencies: ["StrataModel"], path: "Tests/ReferenceModel"),
         .testTarget(name: "ReferenceModelTests", dependencies: ["ReferenceModel", "TestSupport"]),
         .testTarget(name: "StrataRulesTests", dependencies: ["StrataRules", "TestSupport"]),
+        .testTarget(name: "StrataQueryTests", dependencies: ["StrataQuery", "TestSupport"]),
         .testTarget(
             name: "StrataStoreTests", dependencies: ["StrataStore", "ReferenceModel", "TestSupport", "store-child"]),
         // The documents' scenarios as programs have them, in both language modes: only here may the compiler warn.

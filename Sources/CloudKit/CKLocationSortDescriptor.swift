@@ -1,4 +1,5 @@
 import Foundation
+import StrataQuery
 
 /// Sorts records by how far a key's location is from a place; the nearest comes first (B140).
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import StrataModel
+import StrataQuery
 import StrataSystem
 
 /// What to look for: records of a type for which a predicate holds, in an order.

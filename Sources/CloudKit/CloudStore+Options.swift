@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import StrataQuery
 import StrataRules
 import StrataStore
 import StrataSystem
@@ -165,6 +166,10 @@ extension CloudStore.Options {
         let numbers: any CloudStore.RandomNumbers
         func next() -> UInt64 { numbers.next() }
     }
+}
+
+extension CloudStore.PredicateDialect {
+    var engine: StrataQuery.PredicateDialect { self == .cloudKit ? .cloudKit : .extended }
 }
 
 extension CloudStore.Durability {

@@ -1,4 +1,5 @@
 import StrataModel
+import StrataQuery
 
 /// Records that match, and where the next ones begin.
 struct QueryPage: Sendable {
@@ -28,7 +29,7 @@ extension DatabaseCall {
             guard let query = request.query else {
                 throw CKError(.invalidArguments, message: "The operation has neither a query nor a cursor.")
             }
-            try check(query, request.zoneID, PredicateCheck(options.predicates))
+            try check(query, request.zoneID, PredicateCheck(options.predicates.engine))
         }
         throw Self.notYet("queries")
     }

@@ -1,5 +1,6 @@
 import Foundation
 import StrataModel
+import StrataQuery
 
 /// What `NSPredicate(format:)` makes on Linux: a predicate that knows what it says.
 ///

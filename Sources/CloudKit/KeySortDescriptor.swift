@@ -1,4 +1,5 @@
 import Foundation
+import StrataQuery
 
 /// What `NSSortDescriptor(key:ascending:)` makes on Linux: a sort descriptor that knows its key. Immutable.
 final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
@@ -84,34 +85,10 @@ extension CKRecord {
     }
 }
 
-/// A value with a place among all others: none comes first, and values of different types stay apart.
-struct SortedValue: Comparable {
-    private let value: PredicateValue
-
-    init(_ value: PredicateValue?) { self.value = value ?? .null }
-
+extension SortedValue {
     func order(to other: SortedValue) -> ComparisonResult {
         if self < other { return .orderedAscending }
         return other < self ? .orderedDescending : .orderedSame
-    }
-
-    static func < (left: SortedValue, right: SortedValue) -> Bool {
-        left.value.isOrdered(before: right.value) ?? (left.rank < right.rank)
-    }
-
-    static func == (left: SortedValue, right: SortedValue) -> Bool { !(left < right) && !(right < left) }
-
-    private var rank: Int {
-        switch value {
-        case .null: 0
-        case .int64, .double: 1
-        case .date: 2
-        case .string: 3
-        case .data: 4
-        case .reference: 5
-        case .location: 6
-        case .list: 7
-        }
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import StrataQuery
 
 /// Lets `NSPredicate` have initialisers that return another class.
 public protocol FormatPredicateMaking {}

@@ -1,16 +1,7 @@
 import Foundation
+import StrataQuery
 
-/// What was passed for a placeholder of a format.
-enum PredicateArgument: Sendable {
-    case value(PredicateValue)
-    /// An object of a class that predicates do not compare.
-    case unsupported(type: String)
-
-    var value: PredicateValue? {
-        guard case .value(let value) = self else { return nil }
-        return value
-    }
-
+extension PredicateArgument {
     private static let maximumDepth = 8
 
     init(_ object: Any) { self.init(object, depth: 1) }

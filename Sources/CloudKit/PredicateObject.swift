@@ -1,4 +1,5 @@
 import Foundation
+import StrataQuery
 
 /// A record or dictionary, as a predicate sees it.
 struct PredicateObject: PredicateSubject {
@@ -25,25 +26,7 @@ struct PredicateObject: PredicateSubject {
     var searchedTexts: [String] { texts() }
 }
 
-/// A property that every record has, under either of its names (B129).
-enum SystemField: String, CaseIterable, Sendable {
-    case recordID, creationDate, modificationDate, creatorUserRecordID, lastModifiedUserRecordID, parent, share
-
-    private static let storedNames: [SystemField: String] = [
-        .recordID: "___recordID", .creationDate: "___createTime", .modificationDate: "___modTime",
-        .creatorUserRecordID: "___createdBy", .lastModifiedUserRecordID: "___modifiedBy", .parent: "___parent",
-        .share: "___share",
-    ]
-    private static let byName: [String: SystemField] = Dictionary(
-        uniqueKeysWithValues: allCases.flatMap { field in
-            [(field.rawValue, field), (storedNames[field] ?? "", field)]
-        })
-
-    init?(_ name: String) {
-        guard let field = Self.byName[name] else { return nil }
-        self = field
-    }
-
+extension SystemField {
     func value(of record: CKRecord) -> Any? {
         switch self {
         case .recordID: record.recordID

@@ -1,4 +1,5 @@
 import Foundation
+import StrataModel
 
 /// Degrees; north and east are positive.
 public typealias CLLocationDegrees = Double
@@ -103,17 +104,10 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, CVarArg, @un
 
     /// Metres along the great circle.
     public func distance(from location: CLLocation) -> CLLocationDistance {
-        let radians = Double.pi / 180
         let (from, to) = (location.coordinate, coordinate)
-        let (north, east) = ((to.latitude - from.latitude) * radians, (to.longitude - from.longitude) * radians)
-        let chord =
-            sin(north / 2) * sin(north / 2) + cos(from.latitude * radians) * cos(to.latitude * radians)
-            * sin(east / 2) * sin(east / 2)
-        // Rounding may push the chord of antipodes past 1.
-        return 2 * Self.earthRadius * asin(min(1, chord.squareRoot()))
+        return GreatCircle.distanceMetres(
+            fromLatitude: from.latitude, longitude: from.longitude, toLatitude: to.latitude, longitude: to.longitude)
     }
-
-    private static let earthRadius = 6_371_008.8
 
     public override var description: String {
         // Foundation cannot describe what is no date.

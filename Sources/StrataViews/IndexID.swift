@@ -26,6 +26,8 @@ public struct IndexID: Hashable, Sendable, Comparable {
         case ordered = 1
         /// A row for each word of a text.
         case words
+        /// A row for each place, by the cell of the earth that it lies in.
+        case cells
     }
 
     public var type: UInt64
@@ -58,7 +60,7 @@ public struct IndexID: Hashable, Sendable, Comparable {
         let number = try reader.readByte()
         guard let form = Form(rawValue: number) else {
             throw StrataError(
-                .malformed, "An index has a form that is not known.", .init(expected: "1 or 2", found: "\(number)"))
+                .malformed, "An index has a form that is not known.", .init(expected: "1 to 3", found: "\(number)"))
         }
         self.form = form
     }

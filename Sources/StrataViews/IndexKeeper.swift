@@ -100,12 +100,9 @@ public struct IndexKeeper: Sendable {
     static func withBounds(
         of id: IndexID, _ database: UInt64, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        var key = KeyWriter()
-        key.append(number: database)
-        key.append(number: id.type)
-        key.append(number: id.subject.rawValue)
-        let lower = key.bytes + [id.form.rawValue]
-        let upper = key.bytes + [id.form.rawValue + 1]
+        let lower = IndexKey.start(database, id).bytes
+        // Not more than 255: a form is a small number.
+        let upper = lower.dropLast() + [id.form.rawValue + 1]
         try lower.withUnsafeBytes { lower in try upper.withUnsafeBytes { try body(lower, $0) } }
     }
 

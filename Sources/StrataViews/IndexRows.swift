@@ -3,19 +3,12 @@ import StrataTree
 
 /// Makes the rows that a record has in the indexes (docs/format-keys.md §6).
 struct IndexRows {
-    /// Longer texts are cut: rows that share so much are told apart by the record itself.
-    static let maximumTextBytes = 200
-
-    /// Kinds of values in the order of their rows.
-    private enum Kind: UInt8 {
-        case none = 1, number, double, date, text, reference, bytes
-    }
-
     private(set) var keys: [[UInt8]] = []
     private var database: UInt64 = 0
     private var zone: UInt64 = 0
     private var name: [UInt8] = []
 
+    /// - Parameter name: as the record's key has it.
     mutating func start(database: UInt64, zone: UInt64, name: UnsafeRawBufferPointer) {
         keys.removeAll(keepingCapacity: true)
         self.database = database
@@ -25,7 +18,7 @@ struct IndexRows {
 
     mutating func collect(_ index: IndexID, _ state: RecordStateView, _ bytes: UnsafeRawBufferPointer) throws {
         switch index.subject {
-        case .membership: add(index) { $0.append(byte: Kind.none.rawValue) }
+        case .membership: add(index, .none) { _ in }
         case .created: add(index, .number) { $0.append(int64: state.created) }
         case .modified:
             let modified = try state.header().modified
@@ -36,65 +29,58 @@ struct IndexRows {
         case .modifiedBy:
             let user = try state.header().modifiedBy
             add(index, .number) { $0.append(int64: Int64(clamping: user)) }
-        case .parent: if let parent = try state.links().parent { addReference(index, try state.key(parent)) }
+        case .parent:
+            guard let parent = try state.links().parent else { return add(index, .none) { _ in } }
+            let target = try state.key(parent)
+            add(index, .reference) { $0.append(indexed: target) }
         default:
-            guard let field = index.subject.field, let range = try state.fields().range(of: field), !range.isEmpty
-            else { return }
+            guard let field = index.subject.field else { return }
+            guard let range = try state.fields().range(of: field), !range.isEmpty else {
+                // Those without a value are found too, and come first in an order.
+                return index.form == .words ? () : add(index, .none) { _ in }
+            }
             try add(index, FieldValue(decoding: bytes, in: range))
         }
     }
 
     private mutating func add(_ index: IndexID, _ value: FieldValue) throws {
-        if index.form == .words {
-            for word in Self.words(value) { add(index, .text) { $0.append(text: word.prefix(Self.maximumTextBytes)) } }
-            return
+        switch index.form {
+        case .ordered: try addOrdered(index, value)
+        case .words:
+            for word in Self.words(value) { add(index, .text) { $0.append(indexedText: word.utf8) } }
+        case .cells:
+            guard case .location(let location) = value else { return }
+            add(index, .place) { $0.append(latitude: location.latitude, longitude: location.longitude) }
         }
+    }
+
+    private mutating func addOrdered(_ index: IndexID, _ value: FieldValue) throws {
         switch value {
         case .int64(let number): add(index, .number) { $0.append(int64: number) }
         case .double(let number): add(index, .double) { $0.append(double: number) }
         case .date(let date): add(index, .date) { $0.append(double: date) }
-        case .string(let text): add(index, .text) { $0.append(text: text.utf8.prefix(Self.maximumTextBytes)) }
-        case .data(let data): add(index, .bytes) { $0.append(text: data.prefix(Self.maximumTextBytes)) }
-        case .reference(let reference): addReference(index, reference.target)
-        case .list(let list): for element in list.elements { try add(index, element) }
-        // Places are found by other means; assets and encrypted values are not found by what they hold.
+        case .string(let text): add(index, .text) { $0.append(indexedText: text.utf8) }
+        case .data(let data): add(index, .bytes) { $0.append(indexedText: data) }
+        case .reference(let reference): add(index, .reference) { $0.append(indexed: reference.target) }
+        case .list(let list): for element in list.elements { try addOrdered(index, element) }
+        // Places are in cells; assets and encrypted values are not found by what they hold.
         case .location, .asset, .sealed: break
         }
     }
 
-    /// Runs of letters and digits, in lower case.
-    static func words(_ value: FieldValue) -> Set<[UInt8]> {
+    private static func words(_ value: FieldValue) -> Set<String> {
         switch value {
-        case .string(let text):
-            Set(text.lowercased().split { !$0.isLetter && !$0.isNumber }.map { [UInt8]($0.utf8) })
+        case .string(let text): SearchWords.words(in: text)
         case .list(let list): list.elements.reduce(into: []) { $0.formUnion(words($1)) }
         default: []
         }
     }
 
-    private mutating func addReference(_ index: IndexID, _ target: RecordKey) {
-        add(index, .reference) { key in
-            key.append(number: target.zone)
-            key.append(text: target.name.utf8.prefix(Self.maximumTextBytes))
-        }
-    }
-
-    private mutating func add(_ index: IndexID, _ kind: Kind, _ value: (inout KeyWriter) -> Void) {
-        add(index) { key in
-            key.append(byte: kind.rawValue)
-            value(&key)
-        }
-    }
-
-    private mutating func add(_ index: IndexID, _ value: (inout KeyWriter) -> Void) {
-        var key = KeyWriter()
-        key.append(number: database)
-        key.append(number: index.type)
-        key.append(number: index.subject.rawValue)
-        key.append(byte: index.form.rawValue)
+    private mutating func add(_ index: IndexID, _ kind: IndexKey.Kind, _ value: (inout KeyWriter) -> Void) {
+        var key = IndexKey.start(database, index)
+        key.append(kind: kind)
         value(&key)
-        key.append(number: zone)
-        key.append(lastText: name)
+        name.withUnsafeBytes { key.append(recordZone: zone, keyName: $0) }
         keys.append(key.bytes)
     }
 }

@@ -99,7 +99,7 @@ public struct KeyWriter: Sendable {
 public struct KeyReader {
     // Valid only inside the `withUnsafeBytes` that made it; every access below is checked against its count.
     private let bytes: UnsafeRawBufferPointer
-    private var position = 0
+    public private(set) var position = 0
 
     public init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
@@ -138,6 +138,26 @@ public struct KeyReader {
             let escaped = try readByte()
             guard (1...2).contains(escaped) else { throw malformed("01 or 02 behind 01", found: "\(escaped)") }
             text.append(escaped - 1)
+        }
+    }
+
+    public mutating func skip(_ count: Int) throws {
+        guard count <= bytes.count - position else { throw malformed("longer") }
+        position += count
+    }
+
+    /// The bytes of a text, whose end is its last byte, behind what is there.
+    static func appendText(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+        var isEscaped = false
+        for byte in text.dropLast() {
+            if isEscaped {
+                bytes.append(byte &- 1)
+                isEscaped = false
+            } else if byte == KeyWriter.escape {
+                isEscaped = true
+            } else {
+                bytes.append(byte)
+            }
         }
     }
 

@@ -118,11 +118,12 @@ struct IndexKeeperTests {
             case (_, _, .list(let list)?):
                 values = Set(
                     list.elements.compactMap { if case .int64(let number) = $0 { .number(number) } else { nil } })
+            case (_, .ordered, nil): values = [.nothing]
             default: values = []
             }
             rows += values.map { ($0, key.zone, key.name) }
         }
-        rows.sort { ($0.value, $0.zone, $0.name) < ($1.value, $1.zone, $1.name) }
+        rows.sort { ($0.value, $0.name, $0.zone) < ($1.value, $1.name, $1.zone) }
         return rows.map { "\($0.value) \($0.zone) \($0.name)" }
     }
 
@@ -135,6 +136,7 @@ struct IndexKeeperTests {
             switch (a, b) {
             case (.number(let a), .number(let b)): a < b
             case (.text(let a), .text(let b)): a.lexicographicallyPrecedes(b)
+            case (.nothing, .number), (.nothing, .text): true
             default: false
             }
         }
@@ -152,8 +154,8 @@ struct IndexKeeperTests {
                 case 5: value = .text(try reader.readText())
                 default: value = .nothing
                 }
-                let zone = try reader.readNumber()
-                rows.append("\(value) \(zone) \(String(decoding: try reader.readLastText(), as: UTF8.self))")
+                let name = String(decoding: try reader.readText(), as: UTF8.self)
+                rows.append("\(value) \(try reader.readNumber()) \(name)")
                 return true
             }
         }

@@ -1,6 +1,6 @@
 import TestSupport
 
-@testable import CloudKit
+@testable import StrataQuery
 
 /// Random trees of everything that a predicate can say.
 struct PredicateGenerator {

@@ -1,9 +1,11 @@
+import StrataModel
+
 /// What a predicate says, as an immutable tree of bounded depth.
 ///
 /// Equality is that of what is said: places in the text do not count.
-indirect enum PredicateTree: Sendable, Hashable {
+public indirect enum PredicateTree: Sendable, Hashable {
     /// Deeper trees are refused, so that walking one cannot exhaust a thread's stack.
-    static let maximumDepth = 64
+    public static let maximumDepth = 64
 
     case constant(Bool)
     case comparison(PredicateComparison)
@@ -11,7 +13,7 @@ indirect enum PredicateTree: Sendable, Hashable {
     case or([PredicateTree])
     case not(PredicateTree)
 
-    var depth: Int {
+    public var depth: Int {
         switch self {
         case .constant: 1
         case .comparison(let comparison): 1 + max(comparison.left.depth, comparison.right.depth)
@@ -22,14 +24,14 @@ indirect enum PredicateTree: Sendable, Hashable {
 }
 
 /// Two operands and what is asked of them.
-struct PredicateComparison: Sendable, Hashable {
+public struct PredicateComparison: Sendable, Hashable {
     /// How many of a list's elements must satisfy it.
-    enum Quantifier: String, Sendable {
+    public enum Quantifier: String, Sendable {
         case any = "ANY", all = "ALL", notAny = "NONE"
     }
 
     /// The raw values are what is printed.
-    enum Relation: String, Sendable, CaseIterable {
+    public enum Relation: String, Sendable, CaseIterable {
         case equal = "=="
         case notEqual = "!="
         case less = "<"
@@ -46,31 +48,19 @@ struct PredicateComparison: Sendable, Hashable {
         case tokenMatches = "TOKENMATCHES"
     }
 
-    struct Options: OptionSet, Sendable, Hashable {
-        let rawValue: UInt8
+    public typealias Options = TextFolding.Options
 
-        static let caseInsensitive = Self(rawValue: 1)
-        static let diacriticInsensitive = Self(rawValue: 2)
-        static let normalized = Self(rawValue: 4)
-        static let localeSensitive = Self(rawValue: 8)
-
-        /// The letters between brackets, in the order in which they are printed.
-        static let letters: [(option: Options, letter: Character)] = [
-            (.caseInsensitive, "c"), (.diacriticInsensitive, "d"), (.normalized, "n"), (.localeSensitive, "l"),
-        ]
-    }
-
-    var quantifier: Quantifier?
-    var left: PredicateExpression
-    var relation: Relation
-    var options: Options = []
-    var right: PredicateExpression
+    public var quantifier: Quantifier?
+    public var left: PredicateExpression
+    public var relation: Relation
+    public var options: Options = []
+    public var right: PredicateExpression
     /// Of the relation.
-    var place = TextPlace(nil)
+    public var place = TextPlace(nil)
 }
 
 /// One side of a comparison.
-indirect enum PredicateExpression: Sendable, Hashable {
+public indirect enum PredicateExpression: Sendable, Hashable {
     case value(PredicateValue)
     /// Names separated by dots.
     case keyPath(String)
@@ -80,7 +70,7 @@ indirect enum PredicateExpression: Sendable, Hashable {
     /// By Apple's selector, arithmetic too: `add:to:`.
     case function(String, [PredicateExpression])
 
-    var depth: Int {
+    public var depth: Int {
         switch self {
         case .value(let value): value.depth
         case .keyPath, .evaluatedObject, .variable: 1
@@ -89,7 +79,7 @@ indirect enum PredicateExpression: Sendable, Hashable {
     }
 
     /// The value that it has whatever the record.
-    var constant: PredicateValue? {
+    public var constant: PredicateValue? {
         switch self {
         case .value(let value): return value
         case .keyPath, .evaluatedObject, .variable, .function: return nil
@@ -101,12 +91,19 @@ indirect enum PredicateExpression: Sendable, Hashable {
 }
 
 /// A character's number in a predicate's text, from 1; nil in a tree that was not read from text.
-struct TextPlace: Sendable, Hashable {
-    let character: Int?
+public struct TextPlace: Sendable, Hashable {
+    public let character: Int?
 
-    init(_ character: Int?) { self.character = character }
+    public init(_ character: Int?) { self.character = character }
 
     // Where something was written is no part of what it says.
-    static func == (_: TextPlace, _: TextPlace) -> Bool { true }
-    func hash(into _: inout Hasher) {}
+    public static func == (_: TextPlace, _: TextPlace) -> Bool { true }
+    public func hash(into _: inout Hasher) {}
+}
+
+extension TextFolding.Options {
+    /// The letters between brackets, in the order in which they are printed.
+    static let letters: [(option: Self, letter: Character)] = [
+        (.caseInsensitive, "c"), (.diacriticInsensitive, "d"), (.normalized, "n"), (.localeSensitive, "l"),
+    ]
 }

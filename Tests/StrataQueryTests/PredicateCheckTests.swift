@@ -1,7 +1,7 @@
 import StrataModel
 import Testing
 
-@testable import CloudKit
+@testable import StrataQuery
 
 @Suite("What may be asked of a database")
 struct PredicateCheckTests {

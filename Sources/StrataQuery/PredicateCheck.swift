@@ -1,5 +1,13 @@
 import StrataModel
 
+/// Which predicates a query may have.
+public enum PredicateDialect: Sendable, Hashable {
+    /// Those that CloudKit accepts.
+    case cloudKit
+    /// All that can be evaluated.
+    case extended
+}
+
 /// Whether a predicate may be asked of a database (B122–B137). Pure: it looks at no record and no schema.
 ///
 /// ```swift
@@ -7,12 +15,12 @@ import StrataModel
 /// try PredicateCheck(.cloudKit).check(tree)  // throws: OR is refused
 /// try PredicateCheck(.extended).check(tree)
 /// ```
-struct PredicateCheck {
-    let dialect: CloudStore.PredicateDialect
+public struct PredicateCheck {
+    let dialect: PredicateDialect
 
-    init(_ dialect: CloudStore.PredicateDialect) { self.dialect = dialect }
+    public init(_ dialect: PredicateDialect) { self.dialect = dialect }
 
-    func check(_ tree: PredicateTree) throws(StrataError) {
+    public func check(_ tree: PredicateTree) throws(StrataError) {
         switch tree {
         case .constant: return
         case .comparison(let comparison): try check(comparison)

@@ -1,5 +1,5 @@
 /// A constant in a predicate, or what a record's field is compared as.
-enum PredicateValue: Sendable, Hashable {
+public enum PredicateValue: Sendable, Hashable {
     case null
     case string(String)
     case int64(Int64)
@@ -12,10 +12,16 @@ enum PredicateValue: Sendable, Hashable {
     case list([PredicateValue])
 
     /// What a reference points at: predicates do not look at its action.
-    struct Target: Sendable, Hashable {
-        var recordName: String
-        var zoneName: String
-        var ownerName: String
+    public struct Target: Sendable, Hashable {
+        public var recordName: String
+        public var zoneName: String
+        public var ownerName: String
+
+        public init(recordName: String, zoneName: String, ownerName: String) {
+            self.recordName = recordName
+            self.zoneName = zoneName
+            self.ownerName = ownerName
+        }
     }
 
     /// Levels of its text.
@@ -29,7 +35,7 @@ enum PredicateValue: Sendable, Hashable {
     }
 
     /// As the schema language names it.
-    var typeName: String {
+    public var typeName: String {
         switch self {
         case .null: "NULL"
         case .string: "STRING"
@@ -43,7 +49,7 @@ enum PredicateValue: Sendable, Hashable {
         }
     }
 
-    var number: Double? {
+    public var number: Double? {
         switch self {
         case .int64(let number): Double(number)
         case .double(let number): number

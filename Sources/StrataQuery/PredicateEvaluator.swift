@@ -1,7 +1,8 @@
 import Foundation
+import StrataModel
 
 /// What a predicate can ask of an object.
-protocol PredicateSubject {
+public protocol PredicateSubject {
     /// nil for a key without a value.
     func predicateValue(forKey key: String) -> PredicateValue?
     /// All texts that `self CONTAINS 'words'` searches.
@@ -11,12 +12,18 @@ protocol PredicateSubject {
 /// Decides in memory whether a predicate holds for an object.
 ///
 /// A comparison with a missing value, or of two that cannot be compared, does not hold; its negation then does (B129).
-struct PredicateEvaluator {
+public struct PredicateEvaluator {
     let subject: any PredicateSubject
     let variables: [String: PredicateValue]
     let now: Double
 
-    func holds(_ tree: PredicateTree) -> Bool {
+    public init(subject: any PredicateSubject, variables: [String: PredicateValue] = [:], now: Double) {
+        self.subject = subject
+        self.variables = variables
+        self.now = now
+    }
+
+    public func holds(_ tree: PredicateTree) -> Bool {
         switch tree {
         case .constant(let isTrue): isTrue
         case .comparison(let comparison): holds(comparison)
@@ -45,8 +52,8 @@ struct PredicateEvaluator {
 
     private func containsWords(_ operand: PredicateExpression) -> Bool {
         guard case .string(let text) = value(of: operand) else { return false }
-        let wanted = PredicateWords.words(in: text)
-        return subject.searchedTexts.contains { !wanted.isDisjoint(with: PredicateWords.words(in: $0)) }
+        let wanted = SearchWords.words(in: text)
+        return subject.searchedTexts.contains { !wanted.isDisjoint(with: SearchWords.words(in: $0)) }
     }
 
     func value(of expression: PredicateExpression) -> PredicateValue? {
@@ -84,13 +91,14 @@ struct PredicateEvaluator {
         guard case .location(let latitude, let longitude) = from, case .location(let north, let east) = to else {
             return nil
         }
-        let start = CLLocation(latitude: latitude, longitude: longitude)
-        return .double(start.distance(from: CLLocation(latitude: north, longitude: east)))
+        return .double(
+            GreatCircle.distanceMetres(
+                fromLatitude: latitude, longitude: longitude, toLatitude: north, longitude: east))
     }
 
     private func tokens(_ text: PredicateValue?) -> PredicateValue? {
         guard case .string(let text) = text else { return nil }
-        return .list(PredicateWords.words(in: text).sorted().map(PredicateValue.string))
+        return .list(SearchWords.words(in: text).sorted().map(PredicateValue.string))
     }
 
     private func cast(_ value: PredicateValue?, _ type: PredicateValue?) -> PredicateValue? {

@@ -1,8 +1,8 @@
 /// Writes a predicate as text that reads back as the same tree.
-struct PredicateWriter {
+public struct PredicateWriter {
     private(set) var text = ""
 
-    static func text(of tree: PredicateTree) -> String {
+    public static func text(of tree: PredicateTree) -> String {
         var writer = PredicateWriter()
         writer.append(tree)
         return writer.text

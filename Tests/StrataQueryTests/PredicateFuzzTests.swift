@@ -2,7 +2,7 @@ import StrataModel
 import TestSupport
 import Testing
 
-@testable import CloudKit
+@testable import StrataQuery
 
 @Suite("Predicates from any text and any tree")
 struct PredicateFuzzTests {

@@ -1,4 +1,5 @@
 import Foundation
+import StrataModel
 
 /// Compares two values as a predicate asks for.
 struct ValueComparison {
@@ -64,9 +65,9 @@ struct ValueComparison {
     private func matches(_ left: PredicateValue, _ right: PredicateValue) -> Bool {
         guard case .string(let pattern) = right else { return false }
         if relation == .tokenMatches {
-            let wanted = PredicateWords.words(in: pattern)
+            let wanted = SearchWords.words(in: pattern)
             let texts = (left.elements ?? [left]).compactMap(\.text)
-            return texts.contains { !wanted.isDisjoint(with: PredicateWords.words(in: $0)) }
+            return texts.contains { !wanted.isDisjoint(with: SearchWords.words(in: $0)) }
         }
         guard case .string(let text) = left else { return false }
         return switch relation {
@@ -87,7 +88,7 @@ struct ValueComparison {
         return expression?.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
     }
 
-    private func folded(_ text: String) -> String { PredicateWords.fold(text, options) }
+    private func folded(_ text: String) -> String { TextFolding.fold(text, options) }
 }
 
 /// `?` for one character and `*` for any number of them, as in LIKE.
@@ -117,7 +118,7 @@ enum Wildcards {
 }
 
 extension PredicateValue {
-    var elements: [PredicateValue]? {
+    public var elements: [PredicateValue]? {
         guard case .list(let elements) = self else { return nil }
         return elements
     }
@@ -131,8 +132,8 @@ extension PredicateValue {
     func isOrdered(before other: PredicateValue, _ options: PredicateComparison.Options = []) -> Bool? {
         switch (self, other) {
         case (.string(let left), .string(let right)):
-            PredicateWords.fold(left, options).utf8.lexicographicallyPrecedes(
-                PredicateWords.fold(right, options).utf8)
+            TextFolding.fold(left, options).utf8.lexicographicallyPrecedes(
+                TextFolding.fold(right, options).utf8)
         case (.int64(let left), .int64(let right)): left < right
         case (.int64(let left), .double(let right)): right.isNaN ? nil : left < right
         case (.double(let left), .int64(let right)): left.isNaN ? nil : left < right

@@ -188,7 +188,7 @@ extension PredicateLexer {
 
 extension StrataError {
     /// That a predicate's text is not one.
-    static func predicate(at character: Int?, expected: String, found: String) -> StrataError {
+    public static func predicate(at character: Int?, expected: String, found: String) -> StrataError {
         StrataError(
             .malformed, "the predicate's format is malformed",
             Context(position: character.map { UInt64($0) }, expected: expected, found: found))

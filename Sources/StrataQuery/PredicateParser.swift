@@ -3,7 +3,7 @@ import StrataModel
 /// Reads a predicate's format, with what was passed for its placeholders.
 ///
 /// One pass without going back: a parenthesis may hold a predicate or a value, and which of the two shows when it ends.
-struct PredicateParser {
+public struct PredicateParser {
     private enum Node {
         case predicate(PredicateTree)
         case expression(PredicateExpression)
@@ -14,7 +14,9 @@ struct PredicateParser {
     private var arguments: ArraySlice<PredicateArgument>
     private var depth = 0
 
-    static func parse(_ format: String, _ arguments: [PredicateArgument] = []) throws(StrataError) -> PredicateTree {
+    public static func parse(_ format: String, _ arguments: [PredicateArgument] = []) throws(StrataError)
+        -> PredicateTree
+    {
         var parser = try PredicateParser(format, arguments)
         let tree = try parser.predicate(parser.disjunction())
         guard parser.token.kind == .end else { throw parser.mistake(expected: "AND, OR or the end") }

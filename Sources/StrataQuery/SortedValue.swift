@@ -1,0 +1,34 @@
+/// A value with a place among all others: none comes first, values of different types stay apart, and a number that is
+/// none comes behind all numbers.
+public struct SortedValue: Comparable, Sendable {
+    public let value: PredicateValue
+
+    public init(_ value: PredicateValue?) { self.value = value ?? .null }
+
+    public static func < (left: SortedValue, right: SortedValue) -> Bool {
+        if left.rank != right.rank { return left.rank < right.rank }
+        return left.value.isOrdered(before: right.value) ?? (!left.isNaN && right.isNaN)
+    }
+
+    public static func == (left: SortedValue, right: SortedValue) -> Bool { !(left < right) && !(right < left) }
+
+    private var isNaN: Bool {
+        switch value {
+        case .double(let number), .date(let number): number.isNaN
+        default: false
+        }
+    }
+
+    private var rank: Int {
+        switch value {
+        case .null: 0
+        case .int64, .double: 1
+        case .date: 2
+        case .string: 3
+        case .data: 4
+        case .reference: 5
+        case .location: 6
+        case .list: 7
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import StrataModel
+
+/// How a row of an index is put together (docs/format-keys.md §6).
+///
+/// ```swift
+/// var lower = IndexKey.start(database, IndexID(type: note, .field(title)))
+/// lower.append(kind: .text)
+/// lower.append(indexedText: "Groceries".utf8)
+/// ```
+public enum IndexKey {
+    /// Longer texts are cut: records that share so much come in the order of their names.
+    public static let maximumTextBytes = 200
+
+    /// Kinds of values in the order of their rows.
+    public enum Kind: UInt8, Sendable {
+        case none = 1, number, double, date, text, reference, bytes, place
+    }
+
+    /// What all rows of an index in a database begin with.
+    public static func start(_ database: UInt64, _ id: IndexID) -> KeyWriter {
+        var key = KeyWriter()
+        key.append(number: database)
+        key.append(number: id.type)
+        key.append(number: id.subject.rawValue)
+        key.append(byte: id.form.rawValue)
+        return key
+    }
+}
+
+extension KeyWriter {
+    public mutating func append(kind: IndexKey.Kind) { append(byte: kind.rawValue) }
+
+    /// A text or bytes as far as rows have them.
+    public mutating func append(indexedText text: some Sequence<UInt8>) {
+        append(text: text.prefix(IndexKey.maximumTextBytes))
+    }
+
+    public mutating func append(indexed target: RecordKey) {
+        append(number: target.zone)
+        append(indexedText: target.name.utf8)
+    }
+
+    public mutating func append(latitude: Double, longitude: Double) {
+        // What is no place comes last.
+        let cell = GeoCell.number(latitude: latitude, longitude: longitude) ?? .max
+        append(int64: Int64(bitPattern: cell ^ 1 << 63))
+        append(double: latitude)
+        append(double: longitude)
+    }
+
+    /// The record that a row is of; at the end of it.
+    public mutating func append(recordZone zone: UInt64, keyName: UnsafeRawBufferPointer) {
+        append(text: keyName)
+        append(number: zone)
+    }
+}
+
+/// A row taken apart.
+public struct IndexRow {
+    // Valid only as long as the key that it was made of; every access is checked against its count.
+    private let key: UnsafeRawBufferPointer
+    /// The value behind its kind.
+    private let value: Range<Int>
+    private let nameEnd: Int
+    public let kind: IndexKey.Kind
+
+    /// - Parameter start: how many bytes the index has (``IndexKey/start(_:_:)``).
+    public init(_ key: UnsafeRawBufferPointer, behind start: Int) throws {
+        var reader = KeyReader(key)
+        try reader.skip(start)
+        let number = try reader.readByte()
+        guard let kind = IndexKey.Kind(rawValue: number) else {
+            throw StrataError(
+                .malformed, "A row of an index has a kind that is not known.",
+                .init(position: UInt64(start), expected: "1 to 8", found: "\(number)"))
+        }
+        switch kind {
+        case .none: break
+        case .number, .double, .date: try reader.skip(8)
+        case .text, .bytes: try reader.skipText()
+        case .reference:
+            _ = try reader.readNumber()
+            try reader.skipText()
+        case .place: try reader.skip(24)
+        }
+        let valueEnd = reader.position
+        try reader.skipText()
+        self.key = key
+        self.kind = kind
+        value = start + 1..<valueEnd
+        nameEnd = reader.position
+    }
+
+    /// The value with its kind: rows of the same value have the same bytes.
+    public var valueBytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: key[value.lowerBound - 1..<value.upperBound])
+    }
+
+    /// What tells records with the same value apart, in their order.
+    public var tieBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: key[value.upperBound...]) }
+
+    /// Whether the value may be longer than the row has it.
+    public var isCut: Bool {
+        switch kind {
+        // Each byte takes one or two, and the end of it one.
+        case .text, .bytes, .reference: value.count > IndexKey.maximumTextBytes
+        default: false
+        }
+    }
+
+    public var zone: UInt64 {
+        get throws {
+            var reader = KeyReader(UnsafeRawBufferPointer(rebasing: key[nameEnd...]))
+            return try reader.readNumber()
+        }
+    }
+
+    /// Of a row of the kind ``IndexKey/Kind/place``.
+    public var place: (latitude: Double, longitude: Double) {
+        get throws {
+            var reader = KeyReader(UnsafeRawBufferPointer(rebasing: key[value]))
+            try reader.skip(8)
+            return (try reader.readDouble(), try reader.readDouble())
+        }
+    }
+
+    /// Puts the record's key in place of what `bytes` has.
+    public func copyRecordKey(into bytes: inout [UInt8]) {
+        bytes.removeAll(keepingCapacity: true)
+        bytes.append(contentsOf: key[nameEnd...])
+        KeyReader.appendText(UnsafeRawBufferPointer(rebasing: key[value.upperBound..<nameEnd]), to: &bytes)
+    }
+}
