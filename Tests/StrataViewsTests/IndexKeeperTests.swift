@@ -112,8 +112,8 @@ struct IndexKeeperTests {
             case (.created, _, _): values = [.number(state.header.created)]
             case (_, .words, .string(let text)?):
                 let separators = text.lowercased().split { ", ".contains($0) }
-                let words = separators.filter { !["the", "and", "of"].contains($0) }
-                values = Set(words.map { .text(Array($0.utf8)) })
+                let words = separators.map(String.init)
+                values = Set(words.map { .text(Array($0.replacing("ü", with: "u").utf8)) })
             case (_, _, .string(let text)?): values = [.text(Array(text.utf8))]
             case (_, _, .int64(let number)?): values = [.number(number)]
             case (_, _, .list(let list)?):
