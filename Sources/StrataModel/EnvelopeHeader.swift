@@ -9,6 +9,7 @@ public struct EnvelopeHeader: Sendable, Equatable {
         public static let modifyRecords = Self(rawValue: 1)
         public static let modifyZones = Self(rawValue: 2)
         public static let modifySubscriptions = Self(rawValue: 3)
+        public static let schema = Self(rawValue: 4)
         public static let console = Self(rawValue: 6)
 
         static let names = [

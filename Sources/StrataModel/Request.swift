@@ -13,6 +13,7 @@ public struct Request: Sendable, Hashable {
         case modifyZones(ModifyZonesRequest)
         case modifySubscriptions(ModifySubscriptionsRequest)
         case administer(AdministerRequest)
+        case declareSchema(DeclareSchemaRequest)
     }
 
     public var database: DatabaseID
@@ -38,6 +39,7 @@ public struct Request: Sendable, Hashable {
         case .modifyZones: writer.append(2 as UInt8)
         case .modifySubscriptions: writer.append(3 as UInt8)
         case .administer: writer.append(4 as UInt8)
+        case .declareSchema: writer.append(5 as UInt8)
         }
         writer.append(database.scope.rawValue)
         try writer.append(name: database.owner)
@@ -47,6 +49,7 @@ public struct Request: Sendable, Hashable {
         case .modifyZones(let request): try request.encode(into: &writer)
         case .modifySubscriptions(let request): try request.encode(into: &writer)
         case .administer(let request): request.encode(into: &writer)
+        case .declareSchema(let request): try request.encode(into: &writer)
         }
     }
 
@@ -74,6 +77,7 @@ public struct Request: Sendable, Hashable {
         case 2: content = .modifyZones(try ModifyZonesRequest(from: &reader))
         case 3: content = .modifySubscriptions(try ModifySubscriptionsRequest(from: &reader))
         case 4: content = .administer(try AdministerRequest(from: &reader))
+        case 5: content = .declareSchema(try DeclareSchemaRequest(from: &reader))
         default: throw StrataError.newer("a request's kind", kind, reader)
         }
     }

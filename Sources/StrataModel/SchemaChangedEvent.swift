@@ -23,17 +23,23 @@ public struct SchemaField: Sendable, Hashable {
     }
 }
 
-/// What fields of a record type are declared as from now on; fields that are not named stay.
+/// What a record type is declared to have from now on; fields that are not named stay, and so do grants if none are.
 public struct SchemaChangedEvent: EventBody {
     public static let kind = EventKind.schemaChanged
 
     public var type: UInt64
     public var fields: [SchemaField]
+    /// What roles may do in the public database; empty: nothing is said of it.
+    public var grants: [SchemaGrant]
     public var original: Version?
 
-    public init(type: UInt64, fields: [SchemaField], original: Version? = nil) {
+    /// Optional: who does not know it reads fields all the same.
+    private static let grantsKey: UInt64 = 5
+
+    public init(type: UInt64, fields: [SchemaField], grants: [SchemaGrant] = [], original: Version? = nil) {
         self.type = type
         self.fields = fields
+        self.grants = grants
         self.original = original
     }
 
@@ -44,7 +50,7 @@ public struct SchemaChangedEvent: EventBody {
         writer.appendVarint(type)
         writer.appendVarint(UInt64(fields.count))
         for field in fields {
-            guard field.kind.element.isScalar, field.field > 0 else {
+            guard field.kind.isDeclarable, field.field > 0 else {
                 throw StrataError(
                     .invalidArgument, "A declared field has an ordinal and a kind of value.",
                     .init(found: "\(field.field), \(field.kind)"))
@@ -53,7 +59,10 @@ public struct SchemaChangedEvent: EventBody {
             writer.append(field.kind.rawValue | (field.isEncrypted ? 0x80 : 0))
             writer.append(field.indexes.rawValue)
         }
-        writer.appendFields(original: original)
+        try writer.appendMeasured { writer in
+            writer.appendField(CommonField.original, original?.packed ?? 0)
+            if !grants.isEmpty { try writer.appendField(Self.grantsKey) { try $0.append(grants: grants) } }
+        }
     }
 
     public init(from reader: inout ByteReader) throws {
@@ -73,6 +82,14 @@ public struct SchemaChangedEvent: EventBody {
                 SchemaField(
                     UInt32(field), kind, isEncrypted: byte & 0x80 != 0, indexes: .init(rawValue: indexes)))
         }
-        original = try reader.readOriginal()
+        grants = []
+        var keyed = try KeyedFields(from: &reader, "the fields of an event")
+        while var field = try keyed.next() {
+            switch field.key {
+            case CommonField.original: original = try field.version()
+            case Self.grantsKey: grants = try field.grants()
+            default: try field.skip()
+            }
+        }
     }
 }

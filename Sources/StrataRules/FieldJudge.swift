@@ -23,19 +23,7 @@ struct Binding: Hashable {
 
     /// As the schema language says it.
     var description: String {
-        let scalar =
-            switch kind.element {
-            case .string: "STRING"
-            case .int64: "INT64"
-            case .double: "DOUBLE"
-            case .date: "TIMESTAMP"
-            case .data: "BYTES"
-            case .location: "LOCATION"
-            case .reference: "REFERENCE"
-            case .asset: "ASSET"
-            default: "\(kind)"
-            }
-        return (isEncrypted ? "ENCRYPTED " : "") + (kind.isList ? "LIST<\(scalar)>" : scalar)
+        (isEncrypted ? "ENCRYPTED " : "") + kind.schemaName
     }
 
     /// Whether the key takes the value as it is.

@@ -2,7 +2,7 @@ import StrataModel
 
 /// What names may be (docs/rules.md §5).
 enum NameRules {
-    static let maximumCharacters = 255
+    static let maximumCharacters = SchemaName.maximumCharacters
 
     /// Names of records and zones: 1 to 255 characters, as Unicode scalars, without control characters.
     static func isName(_ name: String) -> Bool {
@@ -19,18 +19,6 @@ enum NameRules {
 
     static func isLength(_ name: String) -> Bool {
         !name.isEmpty && (name.utf8.count <= maximumCharacters || name.utf16.count <= maximumCharacters)
-    }
-
-    /// Record types and keys: a letter, then letters, digits and `_`.
-    static func isIdentifier(_ name: String) -> Bool {
-        guard let first = name.utf8.first, isLetter(first), name.utf8.count <= maximumCharacters else { return false }
-        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-        return name.utf8.allSatisfy { isLetter($0) || digits.contains($0) || $0 == UInt8(ascii: "_") }
-    }
-
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        let lower = byte | 0x20
-        return lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z")
     }
 }
 

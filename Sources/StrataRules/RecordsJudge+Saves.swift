@@ -13,15 +13,19 @@ extension RecordsJudge {
         saves[index].stored = stored
         let type = types[Int(save.type) - 1]
         try checkNames(save, type, stored, isOwnUserRecord)
+        try checkIsDeclared(type)
         try checkType(type, of: save, stored, isOwnUserRecord)
         guard
-            rules.may(
+            try rules.may(
                 actor, stored == nil ? .create : .change, creator: stored?.header.createdBy, isUserRecord: type.isUsers,
-                in: scene.scope)
+                grants: view.grants(of: type.ordinal), in: scene.scope)
         else {
             throw Refusal(
-                .permissionFailure, "Only who created record '\(save.record.name)' may change it.",
-                rule: type.isUsers ? "B116" : "B222")
+                .permissionFailure,
+                stored == nil
+                    ? "CREATE operation not permitted: the schema lets you make no records of type \(type.name)."
+                    : "WRITE operation not permitted: only who created record '\(save.record.name)' may change it, or "
+                        + "whom the schema lets.", rule: type.isUsers ? "B116" : "B222")
         }
         try checkVersion(save, stored)
         if context.isTraced { traceVersion(index, stored) }
@@ -56,6 +60,14 @@ extension RecordsJudge {
                 .invalidArguments,
                 "Key '\(key(change.field))' is not a letter followed by letters, digits and underscores.",
                 rule: "B7")
+        }
+    }
+
+    /// The service says it so: "Cannot create new type FavoriteTable in production schema".
+    private func checkIsDeclared(_ type: TypeState) throws {
+        guard rules.schema == .open || type.ordinal != 0 || type.isUsers else {
+            throw Refusal(
+                .invalidArguments, "Cannot create new type \(type.name) in production schema", rule: "B24")
         }
     }
 
@@ -134,6 +146,15 @@ extension RecordsJudge {
                     rule: "B21")
             }
             guard let binding = try binding(of: fields[index].field, in: Int(save.type) - 1) else {
+                // The service's words, as apps have met them.
+                guard rules.schema == .open else {
+                    throw Refusal(
+                        .invalidArguments,
+                        """
+                        Cannot create or modify field '\(key(fields[index].field))' in record \
+                        '\(types[Int(save.type) - 1].name)' in production schema
+                        """, rule: "B24")
+                }
                 // Two values in one list are of one kind; what binds the key is said behind the other checks.
                 continue
             }

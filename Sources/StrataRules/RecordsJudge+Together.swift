@@ -167,9 +167,9 @@ extension RecordsJudge {
         deletes[index].cascade = [name]
         let users = try view.ordinal(of: .recordType(UserRecord.type))
         guard
-            rules.may(
+            try rules.may(
                 actor, .delete, creator: stored.header.createdBy, isUserRecord: stored.header.type == users,
-                in: scene.scope)
+                grants: view.grants(of: stored.header.type), in: scene.scope)
         else {
             refuseDelete(
                 index,

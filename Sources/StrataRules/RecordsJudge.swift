@@ -33,7 +33,7 @@ struct RecordsJudge {
         scene = try RequestScene(request, actor, view)
         let noBindings = KeyBindings(typeCount: request.names.recordTypes.count, keyCount: request.names.keys.count)
         types = try request.names.recordTypes.map { try TypeState($0, noBindings, view) }
-        keyIsValid = request.names.keys.map { NameRules.isIdentifier($0) }
+        keyIsValid = request.names.keys.map { SchemaName.isIdentifier($0) }
         areKeysValid = !keyIsValid.contains(false)
         keyBytes = request.names.keys.map(\.utf8.count)
         trace = context.isTraced ? Trace() : nil
@@ -187,7 +187,7 @@ struct TypeState {
         self.bindings = bindings
         self.name = name
         ordinal = try view.ordinal(of: .recordType(name)) ?? 0
-        isValid = NameRules.isIdentifier(name)
+        isValid = SchemaName.isIdentifier(name)
         isUsers = isSameName(name, UserRecord.type)
     }
 }

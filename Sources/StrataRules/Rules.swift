@@ -10,10 +10,12 @@ public struct Rules: Sendable {
     public var limits: Limits
     /// Whether saving a child gives its parent a new change tag (B61).
     public var touchesParents: Bool
+    public var schema: SchemaMode
 
-    public init(limits: Limits = .service, touchesParents: Bool = true) {
+    public init(limits: Limits = .service, touchesParents: Bool = true, schema: SchemaMode = .open) {
         self.limits = limits
         self.touchesParents = touchesParents
+        self.schema = schema
     }
 
     /// Judges a request. The view is only read, and keeps what it read.
@@ -23,16 +25,7 @@ public struct Rules: Sendable {
         guard !context.actor.user.isEmpty else {
             throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: "B220")
         }
-        if case .administer = request.content {
-            guard context.actor == .service else {
-                throw Refusal(
-                    .permissionFailure, "Only the service purges zones and resets encrypted data.", rule: "B38")
-            }
-        } else if context.actor == .service {
-            throw Refusal(
-                .permissionFailure, "The service purges zones and resets encrypted data, and nothing else.",
-                rule: "B38")
-        }
+        try checkActor(request, context.actor)
         switch request.content {
         case .modifyRecords(let body):
             var judge = try RecordsJudge(self, request, body, view, context)
@@ -41,8 +34,26 @@ public struct Rules: Sendable {
             return try ZonesJudge(self, request, view, context).decide(body)
         case .administer(let body):
             return try ZonesJudge(self, request, view, context).decide(body)
+        case .declareSchema(let body):
+            var judge = SchemaJudge(request, body, view, context)
+            return try judge.decide()
         case .modifySubscriptions:
             throw Refusal(.serverRejectedRequest, "This store does not keep subscriptions yet.", rule: "§2")
+        }
+    }
+
+    private func checkActor(_ request: Request, _ actor: Actor) throws {
+        switch request.content {
+        case .administer where actor != .service:
+            throw Refusal(.permissionFailure, "Only the service purges zones and resets encrypted data.", rule: "B38")
+        case .declareSchema where actor != .service:
+            throw Refusal(.permissionFailure, "Only the service declares a schema.", rule: "§2.1")
+        case .modifyRecords where actor == .service, .modifyZones where actor == .service,
+            .modifySubscriptions where actor == .service:
+            throw Refusal(
+                .permissionFailure,
+                "The service purges zones, resets encrypted data and declares a schema, and nothing else.", rule: "B38")
+        default: break
         }
     }
 

@@ -15,6 +15,7 @@ public final class RulesView {
     public let fold: Fold
     private var ordinals: [InternedName.Name: UInt64] = [:]
     private var schemas: [UInt64: [UInt32: SchemaField]] = [:]
+    private var grants: [UInt64: [SchemaGrant]] = [:]
     /// By namespace; 0 is not known yet.
     private var nextOrdinals: [UInt64] = Array(repeating: 0, count: 7)
     /// Beyond, what was read is forgotten and read again.
@@ -28,7 +29,10 @@ public final class RulesView {
             ordinals[interned.name] = interned.ordinal
             nextOrdinals[Int(interned.name.namespace)] = interned.ordinal + 1
         }
-        for type in decision.changedTypes { schemas[type] = nil }
+        for type in decision.changedTypes {
+            schemas[type] = nil
+            grants[type] = nil
+        }
     }
 
     func ordinal(of name: InternedName.Name) throws -> UInt64? {
@@ -52,6 +56,15 @@ public final class RulesView {
         for field in try fold.fork.schema(of: type) { fields[field.field] = field }
         schemas[type] = fields
         return fields
+    }
+
+    /// What roles may do with records of a type in the public database.
+    func grants(of type: UInt64) throws -> [SchemaGrant] {
+        if let known = grants[type] { return known }
+        let declared = try fold.fork.declaration(of: type)?.grants ?? []
+        let effective = declared.isEmpty ? SchemaGrant.standard : declared
+        grants[type] = effective
+        return effective
     }
 
     /// How many UTF-8 bytes the name of a field has.

@@ -10,6 +10,7 @@ struct ItemEvents {
     private(set) var deletes: [RecordKey] = []
     private(set) var zoneSaves: [ZoneSavedEvent] = []
     private(set) var zoneDeletes: [ZoneDeletedEvent] = []
+    private(set) var schemaChanges: [SchemaChangedEvent] = []
     private(set) var clientToken: [UInt8]?
 
     init(_ envelope: Envelope, _ shape: RequestShape, offset: UInt64) throws {
@@ -27,6 +28,7 @@ struct ItemEvents {
                 if !deleted.isCascade { deletes.append(deleted.record) }
             case .zoneSaved: zoneSaves.append(try ZoneSavedEvent(decoding: event.body))
             case .zoneDeleted: zoneDeletes.append(try ZoneDeletedEvent(decoding: event.body))
+            case .schemaChanged: schemaChanges.append(try SchemaChangedEvent(decoding: event.body))
             case .clientTokenKept: clientToken = try ClientTokenEvent(decoding: event.body).token
             default: break
             }
@@ -82,6 +84,24 @@ struct ItemEvents {
             request.content = .administer(.purgeZone(request.names.ordinal(of: ZoneID(try names.text(4, first.zone)))))
         }
         return request
+    }
+}
+
+extension ItemEvents {
+    /// What changed something of a schema that was declared; the rest was so before.
+    func schemaRequest(_ names: OrdinalNames) throws -> Request {
+        var requestNames = RequestNames()
+        let declarations = try schemaChanges.map { change in
+            DeclareSchemaRequest.Declaration(
+                requestNames.ordinal(ofType: try names.text(5, change.type)),
+                fields: try change.fields.map { field in
+                    SchemaField(
+                        requestNames.ordinal(ofKey: try names.text(6, UInt64(field.field))), field.kind,
+                        isEncrypted: field.isEncrypted, indexes: field.indexes)
+                }, grants: change.grants)
+        }
+        return Request(
+            database: DatabaseID(.public), names: requestNames, .declareSchema(DeclareSchemaRequest(declarations)))
     }
 }
 

@@ -52,6 +52,7 @@ public struct RequestRebuilder {
             request = try maker.make()
         case .modifyZones: request = try events.zonesRequest(names)
         case .administer: request = try events.administerRequest(names)
+        case .declareSchema: request = try events.schemaRequest(names)
         case .modifySubscriptions: throw RequestResult.mismatch(commit.offset, "subscriptions")
         }
         return RebuiltRequest(request, actor, header, commit)

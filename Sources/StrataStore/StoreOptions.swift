@@ -12,6 +12,8 @@ public struct StoreOptions: Sendable {
     public var touchesParents: Bool
     /// Whether a record type that was never saved is an error (B142).
     public var unknownTypesAreErrors: Bool
+    /// Whether saves extend the schema (B24).
+    public var schema: SchemaMode
     /// Whether a store is made where there is none.
     public var createsStore: Bool
     public var segmentBytes: Int
@@ -20,8 +22,8 @@ public struct StoreOptions: Sendable {
 
     public init(
         containerIdentifier: String = "iCloud.local", durability: Durability = .commit, limits: Limits = .service,
-        touchesParents: Bool = true, unknownTypesAreErrors: Bool = true, createsStore: Bool = true,
-        segmentBytes: Int = 64 << 20, pages: PageStoreOptions = PageStoreOptions(),
+        touchesParents: Bool = true, unknownTypesAreErrors: Bool = true, schema: SchemaMode = .open,
+        createsStore: Bool = true, segmentBytes: Int = 64 << 20, pages: PageStoreOptions = PageStoreOptions(),
         checkpoints: Checkpointer.Policy = Checkpointer.Policy()
     ) {
         self.containerIdentifier = containerIdentifier
@@ -29,6 +31,7 @@ public struct StoreOptions: Sendable {
         self.limits = limits
         self.touchesParents = touchesParents
         self.unknownTypesAreErrors = unknownTypesAreErrors
+        self.schema = schema
         self.createsStore = createsStore
         self.segmentBytes = segmentBytes
         self.pages = pages
@@ -39,7 +42,7 @@ public struct StoreOptions: Sendable {
     public static let embedded = StoreOptions(
         limits: .embedded, touchesParents: false, unknownTypesAreErrors: false)
 
-    var rules: Rules { Rules(limits: limits, touchesParents: touchesParents) }
+    var rules: Rules { Rules(limits: limits, touchesParents: touchesParents, schema: schema) }
 
     var log: LogOptions {
         LogOptions(
@@ -54,6 +57,7 @@ public struct StoreOptions: Sendable {
         if limits != other.limits { names.append("limits") }
         if touchesParents != other.touchesParents { names.append("touchesParents") }
         if unknownTypesAreErrors != other.unknownTypesAreErrors { names.append("unknownTypesAreErrors") }
+        if schema != other.schema { names.append("schema") }
         if segmentBytes != other.segmentBytes { names.append("segmentBytes") }
         if containerIdentifier != other.containerIdentifier { names.append("containerIdentifier") }
         if pages.numbers != other.pages.numbers || pages.access != other.pages.access { names.append("pages") }

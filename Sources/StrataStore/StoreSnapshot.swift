@@ -15,10 +15,10 @@ public struct StoreSnapshot: Sendable {
     var gate: StoreGate
     /// Whether a later state will do where a page of this one is damaged.
     var acceptsNewer = false
-    private var names: NameDirectory { context.names }
+    var names: NameDirectory { context.names }
 
     /// Reads the trees, or where they are damaged the same state made again.
-    private func reading<Result>(_ body: (Snapshot) throws -> Result) throws -> Result {
+    func reading<Result>(_ body: (Snapshot) throws -> Result) throws -> Result {
         try gate.requireOpen()
         return try context.reading(trees, acceptsNewer: acceptsNewer, body)
     }

@@ -89,18 +89,25 @@ extension Fold {
             content)
     }
 
-    /// Declarations of fields that the event does not name stay.
+    /// Declarations of fields that the event does not name stay, and grants if it has none.
     private func applySchema(_ event: SchemaChangedEvent, at place: EventPlace) throws {
         let key = ViewKeys.numbers(event.type)
         var fields: [UInt32: SchemaField] = [:]
-        for field in try fork.schema(of: event.type) + event.fields { fields[field.field] = field }
+        let before = try fork.declaration(of: event.type)
+        for field in (before?.fields ?? []) + event.fields { fields[field.field] = field }
         var merged = event
+        if merged.grants.isEmpty { merged.grants = before?.grants ?? [] }
         merged.fields = fields.values.sorted { $0.field < $1.field }
         var sum: UInt128 = 0
         for field in merged.fields {
             let kind = UInt64(field.kind.rawValue) | (field.isEncrypted ? 0x80 : 0)
             let name = try records.names.hash(6, UInt64(field.field), in: fork)
             sum &+= DigestHash.hash(name, words: [kind, UInt64(field.indexes.rawValue)])
+        }
+        for grant in merged.grants {
+            // A role has no ordinal, so that its text is hashed like that of a name in no namespace.
+            let role = DigestHash.hash(0, text: grant.role)
+            sum &+= DigestHash.hash(role, words: [UInt64(grant.permissions.rawValue)])
         }
         let seed = Self.seed(ViewTree.schema, try records.names.hash(5, event.type, in: fork))
         let content = DigestHash.hash(seed, words: [sum.low, sum.high])

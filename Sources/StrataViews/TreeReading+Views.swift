@@ -101,13 +101,16 @@ extension TreeReading {
     }
 
     /// The fields that a record type has.
-    public func schema(of type: UInt64) throws -> [SchemaField] {
+    public func schema(of type: UInt64) throws -> [SchemaField] { try declaration(of: type)?.fields ?? [] }
+
+    /// All that has been declared of a record type; nil if nothing has.
+    public func declaration(of type: UInt64) throws -> SchemaChangedEvent? {
         try ViewKeys.numbers(type).withUnsafeBytes { key in
             try get(ViewTree.schema, key) { row in
                 var reader = ByteReader(row, at: RowLayout.body)
-                return try SchemaChangedEvent(from: &reader).fields
+                return try SchemaChangedEvent(from: &reader)
             }
-        } ?? []
+        }
     }
 
     /// The token that a device sent last for a zone, and the event that kept it.

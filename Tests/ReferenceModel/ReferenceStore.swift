@@ -48,7 +48,7 @@ public struct ReferenceStore: Sendable {
         case .modifyRecords(let content): return try modifyRecords(content, request.names, asker, time)
         case .modifyZones(let content): return try modifyZones(content, request.names, asker, time)
         case .administer(let content): return try administer(content, request.names, asker)
-        case .modifySubscriptions: throw Refusal(.internalError, "subscriptions are not modelled")
+        case .modifySubscriptions, .declareSchema: throw Refusal(.internalError, "it is not modelled")
         }
     }
 
@@ -102,6 +102,9 @@ struct Asker {
 
 extension Request.Content {
     var isOfService: Bool {
-        if case .administer = self { true } else { false }
+        switch self {
+        case .administer, .declareSchema: true
+        case .modifyRecords, .modifyZones, .modifySubscriptions: false
+        }
     }
 }

@@ -22,7 +22,7 @@ struct EventBodyTests {
         #expect(isSame, "\(kind)")
     }
 
-    @Test("Requests have the bytes of the format and come back", arguments: [0, 1, 2])
+    @Test("Requests have the bytes of the format and come back", arguments: EventSamples.requests.indices)
     func goldenRequests(index: Int) throws {
         let (request, bytes) = EventSamples.requests[index]
         #expect(hexText(try request.encoded()) == bytes.filter { !$0.isWhitespace })

@@ -38,6 +38,12 @@ enum EventSamples {
                         SchemaField(300, FieldKind.int64.list, isEncrypted: true),
                     ]), "02 02 01 01 05 ac02 c2 00 00"
             ),
+            (
+                SchemaChangedEvent(
+                    type: 2, fields: [],
+                    grants: [SchemaGrant("_world", .read), SchemaGrant("Editors", [.create, .write])], original: life),
+                "02 00 1a 0204 81808002 0512 02 01 06 5f776f726c64 06 07 456469746f7273"
+            ),
             (UserChangedEvent(user: 1, status: .couldNotDetermine), "01 00"),
             (UserChangedEvent(user: 1, quota: 300, original: life), "01 0d 0204 81808002 040101 0602 ac02"),
             (DeviceSeenEvent(device: 2), "02 00"),
@@ -106,6 +112,18 @@ enum EventSamples {
                     .modifySubscriptions(
                         ModifySubscriptionsRequest(saves: [Subscription("s", .recordZone, zone: 1)], deletes: ["t"]))),
                 "01 03 01 00 00 00 00 01 06 0173 02 040101 01 0174"
+            ),
+            (
+                SchemaDefinition(recordTypes: [
+                    .init(
+                        "Note",
+                        fields: [
+                            .init("title", .string, indexes: [.queryable, .searchable]),
+                            .init("secret", FieldKind.string.list, isEncrypted: true),
+                        ], grants: [SchemaGrant("_icloud", .all)])
+                ]).request,
+                "01 05 01 00 00 01 044e6f7465 02 057469746c65 06736563726574 00 01 01 02 010105 02c100"
+                    + "01 07 075f69636c6f7564 00"
             ),
         ]
     }

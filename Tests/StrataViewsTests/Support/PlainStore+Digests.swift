@@ -106,6 +106,10 @@ extension PlainStore {
                     plainBytes(kind) + plainBytes(UInt64(field.indexes.rawValue)),
                     seed: nameHash(6, UInt64(field.field)))
             }
+            for grant in row.value.grants {
+                let role = PlainHash.hash(Array(grant.role.utf8))
+                sum &+= PlainHash.hash(plainBytes(UInt64(grant.permissions.rawValue)), seed: role)
+            }
             return PlainHash.hash(plainBytes(sum), seed: seed)
         }
     }

@@ -136,6 +136,8 @@ struct PlainStore {
         for field in schema[event.type]?.value.fields ?? [] { fields[field.field] = field }
         for field in event.fields { fields[field.field] = field }
         let all = fields.values.sorted { $0.field < $1.field }
-        schema[event.type] = Row(version: version, value: SchemaChangedEvent(type: event.type, fields: all))
+        let grants = event.grants.isEmpty ? schema[event.type]?.value.grants ?? [] : event.grants
+        schema[event.type] = Row(
+            version: version, value: SchemaChangedEvent(type: event.type, fields: all, grants: grants))
     }
 }

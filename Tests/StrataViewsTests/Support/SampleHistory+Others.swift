@@ -73,7 +73,9 @@ extension SampleHistory {
         }
         // In any order: nothing says that declarations are sorted.
         let sorted = fields.values.sorted { $0.field < $1.field }
-        _ = append(try SchemaChangedEvent(type: type, fields: chance(50) ? sorted : sorted.reversed()).event())
+        let grants = chance(30) ? [SchemaGrant("_icloud", .write), SchemaGrant("Editors", [.create, .write])] : []
+        _ = append(
+            try SchemaChangedEvent(type: type, fields: chance(50) ? sorted : sorted.reversed(), grants: grants).event())
     }
 
     private mutating func appendSubscription(of user: Int) throws {

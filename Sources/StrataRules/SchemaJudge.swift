@@ -1,0 +1,208 @@
+import StrataModel
+import StrataViews
+
+/// Judges a request that declares a schema (docs/rules.md §10): all of it, or nothing.
+struct SchemaJudge {
+    private let request: Request
+    private let body: DeclareSchemaRequest
+    private let view: RulesView
+    private let context: RequestContext
+    private var names: NameWriter
+
+    /// What becomes of a record type; ordinals of fields are the request's own.
+    private struct Change {
+        var type: UInt64
+        var fields: [SchemaField] = []
+        var grants: [SchemaGrant] = []
+        var isNew = false
+
+        var isEmpty: Bool { fields.isEmpty && grants.isEmpty && !isNew }
+    }
+
+    init(_ request: Request, _ body: DeclareSchemaRequest, _ view: RulesView, _ context: RequestContext) {
+        self.request = request
+        self.body = body
+        self.view = view
+        self.context = context
+        names = NameWriter(view)
+    }
+
+    mutating func decide() throws -> Decision {
+        var types = Set<UInt64>()
+        var changes: [Change] = []
+        guard body.declarations.count <= FieldTable.maximumCount else {
+            throw Refusal(
+                .limitExceeded, "A schema has at most \(FieldTable.maximumCount) record types.", rule: "§10.1")
+        }
+        for declaration in body.declarations {
+            let type = try checkedType(declaration)
+            guard types.insert(declaration.type).inserted else {
+                throw Refusal(.invalidArguments, "Record type '\(type)' is declared twice.", rule: "§10.1")
+            }
+            let change = try change(declaration, type)
+            if !change.isEmpty { changes.append(change) }
+        }
+        let trace = context.isTraced ? Trace() : nil
+        guard !changes.isEmpty else { return Decision(.nothing, RequestResult(), trace: trace) }
+        do { return try commit(changes, trace) } catch let error as StrataError where error.code == .tooLarge {
+            throw Refusal(
+                .limitExceeded, "What the schema changes is more than a commit has room for: \(error)", rule: "§9")
+        }
+    }
+
+    // MARK: Judging
+
+    private func checkedType(_ declaration: DeclareSchemaRequest.Declaration) throws -> String {
+        guard let type = request.names.recordType(declaration.type) else {
+            throw Refusal(
+                .invalidArguments, "The request names type \(declaration.type) and has no such name.", rule: "§2.3")
+        }
+        guard SchemaName.isIdentifier(type) else {
+            throw Refusal(
+                .invalidArguments,
+                "Record type '\(type)' is not a letter followed by letters, digits and underscores.", rule: "B6")
+        }
+        return type
+    }
+
+    private func change(_ declaration: DeclareSchemaRequest.Declaration, _ type: String) throws -> Change {
+        let ordinal = try view.ordinal(of: .recordType(type))
+        if body.onlyAddsIndexes, ordinal == nil {
+            throw Refusal(.unknownItem, "Did not find record type: \(type)", rule: "B142")
+        }
+        let known = try ordinal.map { try view.schema(of: $0) } ?? [:]
+        var change = Change(type: declaration.type)
+        var keys = Set<UInt32>()
+        var newCount = 0
+        for field in declaration.fields {
+            guard let key = request.names.key(field.field) else {
+                throw Refusal(
+                    .invalidArguments, "The request names key \(field.field) and has no such name.", rule: "§2.3")
+            }
+            guard keys.insert(field.field).inserted else {
+                throw Refusal(.invalidArguments, "Field '\(key)' of \(type) is declared twice.", rule: "§10.2")
+            }
+            let stored = try view.ordinal(of: .field(key)).flatMap { known[UInt32($0)] }
+            guard let declared = try declared(field, key, type, stored) else { continue }
+            if stored == nil { newCount += 1 }
+            change.fields.append(declared)
+        }
+        guard known.count + newCount <= FieldTable.maximumCount else {
+            throw Refusal(
+                .limitExceeded, "Type \(type) would have more than \(FieldTable.maximumCount) keys.", rule: "§5.7")
+        }
+        change.grants = try changedGrants(declaration, type, ordinal)
+        change.isNew = ordinal == nil
+        return change
+    }
+
+    /// What is written of a field; nil if it is so already.
+    private func declared(
+        _ field: SchemaField, _ key: String, _ type: String, _ stored: SchemaField?
+    ) throws -> SchemaField? {
+        var field = field
+        let systemKind = SchemaName.systemKind(of: key)
+        guard systemKind != nil || SchemaName.isIdentifier(key) else {
+            throw Refusal(
+                .invalidArguments,
+                "Key '\(key)' of \(type) is not a letter followed by letters, digits and underscores.", rule: "B7")
+        }
+        if body.onlyAddsIndexes {
+            guard let kind = stored?.kind ?? systemKind else {
+                throw Refusal(
+                    .invalidArguments, "Field '\(key)' of \(type) is not known, and so it cannot be indexed.",
+                    rule: "§10.2")
+            }
+            field.kind = kind
+            field.isEncrypted = stored?.isEncrypted ?? false
+            field.indexes.formUnion(stored?.indexes ?? [])
+        }
+        try checkKind(field, key, type, stored?.kind ?? systemKind, isEncrypted: stored?.isEncrypted ?? false)
+        try checkIndexes(field, key, type)
+        if let stored { return field.isDeclared(as: stored) ? nil : field }
+        // A system field without an index is there without being declared.
+        return systemKind != nil && field.indexes.isEmpty ? nil : field
+    }
+
+    /// - Parameter bound: what the key takes now; nil if that is open.
+    private func checkKind(
+        _ field: SchemaField, _ key: String, _ type: String, _ bound: FieldKind?, isEncrypted: Bool
+    ) throws {
+        let canBeEncrypted = !field.isEncrypted || ![.reference, .asset].contains(field.kind.element)
+        guard field.kind.isDeclarable, canBeEncrypted else {
+            throw Refusal(
+                .invalidArguments, "Field '\(key)' of \(type) cannot be \(Binding(field).description).", rule: "§10.3")
+        }
+        guard let bound else { return }
+        // A save does not say what is inside a seal, so that the schema may say it later.
+        if isEncrypted, field.isEncrypted, bound == .data { return }
+        guard field.kind == bound, field.isEncrypted == isEncrypted else {
+            let known = Binding(SchemaField(field.field, bound, isEncrypted: isEncrypted)).description
+            throw Refusal(
+                .invalidArguments,
+                "Field '\(key)' of type \(type) is \(known), and cannot become \(Binding(field).description).",
+                rule: "B23")
+        }
+    }
+
+    private func checkIndexes(_ field: SchemaField, _ key: String, _ type: String) throws {
+        let possible = field.kind.possibleIndexes(isEncrypted: field.isEncrypted)
+        let others = field.indexes.subtracting(possible)
+        guard others.isEmpty else {
+            let isKnown = !others.schemaNames.isEmpty
+            throw Refusal(
+                .invalidArguments,
+                """
+                Field '\(key)' of type \(type) is \(Binding(field).description), which cannot be \
+                \(isKnown ? others.schemaNames : "indexed in a way that has the number \(others.rawValue)").
+                """, rule: "§10.4")
+        }
+    }
+
+    /// Empty if they are so already, or nothing is said of them.
+    private func changedGrants(
+        _ declaration: DeclareSchemaRequest.Declaration, _ type: String, _ ordinal: UInt64?
+    ) throws -> [SchemaGrant] {
+        for grant in declaration.grants where !SchemaName.isRole(grant.role) {
+            throw Refusal(
+                .invalidArguments, "Type \(type) grants something to '\(grant.role)', which is no name of a role.",
+                rule: "§10.5")
+        }
+        let grants = SchemaGrant.merged(declaration.grants)
+        let stored = try ordinal.map { try view.grants(of: $0) } ?? SchemaGrant.standard
+        return grants.isEmpty || grants == stored ? [] : grants
+    }
+
+    // MARK: Writing
+
+    private mutating func commit(_ changes: [Change], _ trace: Trace?) throws -> Decision {
+        var events: [SchemaChangedEvent] = []
+        for change in changes {
+            let type = try names.ordinal(of: .recordType(request.names.recordType(change.type) ?? ""))
+            var fields = change.fields
+            for index in fields.indices {
+                let name = InternedName.Name.field(request.names.key(fields[index].field) ?? "")
+                fields[index].field = UInt32(try names.ordinal(of: name))
+            }
+            fields.sort { $0.field < $1.field }
+            events.append(SchemaChangedEvent(type: type, fields: fields, grants: change.grants))
+        }
+        var commit = CommitBuilder()
+        for name in names.new { try commit.append(name) }
+        let shape = RequestShape(.declareSchema, firstItemEvent: commit.count, saveCount: 0, deleteCount: 0)
+        for event in events { try commit.append(event) }
+        let header = try context.header(.schema, user: 0, device: 0, shape)
+        var decision = Decision(.commit(commit.payload(header)), RequestResult(), trace: trace)
+        decision.names = names.new
+        decision.changedTypes = events.map(\.type)
+        decision.eventCount = Int(commit.count)
+        return decision
+    }
+}
+
+extension SchemaField {
+    /// Whether it says what another one does, whose ordinal may be of another table.
+    fileprivate func isDeclared(as other: SchemaField) -> Bool {
+        kind == other.kind && isEncrypted == other.isEncrypted && indexes == other.indexes
+    }
+}

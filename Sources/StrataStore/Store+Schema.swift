@@ -1,0 +1,100 @@
+import StrataModel
+import StrataRules
+import StrataTree
+import StrataViews
+
+extension Store {
+    /// Declares record types: their fields with kinds and indexes, and grants. What the schema does not name stays, and
+    /// a schema that changes nothing makes no commit (docs/rules.md §10).
+    ///
+    /// - Throws: ``Refusal`` if it does not fit what is there, or itself.
+    public func declareSchema(_ schema: SchemaDefinition) throws {
+        try modify(schema.request, as: .service)
+    }
+
+    /// As the other `declareSchema`, suspending instead of blocking.
+    public func declareSchema(_ schema: SchemaDefinition) async throws {
+        try await modify(schema.request, as: .service)
+    }
+
+    /// What ``declareSchema(_:)-(SchemaDefinition)`` would throw, with nothing written.
+    public func validateSchema(_ schema: SchemaDefinition) throws {
+        let snapshot = snapshot()
+        let context = RequestContext(actor: .service, time: 0)
+        try snapshot.reading { trees in
+            _ = try options.rules.decide(schema.request, RulesView(Fold(Fork(on: trees))), context)
+        }
+    }
+
+    /// The schema of the newest state.
+    public func schema() throws -> SchemaDefinition {
+        var newest = snapshot()
+        newest.acceptsNewer = true
+        return try newest.schema()
+    }
+
+    /// Adds indexes to those that fields have, whoever asks; nothing is written where all are there. System fields are
+    /// named as the schema language does (`___createTime`).
+    ///
+    /// - Throws: ``Refusal`` for types and fields that nobody has saved or declared, for indexes that a field cannot
+    ///   have, and where the schema is enforced.
+    public func declareIndexes(type: String, fields: [(name: String, indexes: SchemaField.Indexes)]) throws {
+        try modify(try indexRequest(type, fields), as: .service)
+    }
+
+    /// As the other `declareIndexes`, suspending instead of blocking.
+    public func declareIndexes(type: String, fields: [(name: String, indexes: SchemaField.Indexes)]) async throws {
+        try await modify(try indexRequest(type, fields), as: .service)
+    }
+
+    private func indexRequest(
+        _ type: String, _ fields: [(name: String, indexes: SchemaField.Indexes)]
+    ) throws -> Request {
+        guard options.schema == .open else {
+            throw Refusal(
+                .invalidArguments, "The schema is enforced: indexes of type \(type) are declared by whoever keeps it.",
+                rule: "B24")
+        }
+        var names = RequestNames()
+        let declaration = DeclareSchemaRequest.Declaration(
+            names.ordinal(ofType: type),
+            fields: fields.map { field in
+                SchemaField(names.ordinal(ofKey: field.name), FieldKind(rawValue: 0), indexes: field.indexes)
+            })
+        return Request(
+            database: DatabaseID(.public), names: names,
+            .declareSchema(DeclareSchemaRequest([declaration], onlyAddsIndexes: true)))
+    }
+}
+
+extension StoreSnapshot {
+    /// All record types that have been saved or declared, with their fields, system fields among them, and grants.
+    public func schema() throws -> SchemaDefinition {
+        try reading { trees in
+            var schema = SchemaDefinition()
+            let count = try trees.nameCount(InternedName.Name.recordType("").namespace)
+            for ordinal in 0..<count { schema.recordTypes.append(try recordType(ordinal + 1, trees)) }
+            let roles = Set(schema.recordTypes.flatMap(\.grants).map(\.role))
+            schema.roles = roles.filter { !SchemaName.systemRoles.contains($0) }.sorted()
+            return schema.sorted
+        }
+    }
+
+    private func recordType(_ ordinal: UInt64, _ trees: Snapshot) throws -> SchemaDefinition.RecordType {
+        let declared = try trees.declaration(of: ordinal)
+        var type = SchemaDefinition.RecordType(
+            try names.text(5, ordinal, in: trees), grants: declared?.grants ?? [])
+        if type.grants.isEmpty { type.grants = SchemaGrant.standard }
+        for field in declared?.fields ?? [] {
+            type.fields.append(
+                SchemaDefinition.Field(
+                    try names.text(6, UInt64(field.field), in: trees), field.kind, isEncrypted: field.isEncrypted,
+                    indexes: field.indexes))
+        }
+        let known = Set(type.fields.map(\.name))
+        for field in SchemaName.exportedSystemFields where !known.contains(field.name) {
+            type.fields.append(SchemaDefinition.Field(field.name, field.kind))
+        }
+        return type
+    }
+}
