@@ -216,3 +216,17 @@ extension StrataError {
             .init(position: UInt64(reader.position), found: "\(what): \(number)"))
     }
 }
+
+/// Numbers of encoded values, read without making a value of them.
+public enum EncodedNumber {
+    /// - Parameter content: what the value has behind its kind.
+    public static func int64(_ bytes: UnsafeRawBufferPointer, in content: Range<Int>) throws -> Int64 {
+        var reader = ByteReader(bytes, in: content)
+        return unzigzag(try reader.readVarint("a number"))
+    }
+
+    public static func double(_ bytes: UnsafeRawBufferPointer, in content: Range<Int>) throws -> Double {
+        var reader = ByteReader(bytes, in: content)
+        return try reader.readShortestDouble("a double")
+    }
+}

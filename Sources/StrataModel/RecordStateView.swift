@@ -107,6 +107,16 @@ public struct RecordStateView {
         try name.withUTF8 { try require(name: UnsafeRawBufferPointer($0)) }
     }
 
+    /// The type alone, which scans ask of every record.
+    public func type() throws -> UInt64 {
+        var reader = ByteReader(bytes, in: range.lowerBound + StateLayout.rest..<tableStart)
+        _ = try reader.readVarint("the time of modification")
+        return try reader.readVarint("a record's type")
+    }
+
+    /// The text at a place that ``links()`` told.
+    public func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
     /// The key at a place that ``links()`` told.
     public func key(_ range: Range<Int>) throws -> RecordKey {
         var reader = ByteReader(bytes, in: range)

@@ -21,3 +21,17 @@ struct IndexCatalog {
         }
     }
 }
+
+extension Snapshot {
+    /// The indexes of a record type that show all records.
+    public func readyIndexes(ofType type: UInt64) throws -> Set<IndexID> {
+        var ready: Set<IndexID> = []
+        try ViewKeys.withBounds(ofNumber: type) { lower, upper in
+            try scan(ViewTree.indexCatalog, from: lower, to: upper) { key, row in
+                if try IndexProgress(row: row) == .ready { ready.insert(try IndexID(key: key)) }
+                return true
+            }
+        }
+        return ready
+    }
+}

@@ -43,10 +43,13 @@ extension KeyWriter {
     public mutating func append(latitude: Double, longitude: Double) {
         // What is no place comes last.
         let cell = GeoCell.number(latitude: latitude, longitude: longitude) ?? .max
-        append(int64: Int64(bitPattern: cell ^ 1 << 63))
+        append(cell: cell)
         append(double: latitude)
         append(double: longitude)
     }
+
+    /// The number of a cell.
+    public mutating func append(cell: UInt64) { append(int64: Int64(bitPattern: cell ^ 1 << 63)) }
 
     /// The record that a row is of; at the end of it.
     public mutating func append(recordZone zone: UInt64, keyName: UnsafeRawBufferPointer) {
@@ -129,5 +132,19 @@ public struct IndexRow {
         bytes.removeAll(keepingCapacity: true)
         bytes.append(contentsOf: key[nameEnd...])
         KeyReader.appendText(UnsafeRawBufferPointer(rebasing: key[value.upperBound..<nameEnd]), to: &bytes)
+    }
+
+    /// A whole value with its kind, as a row has it.
+    public static func cut(value: [UInt8]) throws -> [UInt8] {
+        guard value.first == IndexKey.Kind.text.rawValue || value.first == IndexKey.Kind.bytes.rawValue,
+            value.count > IndexKey.maximumTextBytes
+        else { return value }
+        return try value.withUnsafeBytes { value in
+            var reader = KeyReader(value)
+            var key = KeyWriter()
+            key.append(byte: try reader.readByte())
+            key.append(indexedText: try reader.readText())
+            return key.bytes
+        }
     }
 }

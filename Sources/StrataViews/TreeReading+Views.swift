@@ -94,10 +94,8 @@ extension TreeReading {
         of state: UnsafeRawBufferPointer, in key: UnsafeRawBufferPointer
     ) throws -> UnsafeRawBufferPointer {
         guard KeyWriter.isShortForm(key) else { return key }
-        guard let place = try RecordStateView(state, in: 0..<state.count).links().longName else {
-            throw StrataError(.malformed, "A record with a short form for a key does not say its name.")
-        }
-        return UnsafeRawBufferPointer(rebasing: state[place])
+        return UnsafeRawBufferPointer(
+            rebasing: state[try RecordStateView(state, in: 0..<state.count).longNamePlace()])
     }
 
     /// The fields that a record type has.
@@ -168,4 +166,19 @@ extension TreeReading {
 /// Where the parts of a row are that is an event's body.
 enum RowLayout {
     static let body = 40
+}
+
+extension RecordStateView {
+    /// A record's name, given what its key has of it.
+    public func name(keyName: UnsafeRawBufferPointer) throws -> String {
+        guard KeyWriter.isShortForm(keyName) else { return String(decoding: keyName, as: UTF8.self) }
+        return try text(longNamePlace())
+    }
+
+    fileprivate func longNamePlace() throws -> Range<Int> {
+        guard let place = try links().longName else {
+            throw StrataError(.malformed, "A record with a short form for a key does not say its name.")
+        }
+        return place
+    }
 }

@@ -1,0 +1,79 @@
+import Foundation
+import StrataModel
+import StrataViews
+
+/// The places that are no farther from a point than a radius.
+struct GeoCircle: Hashable, Sendable {
+    let latitude: Double
+    let longitude: Double
+    var radiusMetres: Double
+
+    func distanceMetres(toLatitude: Double, longitude other: Double) -> Double {
+        GreatCircle.distanceMetres(
+            fromLatitude: toLatitude, longitude: other, toLatitude: latitude, longitude: longitude)
+    }
+
+    private static let radians = Double.pi / 180
+    private static let farthestMetres = Double.pi * GreatCircle.earthRadiusMetres
+
+    /// No place of the cell is nearer.
+    func leastMetres(_ cell: GeoCell) -> Double {
+        // The last cell has also what is no place of the earth.
+        if cell.highest == .max { return 0 }
+        return max(0, nearest(cell) * (1 - 1e-9) - 0.001)
+    }
+
+    /// No place of the cell is farther.
+    func greatestMetres(_ cell: GeoCell) -> Double {
+        if cell.highest == .max { return .infinity }
+        let antipode = GeoCircle(
+            latitude: -latitude, longitude: longitude > 0 ? longitude - 180 : longitude + 180, radiusMetres: 0)
+        return Self.farthestMetres - antipode.leastMetres(cell) + 0.001
+    }
+
+    private func nearest(_ cell: GeoCell) -> Double {
+        let (north, east) = (cell.latitudes, cell.longitudes)
+        if east.contains(longitude) {
+            let inside = min(max(latitude, north.lowerBound), north.upperBound)
+            return abs(latitude - inside) * Self.radians * GreatCircle.earthRadiusMetres
+        }
+        return min(nearest(onMeridian: east.lowerBound, north), nearest(onMeridian: east.upperBound, north))
+    }
+
+    /// Along a part of a meridian the nearest place is an end of it, or where the distance neither falls nor rises.
+    private func nearest(onMeridian other: Double, _ latitudes: ClosedRange<Double>) -> Double {
+        let turn = cos((other - longitude) * Self.radians)
+        let level = atan2(tan(latitude * Self.radians), turn) / Self.radians
+        let candidates = [latitudes.lowerBound, latitudes.upperBound, min(max(level, latitudes.lowerBound), latitudes.upperBound)]
+        return candidates.map { distanceMetres(toLatitude: $0, longitude: other) }.min() ?? 0
+    }
+
+    /// Ranges of cells that hold all its places, and some others.
+    func ranges(atMost count: Int) -> [ClosedRange<UInt64>] {
+        var cells = [GeoCell.earth]
+        while true {
+            let parts = cells.flatMap { cell -> [GeoCell] in
+                let isWhole = cell.level == GeoCell.maximumLevel || greatestMetres(cell) <= radiusMetres
+                return isWhole ? [cell] : cell.parts.filter { leastMetres($0) <= radiusMetres }
+            }
+            if parts.count > count || parts == cells { break }
+            cells = parts
+        }
+        return cells.map { $0.lowest...$0.highest }
+    }
+}
+
+extension PredicateComparison {
+    /// The key and the circle that its place is to be in; nil for any other comparison.
+    var circle: (key: String, circle: GeoCircle)? {
+        guard let (operands, relation, limit) = distance, operands.count == 2, quantifier == nil,
+            relation == .less || relation == .lessOrEqual, let radius = limit.constant?.number, !radius.isNaN
+        else { return nil }
+        switch (operands[0], operands[1]) {
+        case (.keyPath(let key), .value(.location(let latitude, let longitude))),
+            (.value(.location(let latitude, let longitude)), .keyPath(let key)):
+            return (key, GeoCircle(latitude: latitude, longitude: longitude, radiusMetres: radius))
+        default: return nil
+        }
+    }
+}

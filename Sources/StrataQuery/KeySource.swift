@@ -1,0 +1,98 @@
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// Goes through what indexes have for a source of a plan.
+final class KeySource {
+    let scene: QueryScene
+    private(set) var rowsRead = 0
+    private let isCancelled: () -> Bool
+
+    init(_ scene: QueryScene, isCancelled: @escaping () -> Bool) {
+        self.scene = scene
+        self.isCancelled = isCancelled
+    }
+
+    func countRow() throws {
+        rowsRead += 1
+        if rowsRead & 0xFF == 0, isCancelled() { throw QueryError.cancelled }
+    }
+
+    /// Whether a record's rows are to be overlooked, since it is looked at itself.
+    func isTouched(_ key: [UInt8]) -> Bool { !scene.touched.isEmpty && scene.touched.contains(key) }
+
+    /// Calls `body` with the key of each record, in no particular order, until it returns false; with some perhaps
+    /// several times.
+    func forEachKey(_ source: QueryPlan.Source, _ body: ([UInt8]) throws -> Bool) throws {
+        _ = try visit(source, body)
+    }
+
+    /// False once `body` has.
+    private func visit(_ source: QueryPlan.Source, _ body: ([UInt8]) throws -> Bool) throws -> Bool {
+        switch source {
+        case .nothing, .zones: return true
+        case .records(let keys):
+            for key in keys where !isTouched(key) {
+                guard try scene.covers(zone: Self.zone(of: key)) else { continue }
+                if !(try body(key)) { return false }
+            }
+            return true
+        case .index(let match, _): return try visit(match, body)
+        case .nearest(let id, _): return try visit(IndexMatch(id: id, ranges: [.all]), body)
+        case .union(let sources):
+            for source in sources where !(try visit(source, body)) { return false }
+            return true
+        case .intersection(let small, let large):
+            var keys: Set<[UInt8]> = []
+            _ = try visit(small) { key in
+                keys.insert(key)
+                return true
+            }
+            return try visit(large) { try keys.contains($0) ? body($0) : true }
+        }
+    }
+
+    private func visit(_ match: IndexMatch, _ body: ([UInt8]) throws -> Bool) throws -> Bool {
+        var record: [UInt8] = []
+        let start = IndexKey.start(scene.database, match.id).bytes
+        for range in match.ranges {
+            let goesOn = try forEachRow(from: start + range.lower, to: start + range.upper, behind: start.count) { row in
+                row.copyRecordKey(into: &record)
+                return isTouched(record) ? true : try body(record)
+            }
+            if !goesOn { return false }
+        }
+        return true
+    }
+
+    /// Calls `body` with rows of records of the zones that are looked at; false once that has returned false.
+    func forEachRow(
+        from lower: [UInt8], to upper: [UInt8], behind start: Int, _ body: (IndexRow) throws -> Bool
+    ) throws -> Bool {
+        var goesOn = true
+        try lower.withUnsafeBytes { lower in
+            try upper.withUnsafeBytes { upper in
+                try scene.trees.scan(ViewTree.index, from: lower, to: upper) { key, _ in
+                    try countRow()
+                    let row = try IndexRow(key, behind: start)
+                    if let zone = scene.zone, try row.zone != zone { return true }
+                    goesOn = try body(row)
+                    return goesOn
+                }
+            }
+        }
+        return goesOn
+    }
+
+    static func zone(of key: [UInt8]) throws -> UInt64 {
+        try key.withUnsafeBytes { key in
+            var reader = KeyReader(key)
+            return try reader.readNumber()
+        }
+    }
+}
+
+/// What ends a query early.
+public enum QueryError: Error, Sendable {
+    case cancelled
+}

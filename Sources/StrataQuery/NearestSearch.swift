@@ -1,0 +1,120 @@
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// Goes through the rows of an index of places, the nearest to a point first.
+///
+/// What is known of is kept in a heap: cells by the least distance that anything in them can have, and rows by their
+/// own. A cell that comes first is divided, or its rows are read if they are few; a row that comes first is next.
+struct NearestSearch {
+    struct Found {
+        var record: [UInt8]
+    }
+
+    /// Cells with about so many rows are read.
+    private static let fewRows = 96.0
+
+    private enum Content {
+        case cell(GeoCell)
+        case row(record: [UInt8])
+    }
+
+    private struct Node {
+        var metres: Double
+        /// Empty for cells, which so come before rows of the same distance.
+        var tie: [UInt8]
+        var content: Content
+    }
+
+    private let scene: QueryScene
+    private let circle: GeoCircle
+    private let start: [UInt8]
+    /// Cells that lie nearer than the place where the search goes on have nothing more.
+    private var metresBefore = -Double.infinity
+    private var heap = Heap<Node>(isBefore)
+    /// Records without a place, which come before all others; nil once they have been read.
+    private var placeless: [[UInt8]]?
+
+    init(_ scene: QueryScene, _ id: IndexID, _ circle: GeoCircle, after: SortPlace?) throws {
+        self.scene = scene
+        self.circle = circle
+        start = IndexKey.start(scene.database, id).bytes
+        if let value = after?.values.first, value.first == IndexKey.Kind.double.rawValue {
+            metresBefore = try value.withUnsafeBytes { value in
+                var reader = KeyReader(value)
+                try reader.skip(1)
+                return try reader.readDouble()
+            }
+        }
+        heap.push(Node(metres: 0, tie: [], content: .cell(.earth)))
+    }
+
+    /// The next record whose rows show it.
+    mutating func next(_ source: KeySource) throws -> Found? {
+        if let record = try nextPlaceless(source) { return Found(record: record) }
+        while let node = heap.pop() {
+            switch node.content {
+            case .row(let record): return Found(record: record)
+            case .cell(let cell): try open(cell, source)
+            }
+        }
+        return nil
+    }
+
+    /// Where there is no radius, those without a place match too.
+    private mutating func nextPlaceless(_ source: KeySource) throws -> [UInt8]? {
+        guard circle.radiusMetres == .infinity, metresBefore == -.infinity else { return nil }
+        if placeless == nil {
+            var records: [[UInt8]] = []
+            let range = IndexRange(beginningWith: [IndexKey.Kind.none.rawValue])
+            _ = try source.forEachRow(from: start + range.lower, to: start + range.upper, behind: start.count) { row in
+                var record: [UInt8] = []
+                row.copyRecordKey(into: &record)
+                if !source.isTouched(record) { records.append(record) }
+                return true
+            }
+            placeless = records.reversed()
+        }
+        return placeless?.popLast()
+    }
+
+    private mutating func open(_ cell: GeoCell, _ source: KeySource) throws {
+        let (lower, upper) = (bytes(cell.lowest), IndexRange.successor(bytes(cell.highest)))
+        let count = try lower.withUnsafeBytes { lower in
+            try upper.withUnsafeBytes { try scene.trees.estimatedCount(ViewTree.index, from: lower, to: $0) }
+        }
+        if count == 0 { return }
+        if count > Self.fewRows, cell.level < GeoCell.maximumLevel {
+            for part in cell.parts where circle.leastMetres(part) <= circle.radiusMetres {
+                if circle.greatestMetres(part) < metresBefore { continue }
+                heap.push(Node(metres: circle.leastMetres(part), tie: [], content: .cell(part)))
+            }
+            return
+        }
+        _ = try source.forEachRow(from: lower, to: upper, behind: start.count) { row in
+            let (latitude, longitude) = try row.place
+            let metres = circle.distanceMetres(toLatitude: latitude, longitude: longitude)
+            // What is no distance is not within any radius, and comes last.
+            if metres < metresBefore || metres > circle.radiusMetres { return true }
+            if metres.isNaN, circle.radiusMetres < .infinity { return true }
+            var record: [UInt8] = []
+            row.copyRecordKey(into: &record)
+            if source.isTouched(record) { return true }
+            heap.push(Node(metres: metres, tie: [UInt8](row.tieBytes), content: .row(record: record)))
+            return true
+        }
+    }
+
+    private func bytes(_ cell: UInt64) -> [UInt8] {
+        var key = KeyWriter()
+        key.append(kind: .place)
+        key.append(cell: cell)
+        return start + key.bytes
+    }
+
+    private static func isBefore(_ a: Node, _ b: Node) -> Bool {
+        if a.metres.isNaN != b.metres.isNaN { return b.metres.isNaN }
+        if a.metres != b.metres, !a.metres.isNaN { return a.metres < b.metres }
+        return a.tie.lexicographicallyPrecedes(b.tie)
+    }
+}

@@ -1,0 +1,61 @@
+import StrataModel
+import StrataViews
+
+/// Puts a plan into words.
+struct PlanWriter {
+    private let scene: QueryScene
+    private let planner: QueryPlanner
+
+    init(_ scene: QueryScene, _ planner: QueryPlanner) {
+        self.scene = scene
+        self.planner = planner
+    }
+
+    func lines(_ plan: QueryPlan, _ query: Query, _ limit: Int) throws -> [String] {
+        var lines = try describe(plan.source, query.recordType).enumerated().map { $0 == 0 ? $1 : "  " + $1 }
+        if !lines.isEmpty, plan.source != .nothing { lines[0] += ", about \(Int(plan.estimatedRows)) rows" }
+        if plan.residual != .constant(true) { lines.append("keep those with " + PredicateWriter.text(of: plan.residual)) }
+        if plan.sorting != .none {
+            let keys = plan.order.keys.map(Self.describe) + [plan.order.ties == .byName ? "name" : "place"]
+            lines.append("\(plan.sorting.rawValue) by \(keys.joined(separator: ", "))")
+        }
+        lines.append("stop after \(limit)")
+        for missing in plan.missingIndexes { lines.append("an index of \(query.recordType).\(missing.key) would help") }
+        return lines
+    }
+
+    private static func describe(_ key: SortKey) -> String {
+        switch key {
+        case .key(let name, let isAscending): isAscending ? name : "\(name) descending"
+        case .distance(let name, let latitude, let longitude): "distance of \(name) from \(latitude), \(longitude)"
+        }
+    }
+
+    private func describe(_ source: QueryPlan.Source, _ type: String) throws -> [String] {
+        switch source {
+        case .nothing: return ["nothing can match"]
+        case .records(let keys): return ["records by name: \(keys.count)"]
+        case .zones(let zones): return [zones.count == 1 ? "all records of the zone" : "all records of \(zones.count) zones"]
+        case .nearest(let id, let circle):
+            let within = circle.radiusMetres.isFinite ? " within \(circle.radiusMetres) m" : ""
+            return ["index \(try name(id, type)), the nearest to \(circle.latitude), \(circle.longitude) first" + within]
+        case .index(let match, let isReversed):
+            let ranges = match.isPoint ? "one value" : match.ranges == [.all] ? "all rows" : "\(match.ranges.count) ranges"
+            return ["index \(try name(match.id, type)): \(ranges)" + (isReversed ? ", from the last" : "")]
+        case .union(let sources):
+            return try ["any of"] + sources.flatMap { try describe($0, type).map { "  " + $0 } }
+        case .intersection(let small, let large):
+            return try ["both of"] + [small, large].flatMap { try describe($0, type).map { "  " + $0 } }
+        }
+    }
+
+    private func name(_ id: IndexID, _ type: String) throws -> String {
+        let form =
+            switch id.form {
+            case .ordered: ""
+            case .words: " (words)"
+            case .cells: " (cells)"
+            }
+        return "\(type).\(try planner.keyName(of: id) ?? "?")\(form)"
+    }
+}

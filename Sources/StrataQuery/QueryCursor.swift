@@ -1,0 +1,149 @@
+import StrataModel
+import StrataSystem
+
+/// Where a query goes on: the query, the order that its first page came in, and the place of the last match
+/// (docs/queries.md §5).
+///
+/// It names neither a plan nor a state of the store, so it holds after a restart, and whatever was saved or indexed
+/// since.
+public struct QueryCursor: Sendable, Hashable {
+    private static let version: UInt8 = 1
+    /// Longer bytes are none: names and texts have limits of their own.
+    private static let maximumBytes = 1 << 20
+
+    public var store: Identifier
+    public var database: DatabaseID
+    public var query: Query
+    var order: QueryOrder
+    var place: SortPlace
+    /// `now()` stays what it was.
+    var now: Double
+
+    init(
+        store: Identifier, database: DatabaseID, query: Query, order: QueryOrder, place: SortPlace, now: Double
+    ) {
+        self.store = store
+        self.database = database
+        self.query = query
+        self.order = order
+        self.place = place
+        self.now = now
+    }
+
+    public func encoded() -> [UInt8] {
+        var writer = ByteWriter(reserving: 256)
+        writer.append(Self.version)
+        writer.append(store)
+        writer.append(database.scope.rawValue)
+        writer.appendString(database.owner)
+        writer.appendString(query.recordType)
+        writer.append(query.zone == nil ? 0 : 1 as UInt8)
+        if let zone = query.zone {
+            writer.appendString(zone.name)
+            writer.appendString(zone.owner)
+        }
+        writer.appendString(PredicateWriter.text(of: query.predicate))
+        Self.append(query.order, to: &writer)
+        Self.append(order.keys, to: &writer)
+        writer.append(order.ties.rawValue)
+        for value in place.values + [place.tie] {
+            writer.appendVarint(UInt64(value.count))
+            writer.append(bytes: value)
+        }
+        writer.append(now.bitPattern)
+        writer.append(writer.bytes.withUnsafeBytes { CRC32C.checksum($0) })
+        return writer.bytes
+    }
+
+    private static func append(_ keys: [SortKey], to writer: inout ByteWriter) {
+        writer.appendVarint(UInt64(keys.count))
+        for key in keys {
+            writer.appendString(key.name)
+            switch key {
+            case .key(_, let isAscending): writer.append(isAscending ? 1 : 2 as UInt8)
+            case .distance(_, let latitude, let longitude):
+                writer.append(3 as UInt8)
+                writer.append(latitude.bitPattern)
+                writer.append(longitude.bitPattern)
+            }
+        }
+    }
+
+    /// - Throws: ``StrataError`` for bytes that are no cursor.
+    public init(decoding bytes: [UInt8]) throws {
+        guard (5...Self.maximumBytes).contains(bytes.count) else {
+            throw StrataError(.malformed, "A query's cursor has an impossible length.", .init(found: "\(bytes.count)"))
+        }
+        self = try bytes.withUnsafeBytes { bytes in
+            let end = bytes.count - 4
+            let sum = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: end, as: UInt32.self))
+            let content = UnsafeRawBufferPointer(rebasing: bytes[..<end])
+            guard CRC32C.checksum(content) == sum else {
+                throw StrataError(.malformed, "A query's cursor is damaged: its checksum is another.")
+            }
+            var reader = ByteReader(content)
+            let cursor = try QueryCursor(from: &reader, content)
+            try reader.expectEnd("a query's cursor")
+            return cursor
+        }
+    }
+
+    private init(from reader: inout ByteReader, _ bytes: UnsafeRawBufferPointer) throws {
+        let version = try reader.read(UInt8.self, "a cursor's version")
+        guard version == Self.version else {
+            throw StrataError(
+                .newerFormat, "A query's cursor is of another release.",
+                .init(expected: "\(Self.version)", found: "\(version)"))
+        }
+        store = try reader.readIdentifier("a cursor's store")
+        let number = try reader.read(UInt8.self, "a cursor's database")
+        guard let scope = InternedName.Scope(rawValue: number) else {
+            throw reader.malformed("a cursor's database", expected: "1, 2 or 3", found: "\(number)")
+        }
+        database = DatabaseID(scope, owner: try reader.readText("a database's owner"))
+        let type = try reader.readText("a cursor's record type")
+        var zone: ZoneID?
+        if try reader.read(UInt8.self, "whether a cursor has a zone") == 1 {
+            let name = try reader.readText("a cursor's zone")
+            zone = ZoneID(name, owner: try reader.readText("a zone's owner"))
+        }
+        let predicate = try PredicateParser.parse(try reader.readText("a cursor's predicate"))
+        query = Query(type, where: predicate, order: try Self.readKeys(from: &reader), zone: zone)
+        let keys = try Self.readKeys(from: &reader)
+        let ties = try reader.read(UInt8.self, "how ties are broken")
+        guard let ties = QueryOrder.Ties(rawValue: ties) else {
+            throw reader.malformed("how ties are broken", expected: "1 or 2", found: "\(ties)")
+        }
+        order = QueryOrder(keys: keys, ties: ties)
+        var values: [[UInt8]] = []
+        for _ in 0...keys.count {
+            let range = try reader.readRange(count: try reader.readVarint("a place's bytes"), "a place")
+            values.append([UInt8](bytes[range]))
+        }
+        place = SortPlace(values: Array(values.dropLast()), tie: values[keys.count])
+        now = Double(bitPattern: try reader.read(UInt64.self, "a cursor's time"))
+    }
+
+    private static func readKeys(from reader: inout ByteReader) throws -> [SortKey] {
+        let count = try reader.readVarint("the number of sort keys", atMost: 1 << 10)
+        var keys: [SortKey] = []
+        for _ in 0..<count {
+            let name = try reader.readText("a sort key")
+            switch try reader.read(UInt8.self, "a sort key's direction") {
+            case 1: keys.append(.key(name, isAscending: true))
+            case 2: keys.append(.key(name, isAscending: false))
+            default:
+                let latitude = Double(bitPattern: try reader.read(UInt64.self, "a latitude"))
+                let longitude = Double(bitPattern: try reader.read(UInt64.self, "a longitude"))
+                keys.append(.distance(key: name, latitude: latitude, longitude: longitude))
+            }
+        }
+        return keys
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func readText(_ what: StaticString) throws -> String {
+        try readString(what, atMost: 1 << 18)
+    }
+}

@@ -1,0 +1,359 @@
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// Carries out a plan: the first matches behind a place, in order.
+final class QueryExecutor {
+    let scene: QueryScene
+    let plan: QueryPlan
+    /// Matches up to it are left out.
+    private let after: SortPlace?
+    private let afterBytes: [UInt8]
+    private let limit: Int
+    private let encoder: SortEncoder
+    private let judge: RecordJudge
+    private let source: KeySource
+    private var recordsRead = 0
+    private var matches: [QueryMatch] = []
+    /// Touched records that match and come behind what has been found so far, the first one last.
+    private var overlay: [QueryMatch] = []
+    private let isCancelled: () -> Bool
+
+    /// What was found.
+    struct Outcome {
+        var matches: [QueryMatch]
+        /// Where the next ones begin; nil if there are none.
+        var next: SortPlace?
+        var actual: QueryPlan.Actual
+    }
+
+    /// - Parameter predicate: the whole of it, which touched records are asked.
+    init(
+        _ scene: QueryScene, _ plan: QueryPlan, _ predicate: PredicateTree, after: SortPlace?, limit: Int,
+        isCancelled: @escaping () -> Bool
+    ) throws {
+        self.scene = scene
+        self.plan = plan
+        self.after = after
+        afterBytes = after?.bytes(plan.order) ?? []
+        self.limit = limit
+        self.isCancelled = isCancelled
+        encoder = try SortEncoder(plan.order, scene)
+        judge = try RecordJudge(plan.residual, scene)
+        source = KeySource(scene, isCancelled: isCancelled)
+        overlay = try touchedMatches(predicate)
+    }
+
+    func run() throws -> Outcome {
+        switch (plan.source, plan.sorting) {
+        case (.nothing, _): break
+        case (.zones(let zones), _): try runZones(zones)
+        case (.nearest(let id, let circle), _): try runNearest(id, circle)
+        case (.index(let match, let isReversed), .none), (.index(let match, let isReversed), .groups):
+            if isReversed { try runBackwards(match) } else { try runForwards(match) }
+        case (let source, .keys): try runKeys(source)
+        case (let source, _): try runSorted(source)
+        }
+        flushOverlay()
+        let actual = QueryPlan.Actual(
+            rowsRead: source.rowsRead, recordsRead: recordsRead, matches: min(limit, matches.count))
+        guard matches.count > limit else { return Outcome(matches: matches, next: nil, actual: actual) }
+        matches.removeLast(matches.count - limit)
+        let next = try matches.last.map { last in
+            try last.key.withUnsafeBytes { key in
+                try last.state.withUnsafeBytes { try encoder.place(key, RecordStateView($0, in: 0..<$0.count)) }
+            }
+        }
+        return Outcome(matches: matches, next: next, actual: actual)
+    }
+
+    private var isFull: Bool { matches.count > limit }
+
+    // MARK: Records
+
+    /// The record, if it matches.
+    private func match(_ key: [UInt8], needsPlace: Bool) throws -> QueryMatch? {
+        recordsRead += 1
+        if recordsRead & 0xFF == 0, isCancelled() { throw QueryError.cancelled }
+        let found: QueryMatch?? = try key.withUnsafeBytes { record in
+            try scene.trees.get(ViewTree.records, record) { state in
+                let view = try RecordStateView(state, in: 0..<state.count)
+                // Rows of an index are of its type already.
+                if case .records = plan.source, try view.type() != scene.type { return nil }
+                guard try judge.holds(record, view, state) else { return nil }
+                let place = needsPlace ? try encoder.bytes(record, view) : []
+                return QueryMatch(place: place, key: key, state: [UInt8](state))
+            }
+        }
+        if let found { return found }
+        // Whoever asks by name may ask for what is not there; a row is of a record.
+        if case .records = plan.source { return nil }
+        if case .union = plan.source { return nil }
+        throw StrataError(.malformed, "An index has a row of a record that is not there.")
+    }
+
+    /// Touched records are asked themselves; the last comes first.
+    private func touchedMatches(_ predicate: PredicateTree) throws -> [QueryMatch] {
+        if case .zones = plan.source { return [] }
+        guard !scene.touched.isEmpty else { return [] }
+        let whole = try RecordJudge(predicate, scene)
+        var found: [QueryMatch] = []
+        for key in scene.touched where try scene.covers(zone: KeySource.zone(of: key)) {
+            recordsRead += 1
+            try key.withUnsafeBytes { record in
+                _ = try scene.trees.get(ViewTree.records, record) { state in
+                    let view = try RecordStateView(state, in: 0..<state.count)
+                    guard try view.type() == scene.type, try whole.holds(record, view, state) else { return }
+                    let place = try encoder.bytes(record, view)
+                    guard isBehind(place) else { return }
+                    found.append(QueryMatch(place: place, key: key, state: [UInt8](state)))
+                }
+            }
+        }
+        return found.sorted { $1.place.lexicographicallyPrecedes($0.place) }
+    }
+
+    private func isBehind(_ place: [UInt8]) -> Bool {
+        after == nil || afterBytes.lexicographicallyPrecedes(place)
+    }
+
+    /// Takes up a match that comes next, behind touched ones that come before it. False when there are enough.
+    private func append(_ match: QueryMatch) -> Bool {
+        while let first = overlay.last, !isFull, first.place.lexicographicallyPrecedes(match.place) {
+            matches.append(first)
+            overlay.removeLast()
+        }
+        if !isFull { matches.append(match) }
+        return !isFull
+    }
+
+    private func flushOverlay() {
+        while let first = overlay.popLast(), !isFull { matches.append(first) }
+    }
+
+    private func append(_ top: TopMatches) -> Bool {
+        for match in top.sorted() where !append(match) { return false }
+        return true
+    }
+
+    // MARK: Indexes in order
+
+    private func runForwards(_ match: IndexMatch) throws {
+        let start = IndexKey.start(scene.database, match.id).bytes
+        let first = try after.map { try Self.rowStart($0, plan.order, isBehindGroup: false) }
+        var group: (value: [UInt8], top: TopMatches)?
+        var record: [UInt8] = []
+        for range in match.ranges {
+            var lower = range.lower
+            if let first {
+                if !first.lexicographicallyPrecedes(range.upper) { continue }
+                if lower.lexicographicallyPrecedes(first) { lower = first }
+            }
+            let goesOn = try source.forEachRow(from: start + lower, to: start + range.upper, behind: start.count) { row in
+                if let known = group, !row.valueBytes.elementsEqual(known.value) {
+                    group = nil
+                    if !append(known.top) { return false }
+                }
+                row.copyRecordKey(into: &record)
+                if source.isTouched(record) { return true }
+                if plan.sorting == .groups || row.isCut {
+                    if group == nil { group = ([UInt8](row.valueBytes), TopMatches(limit + 1 - matches.count)) }
+                    guard let match = try self.match(record, needsPlace: true) else { return true }
+                    if isBehind(match.place), group?.top.accepts(match.place) == true { group?.top.add(match) }
+                    return true
+                }
+                guard let match = try self.match(record, needsPlace: !overlay.isEmpty) else { return true }
+                return append(match)
+            }
+            if !goesOn { return }
+        }
+        if let group { _ = append(group.top) }
+    }
+
+    /// Where rows begin that come behind a place.
+    private static func rowStart(_ place: SortPlace, _ order: QueryOrder, isBehindGroup: Bool) throws -> [UInt8] {
+        guard let first = place.values.first else { return [IndexKey.Kind.none.rawValue] + place.tie + [0] }
+        let value = try IndexRow.cut(value: first)
+        if isBehindGroup { return IndexRange.successor(value) }
+        // Where more than the value tells, the whole group is gone through again.
+        return order.keys.count == 1 && value == first ? value + place.tie + [0] : value
+    }
+
+    /// From the highest value down; records of one value nevertheless in the order of their names.
+    private func runBackwards(_ match: IndexMatch) throws {
+        let start = IndexKey.start(scene.database, match.id).bytes
+        let last = try after.map { try Self.rowStart($0, plan.order, isBehindGroup: true) }
+        let cursor = scene.trees.cursor(ViewTree.index)
+        for range in match.ranges.reversed() {
+            var upper = range.upper
+            if let last {
+                if !range.lower.lexicographicallyPrecedes(last) { continue }
+                if last.lexicographicallyPrecedes(upper) { upper = last }
+            }
+            if !(try runBackwards(cursor, start, from: start + range.lower, to: start + upper)) { return }
+        }
+    }
+
+    private func runBackwards(
+        _ cursor: Cursor, _ start: [UInt8], from lower: [UInt8], to upper: [UInt8]
+    ) throws -> Bool {
+        var isThere = try upper.withUnsafeBytes { try cursor.seekBefore($0) }
+        /// The row that was met last, whose value's other rows are still to be seen.
+        var pending: (value: [UInt8], record: [UInt8], isCut: Bool, zone: UInt64)?
+        while true {
+            let row = isThere ? try rowUnder(cursor, start.count, from: lower) : nil
+            if let known = pending, row?.value == known.value {
+                // Several records of one value: they are gone through from the first one.
+                let group = start + known.value
+                if !(try runGroup(group, start.count)) { return false }
+                pending = nil
+                isThere = try group.withUnsafeBytes { try cursor.seekBefore($0) }
+                continue
+            }
+            if let known = pending, !(try emitSingle(known)) { return false }
+            guard let row else { return true }
+            pending = row
+            isThere = try cursor.previous()
+        }
+    }
+
+    private func rowUnder(
+        _ cursor: Cursor, _ start: Int, from lower: [UInt8]
+    ) throws -> (value: [UInt8], record: [UInt8], isCut: Bool, zone: UInt64)? {
+        try source.countRow()
+        return try cursor.withEntry { key, _ in
+            if lower.withUnsafeBytes({ key.lexicographicallyPrecedes($0) }) { return nil }
+            let row = try IndexRow(key, behind: start)
+            var record: [UInt8] = []
+            row.copyRecordKey(into: &record)
+            return ([UInt8](row.valueBytes), record, row.isCut, try row.zone)
+        } ?? nil
+    }
+
+    private func emitSingle(
+        _ row: (value: [UInt8], record: [UInt8], isCut: Bool, zone: UInt64)
+    ) throws -> Bool {
+        if let zone = scene.zone, zone != row.zone { return true }
+        if source.isTouched(row.record) { return true }
+        let isCompared = after != nil || !overlay.isEmpty
+        guard let match = try match(row.record, needsPlace: isCompared) else { return true }
+        if after != nil, !isBehind(match.place) { return true }
+        return append(match)
+    }
+
+    /// All rows of one value.
+    private func runGroup(_ group: [UInt8], _ start: Int) throws -> Bool {
+        let isSorted = plan.sorting == .groups
+        var top: TopMatches?
+        var record: [UInt8] = []
+        var lower = group
+        // Rows of the place's own value up to it have been seen.
+        if !isSorted, let after, group[start...].elementsEqual(after.values.first ?? []) { lower += after.tie + [0] }
+        let goesOn = try source.forEachRow(from: lower, to: IndexRange.successor(group), behind: start) { row in
+            row.copyRecordKey(into: &record)
+            if source.isTouched(record) { return true }
+            let isCompared = isSorted || row.isCut
+            guard let match = try self.match(record, needsPlace: isCompared || !overlay.isEmpty || after != nil),
+                after == nil || isBehind(match.place)
+            else { return true }
+            guard isCompared else { return append(match) }
+            if top == nil { top = TopMatches(limit + 1 - matches.count) }
+            if top?.accepts(match.place) == true { top?.add(match) }
+            return true
+        }
+        if let top { return append(top) }
+        return goesOn
+    }
+
+    // MARK: Everything else
+
+    /// Keys of all records that may match are put in order, and records read until there are enough.
+    private func runKeys(_ keys: QueryPlan.Source) throws {
+        var ties: [[UInt8]] = []
+        let order = plan.order.ties
+        try source.forEachKey(keys) { key in
+            let tie = try key.withUnsafeBytes { try SortEncoder.tie($0, order) }
+            if isBehind(tie) { ties.append(tie) }
+            return true
+        }
+        ties.sort { $0.lexicographicallyPrecedes($1) }
+        var last: [UInt8]?
+        for tie in ties where tie != last {
+            last = tie
+            let key = try tie.withUnsafeBytes { try SortEncoder.record(ofTie: $0, order) }
+            guard var match = try match(key, needsPlace: false) else { continue }
+            match.place = tie
+            if !append(match) { return }
+        }
+    }
+
+    private func runSorted(_ keys: QueryPlan.Source) throws {
+        var top = TopMatches(limit + 1)
+        var seen: Set<[UInt8]> = []
+        let mayRepeat = Self.mayRepeat(keys)
+        try source.forEachKey(keys) { key in
+            if mayRepeat, !seen.insert(key).inserted { return true }
+            guard let match = try match(key, needsPlace: true) else { return true }
+            if isBehind(match.place), top.accepts(match.place) { top.add(match) }
+            return true
+        }
+        _ = append(top)
+    }
+
+    private static func mayRepeat(_ source: QueryPlan.Source) -> Bool {
+        switch source {
+        case .nothing, .records, .zones, .nearest: false
+        case .index(let match, _): match.mayRepeat
+        case .union: true
+        case .intersection(_, let large): mayRepeat(large)
+        }
+    }
+
+    private func runZones(_ zones: [UInt64]) throws {
+        var top = TopMatches(limit + 1)
+        let isInOrder = plan.sorting == .none
+        for zone in zones.sorted() {
+            var start = KeyWriter()
+            start.append(number: zone)
+            let upper = IndexRange.successor(start.bytes)
+            var lower = start.bytes
+            if isInOrder, let after {
+                let key = try after.tie.withUnsafeBytes { try SortEncoder.record(ofTie: $0, plan.order.ties) }
+                if lower.lexicographicallyPrecedes(key) { lower = key + [0] }
+                if !lower.lexicographicallyPrecedes(upper) { continue }
+            }
+            try scan(from: lower, to: upper, isInOrder, &top)
+            if isFull { return }
+        }
+        _ = append(top)
+    }
+
+    private func scan(
+        from lower: [UInt8], to upper: [UInt8], _ isInOrder: Bool, _ top: inout TopMatches
+    ) throws {
+        try lower.withUnsafeBytes { lower in
+            try upper.withUnsafeBytes { upper in
+                try scene.trees.scan(ViewTree.records, from: lower, to: upper) { key, state in
+                    recordsRead += 1
+                    if recordsRead & 0xFF == 0, isCancelled() { throw QueryError.cancelled }
+                    let view = try RecordStateView(state, in: 0..<state.count)
+                    guard try view.type() == scene.type, try judge.holds(key, view, state) else { return true }
+                    if isInOrder { return append(QueryMatch(place: [], key: [UInt8](key), state: [UInt8](state))) }
+                    let place = try encoder.bytes(key, view)
+                    if isBehind(place), top.accepts(place) {
+                        top.add(QueryMatch(place: place, key: [UInt8](key), state: [UInt8](state)))
+                    }
+                    return true
+                }
+            }
+        }
+    }
+
+    private func runNearest(_ id: IndexID, _ circle: GeoCircle) throws {
+        var search = try NearestSearch(scene, id, circle, after: after)
+        while let found = try search.next(source) {
+            guard let match = try match(found.record, needsPlace: true), isBehind(match.place) else { continue }
+            if !append(match) { break }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import StrataModel
+
+/// A page of a query's matches.
+public struct QueryAnswer: Sendable {
+    /// A record that matches: its key in the tree of records, and its encoded state.
+    public struct Match: Sendable {
+        public var key: [UInt8]
+        public var state: [UInt8]
+    }
+
+    public var matches: [Match]
+    /// Nil if there are no more; the caller adds whose it is.
+    var next: (order: QueryOrder, place: SortPlace)?
+    public var plan: QueryPlan
+
+    /// Where the query goes on; nil if it is at its end.
+    public func cursor(
+        for query: Query, in database: DatabaseID, of store: Identifier, now: Double
+    ) -> QueryCursor? {
+        next.map { next in
+            QueryCursor(
+                store: store, database: database, query: query, order: next.order, place: next.place, now: now)
+        }
+    }
+}
+
+extension QueryScene {
+    /// Chooses a plan without carrying it out.
+    ///
+    /// - Throws: ``StrataError`` for what cannot be asked.
+    public func plan(_ query: Query, continuing cursor: QueryCursor? = nil, limit: Int) throws -> QueryPlan {
+        try prepare(query, cursor, limit).plan
+    }
+
+    /// The first matches, or those behind a cursor's place.
+    ///
+    /// - Throws: ``StrataError`` for what cannot be asked; ``QueryError/cancelled``.
+    public func answer(
+        _ query: Query, continuing cursor: QueryCursor? = nil, limit: Int,
+        isCancelled: @escaping () -> Bool = { false }
+    ) throws -> QueryAnswer {
+        let (bound, plan) = try prepare(query, cursor, limit)
+        let executor = try QueryExecutor(
+            self, plan, bound, after: cursor?.place, limit: limit, isCancelled: isCancelled)
+        let outcome = try executor.run()
+        var carriedOut = plan
+        carriedOut.actual = outcome.actual
+        return QueryAnswer(
+            matches: outcome.matches.map { QueryAnswer.Match(key: $0.key, state: $0.state) },
+            next: outcome.next.map { (plan.order, $0) }, plan: carriedOut)
+    }
+
+    private func prepare(
+        _ query: Query, _ cursor: QueryCursor?, _ limit: Int
+    ) throws -> (bound: PredicateTree, plan: QueryPlan) {
+        let bound = try PredicateBinder(self).bind(query.predicate)
+        try check(query.order)
+        let order = cursor?.order ?? (query.order.isEmpty ? nil : QueryOrder(keys: query.order))
+        let planner = try QueryPlanner(self, wanted: order, limit: limit, isContinued: cursor != nil)
+        var plan = try planner.plan(bound)
+        plan.lines = try PlanWriter(self, planner).lines(plan, query, limit)
+        return (bound, plan)
+    }
+
+    /// - Throws: ``StrataError`` for a sort key that the service would refuse.
+    private func check(_ order: [SortKey]) throws {
+        guard rules.dialect == .cloudKit else { return }
+        for key in order {
+            guard let subject = try subject(of: key.name) else {
+                throw StrataError(
+                    .invalidArgument, "No record of the type ever had the key that is sorted by.",
+                    .init(found: "“\(key.name)”"))
+            }
+            let isSortable: Bool =
+                switch key {
+                case .distance: subject.kind == .location
+                case .key: [.string, .int64, .double, .date].contains(subject.kind)
+                }
+            guard isSortable, !subject.isEncrypted else {
+                throw StrataError(
+                    .invalidArgument, "Records cannot be sorted by the values of that key.",
+                    .init(expected: "numbers, texts or dates", found: "\(subject.kind) for “\(key.name)”"))
+            }
+        }
+    }
+}
+
+extension QuerySubject {
+    var isEncrypted: Bool {
+        if case .field(let field) = self { field.isEncrypted } else { false }
+    }
+}

@@ -1,0 +1,164 @@
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// An encoded record, as a predicate sees it.
+struct RecordSubject: PredicateSubject {
+    /// What kept a value from being read; predicates have no way to say so.
+    final class Failure {
+        var error: (any Error)?
+    }
+
+    private static let maximumKeyPathLength = 8
+
+    let scene: QueryScene
+    let key: UnsafeRawBufferPointer
+    let view: RecordStateView
+    let bytes: UnsafeRawBufferPointer
+    let failure: Failure
+
+    private func reading<Result>(_ body: () throws -> Result?) -> Result? {
+        do { return try body() } catch {
+            failure.error = failure.error ?? error
+            return nil
+        }
+    }
+
+    func predicateValue(forKey key: String) -> PredicateValue? {
+        reading { try value(at: key.split(separator: ".").map(String.init)[...]) }
+    }
+
+    var searchedTexts: [String] {
+        scene.searchedFields.compactMap { field in reading { try value(of: field)?.text } }
+    }
+
+    /// Keys behind the first are those of the records referred to.
+    private func value(at path: ArraySlice<String>) throws -> PredicateValue? {
+        guard let first = path.first, let subject = try scene.subject(of: first) else { return nil }
+        let rest = path.dropFirst()
+        if rest.isEmpty { return try value(of: subject) }
+        guard path.count <= Self.maximumKeyPathLength else { return nil }
+        let values = try targets(of: subject).compactMap { try value(at: rest, ofTarget: $0) }
+        return subject.kind.isList ? .list(values) : values.first
+    }
+
+    private func value(at path: ArraySlice<String>, ofTarget target: RecordKey) throws -> PredicateValue? {
+        var key = KeyWriter()
+        key.append(number: target.zone)
+        key.append(lastName: target.name)
+        return try key.bytes.withUnsafeBytes { key in
+            try scene.trees.get(ViewTree.records, key) { state in
+                let view = try RecordStateView(state, in: 0..<state.count)
+                try view.require(name: target.name)
+                // The fields of another type have other declarations, which nothing here asks for but their kinds.
+                return try RecordSubject(scene: scene, key: key, view: view, bytes: state, failure: failure)
+                    .foreignValue(at: path)
+            }
+        } ?? nil
+    }
+
+    private func foreignValue(at path: ArraySlice<String>) throws -> PredicateValue? {
+        guard let name = path.first else { return nil }
+        let rest = path.dropFirst()
+        if let system = SystemField(name) {
+            if rest.isEmpty { return try value(of: .system(system)) }
+            return try targets(of: .system(system)).first.flatMap { try value(at: rest, ofTarget: $0) }
+        }
+        guard let field = try scene.names.fieldOrdinal(name) else { return nil }
+        if rest.isEmpty { return try value(of: field) }
+        guard let value = try view.fields().value(of: field) else { return nil }
+        let values = try Self.targets(of: value).compactMap { try self.value(at: rest, ofTarget: $0) }
+        return value.kind.isList ? .list(values) : values.first
+    }
+
+    private func targets(of subject: QuerySubject) throws -> [RecordKey] {
+        switch subject {
+        case .field(let field): try view.fields().value(of: field.field).map(Self.targets) ?? []
+        case .system(.parent): try view.links().parent.map { [try view.key($0)] } ?? []
+        case .system: []
+        }
+    }
+
+    private static func targets(of value: FieldValue) -> [RecordKey] {
+        switch value {
+        case .reference(let reference): [reference.target]
+        case .list(let list): list.elements.flatMap(targets)
+        default: []
+        }
+    }
+
+    private func value(of field: UInt32) throws -> PredicateValue? {
+        try view.fields().value(of: field).flatMap { try PredicateValue($0, scene.names) }
+    }
+
+    func value(of subject: QuerySubject) throws -> PredicateValue? {
+        switch subject {
+        case .field(let field): return try value(of: field.field)
+        case .system(.creationDate): return .date(EngineDate.seconds(view.created))
+        case .system(.modificationDate): return .date(EngineDate.seconds(try view.header().modified))
+        case .system(.creatorUserRecordID): return try user(try view.header().createdBy)
+        case .system(.lastModifiedUserRecordID): return try user(try view.header().modifiedBy)
+        case .system(.parent): return try link(try view.links().parent)
+        case .system(.share): return try link(try view.links().share)
+        case .system(.recordID):
+            var reader = KeyReader(key)
+            let zone = try reader.readNumber()
+            let name = try view.name(keyName: try reader.readLastText())
+            return .reference(.init(RecordKey(zone: zone, name: name), zoneName: try scene.names.zoneName(zone)))
+        }
+    }
+
+    private func user(_ ordinal: UInt64) throws -> PredicateValue? {
+        guard ordinal != 0 else { return nil }
+        let name = try scene.names.userRecordName(ordinal)
+        return .reference(.init(recordName: name, zoneName: QueryNaming.defaultZone, ownerName: ""))
+    }
+
+    private func link(_ range: Range<Int>?) throws -> PredicateValue? {
+        guard let range else { return nil }
+        let target = try view.key(range)
+        return .reference(.init(target, zoneName: try scene.names.zoneName(target.zone)))
+    }
+}
+
+/// How names are spelt that stand for others.
+enum QueryNaming {
+    static let defaultZone = "_defaultZone"
+    /// The current user, as a zone's owner and as the name of the user's record.
+    static let me = "__defaultOwner__"
+}
+
+/// Times of the engine, microseconds since 1970, as values, which count seconds since 2001.
+enum EngineDate {
+    private static let referenceSeconds = 978_307_200.0
+
+    static func seconds(_ microseconds: Int64) -> Double { Double(microseconds) / 1_000_000 - referenceSeconds }
+
+    /// Roughly: dates have more digits than a double of them.
+    static func microseconds(_ seconds: Double) -> Double { (seconds + referenceSeconds) * 1_000_000 }
+}
+
+extension PredicateValue.Target {
+    /// Zones of the database that is asked have no owner.
+    init(_ key: RecordKey, zoneName: String) {
+        self.init(recordName: key.name, zoneName: zoneName, ownerName: "")
+    }
+}
+
+extension PredicateValue {
+    /// Nil for what predicates cannot compare.
+    init?(_ value: FieldValue, _ names: any QueryNames) throws {
+        switch value {
+        case .string(let text): self = .string(text)
+        case .int64(let number): self = .int64(number)
+        case .double(let number): self = .double(number)
+        case .date(let seconds): self = .date(seconds)
+        case .data(let bytes): self = .data(bytes)
+        case .location(let place): self = .location(latitude: place.latitude, longitude: place.longitude)
+        case .reference(let reference):
+            self = .reference(.init(reference.target, zoneName: try names.zoneName(reference.target.zone)))
+        case .list(let list): self = .list(try list.elements.compactMap { try PredicateValue($0, names) })
+        case .asset, .sealed: return nil
+        }
+    }
+}

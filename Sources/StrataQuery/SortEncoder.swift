@@ -1,0 +1,128 @@
+import StrataModel
+import StrataViews
+
+/// A place in an order: what the keys of a record are, each as a row of an index has it, but whole; and what tells
+/// records apart that the keys do not.
+struct SortPlace: Hashable, Sendable {
+    var values: [[UInt8]]
+    var tie: [UInt8]
+
+    /// Bytes that order as the places do: bits of what descends are turned.
+    func bytes(_ order: QueryOrder) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(values.reduce(tie.count) { $0 + $1.count })
+        for (value, key) in zip(values, order.keys) {
+            if key.isAscending { bytes += value } else { bytes += value.lazy.map { ~$0 } }
+        }
+        return bytes + tie
+    }
+}
+
+/// Works out where records come in an order.
+struct SortEncoder {
+    let order: QueryOrder
+    private let keys: [(key: SortKey, subject: QuerySubject?)]
+    private let scene: QueryScene
+
+    init(_ order: QueryOrder, _ scene: QueryScene) throws {
+        self.order = order
+        self.scene = scene
+        keys = try order.keys.map { ($0, try scene.subject(of: $0.name)) }
+    }
+
+    func place(_ record: UnsafeRawBufferPointer, _ view: RecordStateView) throws -> SortPlace {
+        SortPlace(
+            values: try keys.map { try value($0.key, $0.subject, view) }, tie: try Self.tie(record, order.ties))
+    }
+
+    func bytes(_ record: UnsafeRawBufferPointer, _ view: RecordStateView) throws -> [UInt8] {
+        if keys.isEmpty { return try Self.tie(record, order.ties) }
+        return try place(record, view).bytes(order)
+    }
+
+    /// - Parameter record: a record's key.
+    static func tie(_ record: UnsafeRawBufferPointer, _ ties: QueryOrder.Ties) throws -> [UInt8] {
+        if ties == .byPlace { return [UInt8](record) }
+        var reader = KeyReader(record)
+        let zone = try reader.readNumber()
+        var key = KeyWriter()
+        key.append(recordZone: zone, keyName: try reader.readLastText())
+        return key.bytes
+    }
+
+    /// The key of the record that a tie is of.
+    static func record(ofTie tie: UnsafeRawBufferPointer, _ ties: QueryOrder.Ties) throws -> [UInt8] {
+        if ties == .byPlace { return [UInt8](tie) }
+        var reader = KeyReader(tie)
+        let name = try reader.readText()
+        let zone = try reader.readNumber()
+        var key = KeyWriter()
+        key.append(number: zone)
+        key.append(lastText: name)
+        return key.bytes
+    }
+
+    private func value(_ key: SortKey, _ subject: QuerySubject?, _ view: RecordStateView) throws -> [UInt8] {
+        var writer = KeyWriter()
+        switch (key, subject) {
+        case (_, nil): writer.append(kind: .none)
+        case (.distance(_, let latitude, let longitude), .field(let field)?):
+            guard case .location(let place)? = try view.fields().value(of: field.field) else {
+                writer.append(kind: .none)
+                break
+            }
+            writer.append(kind: .double)
+            writer.append(
+                double: GreatCircle.distanceMetres(
+                    fromLatitude: place.latitude, longitude: place.longitude, toLatitude: latitude,
+                    longitude: longitude))
+        case (.key, .field(let field)?):
+            guard let value = try view.fields().value(of: field.field) else {
+                writer.append(kind: .none)
+                break
+            }
+            Self.append(value, to: &writer)
+        case (.key, .system(.creationDate)?):
+            writer.append(kind: .number)
+            writer.append(int64: view.created)
+        case (.key, .system(.modificationDate)?):
+            writer.append(kind: .number)
+            writer.append(int64: try view.header().modified)
+        case (.key, .system(.parent)?):
+            writer.append(kind: try view.links().parent == nil ? .none : .reference)
+        case (.key, .system(.creatorUserRecordID)?):
+            writer.append(kind: try view.header().createdBy == 0 ? .none : .reference)
+        case (.key, .system(.lastModifiedUserRecordID)?):
+            writer.append(kind: try view.header().modifiedBy == 0 ? .none : .reference)
+        case (.key, .system(.share)?): writer.append(kind: try view.links().share == nil ? .none : .reference)
+        // All records have one, and none comes before another by it.
+        case (.key, .system(.recordID)?), (.distance, .system?): writer.append(kind: .none)
+        }
+        return writer.bytes
+    }
+
+    /// What has no order is the same wherever it is.
+    private static func append(_ value: FieldValue, to writer: inout KeyWriter) {
+        switch value {
+        case .string(let text):
+            writer.append(kind: .text)
+            writer.append(text: text.utf8)
+        case .int64(let number):
+            writer.append(kind: .number)
+            writer.append(int64: number)
+        case .double(let number):
+            writer.append(kind: .double)
+            writer.append(double: number)
+        case .date(let seconds):
+            writer.append(kind: .date)
+            writer.append(double: seconds)
+        case .data(let bytes):
+            writer.append(kind: .bytes)
+            writer.append(text: bytes)
+        case .reference: writer.append(kind: .reference)
+        case .location: writer.append(kind: .place)
+        case .asset, .sealed: writer.append(kind: .none)
+        case .list: writer.append(byte: IndexKey.Kind.place.rawValue + 1)
+        }
+    }
+}
