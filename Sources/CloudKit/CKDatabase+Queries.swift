@@ -5,12 +5,25 @@ extension CKDatabase {
     )
 
     private static func page(_ call: DatabaseCall, _ request: DatabaseCall.PageRequest) throws -> Page {
-        let page = try call.page(request)
-        return (page.matches.map { ($0.id, $0.result.mapError { $0 }) }, page.cursor)
+        results(of: try call.page(request))
+    }
+
+    private static func page(_ call: DatabaseCall, _ request: DatabaseCall.PageRequest) async throws -> Page {
+        results(of: try await call.page(request))
+    }
+
+    private static func results(of page: QueryPage) -> Page {
+        (page.matches.map { ($0.id, $0.result.mapError { $0 }) }, page.cursor)
     }
 
     private static func records(_ call: DatabaseCall, _ request: DatabaseCall.PageRequest) throws -> [CKRecord] {
         try call.page(request).matches.map { try $0.result.get() }
+    }
+
+    private static func records(
+        _ call: DatabaseCall, _ request: DatabaseCall.PageRequest
+    ) async throws -> [CKRecord] {
+        try await call.page(request).matches.map { try $0.result.get() }
     }
 
     /// A request for the first page of a query, as the query is now.
@@ -38,7 +51,7 @@ extension CKDatabase {
     ) async throws -> (
         matchResults: [(CKRecord.ID, Result<CKRecord, Error>)], queryCursor: CKQueryOperation.Cursor?
     ) {
-        try Self.page(call, request(query, zoneID, desiredKeys, resultsLimit))
+        try await Self.page(call, request(query, zoneID, desiredKeys, resultsLimit))
     }
 
     /// The records after those that came with a cursor.
@@ -48,7 +61,7 @@ extension CKDatabase {
     ) async throws -> (
         matchResults: [(CKRecord.ID, Result<CKRecord, Error>)], queryCursor: CKQueryOperation.Cursor?
     ) {
-        try Self.page(
+        try await Self.page(
             call, DatabaseCall.PageRequest(cursor: queryCursor, desiredKeys: desiredKeys, limit: resultsLimit))
     }
 
@@ -103,13 +116,13 @@ extension CKDatabase {
     /// The first records that match.
     @available(*, deprecated, message: "Use records(matching:inZoneWith:desiredKeys:resultsLimit:).")
     public func perform(_ query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?) async throws -> [CKRecord] {
-        try Self.records(call, request(query, zoneID))
+        try await Self.records(call, request(query, zoneID))
     }
 
     /// The first records that match.
     @available(*, deprecated, message: "Use records(matching:inZoneWith:desiredKeys:resultsLimit:).")
     @_disfavoredOverload
     public func records(matching query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?) async throws -> [CKRecord] {
-        try Self.records(call, request(query, zoneID))
+        try await Self.records(call, request(query, zoneID))
     }
 }

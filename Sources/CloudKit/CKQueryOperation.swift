@@ -75,7 +75,8 @@ public final class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
         // A query may be changed and used again while this one runs.
         let query = query?.copy() as? CKQuery
         let request = DatabaseCall.PageRequest(
-            cursor: cursor, query: query, zoneID: zoneID, desiredKeys: desiredKeys, limit: resultsLimit)
+            cursor: cursor, query: query, zoneID: zoneID, desiredKeys: desiredKeys, limit: resultsLimit,
+            isCancelled: { [weak self] in self?.isCancelled ?? true })
         return Run(
             call: call, request: request, matched: recordMatchedBlock, result: queryResultBlock, oldBlocks: oldBlocks)
     }
@@ -91,7 +92,7 @@ public final class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
         var settings: CallSettings { call.settings }
         var timeoutCode: CKError.Code { .networkFailure }
 
-        func perform() async throws -> QueryPage { try call.page(request) }
+        func perform() async throws -> QueryPage { try await call.page(request) }
 
         func deliver(_ outcome: Result<QueryPage, CKError>, isCancelled: () -> Bool) {
             do { try deliver(outcome.get(), isCancelled) } catch { finish(nil, error, error) }

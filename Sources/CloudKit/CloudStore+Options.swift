@@ -143,7 +143,7 @@ extension CloudStore.Options {
     var engine: StoreOptions {
         StoreOptions(
             containerIdentifier: containerIdentifier, durability: durability.engine, limits: limits.rules,
-            touchesParents: parentTouch, unknownTypesAreErrors: predicates == .cloudKit)
+            touchesParents: parentTouch, unknownTypesAreErrors: predicates == .cloudKit, predicates: predicates.engine)
     }
 
     var platform: Platform {

@@ -1,5 +1,6 @@
 import StrataModel
 import StrataQuery
+import StrataStore
 
 /// Records that match, and where the next ones begin.
 struct QueryPage: Sendable {
@@ -17,29 +18,111 @@ extension DatabaseCall {
         var zoneID: CKRecordZone.ID?
         var desiredKeys: [CKRecord.FieldKey]?
         var limit: Int
+        var isCancelled: @Sendable () -> Bool = { false }
     }
 
     /// The next records that match.
     func page(_ request: PageRequest) throws -> QueryPage {
-        let options = try client.readable(scope).options
+        try answering(request) {
+            let (opened, question) = try prepare(request)
+            return try opened.store.query(
+                question, in: database, desiredKeys: request.desiredKeys, limit: request.limit, as: client.actor,
+                isCancelled: request.isCancelled)
+        }
+    }
+
+    /// As the other `page`, suspending instead of blocking where the store has something to write.
+    func page(_ request: PageRequest) async throws -> QueryPage {
+        let page: StrataStore.QueryPage
+        do {
+            let (opened, question) = try prepare(request)
+            page = try await opened.store.query(
+                question, in: database, desiredKeys: request.desiredKeys, limit: request.limit, as: client.actor,
+                isCancelled: request.isCancelled)
+        } catch {
+            return try answering(request) { throw error }
+        }
+        return try answering(request) { page }
+    }
+
+    private func answering(_ request: PageRequest, _ body: () throws -> StrataStore.QueryPage) throws -> QueryPage {
+        do {
+            let page = try body()
+            return QueryPage(
+                matches: page.matches.map { result(of: $0, request.desiredKeys) },
+                cursor: page.cursor.map { CKQueryCursor(bytes: $0.encoded()) })
+        } catch QueryError.cancelled {
+            throw CKError.cancelled
+        } catch {
+            throw CKError(engine: error)
+        }
+    }
+
+    private func prepare(_ request: PageRequest) throws -> (Client.Opened, StrataStore.Question) {
+        let opened = try client.readable(scope)
         guard request.limit >= 0 else {
             throw CKError(.invalidArguments, message: "resultsLimit is \(request.limit); 0 lets the store choose.")
         }
-        if request.cursor == nil {
-            guard let query = request.query else {
-                throw CKError(.invalidArguments, message: "The operation has neither a query nor a cursor.")
-            }
-            try check(query, request.zoneID, PredicateCheck(options.predicates.engine))
-        }
-        throw Self.notYet("queries")
+        if let cursor = request.cursor { return (opened, .continued(try cursor.model())) }
+        return (opened, .new(try query(request, opened.options)))
     }
 
-    private func check(_ query: CKQuery, _ zoneID: CKRecordZone.ID?, _ check: PredicateCheck) throws {
+    /// A record that cannot be made is its own failure (B145).
+    private func result(
+        of record: Record, _ desiredKeys: [CKRecord.FieldKey]?
+    ) -> (id: CKRecord.ID, result: Result<CKRecord, CKError>) {
+        let id = CKRecord.ID(
+            recordName: record.id.name, zoneID: CKRecordZone.ID(zoneName: record.id.zone.name))
+        do {
+            return (id, .success(try CKRecord(stored: record, id: id, for: client, isPartial: desiredKeys != nil)))
+        } catch {
+            return (id, .failure(CKError(engine: error)))
+        }
+    }
+
+    private func query(_ request: PageRequest, _ options: CloudStore.Options) throws -> Query {
+        guard let query = request.query else {
+            throw CKError(.invalidArguments, message: "The operation has neither a query nor a cursor.")
+        }
         if let mistake = query.mistake { throw mistake }
-        if scope == .shared, zoneID == nil {
+        if scope == .shared, request.zoneID == nil {
             throw CKError(
                 .invalidArguments, message: "SharedDB does not support Zone Wide queries: name the zone (B141).")
         }
-        do { try check.check(query.question.content.get()) } catch { throw CKError(predicate: error) }
+        do {
+            let predicate = try query.question.content.get()
+            try PredicateCheck(options.predicates.engine).check(predicate)
+            return Query(
+                query.recordType, where: predicate, order: try query.sortKeys(),
+                zone: request.zoneID?.model(for: client.userRecordName))
+        } catch let error as StrataError {
+            throw CKError(predicate: error)
+        }
+    }
+}
+
+extension CKQuery {
+    fileprivate func sortKeys() throws -> [SortKey] {
+        try (sortDescriptors ?? []).map { descriptor in
+            switch descriptor {
+            case let descriptor as KeySortDescriptor:
+                return .key(descriptor.sortKey, isAscending: descriptor.ascending)
+            case let descriptor as CKLocationSortDescriptor:
+                let place = descriptor.relativeLocation.coordinate
+                return .distance(key: descriptor.sortKey, latitude: place.latitude, longitude: place.longitude)
+            default:
+                throw CKError(
+                    .invalidArguments, message: "A sort descriptor names no key: use NSSortDescriptor(key:ascending:).")
+            }
+        }
+    }
+}
+
+extension CKQueryCursor {
+    /// - Throws: `CKError` for bytes that are no cursor.
+    fileprivate func model() throws -> QueryCursor {
+        do { return try QueryCursor(decoding: bytes) } catch {
+            throw CKError(.invalidArguments, message: "The cursor is none of this store's: \(error)", cause: error)
+        }
     }
 }

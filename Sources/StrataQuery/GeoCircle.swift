@@ -44,7 +44,9 @@ struct GeoCircle: Hashable, Sendable {
     private func nearest(onMeridian other: Double, _ latitudes: ClosedRange<Double>) -> Double {
         let turn = cos((other - longitude) * Self.radians)
         let level = atan2(tan(latitude * Self.radians), turn) / Self.radians
-        let candidates = [latitudes.lowerBound, latitudes.upperBound, min(max(level, latitudes.lowerBound), latitudes.upperBound)]
+        let candidates = [
+            latitudes.lowerBound, latitudes.upperBound, min(max(level, latitudes.lowerBound), latitudes.upperBound),
+        ]
         return candidates.map { distanceMetres(toLatitude: $0, longitude: other) }.min() ?? 0
     }
 

@@ -98,9 +98,11 @@ struct IndexMatcher {
         case (false, _, .contains): return nil
         default: asked = relation
         }
-        guard var match = try ranges(asked, value, subject).map({ ranges, isExact in
-            IndexMatch(id: id, ranges: IndexRange.merged(ranges), isExact: isExact)
-        }) else { return nil }
+        guard
+            var match = try ranges(asked, value, subject).map({ ranges, isExact in
+                IndexMatch(id: id, ranges: IndexRange.merged(ranges), isExact: isExact)
+            })
+        else { return nil }
         match.mayRepeat = isList && !(match.ranges.count == 1 && asked == .equal)
         return match
     }

@@ -56,7 +56,8 @@ final class KeySource {
         var record: [UInt8] = []
         let start = IndexKey.start(scene.database, match.id).bytes
         for range in match.ranges {
-            let goesOn = try forEachRow(from: start + range.lower, to: start + range.upper, behind: start.count) { row in
+            let goesOn = try forEachRow(from: start + range.lower, to: start + range.upper, behind: start.count) {
+                row in
                 row.copyRecordKey(into: &record)
                 return isTouched(record) ? true : try body(record)
             }

@@ -14,7 +14,9 @@ struct PlanWriter {
     func lines(_ plan: QueryPlan, _ query: Query, _ limit: Int) throws -> [String] {
         var lines = try describe(plan.source, query.recordType).enumerated().map { $0 == 0 ? $1 : "  " + $1 }
         if !lines.isEmpty, plan.source != .nothing { lines[0] += ", about \(Int(plan.estimatedRows)) rows" }
-        if plan.residual != .constant(true) { lines.append("keep those with " + PredicateWriter.text(of: plan.residual)) }
+        if plan.residual != .constant(true) {
+            lines.append("keep those with " + PredicateWriter.text(of: plan.residual))
+        }
         if plan.sorting != .none {
             let keys = plan.order.keys.map(Self.describe) + [plan.order.ties == .byName ? "name" : "place"]
             lines.append("\(plan.sorting.rawValue) by \(keys.joined(separator: ", "))")
@@ -35,12 +37,16 @@ struct PlanWriter {
         switch source {
         case .nothing: return ["nothing can match"]
         case .records(let keys): return ["records by name: \(keys.count)"]
-        case .zones(let zones): return [zones.count == 1 ? "all records of the zone" : "all records of \(zones.count) zones"]
+        case .zones(let zones):
+            return [zones.count == 1 ? "all records of the zone" : "all records of \(zones.count) zones"]
         case .nearest(let id, let circle):
             let within = circle.radiusMetres.isFinite ? " within \(circle.radiusMetres) m" : ""
-            return ["index \(try name(id, type)), the nearest to \(circle.latitude), \(circle.longitude) first" + within]
+            return [
+                "index \(try name(id, type)), the nearest to \(circle.latitude), \(circle.longitude) first" + within
+            ]
         case .index(let match, let isReversed):
-            let ranges = match.isPoint ? "one value" : match.ranges == [.all] ? "all rows" : "\(match.ranges.count) ranges"
+            let ranges =
+                match.isPoint ? "one value" : match.ranges == [.all] ? "all rows" : "\(match.ranges.count) ranges"
             return ["index \(try name(match.id, type)): \(ranges)" + (isReversed ? ", from the last" : "")]
         case .union(let sources):
             return try ["any of"] + sources.flatMap { try describe($0, type).map { "  " + $0 } }

@@ -17,7 +17,7 @@ public struct QueryCursor: Sendable, Hashable {
     var order: QueryOrder
     var place: SortPlace
     /// `now()` stays what it was.
-    var now: Double
+    public var now: Double
 
     init(
         store: Identifier, database: DatabaseID, query: Query, order: QueryOrder, place: SortPlace, now: Double

@@ -149,7 +149,8 @@ final class QueryExecutor {
                 if !first.lexicographicallyPrecedes(range.upper) { continue }
                 if lower.lexicographicallyPrecedes(first) { lower = first }
             }
-            let goesOn = try source.forEachRow(from: start + lower, to: start + range.upper, behind: start.count) { row in
+            let goesOn = try source.forEachRow(from: start + lower, to: start + range.upper, behind: start.count) {
+                row in
                 if let known = group, !row.valueBytes.elementsEqual(known.value) {
                     group = nil
                     if !append(known.top) { return false }

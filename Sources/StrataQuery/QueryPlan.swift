@@ -65,6 +65,13 @@ public struct QueryPlan: Sendable {
         public var matches = 0
     }
 
+    /// Of a query that nothing can match.
+    public static var empty: QueryPlan {
+        var plan = QueryPlan(source: .nothing, sorting: .none, order: QueryOrder(keys: []), residual: .constant(false))
+        plan.lines = ["nothing can match"]
+        return plan
+    }
+
     public var text: String {
         var lines = lines
         if let actual {

@@ -54,7 +54,9 @@ struct QueryPlanner {
             candidates.append(try zoneScan(conjuncts, accesses, total))
             if let all = try membership(conjuncts, accesses, total) { candidates.append(all) }
         }
-        guard let chosen = candidates.min(by: { $0.cost < $1.cost }) else { return plan(.nothing, residual: [], rows: 0) }
+        guard let chosen = candidates.min(by: { $0.cost < $1.cost }) else {
+            return plan(.nothing, residual: [], rows: 0)
+        }
         var plan = chosen.plan
         plan.missingIndexes = missing
         return plan
@@ -315,7 +317,8 @@ extension QueryPlanner {
                 } else {
                     plan.sorting = wanted.keys.isEmpty ? .keys : .all
                 }
-            } else if match.mayRepeat || match.id.form != .ordered || match.ranges.count > 1 && match.id.form == .words {
+            } else if match.mayRepeat || match.id.form != .ordered || match.ranges.count > 1 && match.id.form == .words
+            {
                 plan.sorting = .keys
             } else if match.isPoint || match.id.subject == .membership {
                 plan.order = QueryOrder(keys: [])
@@ -376,7 +379,8 @@ extension QueryPlanner {
 
     /// What part of an index's rows are of the zone to look at.
     private func zoneShare(_ source: QueryPlan.Source) -> Double {
-        guard scene.zone != nil, case .index = source, let rows = try? scene.trees.zoneRow(scene.database, scene.zone ?? 0)
+        guard scene.zone != nil, case .index = source,
+            let rows = try? scene.trees.zoneRow(scene.database, scene.zone ?? 0)
         else { return 1 }
         let all = Double(max(1, scene.trees.entryCount(ViewTree.records)))
         // The database may be a small part of the store, so that this is the least share.
@@ -414,7 +418,9 @@ extension QueryPlanner {
         _ conjuncts: [PredicateTree], _ accesses: [Access], _ total: Double,
         _ missing: inout [QueryPlan.MissingIndex]
     ) throws -> [Candidate] {
-        guard let wanted, let first = wanted.keys.first, let subject = try scene.subject(of: first.name) else { return [] }
+        guard let wanted, let first = wanted.keys.first, let subject = try scene.subject(of: first.name) else {
+            return []
+        }
         let selectivity = selectivity(Array(conjuncts.indices), accesses, total)
         if case .distance(_, let latitude, let longitude) = first {
             guard wanted.keys.count == 1, wanted.ties == .byName, case .field(let field) = subject,
@@ -444,7 +450,8 @@ extension QueryPlanner {
             return []
         }
         // Ranges of that field have been looked at.
-        if accesses.contains(where: { if case .index(let other, _) = $0.source { other.id == match.id } else { false } }) {
+        if accesses.contains(where: { if case .index(let other, _) = $0.source { other.id == match.id } else { false } }
+        ) {
             return []
         }
         let rows = try estimate(.index(match))

@@ -65,10 +65,15 @@ public struct QueryRules: Sendable, Hashable {
     public var dialect: PredicateDialect
     /// Whether only fields can be asked for that the schema says are queryable, sortable or searchable.
     public var asksDeclaredFieldsOnly: Bool
+    /// Whether a record type that was never saved nor declared is an error (B142).
+    public var unknownTypesAreErrors: Bool
 
-    public init(dialect: PredicateDialect, asksDeclaredFieldsOnly: Bool = false) {
+    public init(
+        dialect: PredicateDialect, asksDeclaredFieldsOnly: Bool = false, unknownTypesAreErrors: Bool = false
+    ) {
         self.dialect = dialect
         self.asksDeclaredFieldsOnly = asksDeclaredFieldsOnly
+        self.unknownTypesAreErrors = unknownTypesAreErrors
     }
 }
 

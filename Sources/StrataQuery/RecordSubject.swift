@@ -129,10 +129,10 @@ enum QueryNaming {
 }
 
 /// Times of the engine, microseconds since 1970, as values, which count seconds since 2001.
-enum EngineDate {
+public enum EngineDate {
     private static let referenceSeconds = 978_307_200.0
 
-    static func seconds(_ microseconds: Int64) -> Double { Double(microseconds) / 1_000_000 - referenceSeconds }
+    public static func seconds(_ microseconds: Int64) -> Double { Double(microseconds) / 1_000_000 - referenceSeconds }
 
     /// Roughly: dates have more digits than a double of them.
     static func microseconds(_ seconds: Double) -> Double { (seconds + referenceSeconds) * 1_000_000 }

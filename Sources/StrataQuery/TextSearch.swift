@@ -47,7 +47,9 @@ struct TextSearch {
         let last = text.count - part.count
         // Not nil: both hold a byte at least, and every index below is less than their counts.
         let (start, wanted) = (text.baseAddress!, part.baseAddress!)
-        func byte(_ pointer: UnsafeRawPointer, _ place: Int) -> UInt8 { pointer.load(fromByteOffset: place, as: UInt8.self) }
+        func byte(_ pointer: UnsafeRawPointer, _ place: Int) -> UInt8 {
+            pointer.load(fromByteOffset: place, as: UInt8.self)
+        }
         var place = 0
         while place <= last {
             let candidate = byte(start, place)

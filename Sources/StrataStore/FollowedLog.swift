@@ -10,6 +10,7 @@ final class FollowedLog: EventLog {
 
     static var error: StrataError { StrataError(.refusingWrites, "The store was opened for reading only.") }
 
+    var storeID: Identifier { reader.identity.storeID }
     var end: Position { reader.end }
     var durableEnd: Position { reader.end }
     var endTime: Int64? { reader.endTime }

@@ -11,6 +11,9 @@ final class NameDirectory: Sendable {
         var count = 0
         /// Texts of fields, by their ordinals.
         var fields: [String?] = []
+        /// Users by the names of their records, which are ASCII, up to that of the ordinal `userCount`.
+        var usersByRecordName: [String: UInt64] = [:]
+        var userCount: UInt64 = 0
         /// The databases that are read, newest first.
         var places: [KnownPlace] = []
     }
@@ -77,6 +80,21 @@ final class NameDirectory: Sendable {
             let missing = Int(ordinal) + 1 - state.fields.count
             if missing > 0 { state.fields += repeatElement(nil, count: missing) }
             state.fields[Int(ordinal)] = text
+        }
+    }
+
+    /// The user whose record has a name. Names of records do not lead back to users, so all users are gone through once.
+    func userOrdinal(ofRecordName name: String, in snapshot: Snapshot) throws -> UInt64? {
+        let known = state.withLock { ($0.usersByRecordName[name], $0.userCount) }
+        if let ordinal = known.0 { return ordinal }
+        let count = try snapshot.nameCount(InternedName.Name.user("").namespace)
+        guard count > known.1 else { return nil }
+        var found: [String: UInt64] = [:]
+        for ordinal in known.1 + 1...count { found[UserRecord.name(of: try user(ordinal, in: snapshot))] = ordinal }
+        return state.withLock { state in
+            state.usersByRecordName.merge(found) { first, _ in first }
+            state.userCount = max(state.userCount, count)
+            return state.usersByRecordName[name]
         }
     }
 

@@ -11,10 +11,15 @@ final class StoreEngine: Sendable {
     let pipeline: Pipeline
     let reader: SnapshotMaker
     let opening: Store.Opening?
+    /// Tells cursors of this store from those of others.
+    let storeID: Identifier
+    private let platform: Platform
     /// Held while one thread folds what another process wrote; it counts the times.
     let refreshes = Lock(0)
 
     var views: Views { pipeline.views }
+    /// Microseconds since 1970.
+    var now: Int64 { platform.time.nowMicroseconds() }
 
     private init(
         _ log: any EventLog, _ working: WorkingViews, _ indexes: IndexState, _ options: StoreOptions,
@@ -23,6 +28,10 @@ final class StoreEngine: Sendable {
         self.log = log
         self.options = options
         self.opening = opening
+        self.platform = platform
+        storeID =
+            (log as? SegmentedLog)?.identity.storeID ?? (log as? FollowedLog)?.storeID
+            ?? platform.random.nextIdentifier()
         let replacements = rebuilder.map { SnapshotReplacements($0) }
         reader = SnapshotMaker(context: SnapshotContext(RecordHistory(log), replacements), gate: StoreGate())
         pipeline = try Pipeline(

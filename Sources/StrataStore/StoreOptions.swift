@@ -1,4 +1,5 @@
 import StrataLog
+import StrataQuery
 import StrataRules
 import StrataTree
 import StrataViews
@@ -12,6 +13,8 @@ public struct StoreOptions: Sendable {
     public var touchesParents: Bool
     /// Whether a record type that was never saved is an error (B142).
     public var unknownTypesAreErrors: Bool
+    /// Which predicates a query may have (B124).
+    public var predicates: PredicateDialect
     /// Whether saves extend the schema (B24).
     public var schema: SchemaMode
     /// Whether a store is made where there is none.
@@ -22,7 +25,8 @@ public struct StoreOptions: Sendable {
 
     public init(
         containerIdentifier: String = "iCloud.local", durability: Durability = .commit, limits: Limits = .service,
-        touchesParents: Bool = true, unknownTypesAreErrors: Bool = true, schema: SchemaMode = .open,
+        touchesParents: Bool = true, unknownTypesAreErrors: Bool = true, predicates: PredicateDialect = .cloudKit,
+        schema: SchemaMode = .open,
         createsStore: Bool = true, segmentBytes: Int = 64 << 20, pages: PageStoreOptions = PageStoreOptions(),
         checkpoints: Checkpointer.Policy = Checkpointer.Policy()
     ) {
@@ -31,6 +35,7 @@ public struct StoreOptions: Sendable {
         self.limits = limits
         self.touchesParents = touchesParents
         self.unknownTypesAreErrors = unknownTypesAreErrors
+        self.predicates = predicates
         self.schema = schema
         self.createsStore = createsStore
         self.segmentBytes = segmentBytes
@@ -40,9 +45,15 @@ public struct StoreOptions: Sendable {
 
     public static let service = StoreOptions()
     public static let embedded = StoreOptions(
-        limits: .embedded, touchesParents: false, unknownTypesAreErrors: false)
+        limits: .embedded, touchesParents: false, unknownTypesAreErrors: false, predicates: .extended)
 
     var rules: Rules { Rules(limits: limits, touchesParents: touchesParents, schema: schema) }
+
+    var queryRules: QueryRules {
+        QueryRules(
+            dialect: predicates, asksDeclaredFieldsOnly: schema == .enforced,
+            unknownTypesAreErrors: unknownTypesAreErrors)
+    }
 
     var log: LogOptions {
         LogOptions(
@@ -57,6 +68,7 @@ public struct StoreOptions: Sendable {
         if limits != other.limits { names.append("limits") }
         if touchesParents != other.touchesParents { names.append("touchesParents") }
         if unknownTypesAreErrors != other.unknownTypesAreErrors { names.append("unknownTypesAreErrors") }
+        if predicates != other.predicates { names.append("predicates") }
         if schema != other.schema { names.append("schema") }
         if segmentBytes != other.segmentBytes { names.append("segmentBytes") }
         if containerIdentifier != other.containerIdentifier { names.append("containerIdentifier") }

@@ -56,7 +56,7 @@ public struct StoreSnapshot: Sendable {
         }
     }
 
-    private func keys(_ desired: [String]?, _ trees: Snapshot) throws -> Set<UInt32>? {
+    func keys(_ desired: [String]?, _ trees: Snapshot) throws -> Set<UInt32>? {
         guard let desired else { return nil }
         return Set(try desired.compactMap { try names.ordinal(of: .field($0), in: trees).map { UInt32($0) } })
     }

@@ -1,0 +1,213 @@
+import StrataModel
+import StrataQuery
+import StrataRules
+import StrataTree
+import StrataViews
+
+/// What a page of matches is asked for.
+public enum Question: Sendable {
+    case new(Query)
+    case continued(QueryCursor)
+
+    var query: Query {
+        switch self {
+        case .new(let query): query
+        case .continued(let cursor): cursor.query
+        }
+    }
+
+    var cursor: QueryCursor? {
+        if case .continued(let cursor) = self { cursor } else { nil }
+    }
+}
+
+/// A page of the records that match a query.
+public struct QueryPage: Sendable {
+    /// In the order of the query.
+    public var matches: [Record]
+    /// Where the next page begins; nil if there is none.
+    public var cursor: QueryCursor?
+    public var plan: QueryPlan
+}
+
+extension Store {
+    /// A query that looks at more records than this, and gives few of them, gets an index where one would have helped.
+    static let tolerableRecordsRead = 1_000
+
+    /// The first records that match, as of the newest state, or those behind a cursor (docs/queries.md).
+    ///
+    /// ```swift
+    /// let query = Query("Task", where: try PredicateParser.parse("priority > 3"), order: [.key("title", isAscending: true)])
+    /// let page = try store.query(.new(query), in: DatabaseID(.private), limit: 50, as: anna)
+    /// print(page.plan.text)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - desiredKeys: nil for all.
+    ///   - limit: 0 lets the store choose.
+    ///   - isCancelled: asked again and again; once it says so, ``QueryError/cancelled`` is thrown.
+    /// - Throws: ``Refusal`` for what cannot be asked.
+    public func query(
+        _ question: Question, in database: DatabaseID, desiredKeys: [String]? = nil, limit: Int = 0,
+        as actor: Actor, isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws -> QueryPage {
+        let page = try page(question, database, desiredKeys, limit, actor, isCancelled)
+        if let wanted = indexesWorthwhile(page) {
+            try? declareIndexes(type: question.query.recordType, fields: wanted)
+        }
+        return page
+    }
+
+    /// As the other `query`, suspending instead of blocking where an index is declared.
+    public func query(
+        _ question: Question, in database: DatabaseID, desiredKeys: [String]? = nil, limit: Int = 0,
+        as actor: Actor, isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) async throws -> QueryPage {
+        let page = try page(question, database, desiredKeys, limit, actor, isCancelled)
+        if let wanted = indexesWorthwhile(page) {
+            try? await declareIndexes(type: question.query.recordType, fields: wanted)
+        }
+        return page
+    }
+
+    /// How a query would be answered, without doing it.
+    public func plan(_ query: Query, in database: DatabaseID, limit: Int = 0, as actor: Actor) throws -> QueryPlan {
+        let (snapshot, touched) = try indexedSnapshot()
+        return try snapshot.plan(
+            query, in: database, limit: try pageLimit(limit), as: actor, queryRules, touched: touched)
+    }
+
+    private var queryRules: QueryRules { options.queryRules }
+
+    private func pageLimit(_ limit: Int) throws -> Int {
+        guard limit >= 0 else {
+            throw Refusal(
+                .invalidArguments, "A page has \(limit) results at most; 0 lets the store choose.", rule: "B143")
+        }
+        return limit == 0 ? options.limits.pageSize : min(limit, options.limits.pageSizeMaximum)
+    }
+
+    private func page(
+        _ question: Question, _ database: DatabaseID, _ desiredKeys: [String]?, _ limit: Int, _ actor: Actor,
+        _ isCancelled: @escaping @Sendable () -> Bool
+    ) throws -> QueryPage {
+        let limit = try pageLimit(limit)
+        let cursor = question.cursor
+        guard cursor == nil || cursor?.store == engine.storeID else {
+            throw Refusal(.invalidArguments, "The cursor is of another store.", rule: "B144")
+        }
+        let (snapshot, touched) = try indexedSnapshot()
+        return try snapshot.query(
+            question.query, cursor, in: database, desiredKeys, limit, as: actor, queryRules, touched: touched,
+            of: engine.storeID, now: cursor == nil ? engine.now : nil, isCancelled)
+    }
+
+    private func indexesWorthwhile(_ page: QueryPage) -> [(name: String, indexes: SchemaField.Indexes)]? {
+        guard !page.plan.missingIndexes.isEmpty, access == .readWrite, options.schema == .open,
+            let actual = page.plan.actual, actual.recordsRead > Self.tolerableRecordsRead,
+            actual.recordsRead > 4 * page.matches.count
+        else { return nil }
+        return page.plan.missingIndexes.map { ($0.key, $0.indexes) }
+    }
+}
+
+extension StoreSnapshot {
+    /// - Parameter now: for `now()`; nil for that of the cursor.
+    func query(
+        _ query: Query, _ cursor: QueryCursor?, in database: DatabaseID, _ desiredKeys: [String]?, _ limit: Int,
+        as actor: Actor, _ rules: QueryRules, touched: Set<[UInt8]>, of store: Identifier, now: Int64?,
+        _ isCancelled: @escaping () -> Bool
+    ) throws -> QueryPage {
+        try reading { trees in
+            let place = try names.place(database, actor, in: trees)
+            if let cursor, cursor.database != place.database {
+                throw Refusal(.invalidArguments, "The cursor is of another database.", rule: "B144")
+            }
+            let seconds = cursor?.now ?? now.map(EngineDate.seconds) ?? 0
+            guard let scene = try scene(query, place, actor, rules, touched, seconds, trees) else {
+                return QueryPage(matches: [], cursor: nil, plan: .empty)
+            }
+            let answer = try Self.judging {
+                try scene.answer(query, continuing: cursor, limit: limit, isCancelled: isCancelled)
+            }
+            let keys = try keys(desiredKeys, trees)
+            let matches = try answer.matches.map { try record($0, place, keys, trees) }
+            return QueryPage(
+                matches: matches, cursor: answer.cursor(for: query, in: place.database, of: store, now: seconds),
+                plan: answer.plan)
+        }
+    }
+
+    func plan(
+        _ query: Query, in database: DatabaseID, limit: Int, as actor: Actor, _ rules: QueryRules,
+        touched: Set<[UInt8]>
+    ) throws -> QueryPlan {
+        try reading { trees in
+            let place = try names.place(database, actor, in: trees)
+            let scene = try scene(query, place, actor, rules, touched, 0, trees)
+            return try Self.judging { try scene?.plan(query, limit: limit) ?? .empty }
+        }
+    }
+
+    /// Nil where nothing can be found: nobody has written to the database, or saved a record of the type.
+    private func scene(
+        _ query: Query, _ place: Place, _ actor: Actor, _ rules: QueryRules, _ touched: Set<[UInt8]>,
+        _ now: Double, _ trees: Snapshot
+    ) throws -> QueryScene? {
+        if query.recordType == UserRecord.type {
+            throw Refusal(
+                .invalidArguments, "User records cannot be queried; fetch them by their IDs.", rule: "B121")
+        }
+        if place.database.scope == .shared, query.zone == nil {
+            throw Refusal(
+                .invalidArguments, "SharedDB does not support Zone Wide queries: name the zone.", rule: "B141")
+        }
+        var zone: UInt64?
+        if let id = query.zone {
+            let (ordinal, refusal) = try place.zone(id, trees, names)
+            if let refusal { throw refusal }
+            guard let ordinal else { return nil }
+            zone = ordinal
+        }
+        guard let type = try names.ordinal(of: .recordType(query.recordType), in: trees) else {
+            guard rules.unknownTypesAreErrors else { return nil }
+            throw Refusal(.unknownItem, "Did not find record type: \(query.recordType)", rule: "B142")
+        }
+        guard place.ordinal != 0 else { return nil }
+        return try QueryScene(
+            trees, touched: trees === self.trees ? touched : [],
+            StoreQueryNames(names: names, place: place, actor: actor, trees: trees), database: place.ordinal,
+            type: type, zone: zone, rules: rules, now: now)
+    }
+
+    /// What cannot be asked is the asker's fault.
+    private static func judging<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as StrataError where error.code == .invalidArgument {
+            throw Refusal(.invalidArguments, "\(error)", rule: "B126")
+        }
+    }
+
+    private func record(
+        _ match: QueryAnswer.Match, _ place: Place, _ keys: Set<UInt32>?, _ trees: Snapshot
+    ) throws -> Record {
+        let (zone, name) = try match.key.withUnsafeBytes { key in
+            try match.state.withUnsafeBytes { state in
+                var reader = KeyReader(key)
+                let zone = try reader.readNumber()
+                let view = try RecordStateView(state, in: 0..<state.count)
+                return (zone, try view.name(keyName: try reader.readLastText()))
+            }
+        }
+        let id = RecordID(name, zone: ZoneID(try names.text(4, zone, in: trees)))
+        return try Record(id, place.database, match.state, trees, context, desiredKeys: keys)
+    }
+}
+
+extension Store {
+    func indexedSnapshot(maximumTouched: Int = 1_000) throws -> (snapshot: StoreSnapshot, touched: Set<[UInt8]>) {
+        awaitIndexes()
+        let snapshot = snapshot()
+        let lag = pipeline.state.withLock { $0.indexes.mark.keeper.lag }
+        return (snapshot, try lag.touched(in: snapshot.trees, limit: .max) ?? [])
+    }
+}

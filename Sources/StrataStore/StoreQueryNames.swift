@@ -1,0 +1,43 @@
+import StrataModel
+import StrataQuery
+import StrataRules
+import StrataTree
+import StrataViews
+
+/// Names for the queries of one actor in one database.
+struct StoreQueryNames: QueryNames {
+    let names: NameDirectory
+    let place: Place
+    let actor: Actor
+    let trees: Snapshot
+
+    func fieldOrdinal(_ name: String) throws -> UInt32? {
+        try names.ordinal(of: .field(name), in: trees).map { UInt32($0) }
+    }
+
+    func fieldName(_ ordinal: UInt32) throws -> String { try names.text(6, UInt64(ordinal), in: trees) }
+
+    func zoneOrdinal(_ name: String, owner: String) throws -> UInt64? {
+        try place.zone(ZoneID(name, owner: owner), trees, names).ordinal
+    }
+
+    func zoneName(_ ordinal: UInt64) throws -> String { try names.text(4, ordinal, in: trees) }
+
+    func database(ofZone ordinal: UInt64) throws -> UInt64 {
+        guard case .zone(let database, _, _)? = try names.name(4, ordinal, in: trees) else { return 0 }
+        return database
+    }
+
+    func userRecordName(_ ordinal: UInt64) throws -> String { UserRecord.name(of: try names.user(ordinal, in: trees)) }
+
+    func userRecordName(named name: String) throws -> String {
+        RequestScene.isOwner(name, recordName: "") ? UserRecord.name(of: actor.user) : name
+    }
+
+    func userOrdinal(ofRecordName name: String) throws -> UInt64? {
+        if isSameName(name, UserRecord.name(of: actor.user)) {
+            return try names.ordinal(of: .user(actor.user), in: trees)
+        }
+        return try names.userOrdinal(ofRecordName: name, in: trees)
+    }
+}
