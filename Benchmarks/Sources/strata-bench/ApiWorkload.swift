@@ -34,14 +34,7 @@ struct ApiWorkload: Workload {
 
     /// One list of figures for each side; another side goes first in each round.
     private func alternate(_ sides: [() throws -> Double]) throws -> [[Double]] {
-        var figures: [[Double]] = Array(repeating: [], count: sides.count)
-        for round in 0..<size.rounds {
-            for turn in sides.indices {
-                let side = (turn + round) % sides.count
-                figures[side].append(try sides[side]())
-            }
-        }
-        return figures
+        try alternating(rounds: size.rounds, sides)
     }
 
     /// Microseconds that each of so many takes; `prepare` is not counted.

@@ -41,8 +41,8 @@ struct Measurement {
 
     var barText: String {
         switch bar {
-        case .ratioAtLeast(let limit): "≥ \(limit) ×"
-        case .ratioAtMost(let limit): "≤ \(limit) ×"
+        case .ratioAtLeast(let limit): "≥ \(limit.short) ×"
+        case .ratioAtMost(let limit): "≤ \(limit.short) ×"
         case .atMost(let limit): "< \(limit.short)"
         case .atLeast(let limit): "≥ \(limit.short)"
         case .none: ""

@@ -54,19 +54,9 @@ struct StoreWorkload: Workload {
     var rounds: Int { size.isQuick ? 2 : 4 }
     var seconds: Double { size.isQuick ? 0.4 : 8 }
 
-    /// Runs all sides in turn; another one goes first in each round. One list of figures for each side.
+    /// What a side left to be written back is not another's to pay for.
     func alternate(_ sides: [() throws -> Double]) throws -> [[Double]] {
-        var figures: [[Double]] = Array(repeating: [], count: sides.count)
-        for round in 0..<rounds {
-            for turn in sides.indices {
-                let side = (turn + round) % sides.count
-                figures[side].append(try sides[side]())
-                // What a side left to be written back is not another's to pay for.
-                Glibc.sync()
-            }
-        }
-        if getenv("STRATA_BENCH_ROUNDS") != nil { printError("store: \(figures)") }
-        return figures
+        try alternating(rounds: rounds, sides) { Glibc.sync() }
     }
 
     func timed(finish: () throws -> Void = {}, _ body: () throws -> Int) throws -> Double {

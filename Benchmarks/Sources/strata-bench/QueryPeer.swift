@@ -1,0 +1,98 @@
+import CSQLite
+
+/// SQLite with the records of the queries' workload, and the same indexes.
+// @unchecked: used by one thread.
+final class QueryPeer: @unchecked Sendable {
+    private var database: OpaquePointer?
+    private var statements: [String: OpaquePointer?] = [:]
+    /// Tells SQLite to copy what is bound.
+    private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+    init(path: String, _ records: QueryRecords) throws {
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+        try check(sqlite3_open_v2(path, &database, flags, nil))
+        try run("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -1048576")
+        try run("PRAGMA mmap_size = 8589934592")
+        try run(
+            """
+            CREATE TABLE task(zone INTEGER NOT NULL, name TEXT NOT NULL, title TEXT, notes TEXT, project INTEGER, \
+            bucket INTEGER, priority INTEGER, due REAL, latitude REAL, longitude REAL)
+            """)
+        let insert = try statement("INSERT INTO task VALUES(1,?,?,?,?,?,?,?,?,?)")
+        try run("BEGIN")
+        for index in 0..<records.count {
+            let sample = records.sample(index)
+            for (place, text) in [QueryRecords.name(index), sample.title, sample.notes].enumerated() {
+                sqlite3_bind_text(insert, Int32(place + 1), text, -1, Self.transient)
+            }
+            for (place, number) in [sample.project, sample.bucket, sample.priority].enumerated() {
+                sqlite3_bind_int64(insert, Int32(place + 4), number)
+            }
+            for (place, number) in [sample.due, sample.latitude, sample.longitude].enumerated() {
+                sqlite3_bind_double(insert, Int32(place + 7), number)
+            }
+            guard sqlite3_step(insert) == SQLITE_DONE else { throw failure }
+            sqlite3_reset(insert)
+        }
+        try run("COMMIT")
+        try run("CREATE UNIQUE INDEX task_name ON task(zone, name)")
+        for key in ["project", "bucket", "due"] { try run("CREATE INDEX task_\(key) ON task(\(key))") }
+        try run("ANALYZE; PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    deinit {
+        for statement in statements.values { sqlite3_finalize(statement) }
+        sqlite3_close_v2(database)
+    }
+
+    enum Argument {
+        case integer(Int64)
+        case real(Double)
+        case text(String)
+    }
+
+    /// Reads all columns of what a condition gives into values of Swift; how many rows.
+    func count(_ condition: String, _ arguments: [Argument]) throws -> Int {
+        let query = try statement("SELECT * FROM task WHERE \(condition)")
+        for (place, argument) in arguments.enumerated() {
+            let place = Int32(place + 1)
+            switch argument {
+            case .integer(let number): sqlite3_bind_int64(query, place, number)
+            case .real(let number): sqlite3_bind_double(query, place, number)
+            case .text(let text): sqlite3_bind_text(query, place, text, -1, Self.transient)
+            }
+        }
+        var rows: [(name: String, sample: QueryRecords.Sample)] = []
+        while sqlite3_step(query) == SQLITE_ROW {
+            rows.append(
+                (
+                    text(query, 1),
+                    QueryRecords.Sample(
+                        title: text(query, 2), notes: text(query, 3), project: sqlite3_column_int64(query, 4),
+                        bucket: sqlite3_column_int64(query, 5), priority: sqlite3_column_int64(query, 6),
+                        due: sqlite3_column_double(query, 7), latitude: sqlite3_column_double(query, 8),
+                        longitude: sqlite3_column_double(query, 9))
+                ))
+        }
+        sqlite3_reset(query)
+        return rows.count
+    }
+
+    private func text(_ query: OpaquePointer?, _ column: Int32) -> String {
+        let bytes = UnsafeRawBufferPointer(
+            start: sqlite3_column_text(query, column), count: Int(sqlite3_column_bytes(query, column)))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private func statement(_ text: String) throws -> OpaquePointer? {
+        if let known = statements[text] { return known }
+        var statement: OpaquePointer?
+        try check(sqlite3_prepare_v3(database, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil))
+        statements[text] = statement
+        return statement
+    }
+
+    private func run(_ text: String) throws { try check(sqlite3_exec(database, text, nil, nil, nil)) }
+    private func check(_ result: Int32) throws { if result != SQLITE_OK { throw failure } }
+    private var failure: BenchError { BenchError(message: "SQLite: \(String(cString: sqlite3_errmsg(database)))") }
+}
