@@ -17,6 +17,8 @@ final class Line {
     /// What had been lost when it began; it is worth nothing once more has.
     let losses: Int
     var indexes: IndexProgressMark
+    /// Whether rows of indexes were changed since the last batch.
+    var changesIndexes = false
 
     init(on views: Views, after end: Position, time: Int64, losses: Int, indexes: IndexProgressMark) {
         self.views = views
@@ -79,6 +81,8 @@ struct Batch {
     var damage: ViewsDamage?
     /// What of the indexes goes with the fork.
     var indexes: IndexProgressMark?
+    /// Whether the fork has rows of indexes changed.
+    var changesIndexes = false
     /// The state with all of them, to be published when they are in the log; nil if there is no commit.
     var fork: Fork?
 

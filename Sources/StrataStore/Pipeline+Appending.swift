@@ -18,8 +18,7 @@ extension Pipeline {
         var snapshot = views.pages.snapshot()
         do {
             if let fork = batch.fork, isAsPlanned {
-                snapshot = try views.pages.publish(fork)
-                didPublish(batch, snapshot)
+                snapshot = try publish(batch, fork)
             } else if !batch.commits.isEmpty {
                 batch.fork = nil
                 snapshot = try recover(from: failure)
@@ -67,6 +66,7 @@ extension Pipeline {
             state.losses += 1
             return state.end
         }
+        let before = views.pages.snapshot()
         if case .unknown(let error) = failure {
             refuse(error)
             // What was acknowledged before is shown; what was not may be anything.
@@ -79,7 +79,9 @@ extension Pipeline {
                 state.endTime = time ?? state.endTime
             }
         }
-        return views.pages.snapshot()
+        let snapshot = views.pages.snapshot()
+        try noteCatalog(snapshot, over: before)
+        return snapshot
     }
 
     func refuse(_ error: StrataError) {

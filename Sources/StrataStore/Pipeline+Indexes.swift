@@ -31,29 +31,36 @@ struct IndexState {
 
     var mark: IndexProgressMark
     var publishedEvents: UInt64 = 0
-    /// In the order in which they were declared.
-    private(set) var declared: [IndexID]
-    var hasIndexes: Bool { !declared.isEmpty }
+    /// That of the newest state.
+    private(set) var catalog: IndexCatalog
+    var hasIndexes: Bool { !catalog.isEmpty }
     /// Whether indexes are to be brought up to date as soon as can be: a query waits, or a checkpoint.
     var isWanted = false
     /// Whether idle threads know that they are due.
     private var isKnownDue = false
+    /// Whether a state may be published already whose indexes show more than `mark` says.
+    var isPublishing = false
+    /// How many wait for that to be over.
+    var waitingReaders = 0
 
-    init(_ keeper: IndexKeeper, declared: [IndexID] = []) {
+    init(_ keeper: IndexKeeper, _ catalog: IndexCatalog = IndexCatalog()) {
         mark = IndexProgressMark(keeper: keeper, targetEvents: 0, shownEvents: 0)
-        self.declared = declared
+        self.catalog = catalog
         isWanted = hasIndexes
     }
 
     /// The views were folded again, and the indexes are to be built again.
-    mutating func begin(with keeper: IndexKeeper) {
+    mutating func begin(with keeper: IndexKeeper, _ catalog: IndexCatalog) {
         mark = IndexProgressMark(keeper: keeper, targetEvents: publishedEvents, shownEvents: publishedEvents)
+        self.catalog = catalog
+        isPublishing = false
         isWanted = hasIndexes
     }
 
-    mutating func declare(_ id: IndexID) {
-        if !declared.contains(id) { declared.append(id) }
-        isWanted = true
+    /// Others have been declared, or are not any more.
+    mutating func take(_ catalog: IndexCatalog) {
+        if catalog.declared != self.catalog.declared { isWanted = true }
+        self.catalog = catalog
     }
 
     var lag: UInt64 { publishedEvents - mark.shownEvents }
@@ -89,6 +96,7 @@ extension Pipeline {
             releaseAppending()
         } else if log.assignsNextOffset, isOwed || indexes.lag > IndexState.tolerableLag {
             let line = currentLine()
+            line.changesIndexes = true
             do {
                 _ = try advance(
                     &line.indexes, in: line.fold.whole(), to: line.views.pages.snapshot(), indexes.publishedEvents,
@@ -119,10 +127,10 @@ extension Pipeline {
         let views = views
         let fork = views.pages.fork()
         do {
-            var hasMore = try advance(&mark, in: fork, to: views.pages.snapshot(), events, limit: limit)
-            let snapshot = try views.pages.publish(fork)
+            let before = views.pages.snapshot()
+            var hasMore = try advance(&mark, in: fork, to: before, events, limit: limit)
             hasMore = hasMore || mark.shownEvents < events
-            state.withLock { state in
+            let snapshot = try publish(fork, of: views, over: before, changesIndexes: true) { state, _ in
                 state.indexes.mark = mark
                 if !hasMore { state.indexes.isWanted = false }
             }
@@ -151,24 +159,81 @@ extension Pipeline {
         state.notifyAll()
     }
 
-    /// A batch has become the newest state. The caller has the turn to append.
-    func didPublish(_ batch: Batch, _ snapshot: Snapshot) {
-        let hasIndexes = state.withLock { state in
+    /// Makes a fork the newest state, and has the pipeline know which indexes that has. The caller has the turn to
+    /// append.
+    ///
+    /// - Parameters:
+    ///   - changesIndexes: whether rows of indexes were changed in it, so that `update` brings another mark.
+    ///   - update: called under the lock once the state is the newest.
+    private func publish(
+        _ fork: Fork, of views: Views, over before: Snapshot, changesIndexes: Bool,
+        _ update: (inout State, Snapshot) -> Void
+    ) throws -> Snapshot {
+        if changesIndexes { state.withLock { $0.indexes.isPublishing = true } }
+        defer { endPublishing() }
+        let snapshot = try views.pages.publish(fork)
+        let isSameCatalog = snapshot.shares(ViewTree.indexCatalog, with: before)
+        let catalog = isSameCatalog ? nil : try IndexCatalog(snapshot)
+        state.withLock { state in
+            update(&state, snapshot)
+            if let catalog { state.indexes.take(catalog) }
+            state.indexes.isPublishing = false
+        }
+        return snapshot
+    }
+
+    private func endPublishing() {
+        let isAwaited = state.withLock { state in
+            state.indexes.isPublishing = false
+            return state.indexes.waitingReaders > 0
+        }
+        if isAwaited { state.notifyAll() }
+    }
+
+    /// A batch becomes the newest state. The caller has the turn to append.
+    func publish(_ batch: Batch, _ fork: Fork) throws -> Snapshot {
+        let views = views
+        let before = views.pages.snapshot()
+        let snapshot = try publish(fork, of: views, over: before, changesIndexes: batch.changesIndexes) {
+            state, snapshot in
             state.indexes.publishedEvents += UInt64(batch.eventCount)
             if !state.indexes.hasIndexes {
+                // Indexes that come with this batch have no rows that could show another state.
                 state.indexes.mark.keeper = IndexKeeper(snapshot)
                 state.indexes.mark.shownEvents = state.indexes.publishedEvents
-            } else if let mark = batch.indexes {
+            } else if batch.changesIndexes, let mark = batch.indexes {
                 state.indexes.mark = mark
             }
-            return state.indexes.hasIndexes
         }
+        let hasIndexes = state.withLock { $0.indexes.hasIndexes }
         checkpointer?.didPublish(
             snapshot, bytes: batch.byteCount, events: batch.eventCount, hasAllIndexes: !hasIndexes)
+        return snapshot
+    }
+
+    /// After the views followed the log by themselves. The caller has the turn to append.
+    func noteCatalog(_ snapshot: Snapshot, over before: Snapshot) throws {
+        if snapshot.shares(ViewTree.indexCatalog, with: before) { return }
+        let catalog = try IndexCatalog(snapshot)
+        state.withLock { $0.indexes.take(catalog) }
+    }
+
+    // MARK: Reading
+
+    /// The newest state, and what its indexes show.
+    func indexedSnapshot() -> (snapshot: Snapshot, lag: IndexLag) {
+        state.withLock { $0.indexes.waitingReaders += 1 }
+        return state.wait { state in
+            if state.indexes.isPublishing { return nil }
+            state.indexes.waitingReaders -= 1
+            return (views.pages.snapshot(), state.indexes.mark.keeper.lag)
+        }
     }
 
     /// Has the indexes brought up to date, and waits for what has been published by now.
-    func awaitIndexes() {
+    func awaitIndexes() { awaitCatchUp() }
+
+    func awaitCatchUp() {
         let goal = state.withLock { state in
             state.indexes.isWanted = state.indexes.hasIndexes
             return state.indexes.publishedEvents
@@ -178,36 +243,5 @@ extension Pipeline {
             let isBehind = state.indexes.isWanted || state.indexes.mark.shownEvents < goal
             return isBehind && state.indexes.hasIndexes && !state.isClosed && state.refusal == nil ? nil : ()
         }
-    }
-
-    /// Declares an index, which is built from then on.
-    func declareIndex(_ id: IndexID) throws {
-        state.withLock { $0.turnWaiters += 1 }
-        state.wait { state -> Void? in
-            if state.isDeciding || state.isAppending { return nil }
-            (state.isDeciding, state.isAppending) = (true, true)
-            state.turnWaiters -= 1
-            return ()
-        }
-        defer {
-            releaseDeciding()
-            releaseAppending()
-            state.notifyAll()
-        }
-        if state.withLock({ $0.isClosed }) { throw StoreGate.error }
-        line = nil
-        do { try publishDeclared(id) } catch {
-            guard rebuilt(after: error) != nil else { throw error }
-            try publishDeclared(id)
-        }
-        state.withLock { $0.indexes.declare(id) }
-    }
-
-    private func publishDeclared(_ id: IndexID) throws {
-        let views = views
-        let keeper = state.withLock { $0.indexes.mark.keeper }
-        let fork = views.pages.fork()
-        try keeper.declare(id, in: fork)
-        try views.pages.publish(fork)
     }
 }

@@ -12,20 +12,20 @@ extension Pipeline {
         let before = working.withLock { $0 }
         guard damage.views === before.views else { return }
         guard let rebuilder else { throw damage.error }
-        let indexes = try state.withLock { state in
+        try state.withLock { state in
             try state.rebuilds.requireChance(after: damage.error)
             state.rebuilds.count += 1
             state.rebuilds.lastReason = damage.error
-            return state.indexes.declared
         }
         // Before the file is put away: a checkpoint may put another in its place.
         before.checkpointer?.abandon()
         do {
             let opened = try rebuilder.rebuilt()
-            try declare(indexes, in: opened.views)
+            let snapshot = opened.views.pages.snapshot()
+            let catalog = try IndexCatalog(snapshot)
             let checkpointer = try Checkpointer(opened.views, policy: rebuilder.checkpoints)
-            checkpointer.didPublish(opened.views.pages.snapshot(), bytes: 0, events: 0, hasAllIndexes: indexes.isEmpty)
-            take(WorkingViews(views: opened.views, checkpointer: checkpointer))
+            checkpointer.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: catalog.isEmpty)
+            take(WorkingViews(views: opened.views, checkpointer: checkpointer), snapshot, catalog)
         } catch {
             let cause = error as? StrataError
             let failure = StrataError(
@@ -37,22 +37,14 @@ extension Pipeline {
         }
     }
 
-    private func declare(_ indexes: [IndexID], in views: Views) throws {
-        if indexes.isEmpty { return }
-        let fork = views.pages.fork()
-        let keeper = IndexKeeper(views.pages.snapshot())
-        for id in indexes { try keeper.declare(id, in: fork) }
-        try views.pages.publish(fork)
-    }
-
-    private func take(_ new: WorkingViews) {
+    private func take(_ new: WorkingViews, _ snapshot: Snapshot, _ catalog: IndexCatalog) {
         // Indexes without rows show any state.
-        let keeper = IndexKeeper(new.views.pages.snapshot())
+        let keeper = IndexKeeper(snapshot)
         state.withLock { state in
             working.withLock { $0 = new }
             state.losses += 1
             if state.refusal == nil { (state.end, state.endTime) = (log.end, log.endTime ?? state.endTime) }
-            state.indexes.begin(with: keeper)
+            state.indexes.begin(with: keeper, catalog)
         }
         state.notifyAll()
     }

@@ -39,6 +39,14 @@ final class Pipeline: @unchecked Sendable {
 
         /// Whether there will be work on the indexes if nothing else comes.
         var awaitsQuiet: Bool { indexes.isDue && refusal == nil }
+
+        /// Gives up the turn to append; whether somebody is to be told.
+        mutating func endAppending() -> Bool {
+            isAppending = false
+            // Asked each time, or it would not notice that they were not due in between.
+            let haveBecomeDue = indexes.hasBecomeDue()
+            return isDeciding || !queue.isEmpty || isClosed || turnWaiters > 0 || indexes.isUrgent || haveBecomeDue
+        }
     }
 
     let log: any EventLog
@@ -248,7 +256,10 @@ final class Pipeline: @unchecked Sendable {
         decideAgainIfBroken(&batch)
         do {
             batch.fork = batch.commits.isEmpty ? nil : try line?.fold.stack()
-            batch.indexes = line?.indexes
+            if batch.fork != nil, let line {
+                (batch.indexes, batch.changesIndexes) = (line.indexes, line.changesIndexes)
+                line.changesIndexes = false
+            }
         } catch { fail(&batch, error) }
     }
 
@@ -280,12 +291,7 @@ final class Pipeline: @unchecked Sendable {
     }
 
     func releaseAppending() {
-        let isAwaited = state.withLock { state in
-            state.isAppending = false
-            return state.isDeciding || !state.queue.isEmpty || state.isClosed || state.turnWaiters > 0
-                || state.indexes.isUrgent || state.indexes.hasBecomeDue()
-        }
-        if isAwaited { state.notifyAll() }
+        if state.withLock({ $0.endAppending() }) { state.notifyAll() }
     }
 
     /// What has come meanwhile, as long as another batch is being written; nil once this one can be.

@@ -18,7 +18,7 @@ public final class Store: Sendable {
     let engine: StoreEngine
     /// The share in an engine that others of this process may have too; nil if it is this handle's alone.
     private let lease: StoreTable.Lease?
-    private let gate = StoreGate()
+    let gate = StoreGate()
 
     public var options: StoreOptions { engine.options }
     /// What was found and done when the store was opened; nil for one in memory.
@@ -100,7 +100,7 @@ public final class Store: Sendable {
         return try await pipeline.submit(request, as: actor, operation)
     }
 
-    private func requireWritable() throws {
+    func requireWritable() throws {
         try gate.requireOpen()
         if access == .readOnly { throw FollowedLog.error }
     }
@@ -118,8 +118,10 @@ public final class Store: Sendable {
     }
 
     /// The newest state. What has been acknowledged is in it.
-    public func snapshot() -> StoreSnapshot {
-        var snapshot = engine.reader.make(views.pages.snapshot())
+    public func snapshot() -> StoreSnapshot { wrap(views.pages.snapshot()) }
+
+    func wrap(_ trees: Snapshot) -> StoreSnapshot {
+        var snapshot = engine.reader.make(trees)
         // Others may have the store open still.
         if gate.isClosed { snapshot.gate = gate }
         return snapshot
@@ -135,33 +137,11 @@ public final class Store: Sendable {
         try log.sync()
     }
 
-    /// Declares an index on a field of a record type; it is built from then on, a little at a time.
-    public func declareIndex(type: String, field: String) throws {
-        try requireWritable()
-        let ordinals = try engine.reader.context.reading(views.pages.snapshot(), acceptsNewer: true) { trees in
-            (type: try trees.ordinal(of: .recordType(type)), field: try trees.ordinal(of: .field(field)))
-        }
-        guard let type = ordinals.type, let field = ordinals.field else {
-            throw StrataError(
-                .invalidArgument, "Only fields that some record has had can be indexed.",
-                .init(found: "\(type).\(field)"))
-        }
-        try pipeline.declareIndex(IndexID(type: type, .field(UInt32(field))))
-    }
-
     /// How often a damaged page had the state folded again from the log since the store was opened, and what the last
     /// one was. Requests only wait for that; but the disk should not be trusted much longer.
     public var rebuilds: (count: Int, lastReason: StrataError?) {
         pipeline.state.withLock { ($0.rebuilds.count, $0.rebuilds.lastReason) }
     }
-
-    /// How many events the indexes do not show yet.
-    public var indexLag: UInt64 {
-        pipeline.state.withLock { $0.indexes.isWanted ? max(1, $0.indexes.lag) : $0.indexes.lag }
-    }
-
-    /// Returns once the indexes show all that had been published when it was called, or the store is closed.
-    public func awaitIndexes() { pipeline.awaitIndexes() }
 
     // MARK: The end
 

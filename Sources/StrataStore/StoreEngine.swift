@@ -41,14 +41,18 @@ final class StoreEngine: Sendable {
     }
 
     /// An engine whose views are in memory.
+    ///
+    /// - Parameter buildsIndexes: whether those that are declared get rows.
     convenience init(
-        inMemory log: any EventLog, _ options: StoreOptions, _ platform: Platform,
+        inMemory log: any EventLog, _ options: StoreOptions, _ platform: Platform, buildsIndexes: Bool = true,
         _ progress: (Replay.Progress) -> Void = { _ in }
     ) throws {
         let views = try Views.inMemory(log, options: options.pages, progress: progress)
+        let snapshot = views.pages.snapshot()
+        let catalog = buildsIndexes ? try IndexCatalog(snapshot) : IndexCatalog()
         try self.init(
-            log, WorkingViews(views: views, checkpointer: nil), IndexState(IndexKeeper(views.pages.snapshot())),
-            options, platform, nil, nil)
+            log, WorkingViews(views: views, checkpointer: nil), IndexState(IndexKeeper(snapshot), catalog), options,
+            platform, nil, nil)
     }
 
     /// Folds what the newest checkpoint lacks of a log that was just opened, which it closes if that fails.
@@ -66,7 +70,8 @@ final class StoreEngine: Sendable {
                 checkpoints: options.checkpoints)
             return try StoreEngine(
                 log, WorkingViews(views: opened.views, checkpointer: checkpointer),
-                IndexState(opened.keeper, declared: opened.indexes), options, platform, rebuilder,
+                IndexState(opened.keeper, try IndexCatalog(opened.views.pages.snapshot())), options, platform,
+                rebuilder,
                 Store.Opening(recovery: log.recovery, views: opened.finding, reasons: opened.reasons))
         } catch {
             try? log.close()

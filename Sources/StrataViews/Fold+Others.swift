@@ -89,7 +89,7 @@ extension Fold {
             content)
     }
 
-    /// Declarations of fields that the event does not name stay, and grants if it has none.
+    /// Declarations of fields that the event does not name stay, and grants if it has none. Indexes follow.
     private func applySchema(_ event: SchemaChangedEvent, at place: EventPlace) throws {
         let key = ViewKeys.numbers(event.type)
         var fields: [UInt32: SchemaField] = [:]
@@ -114,6 +114,7 @@ extension Fold {
         try Array(try merged.event().body).withUnsafeBytes { body in
             try putRow(ViewTree.schema, key, body, event.original ?? place.version, content)
         }
+        try IndexCatalog.follow(merged.fields, of: event.type, in: fork)
     }
 
     private func applySubscription(

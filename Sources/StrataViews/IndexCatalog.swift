@@ -1,23 +1,76 @@
 import StrataModel
 import StrataTree
 
-/// Which indexes there are, and how far each has been built.
-struct IndexCatalog {
-    private(set) var byType: [UInt64: [(id: IndexID, progress: IndexProgress)]] = [:]
+/// Which indexes there are, and how far each has come.
+///
+/// It follows the schema: folding a *schema changed* event declares what the fields ask for, and has what they ask for
+/// no more taken out.
+///
+/// ```swift
+/// let catalog = try IndexCatalog(store.snapshot())
+/// guard catalog[IndexID(type: type, .field(title))] == .ready else { look at the records }
+/// ```
+public struct IndexCatalog: Sendable, Hashable {
+    public private(set) var progress: [IndexID: IndexProgress] = [:]
 
-    init(_ fork: Fork) throws {
-        try fork.scan(ViewTree.indexCatalog) { key, row in
-            let id = try IndexID(key: key)
-            byType[id.type, default: []].append((id, try IndexProgress(row: row)))
+    public init() {}
+
+    public init(_ trees: some TreeReading) throws { try self.init(trees, from: nil, to: nil) }
+
+    /// Indexes of one record type.
+    init(_ trees: some TreeReading, of type: UInt64) throws {
+        self = try ViewKeys.withBounds(ofNumber: type) { try IndexCatalog(trees, from: $0, to: $1) }
+    }
+
+    private init(
+        _ trees: some TreeReading, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?
+    ) throws {
+        try trees.scan(ViewTree.indexCatalog, from: lower, to: upper) { key, row in
+            progress[try IndexID(key: key)] = try IndexProgress(row: row)
             return true
         }
     }
 
-    var all: [(id: IndexID, progress: IndexProgress)] { byType.values.flatMap { $0 }.sorted { $0.id < $1.id } }
+    public subscript(id: IndexID) -> IndexProgress? { progress[id] }
+
+    public var isEmpty: Bool { progress.isEmpty }
+    /// In their order, without those that are being taken out.
+    public var declared: [IndexID] { progress.filter { $0.value != .leaving }.keys.sorted() }
+    public var ready: [IndexID] { progress.filter { $0.value == .ready }.keys.sorted() }
+    public var leaving: [IndexID] { progress.filter { $0.value == .leaving }.keys.sorted() }
+    var byType: [UInt64: [(id: IndexID, progress: IndexProgress)]] {
+        Dictionary(grouping: progress.map { (id: $0.key, progress: $0.value) }, by: \.id.type)
+            .mapValues { $0.filter { $0.progress != .leaving } }
+    }
+
+    // MARK: Changing
 
     static func put(_ id: IndexID, _ progress: IndexProgress, in fork: Fork) throws {
         try id.key.withUnsafeBytes { key in
             try progress.row.withUnsafeBytes { try fork.put(ViewTree.indexCatalog, key, $0) }
+        }
+    }
+
+    static func remove(_ id: IndexID, in fork: Fork) throws {
+        _ = try id.key.withUnsafeBytes { try fork.delete(ViewTree.indexCatalog, $0) }
+    }
+
+    /// Brings the indexes of a record type to what its fields ask for. Rows are added and taken out by others, later.
+    static func follow(_ fields: [SchemaField], of type: UInt64, in fork: Fork) throws {
+        let catalog = try IndexCatalog(fork, of: type)
+        let indexed = fields.filter { !$0.indexes.isEmpty }
+        if catalog.isEmpty, indexed.isEmpty { return }
+        var asked: Set<IndexID> = []
+        for field in indexed {
+            let name = try fork.name(6, UInt64(field.field))
+            guard case .field(let text)? = name else { continue }
+            asked.formUnion(IndexID.asked(by: field, named: text, of: type))
+        }
+        for id in asked.sorted() where catalog[id] == nil || catalog[id] == .leaving {
+            try put(id, .building(below: []), in: fork)
+        }
+        for (id, progress) in catalog.progress where progress != .leaving && !asked.contains(id) {
+            try put(id, .leaving, in: fork)
         }
     }
 }

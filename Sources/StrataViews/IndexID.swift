@@ -71,11 +71,14 @@ public enum IndexProgress: Hashable, Sendable {
     /// Records whose keys are below this are in the index.
     case building(below: [UInt8])
     case ready
+    /// Nobody asks for it any more; its rows are being taken out.
+    case leaving
 
     var row: [UInt8] {
         switch self {
         case .ready: [1]
         case .building(let key): [2] + key
+        case .leaving: [3]
         }
     }
 
@@ -85,7 +88,8 @@ public enum IndexProgress: Hashable, Sendable {
         switch number {
         case 1: self = .ready
         case 2: self = .building(below: [UInt8](row.dropFirst()))
-        default: throw reader.malformed("the progress of an index", expected: "1 or 2", found: "\(number)")
+        case 3: self = .leaving
+        default: throw reader.malformed("the progress of an index", expected: "1 to 3", found: "\(number)")
         }
     }
 
@@ -94,6 +98,7 @@ public enum IndexProgress: Hashable, Sendable {
         switch self {
         case .ready: true
         case .building(let limit): key.lexicographicallyPrecedes(limit)
+        case .leaving: false
         }
     }
 }

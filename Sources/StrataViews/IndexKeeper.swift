@@ -35,37 +35,28 @@ public struct IndexKeeper: Sendable {
     /// Lets all rows go, so that every index is built anew: which records they show is not known any more.
     static func startAnew(in fork: Fork) throws {
         try fork.deleteRange(ViewTree.index, from: nil, to: nil)
-        for (id, _) in try IndexCatalog(fork).all { try IndexCatalog.put(id, .building(below: []), in: fork) }
+        for (id, progress) in try IndexCatalog(fork).progress {
+            if progress == .leaving {
+                try IndexCatalog.remove(id, in: fork)
+            } else {
+                try IndexCatalog.put(id, .building(below: []), in: fork)
+            }
+        }
+    }
+
+    /// A state with all its indexes built anew.
+    static func rebuilt(_ snapshot: Snapshot) throws -> Fork {
+        let fork = Fork(on: snapshot)
+        try startAnew(in: fork)
+        var keeper = IndexKeeper(snapshot)
+        while try keeper.advance(fork, to: snapshot, limit: 100_000) {}
+        return fork
     }
 
     /// What goes with a snapshot that is published now.
     public var lag: IndexLag { IndexLag(base: base, target: underWay?.target) }
 
-    /// Adds an index, which is built from then on; one that is there already stays as it is.
-    public func declare(_ id: IndexID, in fork: Fork) throws {
-        let isKnown = try id.key.withUnsafeBytes { try fork.get(ViewTree.indexCatalog, $0) { _ in true } } ?? false
-        if !isKnown { try IndexCatalog.put(id, .building(below: []), in: fork) }
-    }
-
-    /// The indexes that have been declared.
-    public static func declared(in snapshot: Snapshot) throws -> [IndexID] {
-        var ids: [IndexID] = []
-        try snapshot.scan(ViewTree.indexCatalog) { key, _ in
-            ids.append(try IndexID(key: key))
-            return true
-        }
-        return ids
-    }
-
-    /// Removes an index with its rows.
-    public func remove(_ id: IndexID, databases: [UInt64], in fork: Fork) throws {
-        _ = try id.key.withUnsafeBytes { try fork.delete(ViewTree.indexCatalog, $0) }
-        for database in databases {
-            try Self.withBounds(of: id, database) { try fork.deleteRange(ViewTree.index, from: $0, to: $1) }
-        }
-    }
-
-    /// Does a slice of what there is to do: catching up first, then building.
+    /// Does a slice of what there is to do: catching up first, then building, then taking out.
     ///
     /// - Parameters:
     ///   - target: the newest state; taken when the last catch-up is over.
@@ -97,13 +88,13 @@ public struct IndexKeeper: Sendable {
     }
 
     /// The rows of an index in one database.
-    static func withBounds(
-        of id: IndexID, _ database: UInt64, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Void
-    ) throws {
+    static func withBounds<Result>(
+        of id: IndexID, _ database: UInt64, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
         let lower = IndexKey.start(database, id).bytes
         // Not more than 255: a form is a small number.
         let upper = lower.dropLast() + [id.form.rawValue + 1]
-        try lower.withUnsafeBytes { lower in try upper.withUnsafeBytes { try body(lower, $0) } }
+        return try lower.withUnsafeBytes { lower in try upper.withUnsafeBytes { try body(lower, $0) } }
     }
 
     // MARK: Catching up
@@ -111,7 +102,7 @@ public struct IndexKeeper: Sendable {
     /// Nil when all differences have been applied; else the key of the next record to look at.
     private mutating func catchUp(_ fork: Fork, to target: Snapshot, from next: [UInt8], limit: Int) throws -> [UInt8]?
     {
-        let catalog = try IndexCatalog(fork)
+        let catalog = try IndexCatalog(fork).byType
         var changes = IndexChanges()
         var count = 0
         var reached: [UInt8]?
@@ -140,8 +131,11 @@ public struct IndexKeeper: Sendable {
 
     /// Builds indexes that are not complete, from `base`; whether there is more to build.
     private mutating func build(_ fork: Fork, limit: Int) throws -> Bool {
-        let unfinished = try IndexCatalog(fork).all.filter { $0.progress != .ready }
-        guard let first = unfinished.first, case .building(let start) = first.progress else { return false }
+        let catalog = try IndexCatalog(fork)
+        let unfinished = catalog.byType.values.joined().filter { $0.progress != .ready }.sorted { $0.id < $1.id }
+        guard let first = unfinished.first, case .building(let start) = first.progress else {
+            return try clear(catalog, fork, limit: limit)
+        }
         if limit == 0 { return true }
         // Those that have come as far go together, so that the records are read once for all of them.
         let group = unfinished.filter { $0.progress == first.progress }.map(\.id)
@@ -162,7 +156,54 @@ public struct IndexKeeper: Sendable {
         }
         try changes.apply(to: fork)
         for id in group { try IndexCatalog.put(id, reached.map { .building(below: $0) } ?? .ready, in: fork) }
-        return reached != nil || group.count < unfinished.count
+        return reached != nil || group.count < unfinished.count || !catalog.leaving.isEmpty
+    }
+
+    // MARK: Taking out
+
+    /// Takes out rows of indexes that nobody asks for any more; whether there are more.
+    private func clear(_ catalog: IndexCatalog, _ fork: Fork, limit: Int) throws -> Bool {
+        guard let id = catalog.leaving.first else { return false }
+        if limit == 0 { return true }
+        if try Self.clear(id, in: fork, limit: limit) { return true }
+        try IndexCatalog.remove(id, in: fork)
+        return catalog.leaving.count > 1
+    }
+
+    /// Takes out about `limit` rows of an index; whether there are more.
+    static func clear(_ id: IndexID, in fork: Fork, limit: Int) throws -> Bool {
+        var database: UInt64 = 0
+        while true {
+            var next: UInt64?
+            let isCut = try withBounds(of: id, database) { lower, upper in
+                var end: [UInt8]?
+                var count = 0
+                try fork.scan(ViewTree.index, from: lower) { key, _ in
+                    guard key.lexicographicallyPrecedes(upper) else {
+                        if count == 0 {
+                            var reader = KeyReader(key)
+                            next = try reader.readNumber()
+                        }
+                        return false
+                    }
+                    count += 1
+                    if count > limit { end = [UInt8](key) }
+                    return end == nil
+                }
+                guard count > 0 else { return false }
+                next = database
+                guard let end else {
+                    try fork.deleteRange(ViewTree.index, from: lower, to: upper)
+                    return false
+                }
+                try end.withUnsafeBytes { try fork.deleteRange(ViewTree.index, from: lower, to: $0) }
+                return true
+            }
+            if isCut { return true }
+            // Databases between have no row at all.
+            guard let next, next < .max else { return false }
+            database = max(next, database + 1)
+        }
     }
 }
 
@@ -172,12 +213,12 @@ private struct IndexChanges {
     private var changes: [(key: [UInt8], isAddition: Bool)] = []
 
     mutating func add(
-        _ state: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ catalog: IndexCatalog,
-        _ names: inout NameCache,
-        _ fork: Fork, isOld: Bool
+        _ state: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer,
+        _ catalog: [UInt64: [(id: IndexID, progress: IndexProgress)]], _ names: inout NameCache, _ fork: Fork,
+        isOld: Bool
     ) throws {
         let view = try RecordStateView(state, in: 0..<state.count)
-        guard let indexes = catalog.byType[try view.header().type] else { return }
+        guard let indexes = catalog[try view.header().type] else { return }
         try collect(view, state, key, indexes.filter { $0.progress.covers(key) }.map(\.id), &names, fork)
         changes += rows.keys.map { ($0, !isOld) }
     }

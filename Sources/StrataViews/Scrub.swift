@@ -36,6 +36,10 @@ extension Views {
         let truth = scratch.snapshot()
         var report = ScrubReport()
         for id in ViewTree.folded { try Self.compare(id, snapshot, truth, &report) }
+        let (found, declared) = (try IndexCatalog(snapshot).declared, try IndexCatalog(truth).declared)
+        for id in Set(found).symmetricDifference(declared).sorted() {
+            id.key.withUnsafeBytes { report.add(ViewTree.indexCatalog, $0) }
+        }
         guard try lag.touched(in: snapshot, limit: 0) != nil else { return report }
         try compareIndexes(snapshot, &report)
         return report
@@ -77,12 +81,9 @@ extension Views {
 
     /// Every index that is ready against the records, in an index of its own.
     private func compareIndexes(_ snapshot: Snapshot, _ report: inout ScrubReport) throws {
-        let fork = Fork(on: snapshot)
-        let catalog = try IndexCatalog(fork).all
-        guard !catalog.isEmpty, catalog.allSatisfy({ $0.progress == .ready }) else { return }
-        try IndexKeeper.startAnew(in: fork)
-        var keeper = IndexKeeper(snapshot)
-        while try keeper.advance(fork, to: snapshot, limit: 100_000) {}
+        let catalog = try IndexCatalog(snapshot)
+        guard !catalog.isEmpty, catalog.ready.count == catalog.progress.count else { return }
+        let fork = try IndexKeeper.rebuilt(snapshot)
         try fork.forEachChange(of: ViewTree.index, since: snapshot) { key, change in
             // Rebuilt pages are other pages, with the same rows where all is well.
             switch change {

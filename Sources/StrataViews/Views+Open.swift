@@ -14,8 +14,6 @@ public struct OpenedViews: Sendable {
     public let checkpointOffset: UInt64
     /// Knows which records the indexes show. After a checkpoint in which they were behind they are built anew.
     public let keeper: IndexKeeper
-    /// Those that have been declared.
-    public let indexes: [IndexID]
 }
 
 extension Views {
@@ -94,7 +92,6 @@ extension Views {
         }
         return OpenedViews(
             views: views, finding: opened.finding, reasons: reasons,
-            checkpointOffset: opened.checkpoint?.position.offset ?? 0, keeper: IndexKeeper(indexed),
-            indexes: try IndexKeeper.declared(in: indexed))
+            checkpointOffset: opened.checkpoint?.position.offset ?? 0, keeper: IndexKeeper(indexed))
     }
 }

@@ -170,7 +170,7 @@ struct IndexKeeperTests {
             for (round, index) in Self.indexes.enumerated() {
                 try harness.change([5, 200, 1_000][round % 3])
                 let fork = harness.store.fork()
-                try harness.keeper.declare(index, in: fork)
+                try IndexCatalog.put(index, .building(below: []), in: fork)
                 try harness.store.publish(fork)
                 // Changes come in the middle of catching up and of building.
                 for _ in 0..<Int.random(in: 0..<6, using: &harness.random) {
@@ -223,7 +223,7 @@ struct IndexKeeperTests {
             try harness.change(400)
             let fork = harness.store.fork()
             let index = IndexID(type: 1, .field(Self.rank))
-            try harness.keeper.declare(index, in: fork)
+            try IndexCatalog.put(index, .building(below: []), in: fork)
             try harness.store.publish(fork)
             while try harness.advance(limit: 100) {}
             for _ in 0..<12 {
@@ -254,13 +254,16 @@ struct IndexKeeperTests {
         let index = IndexID(type: 1, .field(Self.rank))
         for _ in 0..<2 {
             let fork = harness.store.fork()
-            try harness.keeper.declare(index, in: fork)
+            try IndexCatalog.put(index, .building(below: []), in: fork)
             try harness.store.publish(fork)
             while try harness.advance(limit: 50) {}
             try check(&harness, [index])
             let next = harness.store.fork()
-            try harness.keeper.remove(index, databases: [1, 2], in: next)
+            try IndexCatalog.put(index, .leaving, in: next)
             try harness.store.publish(next)
+            var sliceCount = 1
+            while try harness.advance(limit: 10) { sliceCount += 1 }
+            #expect(sliceCount >= 2, "all rows at once")
             #expect(harness.store.snapshot().entryCount(ViewTree.index) == 0)
             #expect(harness.store.snapshot().entryCount(ViewTree.indexCatalog) == 0)
         }
@@ -271,7 +274,7 @@ struct IndexKeeperTests {
         var harness = try Harness(seed: 2)
         try harness.change(500)
         let fork = harness.store.fork()
-        try harness.keeper.declare(IndexID(type: 1, .membership), in: fork)
+        try IndexCatalog.put(IndexID(type: 1, .membership), .building(below: []), in: fork)
         try harness.store.publish(fork)
         while try harness.advance(limit: 100) {}
         let before = harness.store.snapshot()

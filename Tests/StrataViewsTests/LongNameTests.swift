@@ -95,7 +95,7 @@ struct LongNameTests {
         let fork = pages.fork()
         var keeper = IndexKeeper(pages.snapshot())
         for subject in [IndexID.Subject.membership, .parent, .field(1), .field(2)] {
-            try keeper.declare(IndexID(type: 1, subject), in: fork)
+            try IndexCatalog.put(IndexID(type: 1, subject), .building(below: []), in: fork)
         }
         while try keeper.advance(fork, to: pages.snapshot(), limit: 7) {}
         let count = UInt64(Self.names.count)

@@ -13,11 +13,9 @@ struct ScrubTests {
     private func views(_ count: Int) throws -> (Views, IndexKeeper) {
         var history = NoteHistory(seed: 3)
         try history.append(count, to: log)
+        try history.declareTitle(.sortable, to: log)
         let views = try Views.inMemory(log)
         var keeper = IndexKeeper(views.pages.snapshot())
-        let fork = views.pages.fork()
-        try keeper.declare(IndexID(type: 1, .field(1)), in: fork)
-        try views.pages.publish(fork)
         while true {
             let fork = views.pages.fork()
             let hasMore = try keeper.advance(fork, to: views.pages.snapshot(), limit: 50)
@@ -82,6 +80,14 @@ struct ScrubTests {
         let fork = views.pages.fork()
         try body(fork)
         try views.pages.publish(fork)
+    }
+
+    @Test("An index that nobody declared is named")
+    func strangeIndex() throws {
+        let (views, keeper) = try views(10)
+        let strange = IndexID(type: 1, .created)
+        try alter(views, ViewTree.indexCatalog) { try IndexCatalog.put(strange, .ready, in: $0) }
+        #expect(try scrub(views, keeper).differences.contains(.init(tree: ViewTree.indexCatalog, key: strange.key)))
     }
 
     @Test("A damaged history gives a bounded report")

@@ -190,13 +190,10 @@ struct ViewsOpeningTests {
     func indexes(areBehind: Bool) throws {
         let (log, first) = try checkpointed(30, seed: 8)
         var history = first
-        let index = IndexID(type: 1, .field(1))
+        try history.declareTitle(.queryable, to: log)
         let opened = try openViews(log, disk)
         var keeper = opened.keeper
         let pages = opened.views.pages
-        let fork = pages.fork()
-        try keeper.declare(index, in: fork)
-        try pages.publish(fork)
         try catchUp(&keeper, pages)
         if areBehind {
             try history.append(10, to: log)

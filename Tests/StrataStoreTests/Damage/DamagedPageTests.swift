@@ -107,14 +107,14 @@ struct DamagedPageTests {
     @Test("Indexes are built again", arguments: DamagedStore.Access.allCases)
     func indexes(access: DamagedStore.Access) throws {
         let worn = try DamagedStore(access, indexing: true)
-        let before = try IndexKeeper.declared(in: worn.store.views.pages.snapshot())
+        let before = try IndexCatalog(worn.store.views.pages.snapshot()).declared
         #expect(before.count == 1)
         try worn.damage()
         _ = try worn.save([1, 2, 3], "new")
         worn.store.awaitIndexes()
         #expect(worn.store.indexLag == 0)
         let trees = worn.store.views.pages.snapshot()
-        #expect(try IndexKeeper.declared(in: trees) == before)
+        #expect(try IndexCatalog(trees).ready == before)
         #expect(trees.entryCount(ViewTree.index) == UInt64(DamagedStore.noteCount))
         let lag = worn.store.pipeline.state.withLock { $0.indexes.mark.keeper.lag }
         #expect(try worn.store.views.scrub(trees, lag: lag, scratch: try PageStore.inMemory()).isWhole)

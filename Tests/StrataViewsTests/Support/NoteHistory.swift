@@ -26,6 +26,15 @@ struct NoteHistory {
         }
     }
 
+    /// Appends a commit that declares what the titles are.
+    mutating func declareTitle(_ indexes: SchemaField.Indexes, to log: any EventLog) throws {
+        let event = SchemaChangedEvent(type: 1, fields: [SchemaField(1, .string, indexes: indexes)])
+        let envelope = Envelope(header: EnvelopeHeader(), events: [try event.event()])
+        let id = Identifier(high: generator.next(), low: log.end.offset)
+        _ = try log.append(
+            [NewCommit(id: id, time: log.endTime ?? 0, payload: envelope.encoded()[...])], expecting: log.end)
+    }
+
     private func beginning() throws -> [Event] {
         let names: [(UInt64, InternedName.Name)] = [
             (1, .user("anna")), (1, .database(.private, owner: 1)), (1, .zone(database: 1, owner: 1, "Notes")),

@@ -1,0 +1,53 @@
+import StrataModel
+import StrataTree
+import StrataViews
+
+extension Store {
+    /// Declares an index on a field of a record type, in the log; it is built from then on. One that is there already
+    /// stays as it is.
+    ///
+    /// ```swift
+    /// try store.declareIndex(type: "Task", field: "dueDate")
+    /// try store.declareIndex(type: "Task", field: "___modTime")
+    /// store.awaitIndexes()
+    /// ```
+    /// - Throws: as ``declareIndexes(type:fields:)-(String,_)`` does.
+    public func declareIndex(type: String, field: String) throws {
+        try declareIndexes(type: type, fields: [(field, .queryable)])
+    }
+
+    /// How many events the indexes do not show yet.
+    public var indexLag: UInt64 {
+        pipeline.state.withLock { $0.indexes.isWanted ? max(1, $0.indexes.lag) : $0.indexes.lag }
+    }
+
+    /// Returns once the indexes show all that had been published when it was called, or the store is closed.
+    public func awaitIndexes() { pipeline.awaitIndexes() }
+
+    /// The newest state, and the keys of the records that its indexes may not show as they are: who reads an index
+    /// skips their rows, and looks at those records themselves.
+    ///
+    /// A store that was opened for reading has no index that is ready, and so no such records.
+    ///
+    /// - Parameter maximumTouched: beyond, the indexes are brought up to date first. Where others write faster than
+    ///   that takes, there may be more in the end.
+    public func indexedSnapshot(
+        maximumTouched: Int = 1_000
+    ) throws -> (snapshot: StoreSnapshot, touched: Set<[UInt8]>) {
+        try gate.requireOpen()
+        if log is FollowedLog { return (snapshot(), []) }
+        for attempt in 1... {
+            let (trees, lag) = pipeline.indexedSnapshot()
+            do {
+                let limit = attempt < Self.catchUpAttempts ? maximumTouched : .max
+                if let touched = try lag.touched(in: trees, limit: limit) { return (wrap(trees), touched) }
+                pipeline.awaitCatchUp()
+            } catch let error as StrataError where Views.isDamage(error) && attempt < Self.catchUpAttempts {
+                _ = try pipeline.viewsWithout(trees, because: error)
+            }
+        }
+        preconditionFailure("the last attempt takes any number of touched records")
+    }
+
+    private static let catchUpAttempts = 4
+}

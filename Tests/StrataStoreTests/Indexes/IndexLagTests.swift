@@ -1,0 +1,130 @@
+import Glibc
+import StrataLog
+import StrataModel
+import StrataRules
+import StrataSystem
+import StrataTree
+import TestSupport
+import Testing
+
+@testable import StrataStore
+@testable import StrataViews
+
+/// When indexes catch up with the records, and what they show until then.
+@Suite struct IndexLagTests {
+    private let anna = Actor(user: "anna")
+
+    private func store() throws -> Store {
+        let store = try Store.inMemory(options: .embedded)
+        try store.modify(NoteRequest.makingZones(), as: anna)
+        try save(0..<10, "first", in: store)
+        try store.declareIndex(type: "Note", field: "title")
+        store.awaitIndexes()
+        return store
+    }
+
+    private func save(_ numbers: Range<Int>, _ title: String, in store: Store) throws {
+        try store.modify(NoteRequest.saving(numbers.map { "n\($0)" }, [("title", .string(title))]), as: anna)
+    }
+
+    /// Whether it comes to be within ten seconds.
+    private func comes(_ condition: () throws -> Bool) rethrows -> Bool {
+        for _ in 0..<2_000 {
+            if try condition() { return true }
+            usleep(5_000)
+        }
+        return false
+    }
+
+    @Test func `idle threads are told each time that indexes fall behind`() throws {
+        let pages = try PageStore.inMemory()
+        let fork = pages.fork()
+        try IndexCatalog.put(IndexID(type: 1, .membership), .ready, in: fork)
+        let snapshot = try pages.publish(fork)
+        let indexes = IndexState(IndexKeeper(snapshot), try IndexCatalog(snapshot))
+        var state = Pipeline.State(end: Position(offset: 0, chain: 0), endTime: 0, indexes: indexes)
+        state.indexes.isWanted = false
+        state.indexes.publishedEvents = IndexState.idleLag + 1
+        var told = [state.endAppending(), state.endAppending()]
+        state.indexes.mark.shownEvents = state.indexes.publishedEvents
+        // Somebody else decides when the catch-up ends.
+        state.isDeciding = true
+        told.append(state.endAppending())
+        state.isDeciding = false
+        state.indexes.publishedEvents += IndexState.idleLag + 1
+        told.append(state.endAppending())
+        // The second time they know; the last time they would sleep on.
+        #expect(told == [true, false, true, true])
+    }
+
+    @Test func `indexes that are far behind catch up once it is quiet`() throws {
+        let store = try store()
+        for round in 1...8 {
+            try save(0..<Int(IndexState.idleLag) + 500, "round \(round)", in: store)
+            #expect(comes { store.indexLag == 0 }, "round \(round)")
+            #expect(try store.indexedSnapshot(maximumTouched: 0).touched.isEmpty)
+        }
+        // A few changes wait for who asks.
+        try save(0..<5, "few", in: store)
+        usleep(100_000)
+        #expect(store.indexLag == 5)
+        #expect(try store.indexedSnapshot().touched.count == 5)
+        store.awaitIndexes()
+        #expect(try store.indexLag == 0 && store.indexedSnapshot().touched.isEmpty)
+        try store.close()
+    }
+
+    @Test func `the lag is bounded while a writer never pauses`() throws {
+        let store = try store()
+        var greatest: UInt64 = 0
+        var lots = 0
+        while lots < 60 {
+            try save(lots % 4 * 1_000..<lots % 4 * 1_000 + 1_000, "lot \(lots)", in: store)
+            greatest = max(greatest, store.indexLag)
+            lots += 1
+        }
+        #expect(greatest > IndexState.idleLag, "nothing lagged")
+        #expect(greatest <= IndexState.tolerableLag + 10_000)
+        try store.close()
+    }
+
+    @Test func `what a reader gets is one state, its rows and the records to look at themselves`() throws {
+        let store = try store()
+        let failures = Lock<[String]>([])
+        let isOver = Lock(false)
+        let reader = try WorkerThread(name: "reader") {
+            while !isOver.withLock({ $0 }) {
+                do { try IndexAudit(store).check() } catch { failures.withLock { $0.append("\(error)") } }
+            }
+        }
+        for round in 0..<60 {
+            let start = round * 37 % 300
+            try save(start..<start + 400, "round \(round)", in: store)
+            if round % 3 == 0 { store.awaitIndexes() }
+            if round % 5 == 0 {
+                try store.modify(NoteRequest.deleting((start..<start + 20).map { "n\($0)" }), as: anna)
+            }
+        }
+        isOver.withLock { $0 = true }
+        reader.join()
+        #expect(failures.withLock { $0 } == [])
+        try store.close()
+    }
+
+    @Test func `a store that is only read shows no index`() throws {
+        let disk = SimulatedDisk()
+        let store = try Store.open(at: "/A.strata", options: .embedded, platform: Platform(files: disk))
+        try store.modify(NoteRequest.makingZones(), as: anna)
+        try save(0..<30, "first", in: store)
+        try store.declareIndex(type: "Note", field: "title")
+        store.awaitIndexes()
+        let copy = disk.afterPowerLoss(seed: 1)
+        try store.close()
+        let reading = try Store.open(at: "/A.strata", access: .readOnly, platform: Platform(files: copy))
+        reading.awaitIndexes()
+        let (snapshot, touched) = try reading.indexedSnapshot()
+        let catalog = try IndexCatalog(snapshot.trees)
+        #expect(touched.isEmpty && catalog.ready.isEmpty && catalog.declared.count == 1)
+        try reading.close()
+    }
+}
