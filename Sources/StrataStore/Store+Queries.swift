@@ -202,12 +202,3 @@ extension StoreSnapshot {
         return try Record(id, place.database, match.state, trees, context, desiredKeys: keys)
     }
 }
-
-extension Store {
-    func indexedSnapshot(maximumTouched: Int = 1_000) throws -> (snapshot: StoreSnapshot, touched: Set<[UInt8]>) {
-        awaitIndexes()
-        let snapshot = snapshot()
-        let lag = pipeline.state.withLock { $0.indexes.mark.keeper.lag }
-        return (snapshot, try lag.touched(in: snapshot.trees, limit: .max) ?? [])
-    }
-}
