@@ -38,7 +38,7 @@ let package = Package(
                 "StrataModel", "StrataSystem", "StrataLog", "StrataRules", "StrataQuery", "StrataStore", "CoreLocation",
                 "CCloudKit",
             ]),
-        .target(name: "StrataTool", dependencies: ["StrataModel", "StrataSystem", "StrataLog"]),
+        .target(name: "StrataTool", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataStore"]),
         .executableTarget(name: "strata", dependencies: ["StrataTool"]),
         .executableTarget(
             name: "log-demo", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Examples/LogDemo"),
@@ -85,7 +85,7 @@ let package = Package(
             name: "CloudKitTests",
             dependencies: ["CloudKit", "TestSupport", "SeedSamples", "SeedSamplesSwift5", "cloudkit-child"],
             resources: [.copy("Golden")]),
-        .testTarget(name: "StrataToolTests", dependencies: ["StrataTool", "strata", "TestSupport"]),
+        .testTarget(name: "StrataToolTests", dependencies: ["StrataTool", "StrataStore", "strata", "TestSupport"]),
         // The fuzz package builds the same sources; here their corpus is replayed.
         .target(
             name: "FuzzedInputs", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree"],

@@ -84,7 +84,8 @@ extension CloudStore {
     public enum SchemaMode: Sendable, Hashable {
         /// Saving a new record type or key declares it.
         case open
-        /// What has not been declared is refused.
+        /// What has not been declared is refused, as in CloudKit's production environment; see
+        /// ``CloudStore/importSchema(_:)``.
         case enforced
     }
 
@@ -131,9 +132,6 @@ extension CloudStore {
 extension CloudStore.Options {
     /// - Throws: `CKError` for what the engine cannot do yet: an option that has no effect would be a trap.
     func requireSupported() throws {
-        if schema == .enforced {
-            throw CKError(.invalidArguments, message: "This version cannot enforce a schema yet; use schema .open.")
-        }
         if recordFetches {
             throw CKError(
                 .invalidArguments, message: "This version does not keep fetches yet; set recordFetches false.")
@@ -143,7 +141,8 @@ extension CloudStore.Options {
     var engine: StoreOptions {
         StoreOptions(
             containerIdentifier: containerIdentifier, durability: durability.engine, limits: limits.rules,
-            touchesParents: parentTouch, unknownTypesAreErrors: predicates == .cloudKit, predicates: predicates.engine)
+            touchesParents: parentTouch, unknownTypesAreErrors: predicates == .cloudKit,
+            predicates: predicates.engine, schema: schema == .enforced ? .enforced : .open)
     }
 
     var platform: Platform {

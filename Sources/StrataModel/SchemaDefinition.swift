@@ -45,11 +45,13 @@ public struct SchemaDefinition: Sendable, Hashable {
         self.recordTypes = recordTypes
     }
 
-    /// The same in one order: roles and types by their names, system fields first, a grant for each role.
+    /// The same in one order: roles, with all that are granted something, and types by their names, system fields
+    /// first, a grant for each role.
     public var sorted: SchemaDefinition {
         func isBefore(_ left: String, _ right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
         var sorted = self
-        sorted.roles.sort(by: isBefore)
+        let granted = recordTypes.flatMap(\.grants).map(\.role).filter { !SchemaName.systemRoles.contains($0) }
+        sorted.roles = Set(roles + granted).sorted(by: isBefore)
         sorted.recordTypes.sort { isBefore($0.name, $1.name) }
         for index in sorted.recordTypes.indices {
             sorted.recordTypes[index].grants = SchemaGrant.merged(sorted.recordTypes[index].grants)

@@ -29,6 +29,16 @@ public enum SchemaName {
         return systemFields.first { isSameText($0.name, field) }?.kind
     }
 
+    /// Words that are names only between quotes.
+    static func isReserved(_ name: String) -> Bool {
+        ["grant", "preferred", "queryable", "searchable", "sortable"].contains(name.lowercased())
+    }
+
+    /// A name as the schema language writes it.
+    static func quoted(_ name: String) -> String {
+        name.utf8.first == UInt8(ascii: "_") || isReserved(name) ? "\"\(name)\"" : name
+    }
+
     static func isLetter(_ byte: UInt8) -> Bool {
         let lower = byte | 0x20
         return lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z")
@@ -43,6 +53,8 @@ public enum SchemaName {
 extension FieldKind {
     /// Whether a field can be declared to be of this kind.
     public var isDeclarable: Bool { element.isScalar }
+
+    static let scalars: [FieldKind] = [.string, .int64, .double, .date, .data, .location, .reference, .asset]
 
     /// As the schema language says it.
     public var schemaName: String {

@@ -27,12 +27,16 @@ public struct StrataError: Error, Sendable, CustomStringConvertible {
         public var path: String?
         public var expected: String?
         public var found: String?
+        /// Both count from 1, in a text.
+        public var line: Int?
+        public var column: Int?
         /// The operating system's error number.
         public var errno: Int32?
 
         public init(
             segment: UInt64? = nil, offset: UInt64? = nil, position: UInt64? = nil, page: UInt32? = nil,
-            path: String? = nil, expected: String? = nil, found: String? = nil, errno: Int32? = nil
+            path: String? = nil, expected: String? = nil, found: String? = nil, line: Int? = nil, column: Int? = nil,
+            errno: Int32? = nil
         ) {
             self.segment = segment
             self.offset = offset
@@ -41,6 +45,8 @@ public struct StrataError: Error, Sendable, CustomStringConvertible {
             self.path = path
             self.expected = expected
             self.found = found
+            self.line = line
+            self.column = column
             self.errno = errno
         }
     }
@@ -65,6 +71,8 @@ public struct StrataError: Error, Sendable, CustomStringConvertible {
         if let offset = context.offset { parts.append("offset \(offset)") }
         if let page = context.page { parts.append("page \(page)") }
         if let position = context.position { parts.append("position \(position)") }
+        if let line = context.line { parts.append("line \(line)") }
+        if let column = context.column { parts.append("column \(column)") }
         if let expected = context.expected { parts.append("expected \(expected)") }
         if let found = context.found { parts.append("found \(found)") }
         let place = parts.isEmpty ? "" : " [" + parts.joined(separator: ", ") + "]"

@@ -74,8 +74,6 @@ extension StoreSnapshot {
             var schema = SchemaDefinition()
             let count = try trees.nameCount(InternedName.Name.recordType("").namespace)
             for ordinal in 0..<count { schema.recordTypes.append(try recordType(ordinal + 1, trees)) }
-            let roles = Set(schema.recordTypes.flatMap(\.grants).map(\.role))
-            schema.roles = roles.filter { !SchemaName.systemRoles.contains($0) }.sorted()
             return schema.sorted
         }
     }

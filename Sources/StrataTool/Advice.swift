@@ -7,6 +7,7 @@ enum Advice {
         switch error.code {
         case .notFound: "Check the path: it names a store's directory, such as Notes.strata."
         case .notAStore: "Name the directory that has the file STORE in it, such as Notes.strata."
+        case .locked: "Stop the program that writes to the store, or let it do this."
         case .permissionDenied: "Run this as a user who may read the store's files, or copy the store."
         case .newerFormat: "Use a newer strata; this is \(Tool.version)."
         case .inputOutput where error.context.errno == EIO:
@@ -25,6 +26,8 @@ enum Advice {
         if let offset = context.offset { items.append(("offset", "\(offset)")) }
         if let position = context.position { items.append(("position", "\(position)")) }
         if let path = context.path { items.append(("path", path)) }
+        if let line = context.line { items.append(("line", "\(line)")) }
+        if let column = context.column { items.append(("column", "\(column)")) }
         if let expected = context.expected { items.append(("expected", expected)) }
         if let found = context.found { items.append(("found", found)) }
         if let cause = error.cause { items.append(("because", "\(cause)")) }

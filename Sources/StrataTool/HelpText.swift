@@ -3,7 +3,8 @@ enum HelpText {
     private static let columns = 100
 
     static func writeOverview(to output: Output) {
-        output.write("strata \(Tool.version): looks into the log of a Strata store. It never changes a store.\n\n")
+        output.write(
+            "strata \(Tool.version): looks into Strata stores. It changes none, but where 'schema import' says so.\n\n")
         output.write("usage: strata COMMAND [ARGUMENT …]\n\n")
         writeTable("commands", CommandRegistry.commands.map { ($0.name, $0.summary) }, to: output)
         writeTable(

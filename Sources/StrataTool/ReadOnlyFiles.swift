@@ -3,7 +3,7 @@ import StrataSystem
 
 /// Files as the tool may use them: for reading, and if need be only up to a place that is known to be damaged.
 ///
-/// Everything the tool opens goes through here, so nothing that it calls can change a store.
+/// Everything the tool opens goes through here, so nothing that it calls can change a store; but `schema import` does.
 struct ReadOnlyFiles: FileSystem {
     /// Where the readable part of a log ends: the rest looks as if it had not been written yet.
     struct Limit: Sendable, Equatable {

@@ -13,6 +13,7 @@ let package = Package(
         .executableTarget(name: "fuzz-segment", dependencies: ["FuzzDriver", "FuzzBodies"]),
         .executableTarget(name: "fuzz-event", dependencies: ["FuzzDriver", "FuzzBodies"]),
         .executableTarget(name: "fuzz-envelope", dependencies: ["FuzzDriver", "FuzzBodies"]),
+        .executableTarget(name: "fuzz-schema", dependencies: ["FuzzDriver", "FuzzBodies"]),
         .executableTarget(name: "fuzz-page", dependencies: ["FuzzDriver", "FuzzBodies"]),
     ],
     swiftLanguageModes: [.v6]

@@ -45,6 +45,13 @@ import Testing
         #expect(accepted.count > 10 && accepted.count < inputs.count)
     }
 
+    @Test("the corpus of fuzz-schema") func schemas() throws {
+        let inputs = try inputs(of: "fuzz-schema")
+        #expect(inputs.count > 10)
+        let read = inputs.filter { input in input.withUnsafeBytes { FuzzBodies.schema($0) } }
+        #expect(read.count > 5 && read.count < inputs.count - 5)
+    }
+
     @Test("some input of each corpus gets through to the end") func reach() throws {
         let envelopes = try inputs(of: "fuzz-envelope").filter { (try? Envelope(decoding: $0[...])) != nil }
         #expect(!envelopes.isEmpty)

@@ -11,12 +11,12 @@ struct StrataErrorTests {
             .badChecksum, "The checksum does not fit.",
             .init(
                 segment: 1, offset: 42, position: 4_096, path: "/a/log", expected: "00000001", found: "ffffffff",
-                errno: 5),
+                line: 3, column: 7, errno: 5),
             cause: bare)
         #expect(
             full.description == """
-                The checksum does not fit. [in /a/log, segment 1, offset 42, position 4096, expected 00000001, \
-                found ffffffff] (badChecksum); because: The log is closed. (closed)
+                The checksum does not fit. [in /a/log, segment 1, offset 42, position 4096, line 3, column 7, \
+                expected 00000001, found ffffffff] (badChecksum); because: The log is closed. (closed)
                 """)
     }
 

@@ -121,7 +121,7 @@ struct CloudStoreTests {
     @Test("An option that would have no effect is refused, and a URL that is no file's")
     func refusedOptions() async throws {
         var options = CloudStore.Options.service
-        options.schema = .enforced
+        options.recordFetches = true
         #expect(await code { try CloudStore.inMemory(options: options) } == .invalidArguments)
         let remote = try #require(URL(string: "https://example.com/notes"))
         #expect(await code { try CloudStore(at: remote) } == .invalidArguments)

@@ -1,0 +1,90 @@
+import StrataModel
+import StrataStore
+import StrataSystem
+
+/// `strata schema`: the schema of a store as a text in CloudKit's schema language.
+enum SchemaCommand: Command {
+    static let name = "schema"
+    static let summary = "export a store's schema, or import or check one"
+    static let details =
+        "'export' prints the schema in CloudKit's schema language (docs/schema.md), always in the same order. 'import' "
+        + "declares what a file says; what it does not name stays. 'validate' says whether 'import' would, and changes "
+        + "nothing. Both end with 1 and the reason, by line and column if it has any, where the file has a mistake or "
+        + "does not fit the store. 'import' is the only command that writes to a store, and so no other program may "
+        + "have it open for writing."
+    static let operands = [
+        Operand(name: "ACTION", help: "export, import or validate"), Operand.store,
+        Operand(
+            name: "FILE", help: "the schema to import or validate; - for the standard input", isRequired: false),
+    ]
+    static let options: [any OptionDescription] = []
+    static let examples = [
+        "strata schema export Notes.strata > Notes.ckdb", "strata schema validate Notes.strata Notes.ckdb",
+        "strata schema import Notes.strata - < Notes.ckdb",
+    ]
+
+    private enum Action: String, CaseIterable {
+        case exporting = "export"
+        case importing = "import"
+        case validating = "validate"
+    }
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        let operands = arguments.operands
+        let actions = Action.allCases.map(\.rawValue)
+        guard let action = Action(rawValue: operands[0]) else {
+            throw UsageError(
+                "'\(operands[0])' is none of \(actions.joined(separator: ", "))",
+                suggestion: Suggestion.closest(to: operands[0], among: actions))
+        }
+        if action == .exporting {
+            guard operands.count == 2 else { throw UsageError("'\(operands[2])' is one argument too many") }
+            return try export(operands[1], output)
+        }
+        guard operands.count == 3 else { throw UsageError("FILE is missing") }
+        try StoreAccess.requireDirectory(operands[1])
+        return try declare(
+            try InputText.read(operands[2]), of: operands[2], in: operands[1], isImport: action == .importing)
+    }
+
+    private static func export(_ path: String, _ output: Output) throws -> ExitCode {
+        try StoreAccess.requireDirectory(path)
+        let store = try openedForReading(path)
+        defer { try? store.close() }
+        output.write(try store.schema().text)
+        try output.flush()
+        return .success
+    }
+
+    private static func openedForReading(_ path: String) throws -> Store {
+        try Store.open(at: path, access: .readOnly, platform: Platform(files: ReadOnlyFiles()))
+    }
+
+    private static func declare(
+        _ text: String, of file: String, in path: String, isImport: Bool
+    ) throws -> ExitCode {
+        let schema: SchemaDefinition
+        do { schema = try SchemaDefinition(reading: text) } catch let error as StrataError {
+            var place = file == "-" ? "standard input" : file
+            if let line = error.context.line, let column = error.context.column { place += ":\(line):\(column)" }
+            let expected = error.context.expected ?? "something else"
+            Diagnostics.report("\(place): expected \(expected), found \(error.context.found ?? "this")", by: name)
+            return .no
+        }
+        var options = StoreOptions.embedded
+        options.createsStore = false
+        let store = isImport ? try Store.open(at: path, options: options) : try openedForReading(path)
+        do {
+            if isImport { try store.declareSchema(schema) } else { try store.validateSchema(schema) }
+        } catch let refusal as Refusal where [.invalidArguments, .limitExceeded].contains(refusal.code) {
+            try store.close()
+            Diagnostics.report(refusal.message, by: name)
+            return .no
+        } catch {
+            try? store.close()
+            throw error
+        }
+        try store.close()
+        return .success
+    }
+}

@@ -1,0 +1,34 @@
+import Glibc
+import StrataModel
+import StrataSystem
+
+/// A text that a command is given, as a file, a pipe or the standard input.
+enum InputText {
+    /// More is a mistake, rather than a schema.
+    static let maximumBytes = SchemaDefinition.maximumTextBytes
+
+    /// - Parameter path: `-` for the standard input.
+    static func read(_ path: String) throws -> String {
+        let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw StrataError.systemCall("open", path: path, errno: errno) }
+        defer { if descriptor != STDIN_FILENO { close(descriptor) } }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = piece.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw StrataError.systemCall("read", path: path, errno: errno) }
+            if count == 0 { break }
+            bytes += piece[..<count]
+            guard bytes.count <= maximumBytes else {
+                throw StrataError(
+                    .tooLarge, "The file is too long for a schema.",
+                    .init(path: path, expected: "at most \(maximumBytes) bytes", found: "more"))
+            }
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw StrataError(.invalidArgument, "The file is no text.", .init(path: path, expected: "valid UTF-8"))
+        }
+        return text
+    }
+}
