@@ -53,12 +53,11 @@ final class KeySource {
     }
 
     private func visit(_ match: IndexMatch, _ body: ([UInt8]) throws -> Bool) throws -> Bool {
-        var record: [UInt8] = []
         let start = IndexKey.start(scene.database, match.id).bytes
         for range in match.ranges {
             let goesOn = try forEachRow(from: start + range.lower, to: start + range.upper, behind: start.count) {
                 row in
-                row.copyRecordKey(into: &record)
+                let record = row.recordKey
                 return isTouched(record) ? true : try body(record)
             }
             if !goesOn { return false }

@@ -7,10 +7,6 @@ import StrataViews
 /// What is known of is kept in a heap: cells by the least distance that anything in them can have, and rows by their
 /// own. A cell that comes first is divided, or its rows are read if they are few; a row that comes first is next.
 struct NearestSearch {
-    struct Found {
-        var record: [UInt8]
-    }
-
     /// Cells with about so many rows are read.
     private static let fewRows = 96.0
 
@@ -50,11 +46,11 @@ struct NearestSearch {
     }
 
     /// The next record whose rows show it.
-    mutating func next(_ source: KeySource) throws -> Found? {
-        if let record = try nextPlaceless(source) { return Found(record: record) }
+    mutating func next(_ source: KeySource) throws -> [UInt8]? {
+        if let record = try nextPlaceless(source) { return record }
         while let node = heap.pop() {
             switch node.content {
-            case .row(let record): return Found(record: record)
+            case .row(let record): return record
             case .cell(let cell): try open(cell, source)
             }
         }
@@ -68,8 +64,7 @@ struct NearestSearch {
             var records: [[UInt8]] = []
             let range = IndexRange(beginningWith: [IndexKey.Kind.none.rawValue])
             _ = try source.forEachRow(from: start + range.lower, to: start + range.upper, behind: start.count) { row in
-                var record: [UInt8] = []
-                row.copyRecordKey(into: &record)
+                let record = row.recordKey
                 if !source.isTouched(record) { records.append(record) }
                 return true
             }
@@ -97,8 +92,7 @@ struct NearestSearch {
             // What is no distance is not within any radius, and comes last.
             if metres < metresBefore || metres > circle.radiusMetres { return true }
             if metres.isNaN, circle.radiusMetres < .infinity { return true }
-            var record: [UInt8] = []
-            row.copyRecordKey(into: &record)
+            let record = row.recordKey
             if source.isTouched(record) { return true }
             heap.push(Node(metres: metres, tie: [UInt8](row.tieBytes), content: .row(record: record)))
             return true

@@ -18,6 +18,8 @@ final class QueryExecutor {
     /// Touched records that match and come behind what has been found so far, the first one last.
     private var overlay: [QueryMatch] = []
     private let isCancelled: () -> Bool
+    /// Whether some records are looked for by name rather than by rows.
+    private let hasNamedRecords: Bool
 
     /// What was found.
     struct Outcome {
@@ -39,6 +41,7 @@ final class QueryExecutor {
         self.limit = limit
         self.isCancelled = isCancelled
         encoder = try SortEncoder(plan.order, scene)
+        hasNamedRecords = Self.hasNamedRecords(plan.source)
         judge = try RecordJudge(plan.residual, scene)
         source = KeySource(scene, isCancelled: isCancelled)
         overlay = try touchedMatches(predicate)
@@ -71,25 +74,41 @@ final class QueryExecutor {
 
     // MARK: Records
 
-    /// The record, if it matches.
-    private func match(_ key: [UInt8], needsPlace: Bool) throws -> QueryMatch? {
-        recordsRead += 1
-        if recordsRead & 0xFF == 0, isCancelled() { throw QueryError.cancelled }
-        let found: QueryMatch?? = try key.withUnsafeBytes { record in
-            try scene.trees.get(ViewTree.records, record) { state in
-                let view = try RecordStateView(state, in: 0..<state.count)
-                // Rows of an index are of its type already.
-                if case .records = plan.source, try view.type() != scene.type { return nil }
-                guard try judge.holds(record, view, state) else { return nil }
-                let place = needsPlace ? try encoder.bytes(record, view) : []
-                return QueryMatch(place: place, key: key, state: [UInt8](state))
-            }
+    /// Records whose keys have been found, to be read together.
+    private var waiting: [[UInt8]] = []
+
+    /// How many may wait: no more are read than may be needed.
+    private var room: Int { min(Snapshot.keysTogether, max(1, limit + 1 - matches.count)) }
+
+    /// Reads what waits, and calls `body` with those that match, in order; false once that has returned false.
+    private func readWaiting(needsPlace: Bool, _ body: (QueryMatch) -> Bool) throws -> Bool {
+        defer { waiting.removeAll(keepingCapacity: true) }
+        var goesOn = true
+        try scene.trees.getEach(ViewTree.records, waiting) { index, state in
+            guard let match = try match(waiting[index], state, needsPlace) else { return true }
+            goesOn = body(match)
+            return goesOn
         }
-        if let found { return found }
-        // Whoever asks by name may ask for what is not there; a row is of a record.
-        if case .records = plan.source { return nil }
-        if case .union = plan.source { return nil }
-        throw StrataError(.malformed, "An index has a row of a record that is not there.")
+        if isCancelled() { throw QueryError.cancelled }
+        return goesOn
+    }
+
+    /// The record, if it matches.
+    private func match(_ key: [UInt8], _ state: UnsafeRawBufferPointer?, _ needsPlace: Bool) throws -> QueryMatch? {
+        recordsRead += 1
+        guard let state else {
+            // Whoever asks by name may ask for what is not there; a row is of a record.
+            if hasNamedRecords { return nil }
+            throw StrataError(.malformed, "An index has a row of a record that is not there.")
+        }
+        let view = try RecordStateView(state, in: 0..<state.count)
+        // Rows of an index are of its type already.
+        if hasNamedRecords, try view.type() != scene.type { return nil }
+        return try key.withUnsafeBytes { record in
+            guard try judge.holds(record, view, state) else { return nil }
+            return QueryMatch(
+                place: needsPlace ? try encoder.bytes(record, view) : [], key: key, state: [UInt8](state))
+        }
     }
 
     /// Touched records are asked themselves; the last comes first.
@@ -141,34 +160,48 @@ final class QueryExecutor {
     private func runForwards(_ match: IndexMatch) throws {
         let start = IndexKey.start(scene.database, match.id).bytes
         let first = try after.map { try Self.rowStart($0, plan.order, isBehindGroup: false) }
-        var group: (value: [UInt8], top: TopMatches)?
-        var record: [UInt8] = []
         for range in match.ranges {
             var lower = range.lower
             if let first {
                 if !first.lexicographicallyPrecedes(range.upper) { continue }
                 if lower.lexicographicallyPrecedes(first) { lower = first }
             }
-            let goesOn = try source.forEachRow(from: start + lower, to: start + range.upper, behind: start.count) {
-                row in
-                if let known = group, !row.valueBytes.elementsEqual(known.value) {
-                    group = nil
-                    if !append(known.top) { return false }
-                }
-                row.copyRecordKey(into: &record)
-                if source.isTouched(record) { return true }
-                if plan.sorting == .groups || row.isCut {
-                    if group == nil { group = ([UInt8](row.valueBytes), TopMatches(limit + 1 - matches.count)) }
-                    guard let match = try self.match(record, needsPlace: true) else { return true }
-                    if isBehind(match.place), group?.top.accepts(match.place) == true { group?.top.add(match) }
-                    return true
-                }
-                guard let match = try self.match(record, needsPlace: !overlay.isEmpty) else { return true }
-                return append(match)
-            }
-            if !goesOn { return }
+            let rows = (lower: start + lower, upper: start + range.upper)
+            if !(try runRows(from: rows.lower, to: rows.upper, behind: start.count)) { return }
         }
-        if let group { _ = append(group.top) }
+    }
+
+    /// Rows in their order; those of one value are sorted where the value does not tell their order.
+    private func runRows(from lower: [UInt8], to upper: [UInt8], behind start: Int) throws -> Bool {
+        var group: (value: [UInt8], top: TopMatches)?
+        func readGroup() throws -> Bool {
+            guard group != nil else { return try readWaiting(needsPlace: !overlay.isEmpty, append) }
+            return try readWaiting(needsPlace: true) { match in
+                if isBehind(match.place), group?.top.accepts(match.place) == true { group?.top.add(match) }
+                return true
+            }
+        }
+        func close() throws -> Bool {
+            guard try readGroup() else { return false }
+            defer { group = nil }
+            return group.map { append($0.top) } ?? true
+        }
+        let goesOn = try source.forEachRow(from: lower, to: upper, behind: start) { row in
+            let isSorted = plan.sorting == .groups || row.isCut
+            if let known = group, !isSorted || !row.valueBytes.elementsEqual(known.value), !(try close()) {
+                return false
+            }
+            if isSorted, group == nil {
+                guard try readGroup() else { return false }
+                group = ([UInt8](row.valueBytes), TopMatches(limit + 1 - matches.count))
+            }
+            let record = row.recordKey
+            if source.isTouched(record) { return true }
+            waiting.append(record)
+            if waiting.count < (group == nil ? room : Snapshot.keysTogether) { return true }
+            return try readGroup()
+        }
+        return try goesOn && close()
     }
 
     /// Where rows begin that come behind a place.
@@ -206,13 +239,13 @@ final class QueryExecutor {
             if let known = pending, row?.value == known.value {
                 // Several records of one value: they are gone through from the first one.
                 let group = start + known.value
-                if !(try runGroup(group, start.count)) { return false }
+                if !(try readSingles()) || !(try runGroup(group, start.count)) { return false }
                 pending = nil
                 isThere = try group.withUnsafeBytes { try cursor.seekBefore($0) }
                 continue
             }
             if let known = pending, !(try emitSingle(known)) { return false }
-            guard let row else { return true }
+            guard let row else { return try readSingles() }
             pending = row
             isThere = try cursor.previous()
         }
@@ -225,9 +258,7 @@ final class QueryExecutor {
         return try cursor.withEntry { key, _ in
             if lower.withUnsafeBytes({ key.lexicographicallyPrecedes($0) }) { return nil }
             let row = try IndexRow(key, behind: start)
-            var record: [UInt8] = []
-            row.copyRecordKey(into: &record)
-            return ([UInt8](row.valueBytes), record, row.isCut, try row.zone)
+            return ([UInt8](row.valueBytes), row.recordKey, row.isCut, try row.zone)
         } ?? nil
     }
 
@@ -236,34 +267,25 @@ final class QueryExecutor {
     ) throws -> Bool {
         if let zone = scene.zone, zone != row.zone { return true }
         if source.isTouched(row.record) { return true }
-        let isCompared = after != nil || !overlay.isEmpty
-        guard let match = try match(row.record, needsPlace: isCompared) else { return true }
-        if after != nil, !isBehind(match.place) { return true }
-        return append(match)
+        waiting.append(row.record)
+        return waiting.count < room ? true : try readSingles()
+    }
+
+    /// Records that wait, each of which is the only one of its value.
+    private func readSingles() throws -> Bool {
+        try readWaiting(needsPlace: after != nil || !overlay.isEmpty) { match in
+            after != nil && !isBehind(match.place) ? true : append(match)
+        }
     }
 
     /// All rows of one value.
     private func runGroup(_ group: [UInt8], _ start: Int) throws -> Bool {
-        let isSorted = plan.sorting == .groups
-        var top: TopMatches?
-        var record: [UInt8] = []
         var lower = group
         // Rows of the place's own value up to it have been seen.
-        if !isSorted, let after, group[start...].elementsEqual(after.values.first ?? []) { lower += after.tie + [0] }
-        let goesOn = try source.forEachRow(from: lower, to: IndexRange.successor(group), behind: start) { row in
-            row.copyRecordKey(into: &record)
-            if source.isTouched(record) { return true }
-            let isCompared = isSorted || row.isCut
-            guard let match = try self.match(record, needsPlace: isCompared || !overlay.isEmpty || after != nil),
-                after == nil || isBehind(match.place)
-            else { return true }
-            guard isCompared else { return append(match) }
-            if top == nil { top = TopMatches(limit + 1 - matches.count) }
-            if top?.accepts(match.place) == true { top?.add(match) }
-            return true
+        if plan.sorting != .groups, let after, group[start...].elementsEqual(after.values.first ?? []) {
+            lower += after.tie + [0]
         }
-        if let top { return append(top) }
-        return goesOn
+        return try runRows(from: lower, to: IndexRange.successor(group), behind: start)
     }
 
     // MARK: Everything else
@@ -281,24 +303,39 @@ final class QueryExecutor {
         var last: [UInt8]?
         for tie in ties where tie != last {
             last = tie
-            let key = try tie.withUnsafeBytes { try SortEncoder.record(ofTie: $0, order) }
-            guard var match = try match(key, needsPlace: false) else { continue }
-            match.place = tie
-            if !append(match) { return }
+            waiting.append(try tie.withUnsafeBytes { try SortEncoder.record(ofTie: $0, order) })
+            if waiting.count >= room, !(try readWaiting(needsPlace: !overlay.isEmpty, append)) { return }
         }
+        _ = try readWaiting(needsPlace: !overlay.isEmpty, append)
     }
 
     private func runSorted(_ keys: QueryPlan.Source) throws {
         var top = TopMatches(limit + 1)
         var seen: Set<[UInt8]> = []
         let mayRepeat = Self.mayRepeat(keys)
+        func read() throws {
+            _ = try readWaiting(needsPlace: true) { match in
+                if isBehind(match.place), top.accepts(match.place) { top.add(match) }
+                return true
+            }
+        }
         try source.forEachKey(keys) { key in
             if mayRepeat, !seen.insert(key).inserted { return true }
-            guard let match = try match(key, needsPlace: true) else { return true }
-            if isBehind(match.place), top.accepts(match.place) { top.add(match) }
+            waiting.append(key)
+            if waiting.count == Snapshot.keysTogether { try read() }
             return true
         }
+        try read()
         _ = append(top)
+    }
+
+    private static func hasNamedRecords(_ source: QueryPlan.Source) -> Bool {
+        switch source {
+        case .records: true
+        case .union(let sources): sources.contains(where: hasNamedRecords)
+        case .intersection(let small, let large): hasNamedRecords(small) && hasNamedRecords(large)
+        case .nothing, .index, .nearest, .zones: false
+        }
     }
 
     private static func mayRepeat(_ source: QueryPlan.Source) -> Bool {
@@ -352,9 +389,13 @@ final class QueryExecutor {
 
     private func runNearest(_ id: IndexID, _ circle: GeoCircle) throws {
         var search = try NearestSearch(scene, id, circle, after: after)
-        while let found = try search.next(source) {
-            guard let match = try match(found.record, needsPlace: true), isBehind(match.place) else { continue }
-            if !append(match) { break }
+        func read() throws -> Bool {
+            try readWaiting(needsPlace: true) { isBehind($0.place) ? append($0) : true }
         }
+        while let found = try search.next(source) {
+            waiting.append(found)
+            if waiting.count >= room, !(try read()) { return }
+        }
+        _ = try read()
     }
 }

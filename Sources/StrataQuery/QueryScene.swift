@@ -3,7 +3,7 @@ import StrataTree
 import StrataViews
 
 /// What a query looks at: one state of one database, as one actor sees it.
-public struct QueryScene {
+public final class QueryScene {
     public let trees: Snapshot
     /// Keys of the records that rows of indexes may not show as they are.
     public let touched: Set<[UInt8]>

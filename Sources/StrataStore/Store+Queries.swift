@@ -131,7 +131,8 @@ extension StoreSnapshot {
                 try scene.answer(query, continuing: cursor, limit: limit, isCancelled: isCancelled)
             }
             let keys = try keys(desiredKeys, trees)
-            let matches = try answer.matches.map { try record($0, place, keys, trees) }
+            var zone: (ordinal: UInt64, id: ZoneID)?
+            let matches = try answer.matches.map { try record($0, place, keys, trees, &zone) }
             return QueryPage(
                 matches: matches, cursor: answer.cursor(for: query, in: place.database, of: store, now: seconds),
                 plan: answer.plan)
@@ -188,7 +189,8 @@ extension StoreSnapshot {
     }
 
     private func record(
-        _ match: QueryAnswer.Match, _ place: Place, _ keys: Set<UInt32>?, _ trees: Snapshot
+        _ match: QueryAnswer.Match, _ place: Place, _ keys: Set<UInt32>?, _ trees: Snapshot,
+        _ known: inout (ordinal: UInt64, id: ZoneID)?
     ) throws -> Record {
         let (zone, name) = try match.key.withUnsafeBytes { key in
             try match.state.withUnsafeBytes { state in
@@ -198,7 +200,10 @@ extension StoreSnapshot {
                 return (zone, try view.name(keyName: try reader.readLastText()))
             }
         }
-        let id = RecordID(name, zone: ZoneID(try names.text(4, zone, in: trees)))
+        var zoneID = known?.id ?? ZoneID("")
+        if known?.ordinal != zone { zoneID = ZoneID(try names.text(4, zone, in: trees)) }
+        known = (zone, zoneID)
+        let id = RecordID(name, zone: zoneID)
         return try Record(id, place.database, match.state, trees, context, desiredKeys: keys)
     }
 }

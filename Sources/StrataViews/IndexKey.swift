@@ -8,8 +8,9 @@ import StrataModel
 /// lower.append(indexedText: "Groceries".utf8)
 /// ```
 public enum IndexKey {
-    /// Longer texts are cut: records that share so much come in the order of their names.
-    public static let maximumTextBytes = 200
+    /// Longer texts are cut: records that share so much come in the order of their names. With a long name, and escapes
+    /// in both, a row still fits a key.
+    public static let maximumTextBytes = 140
 
     /// Kinds of values in the order of their rows.
     public enum Kind: UInt8, Sendable {
@@ -127,11 +128,13 @@ public struct IndexRow {
         }
     }
 
-    /// Puts the record's key in place of what `bytes` has.
-    public func copyRecordKey(into bytes: inout [UInt8]) {
-        bytes.removeAll(keepingCapacity: true)
+    /// The record's own key.
+    public var recordKey: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(key.count - value.upperBound)
         bytes.append(contentsOf: key[nameEnd...])
         KeyReader.appendText(UnsafeRawBufferPointer(rebasing: key[value.upperBound..<nameEnd]), to: &bytes)
+        return bytes
     }
 
     /// A whole value with its kind, as a row has it.

@@ -148,6 +148,10 @@ public struct KeyReader {
 
     /// The bytes of a text, whose end is its last byte, behind what is there.
     static func appendText(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+        guard text.contains(KeyWriter.escape) else {
+            bytes.append(contentsOf: text.dropLast())
+            return
+        }
         var isEscaped = false
         for byte in text.dropLast() {
             if isEscaped {

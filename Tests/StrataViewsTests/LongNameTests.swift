@@ -99,8 +99,8 @@ struct LongNameTests {
         }
         while try keeper.advance(fork, to: pages.snapshot(), limit: 7) {}
         let count = UInt64(Self.names.count)
-        // Values are cut at 200 bytes, and what begins alike is one row of a record.
-        let starts = UInt64(Set(Self.names.map { Array($0.utf8.prefix(200)) }).count)
+        // Values are cut, and what begins alike is one row of a record.
+        let starts = UInt64(Set(Self.names.map { Array($0.utf8.prefix(IndexKey.maximumTextBytes)) }).count)
         #expect(fork.entryCount(ViewTree.index) == 3 * count + starts * count)
     }
 
