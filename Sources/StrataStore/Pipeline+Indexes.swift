@@ -42,6 +42,12 @@ struct IndexState {
     var isPublishing = false
     /// How many wait for that to be over.
     var waitingReaders = 0
+    /// Why indexes that are to be built are not, until others are declared.
+    var buildFailure: (any Error)?
+    /// Whether a build is about to end, and needs a moment in which no catch-up is under way.
+    var isBuildEnding = false
+    /// Whether indexes wait to be built, or to be taken out.
+    var hasBuilds: Bool { buildFailure == nil && !(catalog.building.isEmpty && catalog.leaving.isEmpty) }
 
     init(_ keeper: IndexKeeper, _ catalog: IndexCatalog = IndexCatalog()) {
         mark = IndexProgressMark(keeper: keeper, targetEvents: 0, shownEvents: 0)
@@ -53,16 +59,18 @@ struct IndexState {
     mutating func begin(with keeper: IndexKeeper, _ catalog: IndexCatalog) {
         mark = IndexProgressMark(keeper: keeper, targetEvents: publishedEvents, shownEvents: publishedEvents)
         self.catalog = catalog
-        isPublishing = false
+        (isPublishing, buildFailure) = (false, nil)
         isWanted = hasIndexes
     }
 
     /// Others have been declared, or are not any more.
     mutating func take(_ catalog: IndexCatalog) {
-        if catalog.declared != self.catalog.declared { isWanted = true }
         self.catalog = catalog
+        buildFailure = nil
     }
 
+    /// A catch-up that is under way goes on; another one does not begin just when a build ends.
+    var toleratedLag: UInt64 { isBuildEnding && !mark.isUnderWay ? 2 * Self.tolerableLag : Self.tolerableLag }
     var lag: UInt64 { publishedEvents - mark.shownEvents }
     /// Whether a thread should work on them that has been idle for a while.
     var isDue: Bool { hasIndexes && (isWanted || lag > Self.idleLag) }
@@ -94,7 +102,7 @@ extension Pipeline {
             }
             while advancePublished(limit: IndexState.owedSliceRecords) {}
             releaseAppending()
-        } else if log.assignsNextOffset, isOwed || indexes.lag > IndexState.tolerableLag {
+        } else if log.assignsNextOffset, isOwed || indexes.lag > indexes.toleratedLag {
             let line = currentLine()
             line.changesIndexes = true
             do {
@@ -121,7 +129,7 @@ extension Pipeline {
     /// A slice, published at once. The caller has both turns.
     ///
     /// - Returns: whether there is more to do.
-    private func advancePublished(limit: Int) -> Bool {
+    func advancePublished(limit: Int) -> Bool {
         line = nil
         var (mark, events) = state.withLock { ($0.indexes.mark, $0.indexes.publishedEvents) }
         let views = views
@@ -165,7 +173,7 @@ extension Pipeline {
     /// - Parameters:
     ///   - changesIndexes: whether rows of indexes were changed in it, so that `update` brings another mark.
     ///   - update: called under the lock once the state is the newest.
-    private func publish(
+    func publish(
         _ fork: Fork, of views: Views, over before: Snapshot, changesIndexes: Bool,
         _ update: (inout State, Snapshot) -> Void
     ) throws -> Snapshot {
@@ -179,6 +187,7 @@ extension Pipeline {
             if let catalog { state.indexes.take(catalog) }
             state.indexes.isPublishing = false
         }
+        if catalog != nil { wakeBuilder() }
         return snapshot
     }
 
@@ -216,6 +225,7 @@ extension Pipeline {
         if snapshot.shares(ViewTree.indexCatalog, with: before) { return }
         let catalog = try IndexCatalog(snapshot)
         state.withLock { $0.indexes.take(catalog) }
+        wakeBuilder()
     }
 
     // MARK: Reading
@@ -231,7 +241,13 @@ extension Pipeline {
     }
 
     /// Has the indexes brought up to date, and waits for what has been published by now.
-    func awaitIndexes() { awaitCatchUp() }
+    func awaitIndexes() {
+        awaitCatchUp()
+        state.wait { state -> Void? in
+            state.indexes.hasBuilds && !state.isClosed && state.refusal == nil ? nil : ()
+        }
+        awaitCatchUp()
+    }
 
     func awaitCatchUp() {
         let goal = state.withLock { state in

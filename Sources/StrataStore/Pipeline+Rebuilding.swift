@@ -47,6 +47,7 @@ extension Pipeline {
             state.indexes.begin(with: keeper, catalog)
         }
         state.notifyAll()
+        wakeBuilder()
     }
 
     /// The newest views, folded again if `broken` is a state of them. The caller has no turn.

@@ -11,7 +11,8 @@ import StrataViews
 /// may not be published yet; whoever has the turn to *append* writes a batch, publishes its state and answers. A thread
 /// takes the first, then the second, and lets the first go. Two worker threads do so, and a synchronous caller that
 /// finds nobody at work.
-// @unchecked: `line` and `indexDamage` are touched only by whoever has the turn to decide.
+// @unchecked: `line` and `indexDamage` are touched only by whoever has the turn to decide, `lastSlice` only by
+// the thread that builds indexes.
 final class Pipeline: @unchecked Sendable {
     static let maximumWaitingBytes = 32 << 20
     /// Requests of about so many bytes are judged before a batch is written.
@@ -27,6 +28,8 @@ final class Pipeline: @unchecked Sendable {
         var isClosed = false
         /// How many wait for both turns, to be told when one is free.
         var turnWaiters = 0
+        /// How many of them go before requests that wait.
+        var claims = 0
         /// How often a batch did not come to be as it was decided; lines that began before are worth nothing.
         var losses = 0
         /// Why nothing can be written any more until the store is opened again.
@@ -61,13 +64,21 @@ final class Pipeline: @unchecked Sendable {
     var line: Line?
     /// What kept the indexes of the line from being brought up to date.
     var indexDamage: ViewsDamage?
+    /// Apart from `state`, so that who builds indexes is not woken with every request.
+    let building = Monitor(IndexBuilding())
+    let builder = WorkerHandle()
+    /// How many events had been published after the last slice of a build, and how long that took.
+    var lastSlice: (events: UInt64, microseconds: Int64) = (0, 0)
+    /// Rows that are being sorted take so much memory.
+    let buildMemoryBytes: Int
     private let workers = [WorkerHandle(), WorkerHandle()]
 
     init(
         log: any EventLog, working: WorkingViews, indexes: IndexState, rules: Rules, platform: Platform,
-        reader: SnapshotMaker, rebuilder: ViewsRebuilder?
+        reader: SnapshotMaker, rebuilder: ViewsRebuilder?, buildMemoryBytes: Int = 64 << 20
     ) throws {
         self.log = log
+        self.buildMemoryBytes = buildMemoryBytes
         self.working = Lock(working)
         self.rebuilder = rebuilder
         self.rules = rules
@@ -77,6 +88,7 @@ final class Pipeline: @unchecked Sendable {
         for (worker, name) in zip(workers, ["strata-commit-a", "strata-commit-b"]) {
             try worker.start(name: name) { [self] in run() }
         }
+        if indexes.hasBuilds { wakeBuilder() }
     }
 
     var views: Views { working.withLock { $0.views } }
@@ -103,7 +115,8 @@ final class Pipeline: @unchecked Sendable {
     }
 
     private static func takeTurn(_ state: inout State) -> Bool {
-        guard !state.isClosed, !state.isDeciding, !state.isAppending, state.queue.isEmpty else { return false }
+        let isFree = !state.isDeciding && !state.isAppending && state.claims == 0
+        guard !state.isClosed, isFree, state.queue.isEmpty else { return false }
         state.isDeciding = true
         return true
     }
@@ -160,7 +173,10 @@ final class Pipeline: @unchecked Sendable {
             return state.admissions
         }
         for admission in admissions { admission.open() }
+        building.withLock { $0.isStopping = true }
+        building.notifyAll()
         state.notifyAll()
+        builder.join()
         for worker in workers { worker.join() }
         // A caller may be at work on its own thread.
         state.wait { $0.isDeciding || $0.isAppending ? nil : () }
@@ -211,7 +227,7 @@ final class Pipeline: @unchecked Sendable {
 
     private func nextWork(_ state: inout State, quietSince events: UInt64? = nil) -> Work? {
         // Where the next offset is not certain, a commit is decided only when the one before it is in the log.
-        if state.isDeciding || !log.assignsNextOffset && state.isAppending { return nil }
+        if state.isDeciding || state.claims > 0 || !log.assignsNextOffset && state.isAppending { return nil }
         if !state.queue.isEmpty {
             state.isDeciding = true
             let room = log.assignsNextOffset ? Self.maximumBatchBytes : 0
@@ -246,7 +262,7 @@ final class Pipeline: @unchecked Sendable {
 
     /// Writers come down to the pace of checkpoints. Where those fail there is nothing to wait for: the log goes on,
     /// and so does the memory that waits for them.
-    private func awaitRoom() {
+    func awaitRoom() {
         guard let checkpointer, checkpointer.failure == nil else { return }
         _ = views.pages.awaitRoom(milliseconds: Self.maximumRoomMilliseconds)
     }

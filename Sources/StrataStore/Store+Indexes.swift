@@ -2,6 +2,18 @@ import StrataModel
 import StrataTree
 import StrataViews
 
+/// An index that is declared.
+public struct IndexStatus: Sendable, Hashable {
+    public let type: String
+    /// A field of the record, or what every record has, as the schema language spells it.
+    public let field: String
+    public let form: IndexID.Form
+    /// What is being done to build it; nil once it is ready.
+    public let progress: IndexBuild.Progress?
+
+    public var isReady: Bool { progress == nil }
+}
+
 extension Store {
     /// Declares an index on a field of a record type, in the log; it is built from then on. One that is there already
     /// stays as it is.
@@ -16,12 +28,32 @@ extension Store {
         try declareIndexes(type: type, fields: [(field, .queryable)])
     }
 
+    /// All indexes that are declared, and how far they have come.
+    public var indexes: [IndexStatus] {
+        get throws {
+            let progress = pipeline.building.withLock { $0.progress }
+            return try engine.reader.context.reading(views.pages.snapshot(), acceptsNewer: true) { trees in
+                let catalog = try IndexCatalog(trees)
+                return try catalog.declared.map { id in
+                    let field = try id.subject.field.map {
+                        try engine.reader.context.names.text(6, UInt64($0), in: trees)
+                    }
+                    return IndexStatus(
+                        type: try engine.reader.context.names.text(5, id.type, in: trees),
+                        field: field ?? id.subject.systemFieldName ?? "", form: id.form,
+                        progress: catalog[id] == .ready ? nil : progress[id] ?? .init(.waiting))
+                }
+            }
+        }
+    }
+
     /// How many events the indexes do not show yet.
     public var indexLag: UInt64 {
         pipeline.state.withLock { $0.indexes.isWanted ? max(1, $0.indexes.lag) : $0.indexes.lag }
     }
 
-    /// Returns once the indexes show all that had been published when it was called, or the store is closed.
+    /// Returns once all indexes are built and show all that had been published when it was called, or the store is
+    /// closed. It does not wait for those that cannot be built.
     public func awaitIndexes() { pipeline.awaitIndexes() }
 
     /// The newest state, and the keys of the records that its indexes may not show as they are: who reads an index

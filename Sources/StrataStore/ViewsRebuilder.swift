@@ -23,6 +23,9 @@ struct ViewsRebuilder: Sendable {
 
     func compactIfSparse(_ views: Views) throws { try views.compactIfSparse(platform: platform) }
 
+    /// Where the rows of indexes are sorted that do not fit memory.
+    var spill: RunSorter.Spill { RunSorter.Spill(files: platform.files, path: directory + "/views.build") }
+
     func setAside() throws { try PageStore.setAside(in: directory, files: platform.files) }
 }
 

@@ -131,6 +131,7 @@ extension Fork {
         // with a shorter prefix need not fit with the longer one that the page is given now (a branch's heads do not
         // shrink), so that it is counted.
         if changed == last, path.isRightmost, content.fits(0..<last) { return last }
+        if fillsPages, changed > 0, content.fits(0..<changed), content.fits(changed..<last + 1) { return changed }
         guard let cut = content.evenCut() else { preconditionFailure("two pages hold a full one and one entry more") }
         return cut
     }

@@ -35,6 +35,9 @@ public final class Fork {
 
     private var stage = Stage.open
     private var hasLoans = false
+    /// Whether entries come in ascending order, wherever they go: a page that is split then stays full in front of a
+    /// new entry.
+    public var fillsPages = false
 
     /// Lent and not in use. Some have a slot of the arena from an earlier use by this fork.
     private var available: [PageNumber] = []

@@ -34,27 +34,23 @@ extension PageMemory {
         }
         let ticket = sections.enter()
         defer { sections.leave(ticket) }
-        try withUnsafeTemporaryAllocation(of: PageNumber.self, capacity: keys.count) { leaves -> Void in
-            for (index, key) in keys.enumerated() {
-                let leaf = try key.withUnsafeBytes { try leaf(root, of: $0) }
-                leaves.initializeElement(at: index, to: leaf)
-                if let place = place(of: leaf) { Prefetch.ask(place, byteCount: Self.leafStartBytes) }
+        let leaves = try keys.map { key in
+            let leaf = try key.withUnsafeBytes { try leaf(root, of: $0) }
+            if let place = place(of: leaf) { Prefetch.ask(place, byteCount: Self.leafStartBytes) }
+            return leaf
+        }
+        let places = try zip(keys, leaves).map { key, number in
+            let leaf = try page(number, level: 0)
+            let (place, isFound) = key.withUnsafeBytes { leaf.search(leaf: $0) }
+            guard isFound else { return -1 }
+            if let start = leaf.storedValue(place).bytes.baseAddress {
+                Prefetch.ask(start, byteCount: Self.soonReadBytes)
             }
-            try withUnsafeTemporaryAllocation(of: Int.self, capacity: keys.count) { places -> Void in
-                for (index, key) in keys.enumerated() {
-                    let leaf = try page(leaves[index], level: 0)
-                    let (place, isFound) = key.withUnsafeBytes { leaf.search(leaf: $0) }
-                    places.initializeElement(at: index, to: isFound ? place : -1)
-                    guard isFound, let start = leaf.storedValue(place).bytes.baseAddress else { continue }
-                    Prefetch.ask(start, byteCount: Self.soonReadBytes)
-                }
-                for index in keys.indices {
-                    let goesOn = try found(leaves[index], places[index]) { (value: UnsafeRawBufferPointer?) throws -> Bool in
-                        try body(index, value)
-                    }
-                    if !goesOn { return }
-                }
-            }
+            return place
+        }
+        for index in keys.indices {
+            let goesOn = try found(leaves[index], places[index]) { try body(index, $0) }
+            if !goesOn { return }
         }
     }
 

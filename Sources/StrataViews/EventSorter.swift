@@ -2,6 +2,51 @@ import StrataModel
 import StrataSystem
 import StrataTree
 
+/// An event of a record beside the record's key.
+struct SortedEvent {
+    // Both are valid only as long as whoever hands the event out says.
+    var key: UnsafeRawBufferPointer
+    var body: UnsafeRawBufferPointer
+    var kind: EventKind
+    var place: EventPlace
+}
+
+/// What stands in front of the body of a sorted event in a run.
+private struct SortedEventHeader: BitwiseCopyable {
+    var kind: UInt64
+    var version: UInt64
+    var time: Int64
+    var user: UInt64
+    var device: UInt64
+
+    static var byteCount: Int { MemoryLayout<SortedEventHeader>.size }
+}
+
+extension RunWriter {
+    func append(_ event: SortedEvent) throws {
+        let place = event.place
+        let header = SortedEventHeader(
+            kind: event.kind.rawValue, version: place.version.packed, time: place.time, user: place.user,
+            device: place.device)
+        try withUnsafeBytes(of: header) { try append(event.key, $0, event.body) }
+    }
+}
+
+extension SortedEvent {
+    init(_ entry: RunEntry) throws {
+        guard entry.value.count >= SortedEventHeader.byteCount else {
+            throw StrataError(.inputOutput, "A sorted event did not come back from its file as it went there.")
+        }
+        let header = entry.value.loadUnaligned(as: SortedEventHeader.self)
+        self.init(
+            key: entry.key, body: .init(rebasing: entry.value[SortedEventHeader.byteCount...]),
+            kind: EventKind(rawValue: header.kind),
+            place: EventPlace(
+                version: Version(packed: header.version), time: header.time, user: header.user, device: header.device)
+        )
+    }
+}
+
 /// Puts more events of records in the order of their keys than memory should hold: sorted slices go to a file without a
 /// name, from which they come back merged.
 ///
@@ -9,7 +54,7 @@ import StrataTree
 final class EventSorter {
     /// Where the sorted events of one slice stand in the file.
     private var runs: [Range<Int>] = []
-    private var writer: EventRunWriter?
+    private var writer: RunWriter?
     private let files: any FileSystem
     private let path: String
     private(set) var eventCount = 0
@@ -28,7 +73,7 @@ final class EventSorter {
     ///
     /// - Throws: ``StrataError`` of the file; then it is as if nothing had been added.
     func add(_ slice: inout RecordSlice) throws {
-        let writer = try self.writer ?? EventRunWriter(try files.openUnnamed(path))
+        let writer = try self.writer ?? RunWriter(try files.openUnnamed(path))
         self.writer = writer
         let start = runs.last?.upperBound ?? 0
         writer.start(at: start)
@@ -50,64 +95,11 @@ final class EventSorter {
     /// - Parameter body: what it is given is valid only until it returns.
     func forEachEvent(_ body: (SortedEvent) throws -> Void) throws {
         guard let file = writer?.file else { return }
-        let readers = runs.map { EventRunReader(file, $0) }
-        var merge = try RunMerge(readers)
-        while let event = merge.first {
-            try body(event)
+        // Slices come in the order of the log, so of one key's events those of the earlier run are the older ones.
+        var merge = try RunMerge(runs.map { RunReader(file, $0) })
+        while let entry = merge.first {
+            try body(try SortedEvent(entry))
             try merge.advance()
         }
-    }
-}
-
-/// The smallest of the events at which runs are, found in a heap.
-private struct RunMerge {
-    private struct Node {
-        /// The key's first bytes, which mostly decide.
-        var head: UInt64
-        var run: Int
-    }
-
-    private let readers: [EventRunReader]
-    private var heap: [Node] = []
-
-    init(_ readers: [EventRunReader]) throws {
-        self.readers = readers
-        for (run, reader) in readers.enumerated() where try reader.advance() {
-            heap.append(Node(head: RecordSlice.head(of: reader.event.key), run: run))
-        }
-        for index in heap.indices.reversed() { sink(index) }
-    }
-
-    var first: SortedEvent? { heap.first.map { readers[$0.run].event } }
-
-    mutating func advance() throws {
-        let reader = readers[heap[0].run]
-        if try reader.advance() {
-            heap[0].head = RecordSlice.head(of: reader.event.key)
-        } else {
-            heap.swapAt(0, heap.count - 1)
-            heap.removeLast()
-        }
-        sink(0)
-    }
-
-    private mutating func sink(_ start: Int) {
-        var index = start
-        while true {
-            var least = index
-            for child in [2 * index + 1, 2 * index + 2] where child < heap.count && isBefore(heap[child], heap[least]) {
-                least = child
-            }
-            if least == index { return }
-            heap.swapAt(index, least)
-            index = least
-        }
-    }
-
-    /// Slices come in the order of the log, so of one key's events those of the earlier run are the older ones.
-    private func isBefore(_ a: Node, _ b: Node) -> Bool {
-        if a.head != b.head { return a.head < b.head }
-        let order = RecordSlice.compare(readers[a.run].event.key, readers[b.run].event.key)
-        return order == 0 ? a.run < b.run : order < 0
     }
 }

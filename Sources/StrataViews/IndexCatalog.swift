@@ -38,10 +38,8 @@ public struct IndexCatalog: Sendable, Hashable {
     public var declared: [IndexID] { progress.filter { $0.value != .leaving }.keys.sorted() }
     public var ready: [IndexID] { progress.filter { $0.value == .ready }.keys.sorted() }
     public var leaving: [IndexID] { progress.filter { $0.value == .leaving }.keys.sorted() }
-    var byType: [UInt64: [(id: IndexID, progress: IndexProgress)]] {
-        Dictionary(grouping: progress.map { (id: $0.key, progress: $0.value) }, by: \.id.type)
-            .mapValues { $0.filter { $0.progress != .leaving } }
-    }
+    /// Those that are yet to be built.
+    public var building: [IndexID] { progress.filter { $0.value == .building }.keys.sorted() }
 
     // MARK: Changing
 
@@ -67,7 +65,7 @@ public struct IndexCatalog: Sendable, Hashable {
             asked.formUnion(IndexID.asked(by: field, named: text, of: type))
         }
         for id in asked.sorted() where catalog[id] == nil || catalog[id] == .leaving {
-            try put(id, .building(below: []), in: fork)
+            try put(id, .building, in: fork)
         }
         for (id, progress) in catalog.progress where progress != .leaving && !asked.contains(id) {
             try put(id, .leaving, in: fork)

@@ -68,8 +68,8 @@ public struct IndexID: Hashable, Sendable, Comparable {
 
 /// How far an index has been built: a row of the catalog of indexes.
 public enum IndexProgress: Hashable, Sendable {
-    /// Records whose keys are below this are in the index.
-    case building(below: [UInt8])
+    /// What rows there are is not known, and they mean nothing.
+    case building
     case ready
     /// Nobody asks for it any more; its rows are being taken out.
     case leaving
@@ -77,7 +77,7 @@ public enum IndexProgress: Hashable, Sendable {
     var row: [UInt8] {
         switch self {
         case .ready: [1]
-        case .building(let key): [2] + key
+        case .building: [2]
         case .leaving: [3]
         }
     }
@@ -87,18 +87,9 @@ public enum IndexProgress: Hashable, Sendable {
         let number = try reader.read(UInt8.self, "the progress of an index")
         switch number {
         case 1: self = .ready
-        case 2: self = .building(below: [UInt8](row.dropFirst()))
+        case 2: self = .building
         case 3: self = .leaving
         default: throw reader.malformed("the progress of an index", expected: "1 to 3", found: "\(number)")
-        }
-    }
-
-    /// Whether the index has a record with that key, if it is of the index's type.
-    func covers(_ key: UnsafeRawBufferPointer) -> Bool {
-        switch self {
-        case .ready: true
-        case .building(let limit): key.lexicographicallyPrecedes(limit)
-        case .leaving: false
         }
     }
 }

@@ -68,7 +68,7 @@ extension Views {
     ) throws -> OpenedViews {
         let views = Views(pages: opened.store, log: log)
         var indexed = opened.store.snapshot()
-        if !IndexKeeper.isComplete(in: indexed) {
+        if try !IndexKeeper.isComplete(in: indexed) {
             let fork = opened.store.fork()
             try IndexKeeper.startAnew(in: fork)
             indexed = try opened.store.publish(fork)

@@ -15,13 +15,9 @@ struct ScrubTests {
         try history.append(count, to: log)
         try history.declareTitle(.sortable, to: log)
         let views = try Views.inMemory(log)
-        var keeper = IndexKeeper(views.pages.snapshot())
-        while true {
-            let fork = views.pages.fork()
-            let hasMore = try keeper.advance(fork, to: views.pages.snapshot(), limit: 50)
-            try views.pages.publish(fork)
-            if !hasMore { return (views, keeper) }
-        }
+        let keeper = IndexKeeper(views.pages.snapshot())
+        try keeper.build(in: views.pages)
+        return (views, keeper)
     }
 
     private func scrub(_ views: Views, _ keeper: IndexKeeper) throws -> ScrubReport {

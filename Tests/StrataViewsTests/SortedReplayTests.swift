@@ -144,13 +144,13 @@ struct SortedReplayTests {
 
     @Test("Whatever bit of a sorted run is wrong, it is noticed")
     func damage() throws {
-        let writer = EventRunWriter(try disk.open("/run", .create))
+        let writer = RunWriter(try disk.open("/run", .create))
         writer.start(at: 0)
         var slice = slices(seed: 1)[0]
         try slice.forEachEvent { try writer.append($0) }
         try writer.finish()
         func count() throws -> Int {
-            let reader = EventRunReader(try disk.open("/run", .read), 0..<writer.end)
+            let reader = RunReader(try disk.open("/run", .read), 0..<writer.end)
             var count = 0
             while try reader.advance() { count += 1 }
             return count

@@ -216,6 +216,7 @@ struct ViewsOpeningTests {
             hasMore = try keeper.advance(fork, to: pages.snapshot(), limit: 50)
             try pages.publish(fork)
         }
+        try keeper.build(in: pages)
     }
 
     @Test("What took long to fold is made durable before the store is open, as far as the log is")

@@ -1,0 +1,165 @@
+import StrataModel
+import StrataSystem
+import StrataTree
+
+/// Builds indexes in bulk, all of them in one pass over the records.
+///
+/// Reading and sorting need nobody's leave; rows then go into forks in slices, in their order, and what changed
+/// meanwhile is applied as a catch-up is. One thread at a time calls it.
+///
+/// ```swift
+/// let build = IndexBuild(catalog.building, from: keeper.base, sorter)
+/// try build.read { isStopping }
+/// while try build.load(into: fork, isOver) { publish }     // a fork for each slice
+/// while try build.follow(keeper, in: fork, isOver) { publish }
+/// ```
+public final class IndexBuild {
+    public enum Phase: Sendable, Hashable {
+        /// Waits for another build to end.
+        case waiting
+        /// Takes out what a build before has left; done are rows.
+        case clearing
+        /// Done are records.
+        case reading
+        /// Done are rows.
+        case loading
+        /// Done are records that changed meanwhile; how many there will be is not known.
+        case following
+    }
+
+    public struct Progress: Sendable, Hashable {
+        public var phase: Phase
+        public var done: UInt64 = 0
+        /// 0 if it is not known.
+        public var total: UInt64 = 0
+
+        public init(_ phase: Phase, done: UInt64 = 0, total: UInt64 = 0) {
+            self.phase = phase
+            self.done = done
+            self.total = total
+        }
+    }
+
+    public let indexes: [IndexID]
+    public private(set) var progress: Progress
+    /// What the rows show once they are loaded.
+    private var shown: Snapshot
+    /// A state on the way to which they are: records below `next` are shown as in it.
+    private var target: (state: Snapshot, next: [UInt8])?
+    private var maker: IndexRowMaker
+    private let sorter: RunSorter
+    private static let reportedRecords: UInt64 = 1_024
+
+    public init(_ indexes: [IndexID], from base: Snapshot, _ sorter: RunSorter) {
+        self.indexes = indexes
+        self.sorter = sorter
+        shown = base
+        maker = IndexRowMaker(indexes)
+        progress = Progress(.reading, total: base.entryCount(ViewTree.records))
+    }
+
+    /// Collects the rows of all records and sorts them; false if it was stopped.
+    ///
+    /// - Parameter isStopped: asked now and then.
+    public func read(_ isStopped: () -> Bool) throws -> Bool {
+        let names = Fork(on: shown)
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        var goesOn = true
+        try shown.scan(ViewTree.records) { key, state in
+            for row in try maker.rows(of: state, key, in: names) {
+                try row.withUnsafeBytes { try sorter.add($0, none) }
+            }
+            progress.done += 1
+            if progress.done % Self.reportedRecords == 0 { goesOn = !isStopped() }
+            return goesOn
+        }
+        if !goesOn || isStopped() { return false }
+        try sorter.finish()
+        progress = Progress(.loading, total: sorter.count)
+        return true
+    }
+
+    /// Puts rows into a fork until it is over; whether there are more.
+    public func load(into fork: Fork, _ isOver: () -> Bool) throws -> Bool {
+        fork.fillsPages = true
+        defer { fork.fillsPages = false }
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        while let row = sorter.current {
+            try fork.put(ViewTree.index, row.key, none)
+            try sorter.advance()
+            progress.done += 1
+            if progress.done % 64 == 0, isOver() { return true }
+        }
+        progress = Progress(.following)
+        return false
+    }
+
+    /// Applies what changed since the records were read; once the rows show what the others do, the indexes are ready.
+    ///
+    /// - Returns: whether there is more to do. Then either the slice is over, or a catch-up of the others is under way
+    ///   and is to be ended first.
+    public func follow(_ keeper: IndexKeeper, in fork: Fork, _ isOver: () -> Bool) throws -> Bool {
+        while true {
+            if target == nil, !keeper.base.shares(ViewTree.records, with: shown) { target = (keeper.base, []) }
+            guard let (state, next) = target else { break }
+            var count = 0
+            let reached = try IndexChanges.follow(
+                from: shown, to: state, startingAt: next, &maker, in: fork
+            ) {
+                count = $0
+                return $0 > 0 && $0 % 32 == 0 && isOver()
+            }
+            progress.done += UInt64(count)
+            if let reached {
+                target = (state, reached)
+                return true
+            }
+            (shown, target) = (state, nil)
+        }
+        if keeper.isUnderWay { return true }
+        let catalog = try IndexCatalog(fork)
+        for id in indexes where catalog[id] == .building { try IndexCatalog.put(id, .ready, in: fork) }
+        return false
+    }
+}
+
+extension IndexBuild {
+    /// Takes out about `limit` rows of an index; whether there may be more.
+    ///
+    /// - Parameter database: where to begin, and then where to go on.
+    public static func clear(
+        _ id: IndexID, from database: inout UInt64, in fork: Fork, limit: Int
+    ) throws -> Bool {
+        while true {
+            var next: UInt64?
+            let isCut = try IndexKeeper.withBounds(of: id, database) { lower, upper in
+                var end: [UInt8]?
+                var count = 0
+                try fork.scan(ViewTree.index, from: lower) { key, _ in
+                    guard key.lexicographicallyPrecedes(upper) else {
+                        var reader = KeyReader(key)
+                        next = try reader.readNumber()
+                        return false
+                    }
+                    count += 1
+                    if count > limit { end = [UInt8](key) }
+                    return end == nil
+                }
+                if count == 0 { return false }
+                try (end ?? [UInt8](upper)).withUnsafeBytes {
+                    try fork.deleteRange(ViewTree.index, from: lower, to: $0)
+                }
+                return true
+            }
+            if isCut { return true }
+            // Databases between have no row at all.
+            guard let found = next, found < .max else { return false }
+            database = max(found, database + 1)
+        }
+    }
+
+    /// The end of an index that nobody asks for, and has no rows any more.
+    public static func forget(_ id: IndexID, in fork: Fork) throws {
+        if try IndexCatalog(fork)[id] == .leaving { try IndexCatalog.remove(id, in: fork) }
+    }
+}

@@ -1,0 +1,188 @@
+import StrataModel
+import StrataSystem
+
+/// An entry of a run.
+struct RunEntry {
+    // Both are valid only as long as whoever hands the entry out says.
+    var key: UnsafeRawBufferPointer
+    var value: UnsafeRawBufferPointer
+}
+
+/// What stands in front of a key and its value. Only the process that wrote it reads it.
+private struct RunEntryHeader: BitwiseCopyable {
+    var keyBytes: UInt32
+    var valueBytes: UInt32
+
+    static var byteCount: Int { MemoryLayout<RunEntryHeader>.size }
+}
+
+/// What stands in front of some entries.
+private struct RunBlock: BitwiseCopyable {
+    /// A block is full when it has at least so many.
+    static let fullBytes = 256 << 10
+
+    var byteCount: UInt32
+    var checksum: UInt32
+
+    static var headerBytes: Int { MemoryLayout<RunBlock>.size }
+}
+
+/// Writes entries to a file in the order in which they come.
+final class RunWriter {
+    let file: any File
+    private(set) var end = 0
+    private var block: [UInt8] = []
+
+    init(_ file: any File) { self.file = file }
+
+    func start(at position: Int) {
+        end = position
+        startBlock()
+    }
+
+    private func startBlock() {
+        block.removeAll(keepingCapacity: true)
+        withUnsafeBytes(of: RunBlock(byteCount: 0, checksum: 0)) { block.append(contentsOf: $0) }
+    }
+
+    /// - Parameter rest: comes behind the first part of the value.
+    func append(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
+        _ rest: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    ) throws {
+        let header = RunEntryHeader(keyBytes: UInt32(key.count), valueBytes: UInt32(value.count + rest.count))
+        withUnsafeBytes(of: header) { block.append(contentsOf: $0) }
+        block.append(contentsOf: key)
+        block.append(contentsOf: value)
+        block.append(contentsOf: rest)
+        if block.count >= RunBlock.fullBytes { try finish() }
+    }
+
+    func finish() throws {
+        guard block.count > RunBlock.headerBytes else { return }
+        try block.withUnsafeMutableBytes { bytes in
+            let entries = UnsafeRawBufferPointer(rebasing: bytes[RunBlock.headerBytes...])
+            let header = RunBlock(byteCount: UInt32(entries.count), checksum: CRC32C.checksum(entries))
+            bytes.storeBytes(of: header, as: RunBlock.self)
+            try file.write(UnsafeRawBufferPointer(bytes), at: end)
+        }
+        end += block.count
+        startBlock()
+    }
+}
+
+/// Reads one run of entries block by block.
+final class RunReader {
+    private let file: any File
+    /// What has not been read yet.
+    private var rest: Range<Int>
+    private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    /// The part of the buffer that has entries still to come.
+    private var entries = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// Where the run is once ``advance()`` has said that there is one; valid until the next call.
+    private(set) var entry: RunEntry
+
+    init(_ file: any File, _ run: Range<Int>) {
+        self.file = file
+        rest = run
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        entry = RunEntry(key: none, value: none)
+    }
+
+    deinit { buffer.deallocate() }
+
+    /// Goes on to the next entry; false if there is none.
+    func advance() throws -> Bool {
+        if entries.isEmpty {
+            if rest.isEmpty { return false }
+            try readBlock()
+        }
+        guard entries.count >= RunEntryHeader.byteCount else { throw damaged("length") }
+        let header = entries.loadUnaligned(as: RunEntryHeader.self)
+        let valueStart = RunEntryHeader.byteCount + Int(header.keyBytes)
+        let end = valueStart + Int(header.valueBytes)
+        guard end <= entries.count else { throw damaged("length") }
+        entry = RunEntry(
+            key: .init(rebasing: entries[RunEntryHeader.byteCount..<valueStart]),
+            value: .init(rebasing: entries[valueStart..<end]))
+        entries = .init(rebasing: entries[end...])
+        return true
+    }
+
+    private func readBlock() throws {
+        let start = rest.lowerBound + RunBlock.headerBytes
+        let bytes = try file.read(count: RunBlock.headerBytes, at: rest.lowerBound)
+        guard bytes.count == RunBlock.headerBytes, start <= rest.upperBound else { throw damaged("length") }
+        let header = bytes.withUnsafeBytes { $0.loadUnaligned(as: RunBlock.self) }
+        let count = Int(header.byteCount)
+        guard count <= rest.upperBound - start else { throw damaged("length") }
+        if buffer.count < count {
+            buffer.deallocate()
+            buffer = .allocate(byteCount: count, alignment: 16)
+        }
+        let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+        guard try file.read(into: part, at: start) == count,
+            CRC32C.checksum(UnsafeRawBufferPointer(part)) == header.checksum
+        else { throw damaged("checksum") }
+        rest = start + count..<rest.upperBound
+        entries = UnsafeRawBufferPointer(part)
+    }
+
+    private func damaged(_ what: String) -> StrataError {
+        StrataError(
+            .inputOutput, "Sorted entries did not come back from their file as they went there.",
+            .init(position: UInt64(rest.lowerBound), path: file.path, found: "another \(what)"))
+    }
+}
+
+/// The smallest of the entries at which runs are, found in a heap. Of equal keys that of the earlier run comes first.
+struct RunMerge {
+    private struct Node {
+        /// The key's first bytes, which mostly decide.
+        var head: UInt64
+        var run: Int
+    }
+
+    private let readers: [RunReader]
+    private var heap: [Node] = []
+
+    init(_ readers: [RunReader]) throws {
+        self.readers = readers
+        for (run, reader) in readers.enumerated() where try reader.advance() {
+            heap.append(Node(head: RecordSlice.head(of: reader.entry.key), run: run))
+        }
+        for index in heap.indices.reversed() { sink(index) }
+    }
+
+    var first: RunEntry? { heap.first.map { readers[$0.run].entry } }
+
+    mutating func advance() throws {
+        let reader = readers[heap[0].run]
+        if try reader.advance() {
+            heap[0].head = RecordSlice.head(of: reader.entry.key)
+        } else {
+            heap.swapAt(0, heap.count - 1)
+            heap.removeLast()
+        }
+        sink(0)
+    }
+
+    private mutating func sink(_ start: Int) {
+        var index = start
+        while true {
+            var least = index
+            for child in [2 * index + 1, 2 * index + 2] where child < heap.count && isBefore(heap[child], heap[least]) {
+                least = child
+            }
+            if least == index { return }
+            heap.swapAt(index, least)
+            index = least
+        }
+    }
+
+    private func isBefore(_ a: Node, _ b: Node) -> Bool {
+        if a.head != b.head { return a.head < b.head }
+        let order = RecordSlice.compare(readers[a.run].entry.key, readers[b.run].entry.key)
+        return order == 0 ? a.run < b.run : order < 0
+    }
+}

@@ -1,0 +1,92 @@
+import Glibc
+import StrataLog
+import StrataModel
+import StrataSystem
+import StrataTree
+import TestSupport
+import Testing
+
+@testable import StrataStore
+@testable import StrataViews
+
+/// Indexes that are built while others write.
+@Suite struct IndexBuildTests {
+    private static let path = "/Build.strata"
+    private let anna = Actor(user: "anna")
+
+    private func open(_ disk: SimulatedDisk) throws -> Store {
+        try Store.open(at: Self.path, options: .embedded, platform: Platform(files: disk))
+    }
+
+    private func save(_ numbers: Range<Int>, _ rank: Int, in store: Store) throws {
+        let fields: [(String, FieldValue)] = [("title", .string("note \(rank)")), ("rank", .int64(Int64(rank % 7)))]
+        try store.modify(NoteRequest.saving(numbers.map { "n\($0)" }, fields), as: anna)
+    }
+
+    private func filled(_ count: Int, _ disk: SimulatedDisk) throws -> Store {
+        let store = try open(disk)
+        try store.modify(NoteRequest.makingZones(), as: anna)
+        for start in stride(from: 0, to: count, by: 1_000) { try save(start..<start + 1_000, start, in: store) }
+        return store
+    }
+
+    @Test func `rows are those of the records, whatever was written meanwhile`() throws {
+        let store = try filled(8_000, SimulatedDisk())
+        let failures = Lock<[String]>([])
+        let writer = try WorkerThread(name: "writer") {
+            do {
+                for round in 0..<80 {
+                    try save(round * 97 % 7_000..<round * 97 % 7_000 + 60, round, in: store)
+                    let gone = (round * 31..<round * 31 + 9).map { "n\($0)" }
+                    try store.modify(NoteRequest.deleting(gone), as: anna)
+                }
+            } catch { failures.withLock { $0.append("\(error)") } }
+        }
+        try store.declareIndex(type: "Note", field: "rank")
+        usleep(20_000)
+        // The second one comes while the first is built, or is ready already.
+        try store.declareIndexes(type: "Note", fields: [("title", [.queryable, .searchable])])
+        store.awaitIndexes()
+        #expect(try store.indexes.allSatisfy(\.isReady) && store.indexes.count == 3)
+        writer.join()
+        #expect(failures.withLock { $0 } == [])
+        try IndexAudit(store).check()
+        store.awaitIndexes()
+        let trees = store.views.pages.snapshot()
+        let lag = store.pipeline.indexedSnapshot().lag
+        #expect(try store.views.scrub(trees, lag: lag, scratch: try PageStore.inMemory()).isWhole)
+        try store.close()
+    }
+
+    @Test func `a build that was cut short begins anew`() throws {
+        let disk = SimulatedDisk()
+        var store = try filled(5_000, disk)
+        try store.declareIndex(type: "Note", field: "rank")
+        usleep(5_000)
+        // Closing does not wait for it.
+        try store.close()
+        store = try open(disk)
+        store.awaitIndexes()
+        #expect(try store.indexes.map(\.field) == ["rank"] && store.indexes.allSatisfy(\.isReady))
+        let lag = store.pipeline.indexedSnapshot().lag
+        let scrubbed = try store.views.scrub(
+            store.views.pages.snapshot(), lag: lag, scratch: try PageStore.inMemory())
+        #expect(scrubbed.isWhole)
+        try store.close()
+    }
+
+    @Test func `what is left of a build before is taken out first`() throws {
+        let store = try filled(2_000, SimulatedDisk())
+        try store.declareIndex(type: "Note", field: "rank")
+        store.awaitIndexes()
+        let count = store.views.pages.snapshot().entryCount(ViewTree.index)
+        for _ in 0..<3 {
+            try store.declareSchema(SchemaDefinition(recordTypes: [.init("Note", fields: [.init("rank", .int64)])]))
+            try store.declareIndex(type: "Note", field: "rank")
+        }
+        store.awaitIndexes()
+        #expect(store.views.pages.snapshot().entryCount(ViewTree.index) == count)
+        try IndexAudit(store).check()
+        try store.close()
+    }
+}
