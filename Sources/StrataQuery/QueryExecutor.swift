@@ -239,7 +239,7 @@ final class QueryExecutor {
             if let known = pending, row?.value == known.value {
                 // Several records of one value: they are gone through from the first one.
                 let group = start + known.value
-                if !(try readSingles()) || !(try runGroup(group, start.count)) { return false }
+                guard try readSingles(), try runGroup(group, start.count) else { return false }
                 pending = nil
                 isThere = try group.withUnsafeBytes { try cursor.seekBefore($0) }
                 continue

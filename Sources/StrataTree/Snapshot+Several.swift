@@ -34,12 +34,12 @@ extension PageMemory {
         }
         let ticket = sections.enter()
         defer { sections.leave(ticket) }
-        let leaves = try keys.map { key in
-            let leaf = try key.withUnsafeBytes { try leaf(root, of: $0) }
-            if let place = place(of: leaf) { Prefetch.ask(place, byteCount: Self.leafStartBytes) }
-            return leaf
+        let leaves = try keys.map { (key) throws -> PageNumber in
+            let number = try key.withUnsafeBytes { try leaf(root, of: $0) }
+            if let place = place(of: number) { Prefetch.ask(place, byteCount: Self.leafStartBytes) }
+            return number
         }
-        let places = try zip(keys, leaves).map { key, number in
+        let places = try zip(keys, leaves).map { (key, number) throws -> Int in
             let leaf = try page(number, level: 0)
             let (place, isFound) = key.withUnsafeBytes { leaf.search(leaf: $0) }
             guard isFound else { return -1 }
