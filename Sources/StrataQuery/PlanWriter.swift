@@ -2,17 +2,13 @@ import StrataModel
 import StrataViews
 
 /// Puts a plan into words.
-struct PlanWriter {
-    private let scene: QueryScene
-    private let planner: QueryPlanner
+struct PlanWriter: Sendable {
+    let scene: QueryScene
+    let recordType: String
+    let limit: Int
 
-    init(_ scene: QueryScene, _ planner: QueryPlanner) {
-        self.scene = scene
-        self.planner = planner
-    }
-
-    func lines(_ plan: QueryPlan, _ query: Query, _ limit: Int) throws -> [String] {
-        var lines = try describe(plan.source, query.recordType).enumerated().map { $0 == 0 ? $1 : "  " + $1 }
+    func lines(_ plan: QueryPlan) -> [String] {
+        var lines = describe(plan.source).enumerated().map { $0 == 0 ? $1 : "  " + $1 }
         if !lines.isEmpty, plan.source != .nothing { lines[0] += ", about \(Int(plan.estimatedRows)) rows" }
         if plan.residual != .constant(true) {
             lines.append("keep those with " + PredicateWriter.text(of: plan.residual))
@@ -22,7 +18,7 @@ struct PlanWriter {
             lines.append("\(plan.sorting.rawValue) by \(keys.joined(separator: ", "))")
         }
         lines.append("stop after \(limit)")
-        for missing in plan.missingIndexes { lines.append("an index of \(query.recordType).\(missing.key) would help") }
+        for missing in plan.missingIndexes { lines.append("an index of \(recordType).\(missing.key) would help") }
         return lines
     }
 
@@ -33,7 +29,7 @@ struct PlanWriter {
         }
     }
 
-    private func describe(_ source: QueryPlan.Source, _ type: String) throws -> [String] {
+    private func describe(_ source: QueryPlan.Source) -> [String] {
         switch source {
         case .nothing: return ["nothing can match"]
         case .records(let keys): return ["records by name: \(keys.count)"]
@@ -42,26 +38,27 @@ struct PlanWriter {
         case .nearest(let id, let circle):
             let within = circle.radiusMetres.isFinite ? " within \(circle.radiusMetres) m" : ""
             return [
-                "index \(try name(id, type)), the nearest to \(circle.latitude), \(circle.longitude) first" + within
+                "index \(name(id)), the nearest to \(circle.latitude), \(circle.longitude) first" + within
             ]
         case .index(let match, let isReversed):
             let ranges =
                 match.isPoint ? "one value" : match.ranges == [.all] ? "all rows" : "\(match.ranges.count) ranges"
-            return ["index \(try name(match.id, type)): \(ranges)" + (isReversed ? ", from the last" : "")]
+            return ["index \(name(match.id)): \(ranges)" + (isReversed ? ", from the last" : "")]
         case .union(let sources):
-            return try ["any of"] + sources.flatMap { try describe($0, type).map { "  " + $0 } }
+            return ["any of"] + sources.flatMap { describe($0).map { "  " + $0 } }
         case .intersection(let small, let large):
-            return try ["both of"] + [small, large].flatMap { try describe($0, type).map { "  " + $0 } }
+            return ["both of"] + [small, large].flatMap { describe($0).map { "  " + $0 } }
         }
     }
 
-    private func name(_ id: IndexID, _ type: String) throws -> String {
+    private func name(_ id: IndexID) -> String {
         let form =
             switch id.form {
             case .ordered: ""
             case .words: " (words)"
             case .cells: " (cells)"
             }
-        return "\(type).\(try planner.keyName(of: id) ?? "?")\(form)"
+        // A name that cannot be read now was read when the plan was made.
+        return "\(recordType).\((try? scene.keyName(of: id)) ?? "?")\(form)"
     }
 }

@@ -17,7 +17,7 @@ final class QueryExecutor {
     private var matches: [QueryMatch] = []
     /// Touched records that match and come behind what has been found so far, the first one last.
     private var overlay: [QueryMatch] = []
-    private let isCancelled: () -> Bool
+    private let isCancelled: @Sendable () -> Bool
     /// Whether some records are looked for by name rather than by rows.
     private let hasNamedRecords: Bool
 
@@ -32,7 +32,7 @@ final class QueryExecutor {
     /// - Parameter predicate: the whole of it, which touched records are asked.
     init(
         _ scene: QueryScene, _ plan: QueryPlan, _ predicate: PredicateTree, after: SortPlace?, limit: Int,
-        isCancelled: @escaping () -> Bool
+        isCancelled: @escaping @Sendable () -> Bool
     ) throws {
         self.scene = scene
         self.plan = plan
@@ -313,20 +313,32 @@ final class QueryExecutor {
         var top = TopMatches(limit + 1)
         var seen: Set<[UInt8]> = []
         let mayRepeat = Self.mayRepeat(keys)
+        var gathered: [[UInt8]] = []
         func read() throws {
-            _ = try readWaiting(needsPlace: true) { match in
-                if isBehind(match.place), top.accepts(match.place) { top.add(match) }
-                return true
-            }
+            defer { gathered.removeAll(keepingCapacity: true) }
+            take(try sweep(isInOrder: false).read(gathered), into: &top)
         }
         try source.forEachKey(keys) { key in
             if mayRepeat, !seen.insert(key).inserted { return true }
-            waiting.append(key)
-            if waiting.count == Snapshot.keysTogether { try read() }
+            gathered.append(key)
+            if gathered.count == RecordSweep.keysGathered { try read() }
             return true
         }
         try read()
         _ = append(top)
+    }
+
+    private func sweep(isInOrder: Bool) -> RecordSweep {
+        RecordSweep(
+            task: RecordWorker.Task(
+                scene: scene, residual: plan.residual, order: plan.order, after: afterBytes,
+                count: limit + 1 - matches.count, isInOrder: isInOrder, hasNamedRecords: hasNamedRecords,
+                isCancelled: isCancelled))
+    }
+
+    private func take(_ part: RecordWorker.Part, into top: inout TopMatches) {
+        recordsRead += part.recordsRead
+        for match in part.matches where top.accepts(match.place) { top.add(match) }
     }
 
     private static func hasNamedRecords(_ source: QueryPlan.Source) -> Bool {
@@ -348,8 +360,8 @@ final class QueryExecutor {
     }
 
     private func runZones(_ zones: [UInt64]) throws {
-        var top = TopMatches(limit + 1)
         let isInOrder = plan.sorting == .none
+        var ranges: [(lower: [UInt8], upper: [UInt8])] = []
         for zone in zones.sorted() {
             var start = KeyWriter()
             start.append(number: zone)
@@ -358,33 +370,18 @@ final class QueryExecutor {
             if isInOrder, let after {
                 let key = try after.tie.withUnsafeBytes { try SortEncoder.record(ofTie: $0, plan.order.ties) }
                 if lower.lexicographicallyPrecedes(key) { lower = key + [0] }
-                if !lower.lexicographicallyPrecedes(upper) { continue }
             }
-            try scan(from: lower, to: upper, isInOrder, &top)
-            if isFull { return }
+            if lower.lexicographicallyPrecedes(upper) { ranges.append((lower, upper)) }
         }
+        let part = try sweep(isInOrder: isInOrder).scan(ranges, about: plan.estimatedRecords)
+        if isInOrder {
+            recordsRead += part.recordsRead
+            for match in part.matches where !append(match) { return }
+            return
+        }
+        var top = TopMatches(limit + 1)
+        take(part, into: &top)
         _ = append(top)
-    }
-
-    private func scan(
-        from lower: [UInt8], to upper: [UInt8], _ isInOrder: Bool, _ top: inout TopMatches
-    ) throws {
-        try lower.withUnsafeBytes { lower in
-            try upper.withUnsafeBytes { upper in
-                try scene.trees.scan(ViewTree.records, from: lower, to: upper) { key, state in
-                    recordsRead += 1
-                    if recordsRead & 0xFF == 0, isCancelled() { throw QueryError.cancelled }
-                    let view = try RecordStateView(state, in: 0..<state.count)
-                    guard try view.type() == scene.type, try judge.holds(key, view, state) else { return true }
-                    if isInOrder { return append(QueryMatch(place: [], key: [UInt8](key), state: [UInt8](state))) }
-                    let place = try encoder.bytes(key, view)
-                    if isBehind(place), top.accepts(place) {
-                        top.add(QueryMatch(place: place, key: [UInt8](key), state: [UInt8](state)))
-                    }
-                    return true
-                }
-            }
-        }
     }
 
     private func runNearest(_ id: IndexID, _ circle: GeoCircle) throws {

@@ -42,14 +42,16 @@ public struct QueryPlan: Sendable {
     var residual: PredicateTree
     /// About how many rows or records the source has.
     public internal(set) var estimatedRows: Double = 0
+    /// About how many records must be looked at for a page.
+    var estimatedRecords: Double = 0
     /// Indexes that would have helped, and are not there.
     public internal(set) var missingIndexes: [MissingIndex] = []
     /// Lines about the query that its asker should know.
     public internal(set) var notes: [String] = []
     /// What came of it; nil before it was carried out.
     public internal(set) var actual: Actual?
-    /// The plan in words.
-    public internal(set) var lines: [String] = []
+    /// Puts it into words once somebody asks; nil where nothing can match.
+    var writer: PlanWriter?
 
     /// A field without an index that a query could have used.
     public struct MissingIndex: Hashable, Sendable {
@@ -67,13 +69,12 @@ public struct QueryPlan: Sendable {
 
     /// Of a query that nothing can match.
     public static var empty: QueryPlan {
-        var plan = QueryPlan(source: .nothing, sorting: .none, order: QueryOrder(keys: []), residual: .constant(false))
-        plan.lines = ["nothing can match"]
-        return plan
+        QueryPlan(source: .nothing, sorting: .none, order: QueryOrder(keys: []), residual: .constant(false))
     }
 
+    /// The plan in words.
     public var text: String {
-        var lines = lines
+        var lines = writer?.lines(self) ?? ["nothing can match"]
         if let actual {
             lines.append("read: \(actual.rowsRead) rows, \(actual.recordsRead) records; \(actual.matches) matches")
         }

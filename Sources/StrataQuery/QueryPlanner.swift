@@ -232,23 +232,11 @@ struct QueryPlanner {
     private func note(
         _ id: IndexID, _ indexes: SchemaField.Indexes, _ missing: inout [QueryPlan.MissingIndex]
     ) throws {
-        guard let key = try keyName(of: id) else { return }
+        guard let key = try scene.keyName(of: id) else { return }
         if let place = missing.firstIndex(where: { $0.key == key }) {
             missing[place].indexes.formUnion(indexes)
         } else {
             missing.append(QueryPlan.MissingIndex(key: key, indexes: indexes))
-        }
-    }
-
-    func keyName(of id: IndexID) throws -> String? {
-        switch id.subject {
-        case .membership: SystemField.recordID.storedName
-        case .created: SystemField.creationDate.storedName
-        case .modified: SystemField.modificationDate.storedName
-        case .createdBy: SystemField.creatorUserRecordID.storedName
-        case .modifiedBy: SystemField.lastModifiedUserRecordID.storedName
-        case .parent: SystemField.parent.storedName
-        default: try id.subject.field.map { try scene.names.fieldName($0) }
         }
     }
 }
@@ -322,7 +310,7 @@ extension QueryPlanner {
                 plan.sorting = .keys
             } else if match.isPoint || match.id.subject == .membership {
                 plan.order = QueryOrder(keys: [])
-            } else if let key = try? keyName(of: match.id) {
+            } else if let key = try? scene.keyName(of: match.id) {
                 plan.order = QueryOrder(keys: [.key(key, isAscending: true)])
                 plan.sorting = sorting(of: match, for: plan.order) ?? .keys
                 if plan.sorting == .keys { plan.order = QueryOrder(keys: []) }
@@ -461,10 +449,11 @@ extension QueryPlanner {
 
     private func zoneScan(_ conjuncts: [PredicateTree], _ accesses: [Access], _ total: Double) throws -> Candidate {
         let zones = try scene.zones().map(\.zone)
-        let plan = plan(.zones(zones), residual: conjuncts, rows: total)
+        var plan = plan(.zones(zones), residual: conjuncts, rows: total)
         let selectivity = selectivity(Array(conjuncts.indices), accesses, total)
         var records = total
         if plan.sorting == .none { records = min(total, Double(limit + 1) / selectivity) }
+        plan.estimatedRecords = records
         let sorted = plan.sorting == .none ? 0 : total * selectivity * Cost.sortedRecord
         return Candidate(plan: plan, cost: Double(zones.count) * Cost.record + records * Cost.scannedRecord + sorted)
     }

@@ -37,7 +37,7 @@ extension QueryScene {
     /// - Throws: ``StrataError`` for what cannot be asked; ``QueryError/cancelled``.
     public func answer(
         _ query: Query, continuing cursor: QueryCursor? = nil, limit: Int,
-        isCancelled: @escaping () -> Bool = { false }
+        isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws -> QueryAnswer {
         let (bound, plan) = try prepare(query, cursor, limit)
         let executor = try QueryExecutor(
@@ -58,7 +58,7 @@ extension QueryScene {
         let order = cursor?.order ?? (query.order.isEmpty ? nil : QueryOrder(keys: query.order))
         let planner = try QueryPlanner(self, wanted: order, limit: limit, isContinued: cursor != nil)
         var plan = try planner.plan(bound)
-        plan.lines = try PlanWriter(self, planner).lines(plan, query, limit)
+        plan.writer = PlanWriter(scene: self, recordType: query.recordType, limit: limit)
         return (bound, plan)
     }
 

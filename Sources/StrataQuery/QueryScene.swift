@@ -3,7 +3,7 @@ import StrataTree
 import StrataViews
 
 /// What a query looks at: one state of one database, as one actor sees it.
-public final class QueryScene {
+public final class QueryScene: Sendable {
     public let trees: Snapshot
     /// Keys of the records that rows of indexes may not show as they are.
     public let touched: Set<[UInt8]>
@@ -38,6 +38,19 @@ public final class QueryScene {
         if let field = SystemField(key) { return .system(field) }
         guard let ordinal = try names.fieldOrdinal(key), let field = fields[ordinal] else { return nil }
         return .field(field)
+    }
+
+    /// As the schema language names what an index is of.
+    func keyName(of id: IndexID) throws -> String? {
+        switch id.subject {
+        case .membership: SystemField.recordID.storedName
+        case .created: SystemField.creationDate.storedName
+        case .modified: SystemField.modificationDate.storedName
+        case .createdBy: SystemField.creatorUserRecordID.storedName
+        case .modifiedBy: SystemField.lastModifiedUserRecordID.storedName
+        case .parent: SystemField.parent.storedName
+        default: try id.subject.field.map { try names.fieldName($0) }
+        }
     }
 
     /// The fields that `self CONTAINS 'words'` looks at.

@@ -31,13 +31,31 @@ struct SortEncoder {
     }
 
     func place(_ record: UnsafeRawBufferPointer, _ view: RecordStateView) throws -> SortPlace {
-        SortPlace(
-            values: try keys.map { try value($0.key, $0.subject, view) }, tie: try Self.tie(record, order.ties))
+        let values = try keys.map { key in
+            var writer = KeyWriter()
+            try append(key.key, key.subject, view, to: &writer)
+            return writer.bytes
+        }
+        return SortPlace(values: values, tie: try Self.tie(record, order.ties))
     }
 
     func bytes(_ record: UnsafeRawBufferPointer, _ view: RecordStateView) throws -> [UInt8] {
-        if keys.isEmpty { return try Self.tie(record, order.ties) }
-        return try place(record, view).bytes(order)
+        var writer = KeyWriter()
+        try append(record, view, to: &writer)
+        return writer.bytes
+    }
+
+    /// As ``SortPlace/bytes(_:)`` of the record's place.
+    func append(_ record: UnsafeRawBufferPointer, _ view: RecordStateView, to writer: inout KeyWriter) throws {
+        for (key, subject) in keys {
+            let start = writer.bytes.count
+            try append(key, subject, view, to: &writer)
+            if !key.isAscending { writer.turnBits(from: start) }
+        }
+        if order.ties == .byPlace { return writer.append(lastText: record) }
+        var reader = KeyReader(record)
+        let zone = try reader.readNumber()
+        writer.append(recordZone: zone, keyName: try reader.readLastText())
     }
 
     /// - Parameter record: a record's key.
@@ -62,8 +80,9 @@ struct SortEncoder {
         return key.bytes
     }
 
-    private func value(_ key: SortKey, _ subject: QuerySubject?, _ view: RecordStateView) throws -> [UInt8] {
-        var writer = KeyWriter()
+    private func append(
+        _ key: SortKey, _ subject: QuerySubject?, _ view: RecordStateView, to writer: inout KeyWriter
+    ) throws {
         switch (key, subject) {
         case (_, nil): writer.append(kind: .none)
         case (.distance(_, let latitude, let longitude), .field(let field)?):
@@ -98,7 +117,6 @@ struct SortEncoder {
         // All records have one, and none comes before another by it.
         case (.key, .system(.recordID)?), (.distance, .system?): writer.append(kind: .none)
         }
-        return writer.bytes
     }
 
     /// What has no order is the same wherever it is.

@@ -116,7 +116,7 @@ extension StoreSnapshot {
     func query(
         _ query: Query, _ cursor: QueryCursor?, in database: DatabaseID, _ desiredKeys: [String]?, _ limit: Int,
         as actor: Actor, _ rules: QueryRules, touched: Set<[UInt8]>, of store: Identifier, now: Int64?,
-        _ isCancelled: @escaping () -> Bool
+        _ isCancelled: @escaping @Sendable () -> Bool
     ) throws -> QueryPage {
         try reading { trees in
             let place = try names.place(database, actor, in: trees)

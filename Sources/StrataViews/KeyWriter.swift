@@ -25,6 +25,9 @@ public struct KeyWriter: Sendable {
 
     public mutating func append(byte: UInt8) { bytes.append(byte) }
 
+    /// Turns all bits from a place on, so that what follows is in descending order.
+    public mutating func turnBits(from start: Int) { for index in start..<bytes.count { bytes[index] = ~bytes[index] } }
+
     public mutating func append(number: UInt64) {
         guard number > Self.largestSingle else {
             bytes.append(UInt8(number))
