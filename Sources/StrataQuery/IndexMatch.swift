@@ -73,7 +73,10 @@ struct IndexMatch: Hashable, Sendable {
     var mayRepeat = false
 
     /// Whether all rows have the same value.
-    var isPoint: Bool { ranges.count == 1 && !mayRepeat && ranges[0].upper == IndexRange.successor(ranges[0].lower) }
+    var isPoint: Bool {
+        ranges.count == 1 && !mayRepeat && ranges[0].upper == IndexRange.successor(ranges[0].lower)
+            && IndexRow.isWhole(ranges[0].lower)
+    }
 }
 
 /// Finds the rows for a comparison, by what a field's rows hold (docs/format-keys.md §6).
@@ -89,10 +92,18 @@ struct IndexMatcher {
         else { return nil }
         let id = IndexID(type: scene.type, index)
         let isList = subject.kind.isList
-        if value == .null { return nullMatch(id, relation, isList) }
+        if value == .null {
+            // ANY element of what is missing is nothing, and rows of users have a number for nobody.
+            guard comparison.quantifier == nil, ![.createdBy, .modifiedBy].contains(index) else { return nil }
+            return nullMatch(id, relation, isList)
+        }
+        // A list is no element of another.
+        if isList, case .value = comparison.left, comparison.quantifier != nil { return nil }
         let asked: PredicateComparison.Relation
         switch (isList, comparison.quantifier, relation) {
-        case (true, .any?, .contains), (true, nil, .contains): asked = .equal
+        case (true, nil, .contains): asked = .equal
+        // Each element is asked for a part of its own.
+        case (true, .any?, .contains): return nil
         case (true, .any?, _): asked = relation
         case (true, _, _): return nil
         case (false, _, .contains): return nil

@@ -159,7 +159,13 @@ final class QueryExecutor {
 
     private func runForwards(_ match: IndexMatch) throws {
         let start = IndexKey.start(scene.database, match.id).bytes
-        let first = try after.map { try Self.rowStart($0, plan.order, isBehindGroup: false) }
+        let first = try after.map { place in
+            // Rows of one value, or of none, are in the order of the names.
+            if plan.order.keys.isEmpty {
+                return (match.isPoint ? match.ranges[0].lower : [IndexKey.Kind.none.rawValue]) + place.tie + [0]
+            }
+            return try Self.rowStart(place, plan.order, isBehindGroup: false)
+        }
         for range in match.ranges {
             var lower = range.lower
             if let first {
@@ -206,11 +212,11 @@ final class QueryExecutor {
 
     /// Where rows begin that come behind a place.
     private static func rowStart(_ place: SortPlace, _ order: QueryOrder, isBehindGroup: Bool) throws -> [UInt8] {
-        guard let first = place.values.first else { return [IndexKey.Kind.none.rawValue] + place.tie + [0] }
+        guard let first = place.values.first else { return [] }
         let value = try IndexRow.cut(value: first)
         if isBehindGroup { return IndexRange.successor(value) }
         // Where more than the value tells, the whole group is gone through again.
-        return order.keys.count == 1 && value == first ? value + place.tie + [0] : value
+        return order.keys.count == 1 && !IndexRow.isCut(value) ? value + place.tie + [0] : value
     }
 
     /// From the highest value down; records of one value nevertheless in the order of their names.
@@ -282,7 +288,9 @@ final class QueryExecutor {
     private func runGroup(_ group: [UInt8], _ start: Int) throws -> Bool {
         var lower = group
         // Rows of the place's own value up to it have been seen.
-        if plan.sorting != .groups, let after, group[start...].elementsEqual(after.values.first ?? []) {
+        if plan.sorting != .groups, let after, group[start...].elementsEqual(after.values.first ?? []),
+            !IndexRow.isCut(Array(group[start...]))
+        {
             lower += after.tie + [0]
         }
         return try runRows(from: lower, to: IndexRange.successor(group), behind: start)

@@ -38,6 +38,8 @@ struct RecordSubject: PredicateSubject {
         let rest = path.dropFirst()
         if rest.isEmpty { return try value(of: subject) }
         guard path.count <= Self.maximumKeyPathLength else { return nil }
+        // A list that is missing is not an empty one: nothing holds for all of its elements (B129).
+        if case .field(let field) = subject, try view.fields().value(of: field.field) == nil { return nil }
         let values = try targets(of: subject).compactMap { try value(at: rest, ofTarget: $0) }
         return subject.kind.isList ? .list(values) : values.first
     }

@@ -104,10 +104,30 @@ public struct IndexRow {
     public var tieBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: key[value.upperBound...]) }
 
     /// Whether the value may be longer than the row has it.
-    public var isCut: Bool {
+    public var isCut: Bool { Self.isCut(kind, count: value.count) }
+
+    /// As ``isCut-swift.property``, of a value with its kind as a row has it.
+    public static func isCut(_ value: [UInt8]) -> Bool {
+        value.first.flatMap(IndexKey.Kind.init).map { isCut($0, count: value.count - 1) } ?? false
+    }
+
+    /// Whether a value with its kind is as rows have it, and not the beginning of such.
+    public static func isWhole(_ value: [UInt8]) -> Bool {
+        switch value.first.flatMap(IndexKey.Kind.init) {
+        case .none?: value.count == 1
+        case .number?, .double?, .date?: value.count == 9
+        // The end of a text stands nowhere else.
+        case .text?, .bytes?: value.last == 0
+        case .reference?: value.count > 2 && value.last == 0
+        case .place?: value.count == 25
+        case nil: false
+        }
+    }
+
+    private static func isCut(_ kind: IndexKey.Kind, count: Int) -> Bool {
         switch kind {
         // Each byte takes one or two, and the end of it one.
-        case .text, .bytes, .reference: value.count > IndexKey.maximumTextBytes
+        case .text, .bytes, .reference: count > IndexKey.maximumTextBytes
         default: false
         }
     }
