@@ -9,11 +9,11 @@ struct PredicateLexer {
     // Counting goes on from where it ended, or a long text would be counted once per comparison.
     private var counted = (bytes: 0, scalars: 0)
 
-    init(_ text: String) throws(StrataError) {
+    init(_ text: String, maximumBytes: Int) throws(StrataError) {
         bytes = Array(text.utf8)
-        guard bytes.count <= Self.maximumBytes else {
+        guard bytes.count <= maximumBytes else {
             throw StrataError.predicate(
-                at: nil, expected: "at most \(Self.maximumBytes) bytes", found: "\(bytes.count) bytes")
+                at: nil, expected: "at most \(maximumBytes) bytes", found: "\(bytes.count) bytes")
         }
     }
 

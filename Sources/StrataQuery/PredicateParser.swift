@@ -17,15 +17,22 @@ public struct PredicateParser {
     public static func parse(_ format: String, _ arguments: [PredicateArgument] = []) throws(StrataError)
         -> PredicateTree
     {
-        var parser = try PredicateParser(format, arguments)
+        try parse(format, arguments, maximumBytes: PredicateLexer.maximumBytes)
+    }
+
+    /// With arguments in their places a predicate may print as more than a format can have.
+    static func parse(
+        _ format: String, _ arguments: [PredicateArgument] = [], maximumBytes: Int
+    ) throws(StrataError) -> PredicateTree {
+        var parser = try PredicateParser(format, arguments, maximumBytes: maximumBytes)
         let tree = try parser.predicate(parser.disjunction())
         guard parser.token.kind == .end else { throw parser.mistake(expected: "AND, OR or the end") }
         guard tree.depth <= PredicateTree.maximumDepth else { throw tooDeep(at: nil) }
         return tree
     }
 
-    private init(_ format: String, _ arguments: [PredicateArgument]) throws(StrataError) {
-        lexer = try PredicateLexer(format)
+    private init(_ format: String, _ arguments: [PredicateArgument], maximumBytes: Int) throws(StrataError) {
+        lexer = try PredicateLexer(format, maximumBytes: maximumBytes)
         token = try lexer.next()
         self.arguments = arguments[...]
     }

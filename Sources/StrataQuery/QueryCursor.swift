@@ -8,8 +8,8 @@ import StrataSystem
 /// since.
 public struct QueryCursor: Sendable, Hashable {
     private static let version: UInt8 = 1
-    /// Longer bytes are none: names and texts have limits of their own.
-    private static let maximumBytes = 1 << 20
+    /// Longer bytes are none: the largest records, whose texts may be sorted by, have fewer.
+    private static let maximumBytes = 1 << 26
 
     public var store: Identifier
     public var database: DatabaseID
@@ -107,7 +107,8 @@ public struct QueryCursor: Sendable, Hashable {
             let name = try reader.readText("a cursor's zone")
             zone = ZoneID(name, owner: try reader.readText("a zone's owner"))
         }
-        let predicate = try PredicateParser.parse(try reader.readText("a cursor's predicate"))
+        let text = try reader.readString("a cursor's predicate", atMost: Self.maximumBytes)
+        let predicate = try PredicateParser.parse(text, maximumBytes: Self.maximumBytes)
         query = Query(type, where: predicate, order: try Self.readKeys(from: &reader), zone: zone)
         let keys = try Self.readKeys(from: &reader)
         let ties = try reader.read(UInt8.self, "how ties are broken")
