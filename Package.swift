@@ -88,7 +88,8 @@ let package = Package(
         .testTarget(name: "StrataToolTests", dependencies: ["StrataTool", "StrataStore", "strata", "TestSupport"]),
         // The fuzz package builds the same sources; here their corpus is replayed.
         .target(
-            name: "FuzzedInputs", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree"],
+            name: "FuzzedInputs",
+            dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataQuery"],
             path: "Tests/Fuzz/Sources/FuzzBodies"),
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzedInputs"]),
         .testTarget(name: "StyleTests"),

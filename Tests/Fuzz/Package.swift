@@ -15,6 +15,7 @@ let package = Package(
         .executableTarget(name: "fuzz-envelope", dependencies: ["FuzzDriver", "FuzzBodies"]),
         .executableTarget(name: "fuzz-schema", dependencies: ["FuzzDriver", "FuzzBodies"]),
         .executableTarget(name: "fuzz-page", dependencies: ["FuzzDriver", "FuzzBodies"]),
+        .executableTarget(name: "fuzz-predicate", dependencies: ["FuzzDriver", "FuzzBodies"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -52,6 +52,13 @@ import Testing
         #expect(read.count > 5 && read.count < inputs.count - 5)
     }
 
+    @Test("the corpus of fuzz-predicate") func predicates() throws {
+        let inputs = try inputs(of: "fuzz-predicate")
+        #expect(inputs.count > 10)
+        let read = inputs.filter { input in input.withUnsafeBytes { FuzzBodies.predicate($0) } }
+        #expect(read.count > 10 && read.count < inputs.count)
+    }
+
     @Test("some input of each corpus gets through to the end") func reach() throws {
         let envelopes = try inputs(of: "fuzz-envelope").filter { (try? Envelope(decoding: $0[...])) != nil }
         #expect(!envelopes.isEmpty)
