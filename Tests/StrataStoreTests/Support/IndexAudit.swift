@@ -18,13 +18,12 @@ struct IndexAudit {
     func check() throws {
         let (snapshot, touched) = try store.indexedSnapshot(maximumTouched: .max)
         var differences = 0
-        var record: [UInt8] = []
         try IndexKeeper.rebuilt(snapshot.trees).forEachChange(of: ViewTree.index, since: snapshot.trees) {
             row, change in
             if case .replaced = change { return true }
             var reader = KeyReader(row)
             _ = (try reader.readNumber(), try reader.readNumber(), try reader.readNumber(), try reader.readByte())
-            try IndexRow(row, behind: reader.position).copyRecordKey(into: &record)
+            let record = try IndexRow(row, behind: reader.position).recordKey
             if !touched.contains(record) { differences += 1 }
             return true
         }
