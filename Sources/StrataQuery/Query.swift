@@ -3,7 +3,8 @@ import StrataModel
 /// What to look for: records of a type for which a predicate holds, in an order.
 ///
 /// ```swift
-/// let query = Query("Task", where: try PredicateParser.parse("priority > 3"), order: [.key("title", isAscending: true)])
+/// let urgent = try PredicateParser.parse("priority > 3")
+/// let query = Query("Task", where: urgent, order: [.key("title", isAscending: true)])
 /// ```
 public struct Query: Sendable, Hashable {
     public var recordType: String

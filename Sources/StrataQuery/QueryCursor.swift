@@ -9,7 +9,7 @@ import StrataSystem
 public struct QueryCursor: Sendable, Hashable {
     private static let version: UInt8 = 1
     /// Longer bytes are none: the largest records, whose texts may be sorted by, have fewer.
-    private static let maximumBytes = 1 << 26
+    fileprivate static let maximumBytes = 1 << 26
 
     public var store: Identifier
     public var database: DatabaseID
@@ -145,6 +145,6 @@ public struct QueryCursor: Sendable, Hashable {
 
 extension ByteReader {
     fileprivate mutating func readText(_ what: StaticString) throws -> String {
-        try readString(what, atMost: 1 << 18)
+        try readString(what, atMost: QueryCursor.maximumBytes)
     }
 }

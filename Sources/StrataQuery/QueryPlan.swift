@@ -72,9 +72,12 @@ public struct QueryPlan: Sendable {
         QueryPlan(source: .nothing, sorting: .none, order: QueryOrder(keys: []), residual: .constant(false))
     }
 
-    /// The plan in words.
+    /// The steps in words.
+    public var steps: [String] { writer?.lines(self) ?? ["nothing can match"] }
+
+    /// The plan in words, with what it took and what its asker should know.
     public var text: String {
-        var lines = writer?.lines(self) ?? ["nothing can match"]
+        var lines = steps
         if let actual {
             lines.append("read: \(actual.rowsRead) rows, \(actual.recordsRead) records; \(actual.matches) matches")
         }

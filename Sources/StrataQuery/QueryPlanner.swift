@@ -233,11 +233,22 @@ struct QueryPlanner {
         _ id: IndexID, _ indexes: SchemaField.Indexes, _ missing: inout [QueryPlan.MissingIndex]
     ) throws {
         guard let key = try scene.keyName(of: id) else { return }
+        // An index that cannot be declared would keep the others from being declared with it.
+        let indexes = indexes.intersection(try possibleIndexes(of: id, key))
+        if indexes.isEmpty { return }
         if let place = missing.firstIndex(where: { $0.key == key }) {
             missing[place].indexes.formUnion(indexes)
         } else {
             missing.append(QueryPlan.MissingIndex(key: key, indexes: indexes))
         }
+    }
+
+    private func possibleIndexes(of id: IndexID, _ key: String) throws -> SchemaField.Indexes {
+        guard let field = id.subject.field else {
+            return SchemaName.systemKind(of: key)?.possibleIndexes(isEncrypted: false) ?? []
+        }
+        guard let field = scene.fields[field], field.kind.isDeclarable else { return [] }
+        return field.kind.possibleIndexes(isEncrypted: field.isEncrypted)
     }
 }
 

@@ -53,13 +53,35 @@ extension QueryScene {
     private func prepare(
         _ query: Query, _ cursor: QueryCursor?, _ limit: Int
     ) throws -> (bound: PredicateTree, plan: QueryPlan) {
+        guard query.predicate.depth <= PredicateTree.maximumDepth else {
+            throw StrataError(
+                .invalidArgument, "The predicate is nested too deeply.",
+                .init(expected: "at most \(PredicateTree.maximumDepth) levels", found: "more"))
+        }
         let bound = try PredicateBinder(self).bind(query.predicate)
         try check(query.order)
+        if rules.asksDeclaredFieldsOnly {
+            try DeclaredFieldsCheck(self, typeName: query.recordType).check(bound, query.order)
+        }
         let order = cursor?.order ?? (query.order.isEmpty ? nil : QueryOrder(keys: query.order))
         let planner = try QueryPlanner(self, wanted: order, limit: limit, isContinued: cursor != nil)
         var plan = try planner.plan(bound)
+        plan.notes += try notes(query.predicate)
         plan.writer = PlanWriter(scene: self, recordType: query.recordType, limit: limit)
         return (bound, plan)
+    }
+
+    /// What the service would not do with a predicate that is asked here.
+    private func notes(_ predicate: PredicateTree) throws -> [String] {
+        var notes: [String] = []
+        for comparison in predicate.comparisons where comparison.relation == .contains {
+            guard case .keyPath(let key) = comparison.left, case .field(let field)? = try subject(of: key),
+                field.kind == .string
+            else { continue }
+            let note = "CloudKit refuses CONTAINS on the string field '\(key)'; self CONTAINS finds words (B136)"
+            if !notes.contains(note) { notes.append(note) }
+        }
+        return notes
     }
 
     /// - Throws: ``StrataError`` for a sort key that the service would refuse.

@@ -83,7 +83,7 @@ final class NameDirectory: Sendable {
         }
     }
 
-    /// The user whose record has a name. Names of records do not lead back to users, so all users are gone through once.
+    /// The user whose record has a name. Names of records do not lead back to users: all users are gone through once.
     func userOrdinal(ofRecordName name: String, in snapshot: Snapshot) throws -> UInt64? {
         let known = state.withLock { ($0.usersByRecordName[name], $0.userCount) }
         if let ordinal = known.0 { return ordinal }

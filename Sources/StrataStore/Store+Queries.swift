@@ -37,7 +37,8 @@ extension Store {
     /// The first records that match, as of the newest state, or those behind a cursor (docs/queries.md).
     ///
     /// ```swift
-    /// let query = Query("Task", where: try PredicateParser.parse("priority > 3"), order: [.key("title", isAscending: true)])
+    /// let urgent = try PredicateParser.parse("priority > 3")
+    /// let query = Query("Task", where: urgent, order: [.key("title", isAscending: true)])
     /// let page = try store.query(.new(query), in: DatabaseID(.private), limit: 50, as: anna)
     /// print(page.plan.text)
     /// ```
@@ -53,6 +54,7 @@ extension Store {
     ) throws -> QueryPage {
         let page = try page(question, database, desiredKeys, limit, actor, isCancelled)
         if let wanted = indexesWorthwhile(page) {
+            // The page is right without them; who cannot write now will find out when saving.
             try? declareIndexes(type: question.query.recordType, fields: wanted)
         }
         return page

@@ -1,0 +1,71 @@
+import StrataModel
+
+/// Whether a query asks only for what the schema says can be asked for, as the service does in production: keys of a
+/// predicate are queryable, those of an order sortable, and words are searched in fields that are searchable.
+struct DeclaredFieldsCheck {
+    private let scene: QueryScene
+    private let typeName: String
+
+    init(_ scene: QueryScene, typeName: String) {
+        self.scene = scene
+        self.typeName = typeName
+    }
+
+    /// - Parameter predicate: as ``PredicateBinder`` gives it, so that its keys are there where they must be.
+    /// - Throws: ``Refusal`` in the service's words.
+    func check(_ predicate: PredicateTree, _ order: [SortKey]) throws {
+        if predicate.comparisons.isEmpty {
+            // Whoever asks for all records of a type asks for them by name.
+            if predicate != .constant(false) { try require(SystemField.recordID.rawValue, .queryable) }
+        } else {
+            for comparison in predicate.comparisons { try check(comparison) }
+        }
+        for key in order { try require(key.name, .sortable) }
+    }
+
+    private func check(_ comparison: PredicateComparison) throws {
+        if comparison.isWordSearch {
+            guard scene.searchedFields.isEmpty else { return }
+            throw Refusal(.invalidArguments, "Type '\(typeName)' is not marked searchable", rule: "B24")
+        }
+        let index: SchemaField.Indexes = comparison.relation == .tokenMatches ? .searchable : .queryable
+        for key in comparison.left.keys + comparison.right.keys { try require(key, index) }
+    }
+
+    private func require(_ path: String, _ index: SchemaField.Indexes) throws {
+        // What follows is of another record, or a number that is made of the field.
+        let key = String(path.prefix { $0 != "." })
+        let system = SystemField(key)
+        guard let ordinal = try scene.names.fieldOrdinal(system?.storedName ?? key),
+            let field = scene.fields[ordinal], field.indexes.contains(index)
+        else {
+            let name = system == .recordID ? "recordName" : system?.storedName ?? key
+            let mark = index == .queryable ? "queryable" : index == .sortable ? "sortable" : "searchable"
+            throw Refusal(.invalidArguments, "Field '\(name)' is not marked \(mark)", rule: "B24")
+        }
+    }
+}
+
+extension PredicateTree {
+    /// From left to right.
+    var comparisons: [PredicateComparison] {
+        switch self {
+        case .constant: []
+        case .comparison(let comparison): [comparison]
+        case .and(let parts), .or(let parts): parts.flatMap(\.comparisons)
+        case .not(let part): part.comparisons
+        }
+    }
+}
+
+extension PredicateExpression {
+    /// The keys that it names; the record itself goes by its name.
+    fileprivate var keys: [String] {
+        switch self {
+        case .value, .variable: []
+        case .keyPath(let path): [path]
+        case .evaluatedObject: [SystemField.recordID.rawValue]
+        case .aggregate(let parts), .function(_, let parts): parts.flatMap(\.keys)
+        }
+    }
+}
