@@ -45,6 +45,30 @@ extension DatabaseCall {
         return try answering(request) { page }
     }
 
+    /// How the next records would be looked up.
+    func plan(_ request: PageRequest) throws -> CloudStore.QueryPlan {
+        do {
+            let opened = try client.readable(scope)
+            let query = try query(request, opened.options)
+            let plan = try opened.store.plan(query, in: database, limit: request.limit, as: client.actor)
+            return CloudStore.QueryPlan(plan)
+        } catch {
+            throw CKError(engine: error)
+        }
+    }
+
+    /// How they were looked up.
+    func carriedOutPlan(_ request: PageRequest) async throws -> CloudStore.QueryPlan {
+        do {
+            let (opened, question) = try prepare(request)
+            let page = try await opened.store.query(
+                question, in: database, desiredKeys: request.desiredKeys, limit: request.limit, as: client.actor)
+            return CloudStore.QueryPlan(page.plan)
+        } catch {
+            throw CKError(engine: error)
+        }
+    }
+
     private func answering(_ request: PageRequest, _ body: () throws -> StrataStore.QueryPage) throws -> QueryPage {
         do {
             let page = try body()
