@@ -38,7 +38,9 @@ let package = Package(
                 "StrataModel", "StrataSystem", "StrataLog", "StrataRules", "StrataQuery", "StrataStore", "CoreLocation",
                 "CCloudKit",
             ]),
-        .target(name: "StrataTool", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataStore"]),
+        .target(
+            name: "StrataTool",
+            dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataQuery", "StrataStore"]),
         .executableTarget(name: "strata", dependencies: ["StrataTool"]),
         .executableTarget(
             name: "log-demo", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Examples/LogDemo"),

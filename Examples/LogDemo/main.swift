@@ -23,6 +23,7 @@ let phone: UInt64 = 1
 let privateDatabase: UInt64 = 1
 let notesZone: UInt64 = 1
 let noteType: UInt64 = 1
+let textField: UInt32 = 1
 
 let namesOfTheDemo = [
     InternedName(ordinal: anna, name: .user("anna")),
@@ -30,12 +31,21 @@ let namesOfTheDemo = [
     InternedName(ordinal: privateDatabase, name: .database(.private, owner: anna)),
     InternedName(ordinal: notesZone, name: .zone(database: privateDatabase, owner: anna, "Notes")),
     InternedName(ordinal: noteType, name: .recordType("Note")),
+    InternedName(ordinal: UInt64(textField), name: .field("text")),
 ]
+
+/// Events that say what there is before any note: a zone, and a record type with its field.
+func beginning() throws -> [Event] {
+    [
+        try ZoneSavedEvent(zone: notesZone, database: privateDatabase, capabilities: []).event(),
+        try SchemaChangedEvent(type: noteType, fields: [SchemaField(textField, .string)]).event(),
+    ]
+}
 
 /// An event that says: a record was saved.
 func noteSaved(_ name: String, _ text: String) throws -> Event {
     let note = RecordKey(zone: notesZone, name: name)
-    return try RecordSavedEvent(.create, note, type: noteType, fields: [FieldChange(1, .string(text))]).event()
+    return try RecordSavedEvent(.create, note, type: noteType, fields: [FieldChange(textField, .string(text))]).event()
 }
 
 /// A commit's payload: who did it, by which operation, and the events that came of it.
@@ -50,7 +60,7 @@ func saveNotes(at store: String) async throws {
     let log = try SegmentedLog.open(at: store)
     // The queue lets commits of many tasks and threads share one write and one sync.
     let queue = try CommitQueue(log)
-    let interned = try await queue.commit(payload(namesOfTheDemo.map(\.event)))
+    let interned = try await queue.commit(payload(namesOfTheDemo.map(\.event) + beginning()))
     print("  the names are in commit \(interned)")
     let positions = try await withThrowingTaskGroup(of: [Position].self) { group in
         for writer in 1...4 {

@@ -43,7 +43,7 @@ struct ArgumentParser {
     private func parseOption(
         _ word: String, _ rest: inout ArraySlice<String>, into arguments: inout Arguments
     ) throws(UsageError) {
-        if word == "-h" { return arguments.set(Option.help, to: true) }
+        if word == "-h" { return arguments.add(Option.help, true) }
         var (name, attached) = Self.split(word)
         if attached == nil, option(named: name) == nil, let short = shortOption(in: word) {
             (name, attached) = (short.name, String(word.dropFirst(short.name.count)))
@@ -52,15 +52,15 @@ struct ArgumentParser {
             throw UsageError(
                 "unknown option \(name)", suggestion: Suggestion.closest(to: name, among: options.map(\.name)))
         }
-        guard !arguments.has(option) else { throw UsageError("\(name) is given twice") }
+        guard option.isRepeatable || !arguments.has(option) else { throw UsageError("\(name) is given twice") }
         guard let valueName = option.valueName else {
             guard attached == nil else { throw UsageError("\(name) takes no value") }
-            return arguments.set(option, to: try option.parse(""))
+            return arguments.add(option, try option.parse(""))
         }
         guard let text = attached ?? rest.popFirst(), !text.isEmpty else {
             throw UsageError("\(name) needs a value: \(name) \(valueName)")
         }
-        arguments.set(option, to: try option.parse(text))
+        arguments.add(option, try option.parse(text))
     }
 
     private func option(named name: String) -> (any OptionDescription)? { options.first { $0.name == name } }

@@ -1,15 +1,20 @@
 /// A command line, taken apart and checked.
 struct Arguments {
     private(set) var operands: [String] = []
-    private var values: [String: any Sendable] = [:]
+    private var values: [String: [any Sendable]] = [:]
 
     mutating func add(operand: String) { operands.append(operand) }
 
-    mutating func set(_ option: any OptionDescription, to value: any Sendable) { values[option.name] = value }
+    mutating func add(_ option: any OptionDescription, _ value: any Sendable) {
+        values[option.name, default: []].append(value)
+    }
 
-    subscript<Value>(option: Option<Value>) -> Value? { values[option.name] as? Value }
+    subscript<Value>(option: Option<Value>) -> Value? { values[option.name]?.first as? Value }
 
-    subscript(option: Option<Bool>) -> Bool { values[option.name] as? Bool ?? false }
+    subscript(option: Option<Bool>) -> Bool { values[option.name]?.first as? Bool ?? false }
+
+    /// The values of an option that may be given again and again, in order.
+    func all<Value>(_ option: Option<Value>) -> [Value] { (values[option.name] ?? []).compactMap { $0 as? Value } }
 
     func has(_ option: any OptionDescription) -> Bool { values[option.name] != nil }
 

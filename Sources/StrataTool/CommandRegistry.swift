@@ -4,6 +4,7 @@ enum CommandRegistry {
         InfoCommand.self,
         LogCommand.self,
         VerifyCommand.self,
+        QueryCommand.self,
         SchemaCommand.self,
         HelpCommand.self,
     ]

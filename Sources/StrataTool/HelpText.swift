@@ -22,7 +22,8 @@ enum HelpText {
 
     static func write(_ command: any Command.Type, to output: Output) {
         output.write("strata \(command.name): \(command.summary)\n\n")
-        output.write("usage: \(command.usage)\n\n")
+        let usage = wrapped(command.usage, indentation: 7).joined(separator: "\n       ")
+        output.write("usage: \(usage)\n\n")
         for line in wrapped(command.details, indentation: 0) { output.write(line + "\n") }
         output.write("\n")
         writeTable("arguments", command.operands.map { ($0.name, $0.help) }, to: output)

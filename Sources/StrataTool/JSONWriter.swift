@@ -63,6 +63,43 @@ struct JSONWriter {
         output.write(UInt8(ascii: "\""))
     }
 
+    mutating func field(_ key: StaticString, _ number: Double) {
+        write(key)
+        needsComma = false
+        value(number)
+    }
+
+    /// A key that is not known beforehand; its value, object or array comes with the next call.
+    mutating func key(_ text: String) {
+        separate()
+        write(text)
+        output.write(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    mutating func value(_ text: String) {
+        separate()
+        write(text)
+    }
+
+    mutating func value(_ number: Int64) {
+        separate()
+        if number < 0 { output.write(UInt8(ascii: "-")) }
+        output.write(decimal: number.magnitude)
+    }
+
+    /// What JSON has no number for is a text: `"nan"`, `"inf"`, `"-inf"`.
+    mutating func value(_ number: Double) {
+        guard number.isFinite else { return value("\(number)") }
+        separate()
+        output.write("\(number)")
+    }
+
+    mutating func nullValue() {
+        separate()
+        output.write("null" as StaticString)
+    }
+
     private mutating func begin(_ key: StaticString?, _ bracket: UInt8) {
         if let key { write(key) } else { separate() }
         output.write(bracket)

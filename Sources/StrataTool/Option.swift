@@ -5,6 +5,8 @@ protocol OptionDescription: Sendable {
     /// What stands for the value in the help; nil for an option that has none.
     var valueName: String? { get }
     var help: String { get }
+    /// Whether it may be given again and again.
+    var isRepeatable: Bool { get }
 
     func parse(_ text: String) throws(UsageError) -> any Sendable
 }
@@ -23,6 +25,7 @@ struct Option<Value: Sendable>: OptionDescription {
     let name: String
     let valueName: String?
     let help: String
+    var isRepeatable = false
     let convert: @Sendable (String) throws(UsageError) -> Value
 
     func parse(_ text: String) throws(UsageError) -> any Sendable { try convert(text) }
@@ -35,6 +38,12 @@ extension Option where Value == Bool {
 
     static let json = flag("--json", help: "print JSON, one object per line (docs/guide/tool.md)")
     static let help = flag("--help", help: "print this")
+}
+
+extension Option where Value == String {
+    static func text(_ name: String, _ valueName: String, help: String) -> Option {
+        Option(name: name, valueName: valueName, help: help) { text throws(UsageError) in text }
+    }
 }
 
 extension Option where Value == UInt64 {

@@ -89,6 +89,21 @@ import Testing
         try Self.expect(try #require(object["damage"] as? [String: Any]), follows: "Damage")
     }
 
+    @Test func queries() throws {
+        let fixture = try StoreFixture.small()
+        let output = try fixture.run("query", fixture.name, "Note", "--user", "anna", "--json").output
+        let objects = try Self.objects(output)
+        #expect(objects.count == 4)
+        for record in objects.dropLast() {
+            try Self.expect(record, follows: "A record")
+            let value = try #require((record["fields"] as? [String: Any])?["title"] as? [String: Any])
+            try Self.expect(value, follows: "A value")
+        }
+        try Self.expect(try #require(objects.last), follows: "The end of a query")
+        let plan = try fixture.run("query", fixture.name, "Note", "--user", "anna", "--json", "--explain")
+        try Self.expect(try #require(try Self.objects(plan.output).first), follows: "A plan")
+    }
+
     @Test func canaryAKeyThatIsNotDocumentedIsNoticed() {
         withKnownIssue { try Self.expect(["offset": 1, "surprise": 2], follows: "A commit") }
     }

@@ -49,15 +49,11 @@ enum SchemaCommand: Command {
 
     private static func export(_ path: String, _ output: Output) throws -> ExitCode {
         try StoreAccess.requireDirectory(path)
-        let store = try openedForReading(path)
+        let store = try Store.openForReading(at: path)
         defer { try? store.close() }
         output.write(try store.schema().text)
         try output.flush()
         return .success
-    }
-
-    private static func openedForReading(_ path: String) throws -> Store {
-        try Store.open(at: path, access: .readOnly, platform: Platform(files: ReadOnlyFiles()))
     }
 
     private static func declare(
@@ -73,7 +69,7 @@ enum SchemaCommand: Command {
         }
         var options = StoreOptions.embedded
         options.createsStore = false
-        let store = isImport ? try Store.open(at: path, options: options) : try openedForReading(path)
+        let store = isImport ? try Store.open(at: path, options: options) : try Store.openForReading(at: path)
         do {
             if isImport { try store.declareSchema(schema) } else { try store.validateSchema(schema) }
         } catch let refusal as Refusal where [.invalidArguments, .limitExceeded].contains(refusal.code) {

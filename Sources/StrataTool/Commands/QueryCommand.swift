@@ -1,0 +1,167 @@
+import StrataModel
+import StrataQuery
+import StrataStore
+
+/// `strata query`: the records of a type for which a predicate holds.
+enum QueryCommand: Command {
+    static let name = "query"
+    static let summary = "print the records that match a predicate"
+    static let details =
+        "The predicate is NSPredicate's format, with all that the engine can evaluate (docs/guide/tool.md); without "
+        + "one all records of the type match. It reads beside a program that writes to the store: the state is folded from "
+        + "the log first, in memory and without indexes, so that every query is a scan, and the larger the store the "
+        + "longer it takes. A type or a zone that there is not ends with 1."
+    static let operands = [
+        Operand.store, Operand(name: "TYPE", help: "the record type, such as Note"),
+        Operand(name: "PREDICATE", help: "such as \"rank > 3 AND title BEGINSWITH 'A'\"", isRequired: false),
+    ]
+
+    static let sort = Option<SortKey>(
+        name: "--sort", valueName: "KEY[:desc]", help: "order by a key; again for records that it does not tell apart",
+        isRepeatable: true
+    ) { text throws(UsageError) in try sortKey(text) }
+    static let near = Option<SortKey>(
+        name: "--near", valueName: "KEY=LAT,LON", help: "the records first whose place is nearest, in degrees"
+    ) { text throws(UsageError) in try nearness(text) }
+    static let user = Option.text("--user", "NAME", help: "who asks: the private database is this user's")
+    static let database = Option<InternedName.Scope>(
+        name: "--database", valueName: "NAME",
+        help: "public or private; private if --user is given, public if not"
+    ) { text throws(UsageError) in
+        switch text {
+        case "public": return .public
+        case "private": return .private
+        default: throw UsageError("--database is public or private, not '\(text)'")
+        }
+    }
+    static let zone = Option.text("--zone", "NAME", help: "look into this zone only")
+    static let limit = Option.number("--limit", "N", 1...10_000, help: "records of a page; 1000 if it is not given")
+    static let cursor = Option<QueryCursor>(
+        name: "--cursor", valueName: "TEXT", help: "go on where a page ended, whose last line has the text"
+    ) { text throws(UsageError) in
+        do { return try QueryCursor(text: text) } catch { throw UsageError("--cursor takes what a page ended with") }
+    }
+    static let keys = Option<[String]>(
+        name: "--keys", valueName: "A,B,C", help: "print these keys only, in this order"
+    ) { text throws(UsageError) in text.split(separator: ",").map(String.init) }
+    static let all = Option.flag("--all", help: "print page after page, to the end")
+    static let explain = Option.flag("--explain", help: "print how a page is found, with numbers, instead of records")
+
+    static let options: [any OptionDescription] = [
+        sort, near, user, database, zone, limit, cursor, keys, all, explain, Option.json,
+    ]
+    static let examples = [
+        "strata query Notes.strata Note \"text CONTAINS 'task 2'\" --user anna --sort text:desc --limit 3",
+        "strata query Notes.strata Note --user anna --all --json | jq .name",
+    ]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        if arguments[all], arguments[explain] { throw UsageError("--all and --explain exclude each other") }
+        let request = try QueryRequest(arguments)
+        var options = StoreOptions.embedded
+        // A type that is misspelt shall not look like one without records.
+        options.unknownTypesAreErrors = true
+        let store = try Store.openForReading(at: arguments.store, options: options)
+        defer { try? store.close() }
+        do {
+            if arguments[explain] {
+                try PlanReport(try page(request.question, request, store).plan).write(
+                    to: output, asJSON: arguments[Option.json])
+            } else {
+                try print(request, store, isWhole: arguments[all], asJSON: arguments[Option.json], output)
+            }
+            return .success
+        } catch let refusal as Refusal {
+            // What was printed before it happened comes first.
+            try output.flush()
+            Diagnostics.report(refusal.message, by: name)
+            return .no
+        }
+    }
+
+    private static func page(_ question: Question, _ request: QueryRequest, _ store: Store) throws -> QueryPage {
+        try store.query(
+            question, in: request.database, desiredKeys: request.keys, limit: request.limit, as: request.actor)
+    }
+
+    private static func print(
+        _ request: QueryRequest, _ store: Store, isWhole: Bool, asJSON: Bool, _ output: Output
+    ) throws {
+        let format: any RecordFormat = asJSON ? RecordJSON(keys: request.keys) : RecordLines(keys: request.keys)
+        var question = request.question
+        var count = 0
+        while true {
+            let page = try page(question, request, store)
+            try format.write(page.matches, to: output)
+            count += page.matches.count
+            guard isWhole, let cursor = page.cursor else {
+                return try format.writeEnd(count: count, cursor: page.cursor?.text, to: output)
+            }
+            question = .continued(cursor)
+        }
+    }
+
+    // MARK: Sort keys
+
+    private static func sortKey(_ text: String) throws(UsageError) -> SortKey {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count <= 2, !parts[0].isEmpty, parts.count == 1 || ["asc", "desc"].contains(parts[1]) else {
+            throw UsageError("--sort takes KEY, KEY:asc or KEY:desc, and '\(text)' is none")
+        }
+        return .key(parts[0], isAscending: parts.last != "desc" || parts.count == 1)
+    }
+
+    private static func nearness(_ text: String) throws(UsageError) -> SortKey {
+        let parts = text.split(separator: "=", omittingEmptySubsequences: false)
+        let numbers = parts.last?.split(separator: ",").compactMap { Double($0) } ?? []
+        guard parts.count == 2, !parts[0].isEmpty, numbers.count == 2, (-90...90).contains(numbers[0]),
+            (-180...180).contains(numbers[1])
+        else { throw UsageError("--near takes KEY=LATITUDE,LONGITUDE in degrees, and '\(text)' is none") }
+        return .distance(key: String(parts[0]), latitude: numbers[0], longitude: numbers[1])
+    }
+}
+
+/// How a page was found.
+private struct PlanReport {
+    private static let scanNote =
+        "a store that is opened for reading has no indexes; the program that writes to it may have some"
+
+    let plan: QueryPlan
+
+    init(_ plan: QueryPlan) { self.plan = plan }
+
+    func write(to output: Output, asJSON: Bool) throws {
+        if asJSON { return try writeJSON(to: output) }
+        for line in plan.text.split(separator: "\n") {
+            output.write(Printable.escaped(String(line)))
+            try output.endLine()
+        }
+        output.write("note: \(Self.scanNote)")
+        try output.endLine()
+    }
+
+    private func writeJSON(to output: Output) throws {
+        var json = JSONWriter(output)
+        json.beginObject()
+        json.beginArray("steps")
+        for line in plan.steps { json.value(line) }
+        json.endArray()
+        json.field("estimatedRows", Int64(exactly: plan.estimatedRows.rounded()) ?? .max)
+        json.field("rowsRead", plan.actual?.rowsRead ?? 0)
+        json.field("recordsRead", plan.actual?.recordsRead ?? 0)
+        json.field("matches", plan.actual?.matches ?? 0)
+        json.beginArray("missingIndexes")
+        for missing in plan.missingIndexes {
+            json.beginObject()
+            json.field("key", missing.key)
+            json.field("indexes", missing.indexes.schemaNames)
+            json.endObject()
+        }
+        json.endArray()
+        json.beginArray("notes")
+        for note in plan.notes + [Self.scanNote] { json.value(note) }
+        json.endArray()
+        json.endObject()
+        try output.endLine()
+    }
+}

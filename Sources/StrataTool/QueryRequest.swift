@@ -1,0 +1,81 @@
+import Foundation
+import StrataModel
+import StrataQuery
+import StrataStore
+
+/// What a command line asks a store.
+struct QueryRequest {
+    var query: Query
+    var cursor: QueryCursor?
+    var database: DatabaseID
+    var actor: Actor
+    /// 0 lets the store choose.
+    var limit: Int
+    /// Nil for all.
+    var keys: [String]?
+
+    var question: Question { cursor.map { .continued($0) } ?? .new(query) }
+
+    init(_ arguments: Arguments) throws {
+        (database, actor) = try Self.database(arguments)
+        limit = Int(arguments[QueryCommand.limit] ?? 0)
+        keys = arguments[QueryCommand.keys]
+        var query = Query(arguments.operands[1])
+        if arguments.operands.count > 2 { query.predicate = try Self.predicate(arguments.operands[2]) }
+        query.order = (arguments[QueryCommand.near].map { [$0] } ?? []) + arguments.all(QueryCommand.sort)
+        query.zone = arguments[QueryCommand.zone].map { ZoneID($0) }
+        self.query = query
+        cursor = arguments[QueryCommand.cursor]
+        if let cursor { try Self.require(cursor, isOf: query, in: database) }
+    }
+
+    private static func database(_ arguments: Arguments) throws -> (DatabaseID, Actor) {
+        let user = arguments[QueryCommand.user]
+        let scope = arguments[QueryCommand.database] ?? (user == nil ? .public : .private)
+        if scope == .private, user == nil {
+            throw UsageError("--database private needs --user NAME: every user has a private database")
+        }
+        return (DatabaseID(scope), Actor(user: user ?? ""))
+    }
+
+    private static func predicate(_ text: String) throws -> PredicateTree {
+        do {
+            let tree = try PredicateParser.parse(text)
+            try PredicateCheck(.extended).check(tree)
+            return tree
+        } catch {
+            throw UsageError(mistake(error))
+        }
+    }
+
+    /// A mistake in the predicate, with its place and what should stand there.
+    private static func mistake(_ error: StrataError) -> String {
+        var text = "PREDICATE"
+        if let position = error.context.position { text += ", character \(position)" }
+        text += ": expected \(error.context.expected ?? "something else")"
+        if let found = error.context.found { text += ", found \(found)" }
+        return text
+    }
+
+    /// A cursor has its query in it; another one beside it would be overlooked.
+    private static func require(_ cursor: QueryCursor, isOf query: Query, in database: DatabaseID) throws {
+        // Reading a predicate's text again gives what the cursor's bytes give.
+        var written = query
+        written.predicate = try PredicateParser.parse(PredicateWriter.text(of: query.predicate))
+        guard cursor.query == written, cursor.database.scope == database.scope else {
+            throw UsageError("the cursor is of another query: give it with the words that it was printed for")
+        }
+    }
+}
+
+extension QueryCursor {
+    var text: String { Data(encoded()).base64EncodedString() }
+
+    /// - Throws: ``StrataError`` for a text that is no cursor's.
+    init(text: String) throws {
+        guard let bytes = Data(base64Encoded: text) else {
+            throw StrataError(.malformed, "A query's cursor is no base64.")
+        }
+        try self.init(decoding: [UInt8](bytes))
+    }
+}

@@ -1,0 +1,93 @@
+import StrataModel
+import StrataStore
+
+/// A way to print the matches of a query.
+protocol RecordFormat {
+    func write(_ page: [Record], to output: Output) throws
+    /// What stands at the end.
+    /// - Parameter cursor: where the next page begins; nil if there is none.
+    func writeEnd(count: Int, cursor: String?, to output: Output) throws
+}
+
+/// The values of a record that are shown, in the order in which they are.
+private func shownFields(of record: Record, _ keys: [String]?) throws -> [(key: String, value: FieldValue)] {
+    let fields = try record.fields
+    guard let keys else {
+        return fields.map { ($0.key, $0.value) }.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    }
+    return keys.compactMap { key in fields[key].map { (key, $0) } }
+}
+
+/// One line for each record, names and zones below each other.
+struct RecordLines: RecordFormat {
+    /// Longer names push what follows to the right.
+    private static let widestColumn = 40
+
+    /// Nil for all.
+    let keys: [String]?
+
+    func write(_ page: [Record], to output: Output) throws {
+        let columns = page.map { [Printable.escaped($0.id.name), Printable.escaped($0.id.zone.name)] }
+        let widths = (0..<2).map { column in columns.map { $0[column].count }.max() ?? 0 }
+        for (record, texts) in zip(page, columns) {
+            let values = try shownFields(of: record, keys).map { field in
+                Printable.escaped(field.key) + "=" + ValueText.text(of: field.value)
+            }
+            for (text, width) in zip(texts, widths) {
+                output.write(text)
+                let padding = min(width, Self.widestColumn) - text.count
+                // Without values nothing needs to stand below anything.
+                let isLast = values.isEmpty && text == texts.last
+                if !isLast { output.write(String(repeating: " ", count: max(0, padding) + 2)) }
+            }
+            output.write(values.joined(separator: "  "))
+            try output.endLine()
+        }
+    }
+
+    func writeEnd(count: Int, cursor: String?, to output: Output) throws {
+        output.write(count == 1 ? "1 record" : "\(count) records")
+        if let cursor { output.write("; more with --cursor \(cursor)") }
+        try output.endLine()
+    }
+}
+
+/// One object for each record, and one for the end.
+struct RecordJSON: RecordFormat {
+    /// Nil for all.
+    let keys: [String]?
+
+    func write(_ page: [Record], to output: Output) throws {
+        for record in page {
+            var json = JSONWriter(output)
+            json.beginObject()
+            json.field("name", record.id.name)
+            json.field("zone", record.id.zone.name)
+            json.field("type", try record.type)
+            json.field("changeTag", record.version.tag)
+            json.field("created", record.created)
+            json.field("createdBy", try record.createdBy)
+            json.field("modified", record.modified)
+            json.field("modifiedBy", try record.modifiedBy)
+            if let parent = try record.parent { json.field("parent", parent) }
+            if let share = try record.share { json.field("share", share) }
+            json.beginObject("fields")
+            for (key, value) in try shownFields(of: record, keys) {
+                json.key(key)
+                ValueText.write(value, to: &json)
+            }
+            json.endObject()
+            json.endObject()
+            try output.endLine()
+        }
+    }
+
+    func writeEnd(count: Int, cursor: String?, to output: Output) throws {
+        var json = JSONWriter(output)
+        json.beginObject()
+        json.field("records", count)
+        if let cursor { json.field("cursor", cursor) } else { json.null("cursor") }
+        json.endObject()
+        try output.endLine()
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import StrataModel
+
+/// A value of a field in the form in which it is shown.
+enum ValueText {
+    /// For people: short, on one line, told apart by its marks.
+    static func text(of value: FieldValue) -> String {
+        switch value {
+        case .string(let text): return quoted(text)
+        case .int64(let number): return "\(number)"
+        case .double(let number): return "\(number)"
+        case .date(let seconds): return microseconds(seconds).map { "\(Timestamp(microseconds: $0))" } ?? "\(seconds) s"
+        case .data(let bytes): return bytes.count == 1 ? "<1 byte>" : "<\(bytes.count) bytes>"
+        case .location(let place): return "<\(place.latitude), \(place.longitude)>"
+        case .reference(let reference): return "@" + Printable.escaped(reference.target.name)
+        case .asset(let asset): return "<asset of \(asset.size) bytes>"
+        case .sealed: return "<encrypted>"
+        case .list(let list): return "[" + list.elements.map(text).joined(separator: ", ") + "]"
+        }
+    }
+
+    static func quoted(_ text: String) -> String {
+        let escaped =
+            text.contains(where: { $0 == "\"" || $0 == "\\" })
+            ? String(text.flatMap { $0 == "\"" || $0 == "\\" ? ["\\", $0] : [$0] }) : text
+        return "\"" + Printable.escaped(escaped) + "\""
+    }
+
+    /// Since 1970; nil for a date that this has no number for.
+    private static func microseconds(_ seconds: Double) -> Int64? {
+        Int64(exactly: ((seconds + 978_307_200) * 1_000_000).rounded())
+    }
+
+    /// As the keys of docs/guide/tool.md, "A value".
+    static func write(_ value: FieldValue, to json: inout JSONWriter) {
+        json.beginObject()
+        json.field("type", "\(value.kind)")
+        json.key("value")
+        writeContent(of: value, to: &json)
+        json.endObject()
+    }
+
+    private static func writeContent(of value: FieldValue, to json: inout JSONWriter) {
+        switch value {
+        case .string(let text): json.value(text)
+        case .int64(let number): json.value(number)
+        case .double(let number): json.value(number)
+        case .date(let seconds):
+            if let time = microseconds(seconds) { json.value(time) } else { json.nullValue() }
+        case .data(let bytes): json.value(Data(bytes).base64EncodedString())
+        case .location(let place):
+            json.beginObject()
+            json.field("latitude", place.latitude)
+            json.field("longitude", place.longitude)
+            json.field("altitude", place.altitude)
+            json.endObject()
+        case .reference(let reference):
+            json.beginObject()
+            json.field("record", reference.target.name)
+            json.field("deletesWithTarget", reference.action == .deleteSelf)
+            json.endObject()
+        case .asset(let asset):
+            json.beginObject()
+            json.field("bytes", asset.size)
+            json.endObject()
+        case .sealed: json.nullValue()
+        case .list(let list):
+            json.beginArray()
+            for element in list.elements { writeContent(of: element, to: &json) }
+            json.endArray()
+        }
+    }
+}
+
+extension Timestamp: CustomStringConvertible {
+    /// To the second, unless there is more.
+    var description: String {
+        func digits(_ number: UInt64, _ width: Int) -> String {
+            let text = "\(number)"
+            return String(repeating: "0", count: max(0, width - text.count)) + text
+        }
+        let parts = parts
+        let (seconds, rest) = UInt64(parts.microseconds).quotientAndRemainder(dividingBy: 1_000_000)
+        let date = [digits(UInt64(parts.month), 2), digits(UInt64(parts.day), 2)].joined(separator: "-")
+        let time = [seconds / 3_600, seconds / 60 % 60, seconds % 60].map { digits($0, 2) }.joined(separator: ":")
+        return (parts.year < 0 ? "-" : "") + digits(parts.year.magnitude, 4) + "-" + date + "T" + time
+            + (rest == 0 ? "" : "." + digits(rest, 6)) + "Z"
+    }
+}
