@@ -14,7 +14,7 @@ struct QuerySemanticsTests {
         var matches = 0
 
         func add(_ plan: QueryPlan) {
-            let line = plan.lines.first ?? ""
+            let line = plan.steps.first ?? ""
             for word in ["index", "any of", "both of", "records by name", "all records", "nothing"]
             where line.hasPrefix(word) { sources[word, default: 0] += 1 }
             if line.contains("nearest") { sources["nearest", default: 0] += 1 }
