@@ -42,7 +42,7 @@ struct PlanTests {
         ("title BEGINSWITH 'note 12'", [], "index Note.title: 1 ranges\nstop"),
         ("title = 'note 12' AND kind = 2", [], "index Note.title: one value\nkeep those with kind == 2\nstop"),
         (
-            "kind = 3 AND rank < 800", [.key("title", isAscending: true)],
+            "kind = 3 AND rank < 500", [.key("title", isAscending: true)],
             """
             both of
                 index Note.rank: 1 ranges
