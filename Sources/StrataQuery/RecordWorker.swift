@@ -1,5 +1,3 @@
-import Dispatch
-import Glibc
 import StrataModel
 import StrataSystem
 import StrataTree
@@ -97,14 +95,12 @@ struct RecordSweep {
     /// So many keys are gathered before they are divided.
     static let keysGathered = 64 << 10
 
-    private static let processorCount = min(8, max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-
     let task: RecordWorker.Task
 
     /// Ranges of the tree of records, in order; their matches come in that order.
     func scan(_ ranges: [(lower: [UInt8], upper: [UInt8])], about recordCount: Double) throws -> RecordWorker.Part {
         var parts: [(lower: [UInt8], upper: [UInt8])] = []
-        let share = recordCount > Double(Self.fewRecords) ? Self.processorCount : 1
+        let share = recordCount > Double(Self.fewRecords) ? Processors.count : 1
         for range in ranges {
             let keys = try range.lower.withUnsafeBytes { lower in
                 try range.upper.withUnsafeBytes { upper in
@@ -123,7 +119,7 @@ struct RecordSweep {
     }
 
     func read(_ keys: [[UInt8]]) throws -> RecordWorker.Part {
-        let share = keys.count > Self.fewRecords ? Self.processorCount : 1
+        let share = keys.count > Self.fewRecords ? Processors.count : 1
         let count = share == 1 ? 1 : 4 * share
         return try perform(count, on: share) { worker, index in
             try worker.read(keys[index * keys.count / count..<(index + 1) * keys.count / count])
@@ -148,7 +144,7 @@ struct RecordSweep {
         if share == 1 {
             for index in 0..<count { work(index) }
         } else {
-            DispatchQueue.concurrentPerform(iterations: count, execute: work)
+            Processors.perform(count, work)
         }
         var whole = RecordWorker.Part()
         for part in parts.withLock({ $0 }) {

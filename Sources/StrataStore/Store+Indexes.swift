@@ -31,6 +31,7 @@ extension Store {
     /// All indexes that are declared, and how far they have come.
     public var indexes: [IndexStatus] {
         get throws {
+            try gate.requireOpen()
             let progress = pipeline.building.withLock { $0.progress }
             return try engine.reader.context.reading(views.pages.snapshot(), acceptsNewer: true) { trees in
                 let catalog = try IndexCatalog(trees)

@@ -169,14 +169,13 @@ extension StoreSnapshot {
         if let id = query.zone {
             let (ordinal, refusal) = try place.zone(id, trees, names)
             if let refusal { throw refusal }
-            guard let ordinal else { return nil }
-            zone = ordinal
+            // A default zone that nobody has written to has no ordinal and no records; what is asked is judged still.
+            zone = ordinal ?? 0
         }
         guard let type = try names.ordinal(of: .recordType(query.recordType), in: trees) else {
             guard rules.unknownTypesAreErrors else { return nil }
             throw Refusal(.unknownItem, "Did not find record type: \(query.recordType)", rule: "B142")
         }
-        guard place.ordinal != 0 else { return nil }
         return try QueryScene(
             trees, touched: trees === self.trees ? touched : [],
             StoreQueryNames(names: names, place: place, actor: actor, trees: trees), database: place.ordinal,

@@ -12,7 +12,7 @@ struct ImportsRule: FileRule {
     /// CCloudKit runs before `main`, which Swift cannot: archives of Apple's platforms can be read from then on.
     static let allowed: [String: [String]] = [
         "StrataModel": ["Synchronization"],
-        "StrataSystem": model + ["CLZ4", "CStrata", "Glibc"],
+        "StrataSystem": model + ["CLZ4", "CStrata", "Dispatch", "Glibc"],
         "StrataLog": system,
         "StrataTree": system,
         "StrataViews": log + ["StrataTree"],
@@ -20,7 +20,7 @@ struct ImportsRule: FileRule {
         "StrataQuery": system + ["StrataTree", "StrataViews"],
         "StrataStore": views + ["StrataRules", "StrataQuery"],
         "StrataReplay": store,
-        "CoreLocation": ["Foundation"],
+        "CoreLocation": ["Foundation", "StrataModel"],
         "CloudKit": store + ["StrataReplay", "CoreLocation", "CCloudKit", "Foundation"],
         "StrataTool": tool + ["Glibc"],
         "strata": tool + ["StrataTool", "Glibc"],

@@ -8,8 +8,8 @@ enum QueryCommand: Command {
     static let summary = "print the records that match a predicate"
     static let details =
         "The predicate is NSPredicate's format, with all that the engine can evaluate (docs/guide/tool.md); without "
-        + "one all records of the type match. It reads beside a program that writes to the store: the state is folded from "
-        + "the log first, in memory and without indexes, so that every query is a scan, and the larger the store the "
+        + "one all records of the type match. It reads beside a program that writes to the store: the state is folded "
+        + "from the log first, in memory and without indexes, so that every query is a scan, and the larger the store the "
         + "longer it takes. A type or a zone that there is not ends with 1."
     static let operands = [
         Operand.store, Operand(name: "TYPE", help: "the record type, such as Note"),
@@ -68,7 +68,7 @@ enum QueryCommand: Command {
                 try PlanReport(try page(request.question, request, store).plan).write(
                     to: output, asJSON: arguments[Option.json])
             } else {
-                try print(request, store, isWhole: arguments[all], asJSON: arguments[Option.json], output)
+                try write(request, store, isWhole: arguments[all], asJSON: arguments[Option.json], output)
             }
             return .success
         } catch let refusal as Refusal {
@@ -84,7 +84,7 @@ enum QueryCommand: Command {
             question, in: request.database, desiredKeys: request.keys, limit: request.limit, as: request.actor)
     }
 
-    private static func print(
+    private static func write(
         _ request: QueryRequest, _ store: Store, isWhole: Bool, asJSON: Bool, _ output: Output
     ) throws {
         let format: any RecordFormat = asJSON ? RecordJSON(keys: request.keys) : RecordLines(keys: request.keys)

@@ -46,9 +46,11 @@ import Testing
     }
 
     @Test func `a cursor holds as many values as its query`() throws {
-        let values = (0..<10_000).map { "'t\($0) and a text that makes this long, longer, longest'" }
-        let predicate = "title IN {'t1', 't2', \(values.joined(separator: ", "))}"
-        let first = try client.find(predicate, order: [.key("rank", isAscending: true)], limit: 2)
+        let values = ["t1", "t2"] + (0..<10_000).map { "t\($0) and a text that makes this long, longer, longest" }
+        let predicate = try PredicateParser.parse(
+            "title IN %@", [.value(.list(values.map(PredicateValue.string)))])
+        let query = Query("Note", where: predicate, order: [.key("rank", isAscending: true)])
+        let first = try client.store.query(.new(query), in: client.database, limit: 2, as: client.actor)
         #expect(first.names == ["note-1", "note-2"])
         let cursor = try QueryCursor(decoding: try #require(first.cursor).encoded())
         let next = try client.store.query(.continued(cursor), in: client.database, limit: 2, as: client.actor)
