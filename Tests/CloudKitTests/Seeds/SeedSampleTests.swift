@@ -80,7 +80,9 @@ struct SeedSampleTests {
         }
     }
 
-    @Test("A search says that queries come later", arguments: SeedMode.allCases)
+    @Test(
+        "A search finds what it says, in the order that it says, with the keys that it wants",
+        arguments: SeedMode.allCases)
     func propertySearch(mode: SeedMode) async throws {
         let notes = try await NotesStore()
         let search = mode.propertySearch(in: CKRecordZone(zoneID: notes.zone))
@@ -88,13 +90,25 @@ struct SeedSampleTests {
         #expect(search.query?.predicate.isEqual(predicate) == true)
         #expect(search.query?.sortDescriptors?.map(\.key) == ["creationDate"])
         #expect(search.zoneID == notes.zone && search.desiredKeys == ["address", "ownerName", "salePrice"])
-        let failure = Lock<CKError?>(nil)
-        search.queryResultBlock = { result in
-            if case .failure(let error) = result { failure.withLock { $0 = error as? CKError } }
+        for (name, address) in [
+            ("a", "1 Infinite Loop, Cupertino"), ("b", "Berlin"), ("c", "10600 N Tantau Ave, CUPERTINO"),
+        ] {
+            let property = CKRecord(
+                recordType: "Property", recordID: CKRecord.ID(recordName: name, zoneID: notes.zone))
+            property["address"] = address
+            property["ownerName"] = "Anna"
+            property["rooms"] = 3
+            try await notes.database.save(property)
         }
+        let found = Lock<[CKRecord]>([])
+        let end = Lock<Result<CKQueryOperation.Cursor?, any Error>?>(nil)
+        search.recordMatchedBlock = { _, result in
+            if case .success(let record) = result { found.withLock { $0.append(record) } }
+        }
+        search.queryResultBlock = { result in end.withLock { $0 = result } }
         await search.finish { notes.database.add($0) }
-        let error = try #require(failure.withLock { $0 })
-        #expect(error.code == .serverRejectedRequest)
-        #expect(error.localizedDescription.contains("queries"))
+        #expect(found.withLock { $0.map(\.recordID.recordName) } == ["a", "c"])
+        #expect(found.withLock { $0.allSatisfy { $0["ownerName"] == "Anna" && $0["rooms"] == nil } })
+        #expect(try end.withLock { $0 }?.get() == nil)
     }
 }
