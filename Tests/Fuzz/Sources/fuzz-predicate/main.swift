@@ -1,4 +1,4 @@
 import FuzzBodies
 import FuzzDriver
 
-fuzz(FuzzBodies.predicate)
+fuzz { _ = FuzzBodies.predicate($0) }

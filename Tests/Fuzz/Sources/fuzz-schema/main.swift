@@ -1,4 +1,4 @@
 import FuzzBodies
 import FuzzDriver
 
-fuzz(FuzzBodies.schema)
+fuzz { _ = FuzzBodies.schema($0) }
