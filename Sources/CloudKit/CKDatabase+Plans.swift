@@ -8,6 +8,7 @@ extension CKDatabase {
     /// ```
     ///
     /// - Parameters:
+    ///   - query: what would be asked, as it is now.
     ///   - zoneID: nil for all zones.
     ///   - resultsLimit: of a page; plans for few results may differ from those for many.
     ///   - carryingOut: whether the first page is looked up, to count what that takes. As any query it may have an
