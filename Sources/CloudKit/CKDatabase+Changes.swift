@@ -63,7 +63,7 @@ extension CKDatabase {
         modifications: [DatabaseChange.Modification], deletions: [DatabaseChange.Deletion],
         changeToken: CKServerChangeToken, moreComing: Bool
     ) {
-        let page = try call.databaseChanges(since: changeToken)
+        let page = try call.databaseChanges(since: changeToken, limit: resultsLimit ?? 0)
         return (page.modifications, page.deletions, page.token, page.moreComing)
     }
 
@@ -84,7 +84,7 @@ extension CKDatabase {
         let call = call
         client.answer(
             {
-                let page = try call.databaseChanges(since: changeToken)
+                let page = try call.databaseChanges(since: changeToken, limit: resultsLimit ?? 0)
                 return (page.modifications, page.deletions, page.token, page.moreComing)
             }, with: completionHandler)
     }
@@ -105,8 +105,8 @@ extension CKDatabase {
         modificationResultsByID: [CKRecord.ID: Result<RecordZoneChange.Modification, Error>],
         deletions: [RecordZoneChange.Deletion], changeToken: CKServerChangeToken, moreComing: Bool
     ) {
-        try call.zoneChanges(of: zoneID)
-        throw DatabaseCall.notYet("feeds")
+        let page = try call.zoneChanges(of: zoneID, since: changeToken, desiredKeys, limit: resultsLimit ?? 0)
+        return (page.resultsByID, page.deletions, page.token, page.moreComing)
     }
 
     /// As ``recordZoneChanges(inZoneWith:since:desiredKeys:resultsLimit:)``.
@@ -127,8 +127,17 @@ extension CKDatabase {
         let call = call
         client.answer(
             {
-                try call.zoneChanges(of: zoneID)
-                throw DatabaseCall.notYet("feeds")
+                let page = try call.zoneChanges(of: zoneID, since: changeToken, desiredKeys, limit: resultsLimit ?? 0)
+                return (page.resultsByID, page.deletions, page.token, page.moreComing)
             }, with: completionHandler)
+    }
+}
+
+extension ZoneChangesPage {
+    fileprivate var resultsByID: [CKRecord.ID: Result<CKDatabase.RecordZoneChange.Modification, Error>] {
+        var results: [CKRecord.ID: Result<CKDatabase.RecordZoneChange.Modification, Error>] = [:]
+        results.reserveCapacity(changed.count)
+        for (id, result) in changed { results[id] = result.map { .init(record: $0) }.mapError { $0 } }
+        return results
     }
 }

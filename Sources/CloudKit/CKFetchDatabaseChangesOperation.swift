@@ -51,27 +51,63 @@ public final class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchec
 
     override func makeRun() -> (any OperationRun)? {
         Run(
-            call: call, previousToken: previousServerChangeToken, changed: recordZoneWithIDChangedBlock,
+            call: call, since: previousServerChangeToken, limit: resultsLimit, fetchesAll: fetchAllChanges,
+            changed: recordZoneWithIDChangedBlock, deleted: recordZoneWithIDWasDeletedBlock,
+            purged: recordZoneWithIDWasPurgedBlock,
+            reset: recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock, tokenUpdated: changeTokenUpdatedBlock,
             result: fetchDatabaseChangesResultBlock, completion: completion)
     }
 
     // @unchecked: the blocks are called on the operation's own queue alone.
     private struct Run: OperationRun, @unchecked Sendable {
         let call: DatabaseCall
-        let previousToken: CKServerChangeToken?
+        let since: CKServerChangeToken?
+        let limit: Int
+        let fetchesAll: Bool
         let changed: ((CKRecordZone.ID) -> Void)?
+        let deleted: ((CKRecordZone.ID) -> Void)?
+        let purged: ((CKRecordZone.ID) -> Void)?
+        let reset: ((CKRecordZone.ID) -> Void)?
+        let tokenUpdated: ((CKServerChangeToken) -> Void)?
         let result: ((Result<(serverChangeToken: CKServerChangeToken, moreComing: Bool), Error>) -> Void)?
         let completion: ((CKServerChangeToken?, Bool, Error?) -> Void)?
 
         var settings: CallSettings { call.settings }
         var timeoutCode: CKError.Code { .networkFailure }
 
-        func perform() async throws -> DatabaseChangesPage { try call.databaseChanges(since: previousToken) }
+        /// The last page; those before it have been handed over.
+        func perform(_ pieces: OperationPieces) async throws -> DatabaseChangesPage {
+            var token = since
+            while true {
+                let page = try call.databaseChanges(since: token, limit: limit)
+                guard fetchesAll, page.moreComing else { return page }
+                token = page.token
+                let goesOn = await pieces.emit { isCancelled in
+                    tell(page, isCancelled)
+                    if !isCancelled() { tokenUpdated?(page.token) }
+                }
+                guard goesOn else { throw CKError.cancelled }
+            }
+        }
+
+        private func tell(_ page: DatabaseChangesPage, _ isCancelled: () -> Bool) {
+            for modification in page.modifications where !isCancelled() { changed?(modification.zoneID) }
+            for deletion in page.deletions where !isCancelled() {
+                // Blocks for a reason take the place of the one for all (B155).
+                let block: ((CKRecordZone.ID) -> Void)? =
+                    switch deletion.reason {
+                    case .deleted: deleted
+                    case .purged: purged ?? deleted
+                    case .encryptedDataReset: reset ?? deleted
+                    }
+                block?(deletion.zoneID)
+            }
+        }
 
         func deliver(_ outcome: Result<DatabaseChangesPage, CKError>, isCancelled: () -> Bool) {
             do throws(CKError) {
                 let page = try outcome.get()
-                for modification in page.modifications where !isCancelled() { changed?(modification.zoneID) }
+                tell(page, isCancelled)
                 if isCancelled() { throw .cancelled }
                 if let result { return result(.success((page.token, page.moreComing))) }
                 completion?(page.token, page.moreComing, nil)

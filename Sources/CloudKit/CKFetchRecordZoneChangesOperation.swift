@@ -83,11 +83,14 @@ public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unch
     }
 
     override func makeRun() -> (any OperationRun)? {
-        let (result, completion) = (fetchRecordZoneChangesResultBlock, oldBlocks.completion)
-        return PostponedRun(call: call, what: "feeds") { error in
-            if let result { return result(.failure(error)) }
-            completion?(error)
-        }
+        let configurations = configurationsByRecordZoneID ?? [:]
+        let zones = recordZoneIDs ?? configurations.keys.sorted { $0.zoneName < $1.zoneName }
+        return ZoneChangesRun(
+            call: call,
+            zones: DatabaseCall.unique(zones).map { .init($0, configurations[$0]) }, fetchesAll: fetchAllChanges,
+            changed: recordWasChangedBlock, deleted: recordWithIDWasDeletedBlock,
+            tokensUpdated: recordZoneChangeTokensUpdatedBlock, zoneResult: recordZoneFetchResultBlock,
+            result: fetchRecordZoneChangesResultBlock, oldBlocks: oldBlocks)
     }
 }
 

@@ -77,7 +77,7 @@ public final class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked 
         var settings: CallSettings { call.settings }
         var timeoutCode: CKError.Code { .networkFailure }
 
-        func perform() async throws -> Outcome {
+        func perform(_: OperationPieces) async throws -> Outcome {
             guard let ids else { return try call.allZones().map { ($0.zoneID, .success($0)) } }
             return try call.zones(ids)
         }

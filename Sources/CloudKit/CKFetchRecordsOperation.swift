@@ -99,7 +99,7 @@ public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Send
         var settings: CallSettings { call.settings }
         var timeoutCode: CKError.Code { .networkFailure }
 
-        func perform() async throws -> Outcome {
+        func perform(_: OperationPieces) async throws -> Outcome {
             guard let ids else { return [try call.currentUserRecord(desiredKeys)] }
             return try call.records(ids, desiredKeys)
         }

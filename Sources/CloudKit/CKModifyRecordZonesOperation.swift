@@ -77,7 +77,7 @@ public final class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked
         var settings: CallSettings { call.settings }
         var timeoutCode: CKError.Code { .serverResponseLost }
 
-        func perform() async throws -> ZonesOutcome { try await call.modify(modification) }
+        func perform(_: OperationPieces) async throws -> ZonesOutcome { try await call.modify(modification) }
 
         func deliver(_ outcome: Result<ZonesOutcome, CKError>, isCancelled: () -> Bool) {
             switch outcome {

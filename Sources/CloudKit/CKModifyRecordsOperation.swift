@@ -117,7 +117,7 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
         var settings: CallSettings { call.settings }
         var timeoutCode: CKError.Code { .serverResponseLost }
 
-        func perform() async throws -> RecordsOutcome { try await call.modify(modification) }
+        func perform(_: OperationPieces) async throws -> RecordsOutcome { try await call.modify(modification) }
 
         func deliver(_ outcome: Result<RecordsOutcome, CKError>, isCancelled: () -> Bool) {
             switch outcome {

@@ -33,10 +33,11 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
     }
 
     /// A timer that ends with the last reference to it, so that it keeps nothing longer than it is needed.
-    // @unchecked: the source is only made and cancelled.
+    // @unchecked: the source is only made, scheduled and cancelled.
     final class Timer: @unchecked Sendable {
         private let source: any DispatchSourceTimer
         init(source: any DispatchSourceTimer) { self.source = source }
+        func restart(_ timeout: TimeInterval) { source.schedule(deadline: .now() + timeout) }
         deinit { source.cancel() }
     }
 

@@ -92,7 +92,7 @@ public final class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
         var settings: CallSettings { call.settings }
         var timeoutCode: CKError.Code { .networkFailure }
 
-        func perform() async throws -> QueryPage { try await call.page(request) }
+        func perform(_: OperationPieces) async throws -> QueryPage { try await call.page(request) }
 
         func deliver(_ outcome: Result<QueryPage, CKError>, isCancelled: () -> Bool) {
             do { try deliver(outcome.get(), isCancelled) } catch { finish(nil, error, error) }

@@ -1,3 +1,7 @@
+import Foundation
+import StrataModel
+import StrataStore
+
 /// A page of a database's feed.
 struct DatabaseChangesPage: Sendable {
     var modifications: [CKDatabase.DatabaseChange.Modification] = []
@@ -6,31 +10,86 @@ struct DatabaseChangesPage: Sendable {
     var moreComing = false
 }
 
-extension DatabaseCall {
-    /// Where the feed of a database ends that never had a zone.
-    private static let emptyFeed = CKServerChangeToken(bytes: Array("empty feed".utf8))
+/// A page of a zone's feed.
+struct ZoneChangesPage: Sendable {
+    var changed: [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] = []
+    var deletions: [CKDatabase.RecordZoneChange.Deletion] = []
+    var token: CKServerChangeToken
+    var clientToken: Data?
+    var moreComing = false
+}
 
+extension DatabaseCall {
     /// The zones that have changed.
-    func databaseChanges(since token: CKServerChangeToken?) throws -> DatabaseChangesPage {
-        _ = try client.readable(scope)
-        switch scope {
-        case .public: throw CKError(.badDatabase, message: "The public database does not track its changes.")
-        case .private: throw Self.notYet("feeds")
-        case .shared:
-            // Nothing can have been shared with anybody yet.
-            guard token == nil || token == Self.emptyFeed else {
-                throw CKError(.changeTokenExpired, message: "The token is not of this database: fetch from the start.")
-            }
-            return DatabaseChangesPage(token: Self.emptyFeed)
+    ///
+    /// - Parameter limit: 0 lets the store choose.
+    func databaseChanges(since token: CKServerChangeToken?, limit: Int) throws -> DatabaseChangesPage {
+        do {
+            let opened = try client.readable(scope)
+            let page = try opened.store.databaseChanges(
+                in: database, since: try token?.model(), limit: limit, as: client.actor)
+            return DatabaseChangesPage(
+                modifications: page.changed.map { .init(zoneID: CKRecordZone.ID(zoneName: $0.name)) },
+                deletions: page.deleted.map {
+                    .init(zoneID: CKRecordZone.ID(zoneName: $0.zone.name), reason: .init($0.reason))
+                },
+                token: CKServerChangeToken(bytes: page.token.encoded()), moreComing: page.moreComing)
+        } catch {
+            throw CKError(engine: error)
         }
     }
 
-    /// - Throws: Why the changes of a zone cannot be had.
-    func zoneChanges(of zone: CKRecordZone.ID) throws {
-        if zone.zoneName == CKRecordZone.ID.defaultZoneName, scope != .shared {
-            throw CKError(.invalidArguments, message: "AppDefaultZone does not support getChanges call")
+    /// The records of a zone that have changed; one that cannot be made is its own failure (B145).
+    ///
+    /// - Parameter limit: 0 lets the store choose.
+    func zoneChanges(
+        of zone: CKRecordZone.ID, since token: CKServerChangeToken?, _ desiredKeys: [CKRecord.FieldKey]?, limit: Int
+    ) throws -> ZoneChangesPage {
+        do {
+            let opened = try client.readable(scope)
+            let page = try opened.store.zoneChanges(
+                of: zone.model(for: client.userRecordName), in: database, since: try token?.model(),
+                desiredKeys: desiredKeys, limit: limit, as: client.actor)
+            let zone = client.canonical(zone)
+            return ZoneChangesPage(
+                changed: page.changed.map { result(of: $0, in: zone, desiredKeys) },
+                deletions: page.deleted.map {
+                    .init(recordID: CKRecord.ID(recordName: $0.id.name, zoneID: zone), recordType: $0.type)
+                },
+                token: CKServerChangeToken(bytes: page.token.encoded()),
+                clientToken: page.clientToken.map { Data($0) }, moreComing: page.moreComing)
+        } catch {
+            throw CKError(engine: error)
         }
-        _ = try self.zone(zone)
-        throw Self.notYet("feeds")
+    }
+
+    private func result(
+        of record: Record, in zone: CKRecordZone.ID, _ desiredKeys: [CKRecord.FieldKey]?
+    ) -> (id: CKRecord.ID, result: Result<CKRecord, CKError>) {
+        let id = CKRecord.ID(recordName: record.id.name, zoneID: zone)
+        do {
+            return (id, .success(try CKRecord(stored: record, id: id, for: client, isPartial: desiredKeys != nil)))
+        } catch {
+            return (id, .failure(CKError(engine: error)))
+        }
+    }
+}
+
+extension CKServerChangeToken {
+    /// - Throws: `CKError` for bytes that are no token.
+    fileprivate func model() throws -> FeedToken {
+        do { return try FeedToken(decoding: bytes) } catch {
+            throw CKError(.invalidArguments, message: "The change token is none: \(error)", cause: error)
+        }
+    }
+}
+
+extension CKDatabase.DatabaseChange.Deletion.Reason {
+    fileprivate init(_ reason: ZoneDeletedEvent.Reason) {
+        switch reason {
+        case .deleted: self = .deleted
+        case .purged: self = .purged
+        case .encryptedDataReset: self = .encryptedDataReset
+        }
     }
 }

@@ -11,11 +11,18 @@ protocol OperationRun: Sendable {
     /// What a caller is told who did not get an answer in time.
     var timeoutCode: CKError.Code { get }
 
-    /// Asks the store.
-    func perform() async throws -> Outcome
+    /// Asks the store. Who asks several times hands over what came in between.
+    func perform(_ pieces: OperationPieces) async throws -> Outcome
 
     /// Calls the blocks: for each item, then for the whole. `isCancelled` is asked before each.
     func deliver(_ outcome: Result<Outcome, CKError>, isCancelled: () -> Bool)
+}
+
+/// Hands over what an operation has before it ends.
+struct OperationPieces: Sendable {
+    /// Calls blocks on the operation's queue, and returns once they have returned; false if the operation has ended or
+    /// was cancelled meanwhile. They are told how to ask whether it was cancelled.
+    let emit: @Sendable (_ blocks: @escaping @Sendable (_ isCancelled: () -> Bool) -> Void) async -> Bool
 }
 
 extension CKOperation {
@@ -48,11 +55,24 @@ extension CKOperation {
                     // Its time may have run out meanwhile: then it has ended, and nobody else takes away what was kept.
                     guard tell(persisted, on: queue) else { return forget() }
                 }
-                outcome = .success(try await run.perform())
+                outcome = .success(try await run.perform(pieces(of: run, on: queue)))
             } catch {
                 outcome = .failure(CKError(engine: error))
             }
             settle(run, outcome, on: queue)
+        }
+    }
+
+    private func pieces<Run: OperationRun>(of run: Run, on queue: DispatchQueue) -> OperationPieces {
+        OperationPieces { [self] blocks in
+            await withCheckedContinuation { continuation in
+                queue.async { [self] in
+                    if !progress.withLock({ $0.isSettled }) { blocks { isCancelled } }
+                    // Each piece is an answer of the store: the time for the next one begins.
+                    if let timeout = run.settings.timeout { progress.withLock { $0.timer?.restart(timeout) } }
+                    continuation.resume(returning: !isCancelled && !progress.withLock { $0.isSettled })
+                }
+            }
         }
     }
 

@@ -8,7 +8,7 @@ struct PostponedRun: OperationRun, @unchecked Sendable {
     var settings: CallSettings { call.settings }
     var timeoutCode: CKError.Code { .networkFailure }
 
-    func perform() async throws { throw DatabaseCall.notYet(what) }
+    func perform(_: OperationPieces) async throws { throw DatabaseCall.notYet(what) }
 
     func deliver(_ outcome: Result<Void, CKError>, isCancelled: () -> Bool) {
         if case .failure(let error) = outcome { failed(error) }

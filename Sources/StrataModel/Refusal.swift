@@ -20,6 +20,7 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         public static let serverRecordChanged = Self(rawValue: 14)
         public static let serverRejectedRequest = Self(rawValue: 15)
         public static let batchRequestFailed = Self(rawValue: 22)
+        public static let changeTokenExpired = Self(rawValue: 21)
         public static let badDatabase = Self(rawValue: 24)
         public static let zoneNotFound = Self(rawValue: 26)
         public static let limitExceeded = Self(rawValue: 27)
@@ -33,6 +34,7 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
             .unknownItem: "unknown item", .invalidArguments: "invalid arguments",
             .serverRecordChanged: "server record changed", .serverRejectedRequest: "server rejected request",
             .batchRequestFailed: "batch request failed", .badDatabase: "bad database",
+            .changeTokenExpired: "change token expired",
             .zoneNotFound: "zone not found", .limitExceeded: "limit exceeded", .userDeletedZone: "user deleted zone",
             .referenceViolation: "reference violation", .serverResponseLost: "server response lost",
         ]

@@ -51,8 +51,7 @@ public struct QueryCursor: Sendable, Hashable {
             writer.append(bytes: value)
         }
         writer.append(now.bitPattern)
-        writer.append(writer.bytes.withUnsafeBytes { CRC32C.checksum($0) })
-        return writer.bytes
+        return ChecksummedBytes.seal(writer)
     }
 
     private static func append(_ keys: [SortKey], to writer: inout ByteWriter) {
@@ -71,20 +70,8 @@ public struct QueryCursor: Sendable, Hashable {
 
     /// - Throws: ``StrataError`` for bytes that are no cursor.
     public init(decoding bytes: [UInt8]) throws {
-        guard (5...Self.maximumBytes).contains(bytes.count) else {
-            throw StrataError(.malformed, "A query's cursor has an impossible length.", .init(found: "\(bytes.count)"))
-        }
-        self = try bytes.withUnsafeBytes { bytes in
-            let end = bytes.count - 4
-            let sum = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: end, as: UInt32.self))
-            let content = UnsafeRawBufferPointer(rebasing: bytes[..<end])
-            guard CRC32C.checksum(content) == sum else {
-                throw StrataError(.malformed, "A query's cursor is damaged: its checksum is another.")
-            }
-            var reader = ByteReader(content)
-            let cursor = try QueryCursor(from: &reader, content)
-            try reader.expectEnd("a query's cursor")
-            return cursor
+        self = try ChecksummedBytes.open(bytes, "a query's cursor", atMost: Self.maximumBytes) {
+            try QueryCursor(from: &$0, $1)
         }
     }
 

@@ -107,9 +107,10 @@ struct ZoneState {
 }
 
 extension Refusal {
-    fileprivate static let missingZoneRule = "B32"
+    public static let missingZoneRule = "B32"
 
-    fileprivate static func missingZone(_ name: String, rule: String = missingZoneRule) -> Refusal {
+    /// What whoever names a zone is told that is not there.
+    public static func missingZone(_ name: String, rule: String = missingZoneRule) -> Refusal {
         Refusal(.zoneNotFound, "Zone '\(name)' does not exist.", rule: rule)
     }
 

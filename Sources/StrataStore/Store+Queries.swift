@@ -81,7 +81,7 @@ extension Store {
 
     private var queryRules: QueryRules { options.queryRules }
 
-    private func pageLimit(_ limit: Int) throws -> Int {
+    func pageLimit(_ limit: Int) throws -> Int {
         guard limit >= 0 else {
             throw Refusal(
                 .invalidArguments, "A page has \(limit) results at most; 0 lets the store choose.", rule: "B143")

@@ -144,3 +144,13 @@ enum ViewKeys {
         return key.bytes
     }
 }
+
+extension RecordKey {
+    /// The key that a record has in ``ViewTree/records``.
+    public static func viewKey(zone: UInt64, name: [UInt8]) -> [UInt8] {
+        var key = KeyWriter()
+        key.append(number: zone)
+        name.withUnsafeBytes { key.append(lastName: $0) }
+        return key.bytes
+    }
+}

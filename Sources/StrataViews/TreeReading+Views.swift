@@ -60,6 +60,37 @@ extension TreeReading {
         return rows
     }
 
+    /// Calls `body` with each zone of a database at its last change, in the order of changes, from the first behind a
+    /// zone at an offset, until it returns false.
+    public func forEachZoneChange(
+        of database: UInt64, after offset: UInt64, zone: UInt64,
+        _ body: (_ offset: UInt64, _ zone: UInt64) throws -> Bool
+    ) throws {
+        try ViewKeys.withBounds(ofNumber: database) { _, upper in
+            // No key is longer than another by one byte that is 0.
+            try (ViewKeys.zoneChange(database, offset, zone) + [0]).withUnsafeBytes { lower in
+                try scan(ViewTree.zoneChanges, from: lower, to: upper) { key, _ in
+                    var reader = KeyReader(key)
+                    _ = try reader.readNumber()
+                    return try body(try reader.readNumber(), try reader.readNumber())
+                }
+            }
+        }
+    }
+
+    /// Change tokens of a database before this offset are no longer good; 0 if none were let expire.
+    public func tokenExpiry(of database: UInt64) throws -> UInt64 {
+        // Ordinal 0 stands for all databases.
+        try [0, database].map { database in
+            try ViewKeys.numbers(database).withUnsafeBytes { key in
+                try get(ViewTree.expiredTokens, key) { row in
+                    var reader = ByteReader(row, at: RowLayout.body)
+                    return try TokensExpiredEvent(from: &reader).offset
+                }
+            } ?? 0
+        }.max() ?? 0
+    }
+
     /// The encoded state of a record; valid only inside `body`.
     public func withRecord<Result>(
         _ record: RecordKey, _ body: (UnsafeRawBufferPointer) throws -> Result
@@ -78,12 +109,32 @@ extension TreeReading {
         of zone: UInt64, from name: String = "",
         _ body: (_ name: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer) throws -> Bool
     ) throws {
+        let lower = ViewKeys.record(RecordKey(zone: zone, name: name))
+        try forEachRecord(of: zone, fromKey: lower) { try body(try Self.name(of: $1, in: $0), $1) }
+    }
+
+    /// Calls `body` with each record of a zone, in the order of its keys, until it returns false, and with what its key
+    /// has of its name: see ``RecordStateView/name(keyName:)``.
+    ///
+    /// - Parameter keyName: where to begin: behind the record whose key has this.
+    public func forEachRecord(
+        of zone: UInt64, behind keyName: [UInt8],
+        _ body: (_ keyName: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        let lower = ViewKeys.numbers(zone) + (keyName.isEmpty ? [] : keyName + [0])
+        try forEachRecord(of: zone, fromKey: lower, body)
+    }
+
+    private func forEachRecord(
+        of zone: UInt64, fromKey lower: [UInt8],
+        _ body: (_ keyName: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
         try ViewKeys.withBounds(ofNumber: zone) { _, upper in
-            try ViewKeys.record(RecordKey(zone: zone, name: name)).withUnsafeBytes { lower in
+            try lower.withUnsafeBytes { lower in
                 try scan(ViewTree.records, from: lower, to: upper) { key, state in
                     var reader = KeyReader(key)
                     _ = try reader.readNumber()
-                    return try body(try Self.name(of: state, in: reader.readLastText()), state)
+                    return try body(try reader.readLastText(), state)
                 }
             }
         }

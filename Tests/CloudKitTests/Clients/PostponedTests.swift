@@ -31,19 +31,12 @@ struct PostponedTests {
                 == .invalidArguments)
     }
 
-    @Test("Feeds and subscriptions are refused with an error that says that they come later")
+    @Test("Subscriptions are refused with an error that says that they come later")
     func refused() async throws {
         let notes = try await NotesStore()
         let database = notes.database
-        #expect(await code { try await database.databaseChanges(since: nil) } == .serverRejectedRequest)
-        #expect(
-            await code { try await database.recordZoneChanges(inZoneWith: notes.zone, since: nil) }
-                == .serverRejectedRequest)
         #expect(await code { try await database.allSubscriptions() } == .serverRejectedRequest)
         let journal = Journal()
-        let zoneChanges = CKFetchRecordZoneChangesOperation(recordZoneIDs: [notes.zone])
-        zoneChanges.fetchRecordZoneChangesResultBlock = { journal.add("changes", $0) }
-        await zoneChanges.finish { database.add($0) }
         let subscriptions = CKFetchSubscriptionsOperation.fetchAllSubscriptionsOperation()
         subscriptions.fetchSubscriptionsResultBlock = { journal.add("subscriptions", $0) }
         await subscriptions.finish { database.add($0) }
@@ -52,7 +45,7 @@ struct PostponedTests {
         await modification.finish { database.add($0) }
         #expect(
             journal.entries == [
-                "changes serverRejectedRequest", "subscriptions serverRejectedRequest",
+                "subscriptions serverRejectedRequest",
                 "modification serverRejectedRequest",
             ])
     }

@@ -29,6 +29,9 @@ struct Client {
         home = Home(try Store.inMemory(options: options, platform: platform))
     }
 
+    /// A client of a store that is open already, and is closed with the last copy.
+    init(of store: Store) { home = Home(store) }
+
     var store: Store { home.store }
     var actor: Actor { Actor(user: user, device: device) }
     var database: DatabaseID { DatabaseID(scope) }

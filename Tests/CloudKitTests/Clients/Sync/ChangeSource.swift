@@ -1,59 +1,85 @@
 import CloudKit
 import StrataSystem
+import TestSupport
 
-@testable import CloudKit
-
-/// Where a client learns what others have done.
-protocol ChangeSource: Sendable {
-    /// What has become of a zone's records since a token; nil for all that are there.
-    ///
-    /// - Throws: `changeTokenExpired` for a token that is of no use any more.
-    func changes(in zone: CKRecordZone.ID, since token: CKServerChangeToken?) async throws -> ZoneChanges
-}
-
-struct ZoneChanges {
-    var changed: [CKRecord] = []
-    var deleted: [CKRecord.ID] = []
-    var token: CKServerChangeToken
-}
-
-/// Finds changes by fetching every record that there may be; its tokens hold the change tags that it saw.
+/// Where a client learns what others have done: the feed of a zone, through all doors that it has.
 ///
-/// Feeds can take its place.
-final class PollingSource: ChangeSource {
-    private struct Seen: Codable {
-        var generation: Int
-        var tags: [String: String]
-    }
-
+/// - Throws: `changeTokenExpired` for a token that is of no use any more.
+final class ChangeSource: Sendable {
     private let database: CKDatabase
-    private let names: [String]
-    /// Tokens of earlier generations have expired.
-    private let generation: Lock<Int>
+    private let random: Lock<SeededGenerator>
 
-    init(_ database: CKDatabase, names: [String], generation: Lock<Int>) {
+    init(_ database: CKDatabase, seed: UInt64) {
         self.database = database
-        self.names = names
-        self.generation = generation
+        random = Lock(SeededGenerator(seed: seed))
     }
 
+    /// What has become of a zone's records since a token; from nil, what is there.
     func changes(in zone: CKRecordZone.ID, since token: CKServerChangeToken?) async throws -> ZoneChanges {
-        let now = generation.withLock { $0 }
-        let seen = try token.map { try JSONDecoder().decode(Seen.self, from: Data($0.bytes)) }
-        if let seen, seen.generation != now { throw CKError(.changeTokenExpired) }
-        var (changed, deleted, tags): ([CKRecord], [CKRecord.ID], [String: String]) = ([], [], [:])
-        let ids = names.map { CKRecord.ID(recordName: $0, zoneID: zone) }
-        for (id, result) in try await database.records(for: ids) {
-            do {
-                let record = try result.get()
-                tags[id.recordName] = record.recordChangeTag
-                if seen?.tags[id.recordName] != record.recordChangeTag { changed.append(record) }
-            } catch CKError.unknownItem {
-                // It may have come and gone since the token; a feed would tell that too.
-                if seen != nil { deleted.append(id) }
-            }
+        let (door, limit) = random.withLock { ($0.next(below: 3), [0, 1, 2, 5][$0.next(below: 4)]) }
+        return switch door {
+        case 0: try await pages(zone, token, limit)
+        case 1: try await operation(zone, token, limit, fetchesAll: true)
+        default: try await operation(zone, token, limit, fetchesAll: false)
         }
-        let next = try JSONEncoder().encode(Seen(generation: now, tags: tags))
-        return ZoneChanges(changed: changed, deleted: deleted, token: CKServerChangeToken(bytes: [UInt8](next)))
+    }
+
+    private func pages(
+        _ zone: CKRecordZone.ID, _ token: CKServerChangeToken?, _ limit: Int
+    ) async throws -> ZoneChanges {
+        var token = token
+        var changes = ZoneChanges()
+        while true {
+            let page = try await database.recordZoneChanges(inZoneWith: zone, since: token, resultsLimit: limit)
+            for (_, result) in page.modificationResultsByID { changes.events.append(.changed(try result.get().record)) }
+            changes.events += page.deletions.map { .deleted($0.recordID) }
+            changes.token = page.changeToken
+            token = page.changeToken
+            if !page.moreComing { return changes }
+        }
+    }
+
+    private func operation(
+        _ zone: CKRecordZone.ID, _ token: CKServerChangeToken?, _ limit: Int, fetchesAll: Bool
+    ) async throws -> ZoneChanges {
+        var token = token
+        let changes = Lock(ZoneChanges())
+        while true {
+            let since = CKFetchRecordZoneChangesOperation.ZoneConfiguration(
+                previousServerChangeToken: token, resultsLimit: limit)
+            let operation = CKFetchRecordZoneChangesOperation(
+                recordZoneIDs: [zone], configurationsByRecordZoneID: [zone: since])
+            operation.fetchAllChanges = fetchesAll
+            let outcome = Lock<Result<Bool, Error>?>(nil)
+            operation.recordWasChangedBlock = { _, result in
+                if let record = try? result.get() { changes.withLock { $0.events.append(.changed(record)) } }
+            }
+            operation.recordWithIDWasDeletedBlock = { id, _ in changes.withLock { $0.events.append(.deleted(id)) } }
+            operation.recordZoneFetchResultBlock = { _, result in
+                if let token = try? result.get().serverChangeToken { changes.withLock { $0.token = token } }
+                outcome.withLock { $0 = result.map(\.moreComing) }
+            }
+            await operation.finish { database.add($0) }
+            let moreComing = try outcome.withLock { $0 }?.get() ?? false
+            token = changes.withLock { $0.token }
+            if !moreComing { return changes.withLock { $0 } }
+        }
+    }
+}
+
+/// What a feed told, in its order.
+struct ZoneChanges {
+    enum Event {
+        case changed(CKRecord)
+        case deleted(CKRecord.ID)
+    }
+
+    var events: [Event] = []
+    var token: CKServerChangeToken?
+
+    var changed: [CKRecord] {
+        events.compactMap { event in
+            if case .changed(let record) = event { record } else { nil }
+        }
     }
 }

@@ -13,14 +13,14 @@ actor SyncClient {
 
     private let file: URL
     private let database: CKDatabase
-    private let source: any ChangeSource
+    private let source: ChangeSource
     /// The canary: a client that thinks that a conflict was a success.
     private let ignoresConflicts: Bool
     private var cache: Cache
 
     /// Whatever an earlier client left in the file is gone on with.
     init(
-        file: URL, database: CKDatabase, source: any ChangeSource, ignoresConflicts: Bool = false
+        file: URL, database: CKDatabase, source: ChangeSource, ignoresConflicts: Bool = false
     ) throws {
         self.file = file
         self.database = database
@@ -140,10 +140,15 @@ actor SyncClient {
             }
             let changes = try await source.changes(in: Self.zone, since: token ?? nil)
             if cache.token == nil { forgetUnlisted(changes.changed) }
-            for record in changes.changed { take(record) }
-            for id in changes.deleted { remove(id.recordName) }
-            cache.token = try NSKeyedArchiver.archivedData(
-                withRootObject: changes.token, requiringSecureCoding: true)
+            for event in changes.events {
+                switch event {
+                case .changed(let record): take(record)
+                case .deleted(let id): remove(id.recordName)
+                }
+            }
+            cache.token = try changes.token.map {
+                try NSKeyedArchiver.archivedData(withRootObject: $0, requiringSecureCoding: true)
+            }
             try persist()
         } catch CKError.changeTokenExpired {
             cache.token = nil

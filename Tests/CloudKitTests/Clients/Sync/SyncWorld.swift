@@ -24,7 +24,6 @@ struct SyncWorld {
     private let directory: TestDirectory
     private let events: Events
     private let ignoresConflicts: Bool
-    private let generation = Lock(0)
     private var store: CloudStore
     private(set) var clients: [SyncClient] = []
     private var random: SeededGenerator
@@ -61,7 +60,7 @@ struct SyncWorld {
         let database = database(device)
         return try SyncClient(
             file: URL(fileURLWithPath: directory.path(Self.devices[device] + ".json")), database: database,
-            source: PollingSource(database, names: Self.names, generation: generation),
+            source: ChangeSource(database, seed: UInt64(device)),
             ignoresConflicts: ignoresConflicts)
     }
 
@@ -87,8 +86,7 @@ struct SyncWorld {
         case 76..<93: try await client.pull()
         case 93..<96: if events.contains(.restarts) { clients[device] = try self.client(device) }
         case 96: if events.contains(.restarts) { try reopen() }
-        case 97: generation.withLock { $0 += 1 }
-        case 98: if events.contains(.lostZones) { try await loseZone(device) }
+        case 97..<99: if events.contains(.lostZones) { try await loseZone(device) }
         default: try await client.pull()
         }
     }

@@ -1,0 +1,146 @@
+import Foundation
+import StrataSystem
+
+/// Fetches the changes of zones, one after another, each page by page.
+// @unchecked: the blocks are called on the operation's own queue alone.
+struct ZoneChangesRun: OperationRun, @unchecked Sendable {
+    /// A zone, with what was configured for it when the operation started.
+    struct Zone: Sendable {
+        let id: CKRecordZone.ID
+        let since: CKServerChangeToken?
+        let limit: Int
+        let desiredKeys: [CKRecord.FieldKey]?
+
+        init(_ id: CKRecordZone.ID, _ configuration: CKFetchRecordZoneChangesConfiguration?) {
+            self.id = id
+            since = configuration?.previousServerChangeToken
+            limit = configuration?.resultsLimit ?? 0
+            desiredKeys = configuration?.desiredKeys
+        }
+    }
+
+    let call: DatabaseCall
+    let zones: [Zone]
+    let fetchesAll: Bool
+    let changed: ((CKRecord.ID, Result<CKRecord, Error>) -> Void)?
+    let deleted: ((CKRecord.ID, CKRecord.RecordType) -> Void)?
+    let tokensUpdated: ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
+    let zoneResult:
+        (
+            (
+                CKRecordZone.ID,
+                Result<(serverChangeToken: CKServerChangeToken, clientChangeTokenData: Data?, moreComing: Bool), Error>
+            ) -> Void
+        )?
+    let result: ((Result<Void, Error>) -> Void)?
+    let oldBlocks: CKFetchRecordZoneChangesOperation.OldBlocks
+    /// How many zones have been told their result.
+    private let toldCount = Lock(0)
+
+    init(
+        call: DatabaseCall, zones: [Zone], fetchesAll: Bool,
+        changed: ((CKRecord.ID, Result<CKRecord, Error>) -> Void)?,
+        deleted: ((CKRecord.ID, CKRecord.RecordType) -> Void)?,
+        tokensUpdated: ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?,
+        zoneResult: (
+            (
+                CKRecordZone.ID,
+                Result<(serverChangeToken: CKServerChangeToken, clientChangeTokenData: Data?, moreComing: Bool), Error>
+            ) -> Void
+        )?,
+        result: ((Result<Void, Error>) -> Void)?, oldBlocks: CKFetchRecordZoneChangesOperation.OldBlocks
+    ) {
+        self.call = call
+        self.zones = zones
+        self.fetchesAll = fetchesAll
+        self.changed = changed
+        self.deleted = deleted
+        self.tokensUpdated = tokensUpdated
+        self.zoneResult = zoneResult
+        self.result = result
+        self.oldBlocks = oldBlocks
+    }
+
+    var settings: CallSettings { call.settings }
+    var timeoutCode: CKError.Code { .networkFailure }
+
+    /// The errors of zones; everything else has been handed over.
+    func perform(_ pieces: OperationPieces) async throws -> [CKRecordZone.ID: CKError] {
+        // What is wrong with the whole is no zone's error.
+        _ = try call.client.readable(call.scope)
+        var errors: [CKRecordZone.ID: CKError] = [:]
+        for zone in zones {
+            do { try await fetch(zone, pieces) } catch let error as CKError where error.code != .operationCancelled {
+                errors[zone.id] = error
+                guard await pieces.emit({ if !$0() { finish(zone, .failure(error)) } }) else { throw CKError.cancelled }
+            }
+        }
+        return errors
+    }
+
+    private func fetch(_ zone: Zone, _ pieces: OperationPieces) async throws {
+        var token = zone.since
+        while true {
+            let page = try call.zoneChanges(of: zone.id, since: token, zone.desiredKeys, limit: zone.limit)
+            let isLast = !fetchesAll || !page.moreComing
+            token = page.token
+            let goesOn = await pieces.emit { isCancelled in
+                tell(page, isCancelled)
+                // The token says that everything before it has been told.
+                if isCancelled() { return }
+                if isLast {
+                    finish(zone, .success(page))
+                } else {
+                    tokensUpdated?(zone.id, page.token, page.clientToken)
+                }
+            }
+            guard goesOn else { throw CKError.cancelled }
+            if isLast { return }
+        }
+    }
+
+    private func tell(_ page: ZoneChangesPage, _ isCancelled: () -> Bool) {
+        for (id, found) in page.changed where !isCancelled() {
+            if let changed {
+                changed(id, found.mapError { $0 })
+            } else if case .success(let record) = found {
+                oldBlocks.record?(record)
+            }
+        }
+        for deletion in page.deletions where !isCancelled() { deleted?(deletion.recordID, deletion.recordType) }
+    }
+
+    private func finish(_ zone: Zone, _ outcome: Result<ZoneChangesPage, CKError>) {
+        toldCount.withLock { $0 += 1 }
+        guard let zoneResult else {
+            switch outcome {
+            case .success(let page): oldBlocks.zone?(zone.id, page.token, page.clientToken, page.moreComing, nil)
+            case .failure(let error): oldBlocks.zone?(zone.id, nil, nil, false, error)
+            }
+            return
+        }
+        zoneResult(zone.id, outcome.map { ($0.token, $0.clientToken, $0.moreComing) }.mapError { $0 })
+    }
+
+    func deliver(_ outcome: Result<[CKRecordZone.ID: CKError], CKError>, isCancelled: () -> Bool) {
+        switch outcome {
+        case .success(let errors):
+            if isCancelled() { return end(.cancelled, .cancelled) }
+            end(
+                nil,
+                errors.isEmpty
+                    ? nil : CKError(partialErrors: errors, message: "The changes of some zones could not be fetched."))
+        case .failure(let error):
+            if error.code == .operationCancelled {
+                for zone in zones.dropFirst(toldCount.withLock { $0 }) { finish(zone, .failure(error)) }
+            }
+            end(error, error)
+        }
+    }
+
+    /// - Parameter oldError: what the block of the first generation is told (B85, B160).
+    private func end(_ error: CKError?, _ oldError: CKError?) {
+        if let result { return result(error.map { .failure($0) } ?? .success(())) }
+        oldBlocks.completion?(oldError)
+    }
+}

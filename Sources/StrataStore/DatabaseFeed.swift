@@ -1,0 +1,157 @@
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// A page of a database's feed: zones, each at its last change.
+public struct DatabaseFeedPage: Sendable {
+    /// A zone that is gone.
+    public struct Deletion: Sendable, Hashable {
+        public var zone: ZoneID
+        public var reason: ZoneDeletedEvent.Reason
+    }
+
+    /// Zones that are new, were changed, or have changes of their records.
+    public var changed: [ZoneID] = []
+    public var deleted: [Deletion] = []
+    /// Where the next page begins.
+    public var token: FeedToken
+    public var moreComing = false
+}
+
+extension Store {
+    /// The zones of a database that have changed since a token, or from nil those that are there (docs/feeds.md).
+    ///
+    /// ```swift
+    /// let page = try store.databaseChanges(in: DatabaseID(.private), since: token, as: anna)
+    /// for zone in page.changed { outdated.insert(zone) }
+    /// token = page.token
+    /// ```
+    ///
+    /// - Parameter limit: 0 lets the store choose.
+    /// - Throws: ``Refusal`` for what has no feed, and for a token that does not fit (B150, B151, B161).
+    public func databaseChanges(
+        in database: DatabaseID, since token: FeedToken? = nil, limit: Int = 0, as actor: Actor
+    ) throws -> DatabaseFeedPage {
+        guard database.scope != .public else {
+            throw Refusal(.badDatabase, "The public database does not track its changes.", rule: "B150")
+        }
+        let limit = try pageLimit(limit)
+        let snapshot = snapshot()
+        return try snapshot.reading { trees in
+            let place = try snapshot.names.place(database, actor, in: trees)
+            let feed = DatabaseFeed(engine: engine, names: snapshot.names, place: place, trees: trees, limit: limit)
+            return try feed.page(since: token)
+        }
+    }
+}
+
+/// Reads pages of a database's feed.
+struct DatabaseFeed {
+    /// Rows that a page looks at, at most.
+    static let maximumRowsRead = 4_096
+
+    let engine: StoreEngine
+    let names: NameDirectory
+    let place: Place
+    let trees: Snapshot
+    let limit: Int
+
+    /// Where rows are read from, and what of them is told.
+    private struct Start {
+        var position: Position
+        var offset: UInt64
+        var zone: UInt64
+        /// Whether only zones that are there are told, up to the position.
+        var isScan: Bool
+    }
+
+    private var end: UInt64 { trees.foldedOffset(ViewTree.records) }
+
+    func page(since token: FeedToken?) throws -> DatabaseFeedPage {
+        let start = try start(token)
+        var page = DatabaseFeedPage(token: self.token(start.position))
+        let defaultZone = try defaultZone()
+        /// The last row that was seen.
+        var seen: (offset: UInt64, zone: UInt64)?
+        var rowsRead = 0
+        try trees.forEachZoneChange(of: place.ordinal, after: start.offset, zone: start.zone) { offset, zone in
+            rowsRead += 1
+            guard rowsRead <= Self.maximumRowsRead else {
+                page.moreComing = true
+                return false
+            }
+            if zone != defaultZone {
+                let isTold = try tell(zone, at: offset, start, &page)
+                guard isTold else { return false }
+            }
+            seen = (offset, zone)
+            return true
+        }
+        page.token = try next(after: seen, start, moreComing: page.moreComing)
+        return page
+    }
+
+    private func start(_ token: FeedToken?) throws -> Start {
+        guard let token else {
+            let position = Position(offset: end, chain: try engine.log.chain(at: end))
+            return Start(position: position, offset: 0, zone: 0, isScan: true)
+        }
+        try token.check(
+            place, .database, engine, expiredBefore: try trees.tokenExpiry(of: place.ordinal), end: end)
+        let position = token.position
+        switch token.progress {
+        case .whole, .scanningRecords:
+            return Start(position: position, offset: position.offset, zone: .max, isScan: false)
+        case .within(let zone): return Start(position: position, offset: position.offset, zone: zone, isScan: false)
+        case .scanningZones(let offset, let zone):
+            return Start(position: position, offset: offset, zone: zone, isScan: true)
+        }
+    }
+
+    /// The default zone has no feed (B156).
+    private func defaultZone() throws -> UInt64? {
+        guard place.ordinal != 0 else { return nil }
+        return try place.zone(ZoneID("_defaultZone"), trees, names).ordinal
+    }
+
+    /// False once the page is full.
+    private func tell(_ zone: UInt64, at offset: UInt64, _ start: Start, _ page: inout DatabaseFeedPage) throws -> Bool
+    {
+        guard let status = try trees.zoneStatus(place.ordinal, zone) else {
+            throw StrataError(.malformed, "A zone has changed that is not there.", .init(found: "zone \(zone)"))
+        }
+        // Nobody has been told of it yet.
+        if status != .alive, start.isScan, offset <= start.position.offset { return true }
+        guard page.changed.count + page.deleted.count < limit else {
+            page.moreComing = true
+            return false
+        }
+        let id = ZoneID(try names.text(4, zone, in: trees))
+        switch status {
+        case .alive: page.changed.append(id)
+        case .deleted: page.deleted.append(.init(zone: id, reason: .deleted))
+        case .purged: page.deleted.append(.init(zone: id, reason: .purged))
+        case .encryptedDataReset: page.deleted.append(.init(zone: id, reason: .encryptedDataReset))
+        }
+        return true
+    }
+
+    private func next(
+        after seen: (offset: UInt64, zone: UInt64)?, _ start: Start, moreComing: Bool
+    ) throws -> FeedToken {
+        guard moreComing, let seen else {
+            return token(Position(offset: end, chain: try engine.log.chain(at: end)))
+        }
+        // As long as it tells nobody of what was gone before, the scan goes on.
+        if start.isScan, seen.offset <= start.position.offset {
+            return token(start.position, .scanningZones(offset: seen.offset, zone: seen.zone))
+        }
+        return token(
+            Position(offset: seen.offset, chain: try engine.log.chain(at: seen.offset)), .within(seen.zone))
+    }
+
+    private func token(_ position: Position, _ progress: FeedToken.Progress = .whole) -> FeedToken {
+        FeedToken(
+            store: engine.storeID, database: place.database, feed: .database, position: position, progress: progress)
+    }
+}

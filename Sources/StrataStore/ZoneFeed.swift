@@ -1,0 +1,243 @@
+import StrataLog
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// A page of a zone's feed: records, each at its last change.
+public struct ZoneFeedPage: Sendable {
+    /// A record that is gone.
+    public struct Deletion: Sendable, Hashable {
+        public var id: RecordID
+        public var type: String
+    }
+
+    /// Records that are new or were changed, as they are now.
+    public var changed: [Record] = []
+    public var deleted: [Deletion] = []
+    /// Where the next page begins.
+    public var token: FeedToken
+    public var moreComing = false
+    /// What the asking device sent last with a change of the zone (B65, B167).
+    public var clientToken: [UInt8]?
+}
+
+extension Store {
+    /// The records of a zone that have changed since a token, or from nil those that are there (docs/feeds.md).
+    ///
+    /// ```swift
+    /// let page = try store.zoneChanges(of: ZoneID("Notes"), in: DatabaseID(.private), since: token, as: anna)
+    /// for note in page.changed { cache[note.id] = note }
+    /// for deletion in page.deleted { cache[deletion.id] = nil }
+    /// token = page.token
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - desiredKeys: nil for all.
+    ///   - limit: 0 lets the store choose.
+    /// - Throws: ``Refusal`` for a zone that is not there or has no feed, and for a token that does not fit (B156, B160,
+    ///   B161).
+    public func zoneChanges(
+        of zone: ZoneID, in database: DatabaseID, since token: FeedToken? = nil, desiredKeys: [String]? = nil,
+        limit: Int = 0, as actor: Actor
+    ) throws -> ZoneFeedPage {
+        if zone.name == "_defaultZone", database.scope != .shared {
+            throw Refusal(.invalidArguments, "AppDefaultZone does not support getChanges call", rule: "B156")
+        }
+        let limit = try pageLimit(limit)
+        let snapshot = snapshot()
+        return try snapshot.reading { trees in
+            let place = try snapshot.names.place(database, actor, in: trees)
+            let (ordinal, refusal) = try place.zone(zone, trees, snapshot.names)
+            guard let ordinal, let row = try trees.zoneRow(place.ordinal, ordinal), refusal == nil else {
+                throw refusal ?? .missingZone(zone.name)
+            }
+            let feed = ZoneFeed(
+                engine: engine, snapshot: snapshot, place: place, trees: trees, zone: ordinal,
+                id: ZoneID(zone.name), row: row, desiredKeys: try snapshot.keys(desiredKeys, trees), limit: limit)
+            return try feed.page(since: token, as: actor)
+        }
+    }
+}
+
+/// Reads pages of a zone's feed.
+struct ZoneFeed {
+    /// Records of a scan, or entries of change lists, that a page looks at, at most.
+    static let maximumEntriesRead = 4_096
+    /// Records have so many bytes together when a page ends.
+    static let maximumPageBytes = 8 << 20
+
+    let engine: StoreEngine
+    let snapshot: StoreSnapshot
+    let place: Place
+    let trees: Snapshot
+    let zone: UInt64
+    let id: ZoneID
+    let row: ZoneRow
+    let desiredKeys: Set<UInt32>?
+    let limit: Int
+
+    /// The last commit that the page has.
+    private var end: UInt64 { trees.foldedOffset(ViewTree.records) }
+
+    func page(since token: FeedToken?, as actor: Actor) throws -> ZoneFeedPage {
+        let feed = FeedToken.Feed.zone(zone, life: row.incarnation)
+        var page: ZoneFeedPage
+        switch token {
+        case nil: page = try scan(from: try position(end), behind: [])
+        case let token?:
+            try token.check(
+                place, feed, engine, expiredBefore: try trees.tokenExpiry(of: place.ordinal), end: end)
+            if case .scanningRecords(let name) = token.progress {
+                page = try scan(from: token.position, behind: name)
+            } else {
+                page = try replay(token)
+            }
+        }
+        page.clientToken = try clientToken(of: actor)
+        return page
+    }
+
+    private func clientToken(of actor: Actor) throws -> [UInt8]? {
+        guard let user = try snapshot.names.ordinal(of: .user(actor.user), in: trees),
+            let device = try snapshot.names.ordinal(of: .device(user: user, actor.device), in: trees)
+        else { return nil }
+        return try trees.clientToken(zone, device)?.token
+    }
+
+    // MARK: What is there
+
+    private func scan(from start: Position, behind name: [UInt8]) throws -> ZoneFeedPage {
+        var page = ZoneFeedPage(token: token(start))
+        var seen = name
+        var recordsRead = 0
+        var byteCount = 0
+        try trees.forEachRecord(of: zone, behind: name) { keyName, state in
+            guard page.changed.count < limit, recordsRead < Self.maximumEntriesRead,
+                byteCount < Self.maximumPageBytes
+            else {
+                page.moreComing = true
+                return false
+            }
+            recordsRead += 1
+            seen.replaceSubrange(seen.indices, with: keyName)
+            let view = try RecordStateView(state, in: 0..<state.count)
+            // It comes next, with what has changed since the start.
+            guard view.version.offset <= start.offset else { return true }
+            byteCount += state.count
+            page.changed.append(try record(try view.name(keyName: keyName), state))
+            return true
+        }
+        if page.moreComing {
+            page.token = token(start, .scanningRecords(name: seen))
+        } else {
+            page.moreComing = row.lastChanged > start.offset
+        }
+        return page
+    }
+
+    private func record(_ name: String, _ state: UnsafeRawBufferPointer) throws -> Record {
+        try Record(
+            RecordID(name, zone: id), place.database, [UInt8](state), trees, snapshot.context,
+            desiredKeys: desiredKeys)
+    }
+
+    // MARK: What has changed
+
+    /// What a page has read of the change lists.
+    private struct Reading {
+        var page: ZoneFeedPage
+        var deleted: Set<[UInt8]> = []
+        var byteCount = 0
+        /// The last entry that is wholly in the page.
+        var last: (offset: UInt64, event: UInt32)?
+    }
+
+    private func replay(_ token: FeedToken) throws -> ZoneFeedPage {
+        var reading = Reading(page: ZoneFeedPage(token: token))
+        var (after, seen) = (token.position.offset, UInt64.max)
+        if case .within(let event) = token.progress, after > 0 { (after, seen) = (after - 1, event) }
+        // One row tells that nothing has happened.
+        var isDone = row.lastChanged <= after
+        var entriesRead = 0
+        while !isDone {
+            let list = try touches(after: after)
+            let entries = list.touches.filter { entry in
+                entry.offset <= end && (entry.offset > token.position.offset || UInt64(entry.eventIndex) > seen)
+            }
+            guard try take(entries, &reading) else { return try cutShort(reading) }
+            entriesRead += entries.count
+            after = list.readThrough
+            isDone = !list.moreComing || after >= row.lastChanged
+            if !isDone, entriesRead >= Self.maximumEntriesRead { return try cutShort(reading) }
+        }
+        reading.page.token = self.token(try position(end))
+        return reading.page
+    }
+
+    private func touches(after offset: UInt64) throws -> TouchPage {
+        do {
+            return try engine.log.touches(
+                zone: zone, after: offset, limit: min(Self.maximumEntriesRead, 2 * limit + Snapshot.keysTogether))
+        } catch let error as StrataError where error.code == .outOfRange {
+            throw FeedToken.expired("the history since then has been let go")
+        }
+    }
+
+    /// False once the page is full.
+    private func take(_ entries: [ZoneTouch], _ reading: inout Reading) throws -> Bool {
+        for start in stride(from: 0, to: entries.count, by: Snapshot.keysTogether) {
+            let together = entries[start..<min(entries.count, start + Snapshot.keysTogether)]
+            let keys = together.map { RecordKey.viewKey(zone: zone, name: $0.key) }
+            var goesOn = true
+            try trees.getEach(ViewTree.records, keys) { index, state in
+                goesOn = try take(together[start + index], state, &reading)
+                return goesOn
+            }
+            if !goesOn { return false }
+        }
+        return true
+    }
+
+    private func take(_ entry: ZoneTouch, _ state: UnsafeRawBufferPointer?, _ reading: inout Reading) throws -> Bool {
+        let isFull =
+            reading.page.changed.count + reading.page.deleted.count >= limit
+            || reading.byteCount >= Self.maximumPageBytes
+        switch (entry.kind, state) {
+        case (.recordSaved, let state?):
+            let view = try RecordStateView(state, in: 0..<state.count)
+            guard view.version.offset == entry.offset, view.version.eventIndex == entry.eventIndex else { break }
+            if isFull { return false }
+            reading.byteCount += state.count
+            reading.page.changed.append(try record(String(decoding: entry.key, as: UTF8.self), state))
+        case (.recordDeleted, nil):
+            guard !reading.deleted.contains(entry.key) else { break }
+            if isFull { return false }
+            reading.deleted.insert(entry.key)
+            let id = RecordID(String(decoding: entry.key, as: UTF8.self), zone: id)
+            let type = try snapshot.names.text(5, entry.type, in: trees)
+            reading.page.deleted.append(.init(id: id, type: type))
+        default: break
+        }
+        reading.last = (entry.offset, entry.eventIndex)
+        return true
+    }
+
+    private func cutShort(_ reading: Reading) throws -> ZoneFeedPage {
+        var page = reading.page
+        page.moreComing = true
+        if let last = reading.last {
+            page.token = token(try position(last.offset), .within(UInt64(last.event)))
+        }
+        return page
+    }
+
+    private func position(_ offset: UInt64) throws -> Position {
+        Position(offset: offset, chain: try engine.log.chain(at: offset))
+    }
+
+    private func token(_ position: Position, _ progress: FeedToken.Progress = .whole) -> FeedToken {
+        FeedToken(
+            store: engine.storeID, database: place.database, feed: .zone(zone, life: row.incarnation),
+            position: position, progress: progress)
+    }
+}

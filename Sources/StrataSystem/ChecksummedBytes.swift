@@ -1,0 +1,40 @@
+import StrataModel
+
+/// Bytes that leave the store and come back, such as tokens: a CRC-32C at their end tells whether they are whole.
+public enum ChecksummedBytes {
+    private static let checksumBytes = 4
+
+    public static func seal(_ writer: ByteWriter) -> [UInt8] {
+        var writer = writer
+        writer.append(writer.bytes.withUnsafeBytes { CRC32C.checksum($0) })
+        return writer.bytes
+    }
+
+    /// Reads what was sealed; `body` has to read all of it.
+    ///
+    /// - Throws: ``StrataError`` for bytes that are too short or too long, or have another checksum.
+    public static func open<Result>(
+        _ bytes: [UInt8], _ what: StaticString, atMost maximumBytes: Int,
+        _ body: (inout ByteReader, UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
+        guard (checksumBytes + 1...maximumBytes).contains(bytes.count) else {
+            throw StrataError(
+                .malformed, "Bytes that came back have an impossible length.",
+                .init(expected: "\(what)", found: "\(bytes.count) bytes"))
+        }
+        return try bytes.withUnsafeBytes { bytes in
+            let end = bytes.count - checksumBytes
+            let sum = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: end, as: UInt32.self))
+            let content = UnsafeRawBufferPointer(rebasing: bytes[..<end])
+            guard CRC32C.checksum(content) == sum else {
+                throw StrataError(
+                    .malformed, "Bytes that came back are damaged: their checksum is another.",
+                    .init(expected: "\(what)"))
+            }
+            var reader = ByteReader(content)
+            let result = try body(&reader, content)
+            try reader.expectEnd(what)
+            return result
+        }
+    }
+}

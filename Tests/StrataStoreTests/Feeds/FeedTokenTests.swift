@@ -1,0 +1,150 @@
+import StrataLog
+import StrataModel
+import Testing
+
+@testable import StrataStore
+
+/// Tokens: B151, B152, B161, B165.
+@Suite struct FeedTokenTests {
+    private let client: Client
+
+    init() throws {
+        client = try Client().with { $0.zone = "Notes" }
+        #expect(client.zones(save: ["Notes", "Other"]) == [nil, nil])
+        for name in ["a", "b", "c"] { try client.save(name) }
+    }
+
+    private func zonePage(_ token: FeedToken?, limit: Int = 0) throws -> ZoneFeedPage {
+        try client.store.zoneChanges(
+            of: ZoneID("Notes"), in: client.database, since: token, limit: limit, as: client.actor)
+    }
+
+    private func code(_ body: () throws -> Void) -> Refusal.Code? {
+        do { try body() } catch let refusal as Refusal { return refusal.code } catch { Issue.record(error) }
+        return nil
+    }
+
+    /// One of each form.
+    private func samples() throws -> [FeedToken] {
+        let start = try zonePage(nil).token
+        #expect(client.codes([.init("d"), .init("e"), .init("f")]) == [nil, nil, nil])
+        let database = try client.store.databaseChanges(in: client.database, as: client.actor).token
+        let scanning = try client.store.databaseChanges(in: client.database, limit: 1, as: client.actor).token
+        return [
+            start, try zonePage(nil, limit: 1).token, try zonePage(start, limit: 1).token, database, scanning,
+            FeedToken(
+                store: database.store, database: database.database, feed: .database, position: database.position,
+                progress: .within(7)),
+        ]
+    }
+
+    @Test func `Tokens come back from their bytes, each form of them`() throws {
+        let tokens = try samples()
+        let forms = Set(
+            tokens.map { token in
+                switch token.progress {
+                case .whole: "whole"
+                case .within: "within"
+                case .scanningZones: "zones"
+                case .scanningRecords: "records"
+                }
+            })
+        #expect(forms.count == 4)
+        for token in tokens { #expect(try FeedToken(decoding: token.encoded()) == token) }
+    }
+
+    @Test func `Bytes that were cut short or changed are no token`() throws {
+        for token in try samples() {
+            let bytes = token.encoded()
+            for count in 0..<bytes.count {
+                #expect(throws: StrataError.self) { try FeedToken(decoding: Array(bytes[..<count])) }
+            }
+            for index in bytes.indices {
+                var flipped = bytes
+                flipped[index] ^= 1 << UInt8(index % 8)
+                #expect(throws: StrataError.self) { try FeedToken(decoding: flipped) }
+            }
+            #expect(throws: StrataError.self) { try FeedToken(decoding: bytes + [0]) }
+        }
+        #expect(throws: StrataError.self) { try FeedToken(decoding: Array(repeating: 1, count: 1 << 20)) }
+    }
+
+    @Test func `B151 a token of the other kind of feed is an invalid argument`() throws {
+        let database = try client.store.databaseChanges(in: client.database, as: client.actor).token
+        let zone = try zonePage(nil).token
+        #expect(code { _ = try zonePage(database) } == .invalidArguments)
+        #expect(
+            code { _ = try client.store.databaseChanges(in: client.database, since: zone, as: client.actor) }
+                == .invalidArguments)
+    }
+
+    @Test func `B161 whatever else does not fit has expired`() throws {
+        let token = try zonePage(nil).token
+        let client = client
+        func changed(_ change: (inout FeedToken) -> Void) -> Refusal.Code? {
+            var token = token
+            change(&token)
+            return code { _ = try zonePage(token) }
+        }
+        #expect(changed { _ in } == nil)
+        #expect(changed { $0.store = .init(high: 1, low: 2) } == .changeTokenExpired)
+        #expect(changed { $0.database = .init(.private, owner: "berta") } == .changeTokenExpired)
+        #expect(changed { $0.position.chain ^= 1 } == .changeTokenExpired)
+        #expect(changed { $0.position.offset += 1 } == .changeTokenExpired)
+        #expect(changed { $0.position.offset = Version.maximumOffset } == .changeTokenExpired)
+        #expect(changed { $0.position = .init(offset: 0, chain: 1) } == .changeTokenExpired)
+        #expect(changed { $0.position = .start } == nil)
+        #expect(changed { $0.feed = .zone(99, life: .init(offset: 1, eventIndex: 0)) } == .changeTokenExpired)
+        // Of another zone of the same database, and of the same zone for another user.
+        #expect(
+            code {
+                _ = try client.store.zoneChanges(
+                    of: ZoneID("Other"), in: client.database, since: token, as: client.actor)
+            } == .changeTokenExpired)
+        let berta = client.with { $0.user = "berta" }
+        #expect(berta.zones(save: ["Notes"]) == [nil])
+        #expect(
+            code {
+                _ = try client.store.zoneChanges(
+                    of: ZoneID("Notes"), in: client.database, since: token, as: berta.actor)
+            } == .changeTokenExpired)
+    }
+
+    @Test func `Progress that no page would give reads what there is, and traps nowhere`() throws {
+        let token = try zonePage(nil).token
+        for offset in [0, 1, token.position.offset] as [UInt64] {
+            let chain = try client.store.log.chain(at: offset)
+            for progress in [
+                FeedToken.Progress.within(0), .within(.max), .scanningRecords(name: []),
+                .scanningRecords(name: Array(repeating: 0xFF, count: 400)), .whole,
+            ] {
+                var odd = token
+                odd.position = Position(offset: offset, chain: chain)
+                odd.progress = progress
+                _ = code { _ = try zonePage(odd) }
+            }
+            for progress in [
+                FeedToken.Progress.within(0), .within(.max), .scanningZones(offset: 0, zone: .max),
+                .scanningZones(offset: Version.maximumOffset, zone: .max),
+            ] {
+                let odd = FeedToken(
+                    store: token.store, database: token.database, feed: .database,
+                    position: Position(offset: offset, chain: chain), progress: progress)
+                _ = code {
+                    _ = try client.store.databaseChanges(in: client.database, since: odd, as: client.actor)
+                }
+            }
+        }
+    }
+
+    @Test func `B161 a token from before what the log has let go has expired`() throws {
+        let token = try zonePage(nil).token
+        for number in 0..<10 { try client.save("later-\(number)") }
+        let floor = try client.store.log.trim(to: client.store.offset - 2)
+        #expect(floor.offset > token.position.offset)
+        #expect(code { _ = try zonePage(token) } == .changeTokenExpired)
+        var fresh = Mirror()
+        while try fresh.followZone("Notes", client, limit: 2) {}
+        #expect(try fresh.zones["Notes"]?.records == Mirror.stored(in: "Notes", client))
+    }
+}
