@@ -1,3 +1,5 @@
+import StrataModel
+
 /// A record that matches, with its place in the order.
 struct QueryMatch: Sendable {
     /// Of ``SortEncoder``; empty where nothing is sorted.

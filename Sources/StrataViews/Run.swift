@@ -144,45 +144,29 @@ struct RunMerge {
     }
 
     private let readers: [RunReader]
-    private var heap: [Node] = []
+    private var heap: Heap<Node>
 
     init(_ readers: [RunReader]) throws {
         self.readers = readers
-        for (run, reader) in readers.enumerated() where try reader.advance() {
-            heap.append(Node(head: RecordSlice.head(of: reader.entry.key), run: run))
+        heap = Heap { a, b in
+            if a.head != b.head { return a.head < b.head }
+            let order = RecordSlice.compare(readers[a.run].entry.key, readers[b.run].entry.key)
+            return order == 0 ? a.run < b.run : order < 0
         }
-        for index in heap.indices.reversed() { sink(index) }
+        for (run, reader) in readers.enumerated() where try reader.advance() {
+            heap.push(Node(head: RecordSlice.head(of: reader.entry.key), run: run))
+        }
     }
 
     var first: RunEntry? { heap.first.map { readers[$0.run].entry } }
 
     mutating func advance() throws {
-        let reader = readers[heap[0].run]
-        if try reader.advance() {
-            heap[0].head = RecordSlice.head(of: reader.entry.key)
+        guard let run = heap.first?.run else { return }
+        if try readers[run].advance() {
+            heap.replaceFirst(by: Node(head: RecordSlice.head(of: readers[run].entry.key), run: run))
         } else {
-            heap.swapAt(0, heap.count - 1)
-            heap.removeLast()
+            // The others' entries stay where they are while they are compared.
+            _ = heap.pop()
         }
-        sink(0)
-    }
-
-    private mutating func sink(_ start: Int) {
-        var index = start
-        while true {
-            var least = index
-            for child in [2 * index + 1, 2 * index + 2] where child < heap.count && isBefore(heap[child], heap[least]) {
-                least = child
-            }
-            if least == index { return }
-            heap.swapAt(index, least)
-            index = least
-        }
-    }
-
-    private func isBefore(_ a: Node, _ b: Node) -> Bool {
-        if a.head != b.head { return a.head < b.head }
-        let order = RecordSlice.compare(readers[a.run].entry.key, readers[b.run].entry.key)
-        return order == 0 ? a.run < b.run : order < 0
     }
 }

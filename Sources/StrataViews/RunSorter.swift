@@ -44,6 +44,9 @@ public final class RunSorter {
     /// Whether something went to the file.
     public var isSpilled: Bool { !runs.isEmpty }
 
+    /// What is in memory of what was added.
+    var heldBytes: Int { slice.byteCount }
+
     /// - Throws: ``StrataError`` of the file.
     public func add(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         precondition(!isFinished, "nothing is added to what is sorted")

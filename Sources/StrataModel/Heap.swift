@@ -1,0 +1,51 @@
+/// Elements of which the first in an order is at hand.
+///
+/// ```swift
+/// var nearest = Heap<Place> { $0.metres < $1.metres }
+/// nearest.push(place)
+/// while let place = nearest.pop() { use(place) }
+/// ```
+// Inlinable, so that it is specialized where it is used: merges turn to it for each entry.
+public struct Heap<Element> {
+    @usableFromInline var storage: [Element] = []
+    @usableFromInline let isBefore: (Element, Element) -> Bool
+
+    @inlinable
+    public init(_ isBefore: @escaping (Element, Element) -> Bool) { self.isBefore = isBefore }
+
+    /// The first one comes first, the others in no particular order.
+    @inlinable public var elements: [Element] { storage }
+    @inlinable public var first: Element? { storage.first }
+
+    @inlinable
+    public mutating func push(_ element: Element) {
+        storage.append(element)
+        var index = storage.count - 1
+        while index > 0, isBefore(storage[index], storage[(index - 1) / 2]) {
+            storage.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
+        }
+    }
+
+    @inlinable
+    public mutating func pop() -> Element? {
+        guard let first = storage.first, let last = storage.popLast() else { return nil }
+        if !storage.isEmpty { replaceFirst(by: last) }
+        return first
+    }
+
+    /// There is one.
+    @inlinable
+    public mutating func replaceFirst(by element: Element) {
+        storage[0] = element
+        var index = 0
+        while true {
+            var next = index
+            for child in [2 * index + 1, 2 * index + 2]
+            where child < storage.count && isBefore(storage[child], storage[next]) { next = child }
+            if next == index { return }
+            storage.swapAt(index, next)
+            index = next
+        }
+    }
+}
