@@ -27,15 +27,21 @@ extension SchemaDefinition.RecordType {
 }
 
 extension SchemaDefinition.Field {
-    fileprivate var declaration: String {
-        var text = kind.schemaName
-        if isEncrypted { text = kind.isList ? "LIST<ENCRYPTED \(kind.element.schemaName)>" : "ENCRYPTED \(text)" }
+    fileprivate var declaration: String { kind.schemaDeclaration(isEncrypted: isEncrypted, indexes: indexes) }
+}
+
+extension FieldKind {
+    /// What the schema language says of a field of this kind behind its name: `LIST<STRING> QUERYABLE`.
+    public func schemaDeclaration(isEncrypted: Bool, indexes: SchemaField.Indexes) -> String {
+        var text = schemaName
+        if isEncrypted { text = isList ? "LIST<ENCRYPTED \(element.schemaName)>" : "ENCRYPTED \(text)" }
         return indexes.isEmpty ? text : text + " " + indexes.schemaNames
     }
 }
 
 extension SchemaGrant.Permissions {
-    fileprivate var schemaNames: String {
+    /// As the schema language says them, separated by commas.
+    public var schemaNames: String {
         let names = [(Self.read, "READ"), (.create, "CREATE"), (.write, "WRITE")]
         return names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
     }

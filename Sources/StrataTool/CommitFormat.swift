@@ -85,6 +85,7 @@ struct CommitText: CommitFormat {
         case .zoneSaved(let saved): output.write("  \(Self.zone(saved.zone, names))")
         case .zoneDeleted(let deleted):
             output.write("  \(Self.zone(deleted.zone, names))  \(deleted.reason.name)")
+        case .schemaChanged(let changed): output.write("  \(Self.text(of: changed, names))")
         case .opaque: break
         case .malformed(let error): output.write("  malformed: \(Printable.escaped(error.description))")
         }
@@ -107,6 +108,18 @@ struct CommitText: CommitFormat {
         if sent > 0 { text += sent == 1 ? ", 1 field" : ", \(sent) fields" }
         if removed > 0 { text += ", \(removed) removed" }
         return text
+    }
+
+    /// `Note: title STRING QUERYABLE, secret ENCRYPTED BYTES; WRITE TO _creator`.
+    private static func text(of changed: SchemaChangedEvent, _ names: KnownNames) -> String {
+        let fields = changed.fields.map { field in
+            let name = names.field(UInt64(field.field)).map { Printable.escaped($0) } ?? "field \(field.field)"
+            return name + " " + field.kind.schemaDeclaration(isEncrypted: field.isEncrypted, indexes: field.indexes)
+        }
+        let grants = changed.grants.map { "\($0.permissions.schemaNames) TO \(Printable.escaped($0.role))" }
+        let said = [fields, grants].filter { !$0.isEmpty }.map { $0.joined(separator: ", ") }
+        let type = type(changed.type, names)
+        return said.isEmpty ? type : type + ": " + said.joined(separator: "; ")
     }
 
     private static func zone(_ ordinal: UInt64, _ names: KnownNames) -> String {

@@ -60,6 +60,7 @@ struct CommitJSON: CommitFormat {
         case .zoneDeleted(let deleted):
             writeZone(deleted.zone, deleted.database, deleted.incarnation, names, to: &json)
             json.field("reason", deleted.reason.name)
+        case .schemaChanged(let changed): write(changed, names, to: &json)
         case .opaque: break
         case .malformed(let error): json.field("malformed", error.description)
         }
@@ -69,9 +70,36 @@ struct CommitJSON: CommitFormat {
     private func write(_ place: EventDetail.Place, _ names: KnownNames, to json: inout JSONWriter) {
         json.field("zone", place.zone)
         if let name = names.zone(place.zone) { json.field("zoneName", name) }
-        json.field("type", place.type)
-        if let name = names.recordType(place.type) { json.field("typeName", name) }
+        writeType(place.type, names, to: &json)
         json.field("record", place.name)
+    }
+
+    private func writeType(_ type: UInt64, _ names: KnownNames, to json: inout JSONWriter) {
+        json.field("type", type)
+        if let name = names.recordType(type) { json.field("typeName", name) }
+    }
+
+    private func write(_ changed: SchemaChangedEvent, _ names: KnownNames, to json: inout JSONWriter) {
+        writeType(changed.type, names, to: &json)
+        json.beginArray("fields")
+        for field in changed.fields {
+            json.beginObject()
+            json.field("field", UInt64(field.field))
+            if let name = names.field(UInt64(field.field)) { json.field("fieldName", name) }
+            json.field("value", field.kind.description)
+            json.field("encrypted", field.isEncrypted)
+            json.field("indexes", field.indexes.schemaNames)
+            json.endObject()
+        }
+        json.endArray()
+        json.beginArray("grants")
+        for grant in changed.grants {
+            json.beginObject()
+            json.field("role", grant.role)
+            json.field("permissions", grant.permissions.schemaNames)
+            json.endObject()
+        }
+        json.endArray()
     }
 
     private func write(_ save: EventDetail.Save, _ names: KnownNames, to json: inout JSONWriter) {

@@ -9,6 +9,7 @@ enum EventDetail {
     case record(Place)
     case zoneSaved(ZoneSavedEvent)
     case zoneDeleted(ZoneDeletedEvent)
+    case schemaChanged(SchemaChangedEvent)
     /// A kind whose body is not shown.
     case opaque
     case malformed(StrataError)
@@ -52,6 +53,7 @@ enum EventDetail {
         case .recordErased: return .record(try Place(event.body))
         case .zoneSaved: return .zoneSaved(try ZoneSavedEvent(decoding: event.body))
         case .zoneDeleted: return .zoneDeleted(try ZoneDeletedEvent(decoding: event.body))
+        case .schemaChanged: return .schemaChanged(try SchemaChangedEvent(decoding: event.body))
         default: return .opaque
         }
     }

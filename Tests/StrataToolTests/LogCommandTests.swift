@@ -126,6 +126,38 @@ import Testing
         ] { #expect(line.contains(part), "\(part)") }
     }
 
+    @Test func whatASchemaDeclaresIsShown() throws {
+        let fixture = try StoreFixture.small()
+        try fixture.open()
+        let fields = [
+            SchemaField(1, .string, indexes: [.queryable, .sortable]), SchemaField(7, .int64.list, isEncrypted: true),
+        ]
+        let grants = [SchemaGrant("_world", .read), SchemaGrant("Editors", .all)]
+        try fixture.append(
+            Envelope(events: [
+                SchemaChangedEvent(type: 1, fields: fields, grants: grants).event(),
+                SchemaChangedEvent(type: 1, fields: [SchemaField(1, .asset)]).event(),
+                SchemaChangedEvent(type: 3, fields: []).event(),
+            ]).encoded())
+        try fixture.close()
+        let lines = try fixture.run("log", fixture.name, "-n", "1").lines.dropFirst(2)
+        #expect(
+            lines.map { $0.replacing(#/  \(\d+ bytes\)/#, with: "") } == [
+                "    schema changed   Note: title STRING QUERYABLE SORTABLE, field 7 LIST<ENCRYPTED INT64>; "
+                    + "READ TO _world, READ, CREATE, WRITE TO Editors",
+                "    schema changed   Note: title ASSET", "    schema changed   type 3",
+            ])
+        let json = try fixture.run("log", fixture.name, "-n", "1", "--json").output
+        for part in [
+            """
+            "type":1,"typeName":"Note","fields":[{"field":1,"fieldName":"title","value":"string","encrypted":false,\
+            "indexes":"QUERYABLE SORTABLE"},{"field":7,"value":"list of int64","encrypted":true,"indexes":""}],\
+            "grants":[{"role":"_world","permissions":"READ"},{"role":"Editors","permissions":"READ, CREATE, WRITE"}]}
+            """,
+            "\"type\":3,\"fields\":[],\"grants\":[]}",
+        ] { #expect(json.contains(part), "\(part)\n\(json)") }
+    }
+
     @Test func aPayloadThatIsNoEnvelopeIsShownAndPassed() throws {
         let fixture = try StoreFixture.small()
         try fixture.open()
