@@ -53,6 +53,8 @@ extension CloudStore {
         /// `ordered`, `words` or `cells`.
         public let form: String
         public let isReady: Bool
+        /// Why it cannot be built; nil for most. Queries do without it, and opening the store again is another try.
+        public let failure: String?
     }
 
     /// The indexes that are declared, built or not.
@@ -66,7 +68,9 @@ extension CloudStore {
         get throws {
             do {
                 return try store.indexes.map {
-                    Index(recordType: $0.type, key: $0.field, form: "\($0.form)", isReady: $0.isReady)
+                    Index(
+                        recordType: $0.type, key: $0.field, form: "\($0.form)", isReady: $0.isReady,
+                        failure: $0.failure)
                 }
             } catch { throw CKError(engine: error) }
         }

@@ -75,7 +75,7 @@ final class Pipeline: @unchecked Sendable {
 
     init(
         log: any EventLog, working: WorkingViews, indexes: IndexState, rules: Rules, platform: Platform,
-        reader: SnapshotMaker, rebuilder: ViewsRebuilder?, buildMemoryBytes: Int = 64 << 20
+        reader: SnapshotMaker, rebuilder: ViewsRebuilder?, buildMemoryBytes: Int
     ) throws {
         self.log = log
         self.buildMemoryBytes = buildMemoryBytes

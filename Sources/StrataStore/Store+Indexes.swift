@@ -10,6 +10,9 @@ public struct IndexStatus: Sendable, Hashable {
     public let form: IndexID.Form
     /// What is being done to build it; nil once it is ready.
     public let progress: IndexBuild.Progress?
+    /// Why it is not being built; queries do without it. Declaring another index, or opening the store again, is
+    /// another try.
+    public let failure: String?
 
     public var isReady: Bool { progress == nil }
 }
@@ -33,16 +36,18 @@ extension Store {
         get throws {
             try gate.requireOpen()
             let progress = pipeline.building.withLock { $0.progress }
+            let failure = pipeline.state.withLock { $0.indexes.buildFailure }.map { "\($0)" }
             return try engine.reader.context.reading(views.pages.snapshot(), acceptsNewer: true) { trees in
                 let catalog = try IndexCatalog(trees)
                 return try catalog.declared.map { id in
                     let field = try id.subject.field.map {
                         try engine.reader.context.names.text(6, UInt64($0), in: trees)
                     }
+                    let isReady = catalog[id] == .ready
                     return IndexStatus(
                         type: try engine.reader.context.names.text(5, id.type, in: trees),
                         field: field ?? id.subject.systemFieldName ?? "", form: id.form,
-                        progress: catalog[id] == .ready ? nil : progress[id] ?? .init(.waiting))
+                        progress: isReady ? nil : progress[id] ?? .init(.waiting), failure: isReady ? nil : failure)
                 }
             }
         }

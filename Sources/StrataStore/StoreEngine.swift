@@ -36,7 +36,7 @@ final class StoreEngine: Sendable {
         reader = SnapshotMaker(context: SnapshotContext(RecordHistory(log), replacements), gate: StoreGate())
         pipeline = try Pipeline(
             log: log, working: working, indexes: indexes, rules: options.rules, platform: platform, reader: reader,
-            rebuilder: rebuilder)
+            rebuilder: rebuilder, buildMemoryBytes: options.buildMemoryBytes)
         replacements?.begin(pipeline)
     }
 

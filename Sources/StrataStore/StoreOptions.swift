@@ -22,6 +22,8 @@ public struct StoreOptions: Sendable {
     public var segmentBytes: Int
     public var pages: PageStoreOptions
     public var checkpoints: Checkpointer.Policy
+    /// Rows of indexes that are being built take so much memory; beyond, they are sorted in a file.
+    var buildMemoryBytes = 64 << 20
 
     public init(
         containerIdentifier: String = "iCloud.local", durability: Durability = .commit, limits: Limits = .service,
