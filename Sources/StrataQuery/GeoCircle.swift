@@ -16,38 +16,56 @@ struct GeoCircle: Hashable, Sendable {
     private static let radians = Double.pi / 180
     private static let farthestMetres = Double.pi * GreatCircle.earthRadiusMetres
 
+    /// The point as the grid of cells has it; nil for what is no place of the earth, from which distances are numbers
+    /// that no cell tells anything about.
+    private var centre: (latitude: Double, longitude: Double)? {
+        // Beyond, turns of the earth cost more digits than the cells' margins allow for.
+        guard (-90...90).contains(latitude), abs(longitude) <= 720 else { return nil }
+        return (latitude, longitude.remainder(dividingBy: 360))
+    }
+
     /// No place of the cell is nearer.
     func leastMetres(_ cell: GeoCell) -> Double {
         // The last cell has also what is no place of the earth.
-        if cell.highest == .max { return 0 }
-        return max(0, nearest(cell) * (1 - 1e-9) - 0.001)
+        guard cell.highest != .max, let centre else { return 0 }
+        return Self.leastMetres(from: centre, cell)
+    }
+
+    private static func leastMetres(from centre: (latitude: Double, longitude: Double), _ cell: GeoCell) -> Double {
+        max(0, nearest(to: centre, cell) * (1 - 1e-9) - 0.001)
     }
 
     /// No place of the cell is farther.
     func greatestMetres(_ cell: GeoCell) -> Double {
-        if cell.highest == .max { return .infinity }
-        let antipode = GeoCircle(
-            latitude: -latitude, longitude: longitude > 0 ? longitude - 180 : longitude + 180, radiusMetres: 0)
-        return Self.farthestMetres - antipode.leastMetres(cell) + 0.001
+        guard cell.highest != .max, let centre else { return .infinity }
+        let antipode = (-centre.latitude, centre.longitude > 0 ? centre.longitude - 180 : centre.longitude + 180)
+        return Self.farthestMetres - Self.leastMetres(from: antipode, cell) + 0.001
     }
 
-    private func nearest(_ cell: GeoCell) -> Double {
+    private static func nearest(to centre: (latitude: Double, longitude: Double), _ cell: GeoCell) -> Double {
         let (north, east) = (cell.latitudes, cell.longitudes)
-        if east.contains(longitude) {
-            let inside = min(max(latitude, north.lowerBound), north.upperBound)
-            return abs(latitude - inside) * Self.radians * GreatCircle.earthRadiusMetres
+        if east.contains(centre.longitude) {
+            let inside = min(max(centre.latitude, north.lowerBound), north.upperBound)
+            return abs(centre.latitude - inside) * radians * GreatCircle.earthRadiusMetres
         }
-        return min(nearest(onMeridian: east.lowerBound, north), nearest(onMeridian: east.upperBound, north))
+        return min(
+            nearest(to: centre, onMeridian: east.lowerBound, north),
+            nearest(to: centre, onMeridian: east.upperBound, north))
     }
 
     /// Along a part of a meridian the nearest place is an end of it, or where the distance neither falls nor rises.
-    private func nearest(onMeridian other: Double, _ latitudes: ClosedRange<Double>) -> Double {
-        let turn = cos((other - longitude) * Self.radians)
-        let level = atan2(tan(latitude * Self.radians), turn) / Self.radians
+    private static func nearest(
+        to centre: (latitude: Double, longitude: Double), onMeridian other: Double, _ latitudes: ClosedRange<Double>
+    ) -> Double {
+        let turn = cos((other - centre.longitude) * radians)
+        let level = atan2(tan(centre.latitude * radians), turn) / radians
         let candidates = [
             latitudes.lowerBound, latitudes.upperBound, min(max(level, latitudes.lowerBound), latitudes.upperBound),
         ]
-        return candidates.map { distanceMetres(toLatitude: $0, longitude: other) }.min() ?? 0
+        return candidates.map {
+            GreatCircle.distanceMetres(
+                fromLatitude: $0, longitude: other, toLatitude: centre.latitude, longitude: centre.longitude)
+        }.min() ?? 0
     }
 
     /// Ranges of cells that hold all its places, and some others.

@@ -180,6 +180,8 @@ enum QueryValues {
     static let places: [(latitude: Double, longitude: Double)] = [
         (0, 0), (90, 0), (-90, 0), (90, 77), (0, 180), (0, -180), (0, 179.9999), (37.33, -122), (37.34, -122.01),
         (37.330_001, -122), (52.5, 13.4), (1e-7, 0), (-33.9, 151.2), (64.1, -21.9),
+        // What is no place of the earth, and other names of places that are.
+        (.nan, 0), (0, .nan), (100, 0), (-95, 13), (52.5, 373.4), (0, -540), (37.33, 238), (.infinity, 1), (1e17, 1e17),
     ]
 
     /// Of one letter, with accents, and longer than any key; the last ones differ at once.
