@@ -129,17 +129,18 @@ struct RecordSweep {
     private func perform(
         _ count: Int, on share: Int, _ body: @escaping @Sendable (RecordWorker, Int) throws -> Void
     ) throws -> RecordWorker.Part {
-        let parts = Lock([Result<RecordWorker.Part, any Error>?](repeating: nil, count: count))
+        let sweep = Lock(Progress(count))
         let task = task
         let work: @Sendable (Int) -> Void = { index in
-            let isDone = task.isInOrder && parts.withLock { Self.matchCount($0[..<index]) >= task.count }
+            let isDone = sweep.withLock { task.isInOrder && $0.leadingMatches >= task.count || $0.hasFailed }
             if isDone { return }
             let part = Result {
+                if task.isCancelled() { throw QueryError.cancelled }
                 let worker = try RecordWorker(task)
                 try body(worker, index)
                 return worker.part
             }
-            parts.withLock { $0[index] = part }
+            sweep.withLock { $0.take(part, at: index) }
         }
         if share == 1 {
             for index in 0..<count { work(index) }
@@ -147,7 +148,7 @@ struct RecordSweep {
             Processors.perform(count, work)
         }
         var whole = RecordWorker.Part()
-        for part in parts.withLock({ $0 }) {
+        for part in sweep.withLock({ $0.parts }) {
             guard let part = try part?.get() else { continue }
             whole.matches += part.matches
             whole.recordsRead += part.recordsRead
@@ -155,13 +156,23 @@ struct RecordSweep {
         return whole
     }
 
-    /// Of parts that are done without a gap.
-    private static func matchCount(_ parts: ArraySlice<Result<RecordWorker.Part, any Error>?>) -> Int {
-        var count = 0
-        for part in parts {
-            guard case .success(let part)? = part else { return count }
-            count += part.matches.count
+    /// The parts that are done.
+    private struct Progress: Sendable {
+        private(set) var parts: [Result<RecordWorker.Part, any Error>?]
+        private(set) var hasFailed = false
+        /// So many of the first parts are done without a gap, with so many matches.
+        private var leadingParts = 0
+        private(set) var leadingMatches = 0
+
+        init(_ count: Int) { parts = Array(repeating: nil, count: count) }
+
+        mutating func take(_ part: Result<RecordWorker.Part, any Error>, at index: Int) {
+            parts[index] = part
+            if case .failure = part { hasFailed = true }
+            while leadingParts < parts.count, case .success(let part)? = parts[leadingParts] {
+                leadingParts += 1
+                leadingMatches += part.matches.count
+            }
         }
-        return count
     }
 }
