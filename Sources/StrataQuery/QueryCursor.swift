@@ -109,6 +109,7 @@ public struct QueryCursor: Sendable, Hashable {
             values.append([UInt8](bytes[range]))
         }
         place = SortPlace(values: Array(values.dropLast()), tie: values[keys.count])
+        try place.check(order)
         now = Double(bitPattern: try reader.read(UInt64.self, "a cursor's time"))
     }
 

@@ -7,6 +7,36 @@ struct SortPlace: Hashable, Sendable {
     var values: [[UInt8]]
     var tie: [UInt8]
 
+    /// - Throws: ``StrataError`` for bytes that no record has in the order: only a cursor that was made up has them.
+    func check(_ order: QueryOrder) throws {
+        for value in values where !(try Self.isWhole(value)) { throw Self.madeUp }
+        try tie.withUnsafeBytes { tie in
+            var reader = KeyReader(tie)
+            if order.ties == .byName { _ = try reader.readText() }
+            _ = try reader.readNumber()
+            if order.ties == .byPlace { _ = try reader.readLastText() }
+            guard reader.position == tie.count else { throw Self.madeUp }
+        }
+    }
+
+    private static let madeUp = StrataError(.malformed, "A query's cursor has a place that no record can have.")
+
+    private static func isWhole(_ value: [UInt8]) throws -> Bool {
+        guard let first = value.first else { return false }
+        switch IndexKey.Kind(rawValue: first) {
+        case .number?, .double?, .date?: return value.count == 9
+        case .text?, .bytes?:
+            return try value.withUnsafeBytes { value in
+                var reader = KeyReader(value)
+                try reader.skip(1)
+                _ = try reader.readText()
+                return reader.position == value.count
+            }
+        case .none?, .reference?, .place?: return value.count == 1
+        case nil: return value == [SortEncoder.listKind]
+        }
+    }
+
     /// Bytes that order as the places do: bits of what descends are turned.
     func bytes(_ order: QueryOrder) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -20,6 +50,9 @@ struct SortPlace: Hashable, Sendable {
 
 /// Works out where records come in an order.
 struct SortEncoder {
+    /// Behind the kinds of rows: a list has no order.
+    static let listKind = IndexKey.Kind.place.rawValue + 1
+
     let order: QueryOrder
     private let keys: [(key: SortKey, subject: QuerySubject?)]
     private let scene: QueryScene
@@ -128,19 +161,16 @@ struct SortEncoder {
         case .int64(let number):
             writer.append(kind: .number)
             writer.append(int64: number)
-        case .double(let number):
-            writer.append(kind: .double)
+        case .double(let number), .date(let number):
+            writer.append(kind: value.kind == .date ? .date : .double)
             writer.append(double: number)
-        case .date(let seconds):
-            writer.append(kind: .date)
-            writer.append(double: seconds)
         case .data(let bytes):
             writer.append(kind: .bytes)
             writer.append(text: bytes)
         case .reference: writer.append(kind: .reference)
         case .location: writer.append(kind: .place)
         case .asset, .sealed: writer.append(kind: .none)
-        case .list: writer.append(byte: IndexKey.Kind.place.rawValue + 1)
+        case .list: writer.append(byte: listKind)
         }
     }
 }
