@@ -99,7 +99,3 @@ extension CKRecordID {
         self.init(recordName: user == me ? CKCurrentUserDefaultName : UserRecord.name(of: user))
     }
 }
-
-extension Date {
-    fileprivate init(microseconds: Int64) { self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000) }
-}

@@ -32,10 +32,10 @@ extension CloudStore {
 
         /// - Parameter date: 1 January 2001 if nothing is said.
         public init(_ date: Date = Date(timeIntervalSinceReferenceDate: 0)) {
-            time = ManualTime(microseconds: Int64(exactly: (date.timeIntervalSince1970 * 1_000_000).rounded()) ?? 0)
+            time = ManualTime(microseconds: date.microseconds ?? 0)
         }
 
-        public var now: Date { Date(timeIntervalSince1970: Double(time.nowMicroseconds()) / 1_000_000) }
+        public var now: Date { Date(microseconds: time.nowMicroseconds()) }
 
         /// Moves the clock, backwards too; it stops at the last date that it can show.
         public func advance(by duration: Duration) {

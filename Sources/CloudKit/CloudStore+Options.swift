@@ -156,8 +156,8 @@ extension CloudStore.Options {
 
         func nowMicroseconds() -> Int64 {
             // A date that the log has no number for becomes the nearest that it has.
-            let microseconds = (clock.now.timeIntervalSince1970 * 1_000_000).rounded()
-            return Int64(exactly: microseconds) ?? (microseconds < 0 ? 0 : Int64.max >> 8)
+            let date = clock.now
+            return date.microseconds ?? (date.timeIntervalSince1970 < 0 ? 0 : Int64.max >> 8)
         }
     }
 

@@ -130,16 +130,6 @@ enum QueryNaming {
     static let me = "__defaultOwner__"
 }
 
-/// Times of the engine, microseconds since 1970, as values, which count seconds since 2001.
-public enum EngineDate {
-    private static let referenceSeconds = 978_307_200.0
-
-    public static func seconds(_ microseconds: Int64) -> Double { Double(microseconds) / 1_000_000 - referenceSeconds }
-
-    /// Roughly: dates have more digits than a double of them.
-    static func microseconds(_ seconds: Double) -> Double { (seconds + referenceSeconds) * 1_000_000 }
-}
-
 extension PredicateValue.Target {
     /// Zones of the database that is asked have no owner.
     init(_ key: RecordKey, zoneName: String) {

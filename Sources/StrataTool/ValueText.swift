@@ -28,7 +28,7 @@ enum ValueText {
 
     /// Since 1970; nil for a date that this has no number for.
     private static func microseconds(_ seconds: Double) -> Int64? {
-        Int64(exactly: ((seconds + 978_307_200) * 1_000_000).rounded())
+        Int64(exactly: EngineDate.microseconds(seconds).rounded())
     }
 
     /// As the keys of docs/guide/tool.md, "A value".
