@@ -20,7 +20,8 @@ struct PredicateObject: PredicateSubject {
     }
 
     func predicateValue(forKey key: String) -> PredicateValue? {
-        value(key).flatMap { PredicateArgument($0).value }
+        // What cannot be compared is there nevertheless.
+        value(key).map { PredicateArgument($0).value ?? .opaque }
     }
 
     var searchedTexts: [String] { texts() }

@@ -59,8 +59,8 @@ extension PredicateTree {
 }
 
 extension PredicateExpression {
-    /// The keys that it names; the record itself goes by its name.
-    fileprivate var keys: [String] {
+    /// The keys and key paths that it names; the record itself goes by its name.
+    var keys: [String] {
         switch self {
         case .value, .variable: []
         case .keyPath(let path): [path]

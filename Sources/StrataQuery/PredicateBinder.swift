@@ -32,6 +32,7 @@ struct PredicateBinder {
         let namesUsers = try [comparison.left, comparison.right].contains { try isUser($0) }
         bound.left = try bind(comparison.left, namesUsers, comparison)
         bound.right = try bind(comparison.right, namesUsers, comparison)
+        try checkEncryption(bound)
         if scene.rules.dialect == .cloudKit { try checkOperands(bound) }
         return bound
     }
@@ -74,6 +75,23 @@ struct PredicateBinder {
         }
     }
 
+    /// Of an encrypted field nothing is known but whether it is there.
+    private func checkEncryption(_ comparison: PredicateComparison) throws {
+        if comparison.quantifier == nil, [.equal, .notEqual].contains(comparison.relation) {
+            switch (comparison.left, comparison.right) {
+            case (.keyPath, .value(.null)), (.value(.null), .keyPath): return
+            default: break
+            }
+        }
+        for path in comparison.left.keys + comparison.right.keys {
+            let key = String(path.prefix { $0 != "." })
+            guard try scene.subject(of: key)?.isEncrypted == true else { continue }
+            throw StrataError(
+                .invalidArgument, "Encrypted fields cannot be queried.",
+                .init(position: comparison.place.character.map { UInt64($0) }, found: "“\(key)”"))
+        }
+    }
+
     private func checkKey(_ path: String, _ comparison: PredicateComparison) throws {
         guard scene.rules.dialect == .cloudKit, try scene.subject(of: path) == nil else { return }
         throw StrataError(
@@ -106,13 +124,8 @@ extension FieldKind {
     fileprivate func isComparable(with value: PredicateValue) -> Bool {
         switch value {
         case .null: true
-        case .string: self == .string
         case .int64, .double: self == .int64 || self == .double
-        case .date: self == .date
-        case .data: self == .data
-        case .location: self == .location
-        case .reference: self == .reference
-        case .list: false
+        default: value.kind == self
         }
     }
 }

@@ -1,3 +1,5 @@
+import StrataModel
+
 /// A constant in a predicate, or what a record's field is compared as.
 public enum PredicateValue: Sendable, Hashable {
     case null
@@ -10,6 +12,8 @@ public enum PredicateValue: Sendable, Hashable {
     case location(latitude: Double, longitude: Double)
     case reference(Target)
     case list([PredicateValue])
+    /// Something that is there, and cannot be compared with anything: an asset, or what is encrypted. Not a constant.
+    case opaque
 
     /// What a reference points at: predicates do not look at its action.
     public struct Target: Sendable, Hashable {
@@ -27,7 +31,7 @@ public enum PredicateValue: Sendable, Hashable {
     /// Levels of its text.
     var depth: Int {
         switch self {
-        case .null, .string, .int64, .double: 1
+        case .null, .string, .int64, .double, .opaque: 1
         case .date, .data: 2
         case .location, .reference: 3
         case .list(let values): 1 + (values.lazy.map(\.depth).max() ?? 0)
@@ -38,14 +42,22 @@ public enum PredicateValue: Sendable, Hashable {
     public var typeName: String {
         switch self {
         case .null: "NULL"
-        case .string: "STRING"
-        case .int64: "INT64"
-        case .double: "DOUBLE"
-        case .date: "TIMESTAMP"
-        case .data: "BYTES"
-        case .location: "LOCATION"
-        case .reference: "REFERENCE"
         case .list(let values): values.first.map { "LIST<\($0.typeName)>" } ?? "LIST"
+        default: kind?.schemaName ?? "something that cannot be compared"
+        }
+    }
+
+    /// Of the fields that have such values; nil for none, a list, and what is opaque.
+    var kind: FieldKind? {
+        switch self {
+        case .string: .string
+        case .int64: .int64
+        case .double: .double
+        case .date: .date
+        case .data: .data
+        case .location: .location
+        case .reference: .reference
+        case .null, .list, .opaque: nil
         }
     }
 

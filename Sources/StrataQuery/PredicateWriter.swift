@@ -80,7 +80,8 @@ public struct PredicateWriter {
 
     private mutating func append(_ value: PredicateValue) {
         switch value {
-        case .null: text += "nil"
+        // No text says what is opaque, which no text can name either.
+        case .null, .opaque: text += "nil"
         case .string(let string): appendQuoted(string)
         case .int64(let number): text += "\(number)"
         case .double(let number): text += number.isFinite ? "\(number)" : "CAST(\"\(number)\", \"NSNumber\")"

@@ -90,7 +90,7 @@ struct RecordSubject: PredicateSubject {
     }
 
     private func value(of field: UInt32) throws -> PredicateValue? {
-        try view.fields().value(of: field).flatMap { try PredicateValue($0, scene.names) }
+        try view.fields().value(of: field).map { try PredicateValue($0, scene.names) }
     }
 
     func value(of subject: QuerySubject) throws -> PredicateValue? {
@@ -138,8 +138,7 @@ extension PredicateValue.Target {
 }
 
 extension PredicateValue {
-    /// Nil for what predicates cannot compare.
-    init?(_ value: FieldValue, _ names: any QueryNames) throws {
+    init(_ value: FieldValue, _ names: any QueryNames) throws {
         switch value {
         case .string(let text): self = .string(text)
         case .int64(let number): self = .int64(number)
@@ -149,8 +148,8 @@ extension PredicateValue {
         case .location(let place): self = .location(latitude: place.latitude, longitude: place.longitude)
         case .reference(let reference):
             self = .reference(.init(reference.target, zoneName: try names.zoneName(reference.target.zone)))
-        case .list(let list): self = .list(try list.elements.compactMap { try PredicateValue($0, names) })
-        case .asset, .sealed: return nil
+        case .list(let list): self = .list(try list.elements.map { try PredicateValue($0, names) })
+        case .asset, .sealed: self = .opaque
         }
     }
 }

@@ -29,6 +29,7 @@ public struct SortedValue: Comparable, Sendable {
         case .reference: 5
         case .location: 6
         case .list: 7
+        case .opaque: 8
         }
     }
 }

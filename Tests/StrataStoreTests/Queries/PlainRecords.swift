@@ -148,7 +148,7 @@ private struct PlainSubject: PredicateSubject {
         case "creatorUserRecordID", "___createdBy": Self.user(record.createdBy)
         case "lastModifiedUserRecordID", "___modifiedBy": Self.user(record.modifiedBy)
         case "parent", "___parent": record.parent.map { Self.reference($0, record.id.zone.name) }
-        default: record.values[key].flatMap(converted)
+        default: record.values[key].map(converted)
         }
     }
 
@@ -160,7 +160,7 @@ private struct PlainSubject: PredicateSubject {
         .reference(.init(recordName: name, zoneName: zone, ownerName: "__defaultOwner__"))
     }
 
-    private func converted(_ value: FieldValue) -> PredicateValue? {
+    private func converted(_ value: FieldValue) -> PredicateValue {
         switch value {
         case .string(let text): .string(text)
         case .int64(let number): .int64(number)
@@ -169,8 +169,8 @@ private struct PlainSubject: PredicateSubject {
         case .data(let bytes): .data(bytes)
         case .location(let place): .location(latitude: place.latitude, longitude: place.longitude)
         case .reference(let reference): Self.reference(reference.target.name, record.id.zone.name)
-        case .list(let list): .list(list.elements.compactMap(converted))
-        case .asset, .sealed: nil
+        case .list(let list): .list(list.elements.map(converted))
+        case .asset, .sealed: .opaque
         }
     }
 }
