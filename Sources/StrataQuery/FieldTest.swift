@@ -12,6 +12,8 @@ struct FieldTest {
         case notText([UInt8])
         case prefix([UInt8])
         case substring(TextSearch)
+        case isOneInt64(Set<Int64>)
+        case isOneText(Set<[UInt8]>)
         case never
     }
 
@@ -49,8 +51,22 @@ struct FieldTest {
             guard let exact = Double(exactly: number) else { return nil }
             return question(relation, .double(exact), options, kind)
         case (.string, .string(let text)): return textQuestion(relation, text, options)
+        case (_, .list(let values)) where relation == .isIn && options.isEmpty: return membershipQuestion(values, kind)
         default: return nil
         }
+    }
+
+    /// Any number of values is looked up at once.
+    private static func membershipQuestion(_ values: [PredicateValue], _ kind: FieldKind) -> Question? {
+        var (numbers, texts) = (Set<Int64>(), Set<[UInt8]>())
+        for value in values {
+            switch (kind, value) {
+            case (.int64, .int64(let number)): numbers.insert(number)
+            case (.string, .string(let text)): texts.insert(Array(text.utf8))
+            default: return nil
+            }
+        }
+        return kind == .int64 ? .isOneInt64(numbers) : kind == .string ? .isOneText(texts) : nil
     }
 
     private static func textQuestion(
@@ -88,6 +104,8 @@ struct FieldTest {
             guard content.count >= prefix.count else { return false }
             let start = UnsafeRawBufferPointer(rebasing: bytes[content].prefix(prefix.count))
             return prefix.withUnsafeBytes { Self.isEqual($0, start) }
+        case .isOneInt64(let wanted): return wanted.contains(try EncodedNumber.int64(bytes, in: content))
+        case .isOneText(let wanted): return wanted.contains([UInt8](bytes[content]))
         case .substring(let search): return search.finds(UnsafeRawBufferPointer(rebasing: bytes[content]))
         }
     }

@@ -34,16 +34,17 @@ struct IndexRange: Hashable, Sendable {
         return [255]
     }
 
-    /// What lies in both, in order.
+    /// What lies in both, in order, as either is.
     static func intersection(_ left: [IndexRange], _ right: [IndexRange]) -> [IndexRange] {
         var common: [IndexRange] = []
-        for a in left {
-            for b in right {
-                let lower = a.lower.lexicographicallyPrecedes(b.lower) ? b.lower : a.lower
-                let upper = a.upper.lexicographicallyPrecedes(b.upper) ? a.upper : b.upper
-                let range = IndexRange(from: lower, to: upper)
-                if !range.isEmpty { common.append(range) }
-            }
+        var (first, second) = (0, 0)
+        while first < left.count, second < right.count {
+            let (a, b) = (left[first], right[second])
+            let lower = a.lower.lexicographicallyPrecedes(b.lower) ? b.lower : a.lower
+            let isFirstShorter = a.upper.lexicographicallyPrecedes(b.upper)
+            let range = IndexRange(from: lower, to: isFirstShorter ? a.upper : b.upper)
+            if !range.isEmpty { common.append(range) }
+            if isFirstShorter { first += 1 } else { second += 1 }
         }
         return common
     }

@@ -101,6 +101,10 @@ struct PredicateLexer {
         case UInt8(ascii: "K"): return .key
         case _ where "dDiuUxXoOc".utf8.contains(letter): return .integer
         case _ where "fFeEgGaA".utf8.contains(letter): return .floatingPoint
+        case UInt8(ascii: "%"):
+            let meaning =
+                "a key or a value (%% is a percent sign, which means nothing outside quotes; within, % is one)"
+            throw mistake(at: start, expected: meaning, found: rest(start))
         default: throw mistake(at: start, expected: "%@, %K, %d or %f", found: rest(start))
         }
     }

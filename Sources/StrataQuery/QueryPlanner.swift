@@ -139,10 +139,19 @@ struct QueryPlanner {
         case .comparison(let comparison): return try source(comparison, &missing)
         case .or(let parts):
             var sources: [QueryPlan.Source] = []
+            var lacking: [QueryPlan.MissingIndex] = []
             for part in parts {
-                guard let found = try bestSource(ofAll: Self.conjuncts(part), &missing) else { return nil }
-                sources.append(found)
+                var needed: [QueryPlan.MissingIndex] = []
+                if let found = try bestSource(ofAll: Self.conjuncts(part), &needed) {
+                    sources.append(found)
+                } else if needed.isEmpty {
+                    // No index leads to this part, and so none that the others lack would help.
+                    return nil
+                }
+                lacking += needed
             }
+            for index in lacking { Self.add(index, to: &missing) }
+            guard sources.count == parts.count else { return nil }
             // What is asked again is the whole of it, since each part may have more than what was looked up.
             return (.union(sources), false)
         default: return nil
@@ -236,10 +245,14 @@ struct QueryPlanner {
         // An index that cannot be declared would keep the others from being declared with it.
         let indexes = indexes.intersection(try possibleIndexes(of: id, key))
         if indexes.isEmpty { return }
-        if let place = missing.firstIndex(where: { $0.key == key }) {
-            missing[place].indexes.formUnion(indexes)
+        Self.add(QueryPlan.MissingIndex(key: key, indexes: indexes), to: &missing)
+    }
+
+    private static func add(_ index: QueryPlan.MissingIndex, to missing: inout [QueryPlan.MissingIndex]) {
+        if let place = missing.firstIndex(where: { $0.key == index.key }) {
+            missing[place].indexes.formUnion(index.indexes)
         } else {
-            missing.append(QueryPlan.MissingIndex(key: key, indexes: indexes))
+            missing.append(index)
         }
     }
 

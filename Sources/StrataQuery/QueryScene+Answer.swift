@@ -45,6 +45,9 @@ extension QueryScene {
         let outcome = try executor.run()
         var carriedOut = plan
         carriedOut.actual = outcome.actual
+        if carriedOut.hasMetOtherTypes {
+            carriedOut.missingIndexes.append(.init(key: SystemField.recordID.storedName, indexes: .queryable))
+        }
         return QueryAnswer(
             matches: outcome.matches.map { QueryAnswer.Match(key: $0.key, state: $0.state) },
             next: outcome.next.map { (plan.order, $0) }, plan: carriedOut)
@@ -84,11 +87,16 @@ extension QueryScene {
         return notes
     }
 
-    /// - Throws: ``StrataError`` for a sort key that the service would refuse.
+    /// - Throws: ``StrataError`` for an encrypted key, and for one that the service would refuse.
     private func check(_ order: [SortKey]) throws {
-        guard rules.dialect == .cloudKit else { return }
         for key in order {
-            guard let subject = try subject(of: key.name) else {
+            let subject = try subject(of: key.name)
+            if subject?.isEncrypted == true {
+                throw StrataError(
+                    .invalidArgument, "Records cannot be sorted by encrypted fields.", .init(found: "“\(key.name)”"))
+            }
+            guard rules.dialect == .cloudKit else { continue }
+            guard let subject else {
                 throw StrataError(
                     .invalidArgument, "No record of the type ever had the key that is sorted by.",
                     .init(found: "“\(key.name)”"))
@@ -98,12 +106,22 @@ extension QueryScene {
                 case .distance: subject.kind == .location
                 case .key: [.string, .int64, .double, .date].contains(subject.kind)
                 }
-            guard isSortable, !subject.isEncrypted else {
+            guard isSortable else {
                 throw StrataError(
                     .invalidArgument, "Records cannot be sorted by the values of that key.",
                     .init(expected: "numbers, texts or dates", found: "\(subject.kind) for “\(key.name)”"))
             }
         }
+    }
+}
+
+extension QueryPlan {
+    /// Whether most of the records that were looked at are of other types: nothing else keeps them from matching.
+    fileprivate var hasMetOtherTypes: Bool {
+        guard case .zones = source, order.keys.isEmpty, missingIndexes.isEmpty, let actual,
+            QueryPlanner.conjuncts(residual).isEmpty
+        else { return false }
+        return actual.recordsRead > 4 * (actual.matches + 1)
     }
 }
 

@@ -76,7 +76,8 @@ extension Store {
     public func plan(_ query: Query, in database: DatabaseID, limit: Int = 0, as actor: Actor) throws -> QueryPlan {
         let (snapshot, touched) = try indexedSnapshot()
         return try snapshot.plan(
-            query, in: database, limit: try pageLimit(limit), as: actor, queryRules, touched: touched)
+            query, in: database, limit: try pageLimit(limit), as: actor, queryRules, touched: touched,
+            now: engine.now)
     }
 
     private var queryRules: QueryRules { options.queryRules }
@@ -143,11 +144,11 @@ extension StoreSnapshot {
 
     func plan(
         _ query: Query, in database: DatabaseID, limit: Int, as actor: Actor, _ rules: QueryRules,
-        touched: Set<[UInt8]>
+        touched: Set<[UInt8]>, now: Int64
     ) throws -> QueryPlan {
         try reading { trees in
             let place = try names.place(database, actor, in: trees)
-            let scene = try scene(query, place, actor, rules, touched, 0, trees)
+            let scene = try scene(query, place, actor, rules, touched, EngineDate.seconds(now), trees)
             return try Self.judging { try scene?.plan(query, limit: limit) ?? .empty }
         }
     }

@@ -36,6 +36,35 @@ import Testing
         #expect(try client.field("rank")?.indexes == .sortable)
     }
 
+    @Test func `who asks for all records of a rare type does not look at those of the others for ever`() throws {
+        let client = try Client(.embedded)
+        #expect(client.codes((0..<5).map { Client.Save("rare-\($0)", type: "Rare") }).allSatisfy { $0 == nil })
+        try client.saveNotes(Self.many)
+        let first = try client.find(type: "Rare")
+        #expect(first.matches.count == 5)
+        #expect(first.plan.missingIndexes.map(\.key) == ["___recordID"])
+        client.store.awaitIndexes()
+        let second = try client.find(type: "Rare")
+        #expect(second.names == first.names && second.plan.actual?.recordsRead == 5)
+        let offset = client.store.offset
+        #expect(try client.find(limit: 50).plan.missingIndexes.isEmpty)
+        #expect(try client.find("title = 't1'").plan.missingIndexes.map(\.key) == ["title"])
+        #expect(client.store.offset == offset + 1, "a type that most records are of needs none")
+    }
+
+    @Test func `of an OR that a scan answers anyway no part is declared`() throws {
+        let client = try Client(.embedded)
+        try client.saveNotes(Self.many)
+        let offset = client.store.offset
+        let page = try client.find("rank = 7 OR title LIKE '*x'")
+        #expect(page.names == ["note-7"] && page.plan.missingIndexes.isEmpty)
+        #expect(client.store.offset == offset)
+        let other = try client.find("rank = 7 OR rank = 9 OR title = 'x'")
+        #expect(other.names.sorted() == ["note-7", "note-9"])
+        #expect(other.plan.missingIndexes.map(\.key) == ["rank", "title"])
+        #expect(client.store.offset == offset + 1)
+    }
+
     @Test func `an index that a field cannot have does not keep the others from being declared`() throws {
         let client = try Client(.embedded)
         try client.declare("Note", [Field("photo", .asset), Field("link", .reference)])
