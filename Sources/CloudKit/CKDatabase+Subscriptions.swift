@@ -1,10 +1,14 @@
 import Foundation
 
 extension CKDatabase {
+    // MARK: One subscription
+
     /// A subscription of the user by its id.
+    ///
+    /// - Throws: `unknownItem` if the user has none of that id in this database.
     @discardableResult
     public func subscription(for subscriptionID: CKSubscription.ID) async throws -> CKSubscription {
-        throw DatabaseCall.notYet("subscriptions")
+        try call.subscription(subscriptionID)
     }
 
     /// As ``subscription(for:)``.
@@ -12,16 +16,20 @@ extension CKDatabase {
     public func fetch(
         withSubscriptionID subscriptionID: CKSubscription.ID,
         completionHandler: @escaping @Sendable (CKSubscription?, Error?) -> Void
-    ) { postpone(completionHandler) }
+    ) {
+        let call = call
+        client.answer({ try call.subscription(subscriptionID) }, with: completionHandler)
+    }
 
     /// All subscriptions of the user.
     @discardableResult
-    public func allSubscriptions() async throws -> [CKSubscription] { throw DatabaseCall.notYet("subscriptions") }
+    public func allSubscriptions() async throws -> [CKSubscription] { try call.allSubscriptions() }
 
     /// As ``allSubscriptions()``.
     @preconcurrency
     public func fetchAllSubscriptions(completionHandler: @escaping @Sendable ([CKSubscription]?, Error?) -> Void) {
-        postpone(completionHandler)
+        let call = call
+        client.answer({ try call.allSubscriptions() }, with: completionHandler)
     }
 
     /// Subscriptions by their ids, with a result for each.
@@ -29,7 +37,7 @@ extension CKDatabase {
     public func subscriptions(
         for ids: [CKSubscription.ID]
     ) async throws -> [CKSubscription.ID: Result<CKSubscription, Error>] {
-        throw DatabaseCall.notYet("subscriptions")
+        try call.subscriptionsByID(ids)
     }
 
     /// As ``subscriptions(for:)``.
@@ -40,24 +48,41 @@ extension CKDatabase {
             @escaping @Sendable (
                 Result<[CKSubscription.ID: Result<CKSubscription, Error>], Error>
             ) -> Void
-    ) { postpone(completionHandler) }
+    ) {
+        let call = call
+        client.answer({ try call.subscriptionsByID(subscriptionIDs) }, with: completionHandler)
+    }
 
-    /// Saves a subscription.
+    /// Saves a subscription; one of the same id takes its place.
+    ///
+    /// ```swift
+    /// let subscription = CKDatabaseSubscription(subscriptionID: "all-changes")
+    /// try await container.privateCloudDatabase.save(subscription)
+    /// ```
+    ///
+    /// - Throws: `serverRejectedRequest` if the user has subscribed to the same under another id, `badDatabase` in a
+    ///   database that does not have such subscriptions, `zoneNotFound`, `invalidArguments`.
     @discardableResult
     public func save(_ subscription: CKSubscription) async throws -> CKSubscription {
-        throw DatabaseCall.notYet("subscriptions")
+        try await call.modify(SubscriptionsModification(saves: [subscription])).onlySave()
     }
 
     /// As the asynchronous form.
     @preconcurrency
     public func save(
         _ subscription: CKSubscription, completionHandler: @escaping @Sendable (CKSubscription?, Error?) -> Void
-    ) { postpone(completionHandler) }
+    ) {
+        let call = call
+        let modification = SubscriptionsModification(saves: [subscription])
+        client.answer({ try await call.modify(modification).onlySave() }, with: completionHandler)
+    }
 
     /// Deletes a subscription.
+    ///
+    /// - Throws: `unknownItem` if the user has none of that id in this database.
     @discardableResult
     public func deleteSubscription(withID subscriptionID: CKSubscription.ID) async throws -> CKSubscription.ID {
-        throw DatabaseCall.notYet("subscriptions")
+        try await call.delete(subscription: subscriptionID)
     }
 
     /// As ``deleteSubscription(withID:)``.
@@ -65,7 +90,12 @@ extension CKDatabase {
     public func delete(
         withSubscriptionID subscriptionID: CKSubscription.ID,
         completionHandler: @escaping @Sendable (String?, Error?) -> Void
-    ) { postpone(completionHandler) }
+    ) {
+        let call = call
+        client.answer({ try await call.delete(subscription: subscriptionID) }, with: completionHandler)
+    }
+
+    // MARK: Many subscriptions
 
     /// Saves and deletes subscriptions, each for itself.
     @discardableResult
@@ -75,7 +105,9 @@ extension CKDatabase {
         saveResults: [CKSubscription.ID: Result<CKSubscription, Error>],
         deleteResults: [CKSubscription.ID: Result<Void, Error>]
     ) {
-        throw DatabaseCall.notYet("subscriptions")
+        try await call.modify(
+            SubscriptionsModification(saves: subscriptionsToSave, deletes: subscriptionIDsToDelete)
+        ).byID()
     }
 
     /// As ``modifySubscriptions(saving:deleting:)``.
@@ -91,13 +123,9 @@ extension CKDatabase {
                     ), Error
                 >
             ) -> Void
-    ) { postpone(completionHandler) }
-
-    private func postpone<Value>(_ handler: @escaping @Sendable (Value?, Error?) -> Void) {
-        client.callbacks.async { handler(nil, DatabaseCall.notYet("subscriptions")) }
-    }
-
-    private func postpone<Value>(_ handler: @escaping @Sendable (Result<Value, Error>) -> Void) {
-        client.callbacks.async { handler(.failure(DatabaseCall.notYet("subscriptions"))) }
+    ) {
+        let call = call
+        let modification = SubscriptionsModification(saves: subscriptionsToSave, deletes: subscriptionIDsToDelete)
+        client.answer({ try await call.modify(modification).byID() }, with: completionHandler)
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Saves and deletes subscriptions.
+/// Saves and deletes subscriptions, each for itself.
 ///
 /// ```swift
 /// let operation = CKModifySubscriptionsOperation(subscriptionsToSave: [subscription])
@@ -25,7 +25,8 @@ public final class CKModifySubscriptionsOperation: CKDatabaseOperation, @uncheck
 
     private var completion: (([CKSubscription]?, [CKSubscription.ID]?, Error?) -> Void)?
 
-    /// Called once, last, unless `modifySubscriptionsResultBlock` is set.
+    /// Called once, last, unless `modifySubscriptionsResultBlock` is set; with `partialFailure` if a subscription
+    /// failed.
     @available(*, deprecated, message: "Use modifySubscriptionsResultBlock.")
     public var modifySubscriptionsCompletionBlock: (([CKSubscription]?, [CKSubscription.ID]?, Error?) -> Void)? {
         get { completion }
@@ -45,10 +46,54 @@ public final class CKModifySubscriptionsOperation: CKDatabaseOperation, @uncheck
     }
 
     override func makeRun() -> (any OperationRun)? {
-        let (result, completion) = (modifySubscriptionsResultBlock, completion)
-        return PostponedRun(call: call, what: "subscriptions") { error in
-            if let result { return result(.failure(error)) }
-            completion?(nil, nil, error)
+        Run(
+            call: call,
+            modification: SubscriptionsModification(
+                saves: subscriptionsToSave ?? [], deletes: subscriptionIDsToDelete ?? []),
+            save: perSubscriptionSaveBlock, delete: perSubscriptionDeleteBlock,
+            result: modifySubscriptionsResultBlock, completion: completion)
+    }
+
+    // @unchecked: the blocks are called on the operation's own queue alone.
+    private struct Run: OperationRun, @unchecked Sendable {
+        let call: DatabaseCall
+        let modification: SubscriptionsModification
+        let save: ((CKSubscription.ID, Result<CKSubscription, Error>) -> Void)?
+        let delete: ((CKSubscription.ID, Result<Void, Error>) -> Void)?
+        let result: ((Result<Void, Error>) -> Void)?
+        let completion: (([CKSubscription]?, [CKSubscription.ID]?, Error?) -> Void)?
+
+        var settings: CallSettings { call.settings }
+        var timeoutCode: CKError.Code { .serverResponseLost }
+
+        func perform() async throws -> SubscriptionsOutcome { try await call.modify(modification) }
+
+        func deliver(_ outcome: Result<SubscriptionsOutcome, CKError>, isCancelled: () -> Bool) {
+            switch outcome {
+            case .success(let outcome):
+                deliver(outcome)
+                let error = isCancelled() ? CKError.cancelled : nil
+                finish(outcome, error, error ?? outcome.partialFailure)
+            case .failure(let error) where error.code == .operationCancelled:
+                var outcome = SubscriptionsOutcome()
+                outcome.saves = modification.saves.map { ($0.subscriptionID, .failure(error)) }
+                outcome.deletes = modification.deletes.map { ($0, error) }
+                deliver(outcome)
+                finish(nil, error, error)
+            case .failure(let error): finish(nil, error, error)
+            }
+        }
+
+        private func deliver(_ outcome: SubscriptionsOutcome) {
+            for (id, result) in outcome.saves { save?(id, result.mapError { $0 }) }
+            for (id, error) in outcome.deletes { delete?(id, error.map { .failure($0) } ?? .success(())) }
+        }
+
+        private func finish(_ outcome: SubscriptionsOutcome?, _ error: CKError?, _ oldError: CKError?) {
+            if let result { return result(error.map { .failure($0) } ?? .success(())) }
+            completion?(
+                outcome?.saves.compactMap { try? $0.result.get() },
+                outcome?.deletes.compactMap { $0.error == nil ? $0.id : nil }, oldError)
         }
     }
 }

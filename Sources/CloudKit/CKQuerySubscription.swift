@@ -1,4 +1,6 @@
 import Foundation
+import StrataModel
+import StrataQuery
 
 /// Watches the records of a type for which a predicate holds, in the public or private database.
 ///
@@ -50,6 +52,19 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
         self.question = question
         querySubscriptionOptions = options
         super.init(id, .query, settings)
+    }
+
+    convenience init(stored model: NamedSubscription) {
+        self.init(
+            model.id, FormatPredicate(format: model.predicate, arguments: []),
+            Options(rawValue: UInt(model.options.rawValue)), Settings(stored: model))
+    }
+
+    override func model(for me: String) -> NamedSubscription {
+        var model = super.model(for: me)
+        model.predicate = question.tree.map(PredicateWriter.text) ?? ""
+        model.options = Subscription.Options(rawValue: UInt64(querySubscriptionOptions.rawValue))
+        return model
     }
 
     /// The type of the records.

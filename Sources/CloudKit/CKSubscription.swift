@@ -1,4 +1,5 @@
 import Foundation
+import StrataModel
 import StrataSystem
 
 /// What a user wants to be told of; programs make its subclasses.
@@ -59,6 +60,25 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, CVarArg, @unch
         var settings = settings.withLock { $0 }
         settings.notificationInfo = settings.notificationInfo.map { CKNotificationInfo($0.model) }
         return settings
+    }
+
+    /// As the store keeps it.
+    ///
+    /// - Parameter me: Record name of the user.
+    func model(for me: String) -> NamedSubscription {
+        let settings = settings.withLock { $0 }
+        return NamedSubscription(
+            subscriptionID, Subscription.Kind(subscriptionType), zone: settings.zoneID?.model(for: me),
+            recordType: settings.recordType, notification: settings.notificationInfo?.model)
+    }
+
+    /// A subscription as a client's device sees it.
+    static func stored(_ model: NamedSubscription) -> CKSubscription {
+        switch model.kind {
+        case .query: CKQuerySubscription(stored: model)
+        case .recordZone: CKRecordZoneSubscription(stored: model)
+        case .database: CKDatabaseSubscription(stored: model)
+        }
     }
 
     /// What is wrong with it whatever the database; nil if nothing is (B183, B190).
@@ -123,6 +143,24 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, CVarArg, @unch
     class var archivedType: SubscriptionType? { nil }
 }
 
+extension CKSubscription.Settings {
+    init(stored model: NamedSubscription) {
+        self.init(
+            notificationInfo: model.notification.map { CKNotificationInfo($0) },
+            zoneID: model.zone.map { CKRecordZoneID(zoneName: $0.name) }, recordType: model.recordType)
+    }
+}
+
+extension Subscription.Kind {
+    fileprivate init(_ type: CKSubscription.SubscriptionType) {
+        switch type {
+        case .query: self = .query
+        case .recordZone: self = .recordZone
+        case .database: self = .database
+        }
+    }
+}
+
 /// Watches a whole database (private or shared): fires for any change in any of its zones but the default one (B187).
 ///
 /// ```swift
@@ -133,6 +171,8 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, CVarArg, @unch
 public final class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
     /// A subscription with this name.
     public convenience init(subscriptionID: CKSubscription.ID) { self.init(subscriptionID, .database, Settings()) }
+
+    convenience init(stored model: NamedSubscription) { self.init(model.id, .database, Settings(stored: model)) }
 
     /// A subscription with a name that no other has.
     @available(*, deprecated, message: "Use init(subscriptionID:), or every launch makes another subscription.")
@@ -164,6 +204,10 @@ public final class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable
     /// A subscription to a zone, with this name.
     public convenience init(zoneID: CKRecordZoneID, subscriptionID: CKSubscription.ID) {
         self.init(subscriptionID, zoneID, Settings(zoneID: zoneID))
+    }
+
+    convenience init(stored model: NamedSubscription) {
+        self.init(model.id, CKRecordZoneID(zoneName: model.zone?.name ?? ""), Settings(stored: model))
     }
 
     /// A subscription to a zone, with a name that no other has.

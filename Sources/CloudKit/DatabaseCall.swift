@@ -22,6 +22,14 @@ struct DatabaseCall: Sendable {
         return try await store.modify(request, as: client.actor, operation: settings.operation)
     }
 
+    /// The store would see it, were all items sent.
+    func requireItemCount(_ count: Int) throws {
+        let limit = try client.opened().options.limits.itemsPerRequest
+        guard count <= limit else {
+            throw CKError(.limitExceeded, message: "A request has at most \(limit) items, this one \(count).")
+        }
+    }
+
     /// - Throws: What a call is told that needs what is not there yet.
     static func notYet(_ what: String) -> CKError {
         CKError(.serverRejectedRequest, message: "This version of the store does not have \(what) yet.")

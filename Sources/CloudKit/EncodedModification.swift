@@ -51,13 +51,7 @@ struct EncodedModification {
 
     /// The store would see it, were all items sent.
     private func requireAllowedItems() throws {
-        let (count, limit) = (
-            modification.saves.count + modification.deletes.count,
-            try call.client.opened().options.limits.itemsPerRequest
-        )
-        guard count <= limit else {
-            throw CKError(.limitExceeded, message: "A request has at most \(limit) items, this one \(count).")
-        }
+        try call.requireItemCount(modification.saves.count + modification.deletes.count)
         var seen: Set<RecordID> = []
         for id in modification.saves.map(\.recordID) + modification.deletes where !seen.insert(model(id)).inserted {
             throw CKError(

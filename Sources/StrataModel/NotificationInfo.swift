@@ -54,6 +54,9 @@ public struct NotificationInfo: Sendable, Hashable {
         }
         for (number, path) in Self.lists {
             guard let list = self[keyPath: path] else { continue }
+            guard list.count <= Self.maximumListCount else {
+                throw StrataError.tooLarge("a notification's texts", limit: Self.maximumListCount, found: list.count)
+            }
             try writer.appendField(number * 2 + 1) { writer in
                 writer.appendVarint(UInt64(list.count))
                 for text in list {

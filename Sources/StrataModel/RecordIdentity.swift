@@ -85,9 +85,11 @@ public struct RecordID: Sendable, Hashable {
 }
 
 /// A name that is the same as another only if their bytes are, as a key of dictionaries.
-struct ExactName: Sendable, Hashable {
-    let text: String
+public struct ExactName: Sendable, Hashable {
+    public let text: String
 
-    static func == (left: Self, right: Self) -> Bool { isSameText(left.text, right.text) }
-    func hash(into hasher: inout Hasher) { hasher.combine(bytesOf: text) }
+    public init(text: String) { self.text = text }
+
+    public static func == (left: Self, right: Self) -> Bool { isSameText(left.text, right.text) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(bytesOf: text) }
 }

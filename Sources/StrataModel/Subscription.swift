@@ -15,6 +15,9 @@ public struct Subscription: Sendable, Hashable {
         public static let update = Self(rawValue: 2)
         public static let deletion = Self(rawValue: 4)
         public static let once = Self(rawValue: 8)
+
+        /// What a query subscription can fire for.
+        public static let events: Self = [.creation, .update, .deletion]
     }
 
     public var id: String

@@ -53,9 +53,10 @@ extension QueryScene {
             next: outcome.next.map { (plan.order, $0) }, plan: carriedOut)
     }
 
-    private func prepare(
-        _ query: Query, _ cursor: QueryCursor?, _ limit: Int
-    ) throws -> (bound: PredicateTree, plan: QueryPlan) {
+    /// The predicate as it is asked of this database.
+    ///
+    /// - Throws: ``StrataError`` for what cannot be asked.
+    public func bound(_ query: Query) throws -> PredicateTree {
         guard query.predicate.depth <= PredicateTree.maximumDepth else {
             throw StrataError(
                 .invalidArgument, "The predicate is nested too deeply.",
@@ -66,6 +67,13 @@ extension QueryScene {
         if rules.asksDeclaredFieldsOnly {
             try DeclaredFieldsCheck(self, typeName: query.recordType).check(bound, query.order)
         }
+        return bound
+    }
+
+    private func prepare(
+        _ query: Query, _ cursor: QueryCursor?, _ limit: Int
+    ) throws -> (bound: PredicateTree, plan: QueryPlan) {
+        let bound = try bound(query)
         let order = cursor?.order ?? (query.order.isEmpty ? nil : QueryOrder(keys: query.order))
         let planner = try QueryPlanner(self, wanted: order, limit: limit, isContinued: cursor != nil)
         var plan = try planner.plan(bound)

@@ -99,12 +99,7 @@ struct RecordsJudge {
                 throw Refusal(.invalidArguments, "A key comes twice in record '\(save.record.name)'.", rule: "§2.3")
             }
         }
-        guard bytes <= rules.limits.requestBytes else {
-            throw Refusal(
-                .limitExceeded,
-                "Your request has \(bytes) bytes, more than the maximum of \(rules.limits.requestBytes).",
-                rule: "B68")
-        }
+        try rules.checkByteCount(bytes)
     }
 
     /// The commit that the client token came with before, if it is the last of its device in every zone (B65).

@@ -12,8 +12,29 @@ extension Rules {
         }
         for type in request.names.recordTypes { try Self.checkRoom(for: type) }
         for key in request.names.keys { try Self.checkRoom(for: key) }
-        guard case .modifyRecords(let body) = request.content else { return }
-        for delete in body.deletes { try Self.checkRoom(for: delete.name) }
+        switch request.content {
+        case .modifyRecords(let body):
+            for delete in body.deletes { try Self.checkRoom(for: delete.name) }
+        case .modifySubscriptions(let body):
+            for id in body.deletes { try Self.checkRoom(for: id) }
+            for save in body.saves { try Self.checkRoom(for: save) }
+        case .modifyZones, .administer, .declareSchema: break
+        }
+    }
+
+    private static func checkRoom(for subscription: Subscription) throws {
+        try checkRoom(for: subscription.id)
+        let bytes = subscription.predicate.utf8.count
+        guard bytes <= Subscription.maximumPredicateBytes else {
+            throw Refusal(
+                .limitExceeded,
+                "A predicate has \(bytes) bytes, more than the \(Subscription.maximumPredicateBytes) that it can have.",
+                rule: "§2.3")
+        }
+        guard let notification = subscription.notification else { return }
+        do { _ = try notification.encoded() } catch let error as StrataError {
+            throw Refusal(.limitExceeded, "A notification is more than can be written: \(error)", rule: "§2.3")
+        }
     }
 
     private static func checkRoom(for name: String) throws {

@@ -11,6 +11,8 @@ public struct RequestScene {
     /// Ordinals; 0 if the state has none.
     let ownerOrdinal: UInt64
     let database: UInt64
+    /// Whether the request names the database of somebody else, of whose zones none is the client's.
+    let isElsewhere: Bool
     private(set) var zones: [ZoneState] = []
     /// By the request's own ordinal − 1: the place in `zones`, where each zone is once however it is written.
     private(set) var places: [Int] = []
@@ -21,8 +23,7 @@ public struct RequestScene {
         let ownRecordName = isService ? UserRecord.name(of: request.database.owner) : actor.recordName
         func means(_ name: String) -> Bool { Self.isOwner(name, recordName: ownRecordName) }
         let named = request.database.owner
-        // Where a client names the database of somebody else, none of its zones is the client's.
-        let isElsewhere =
+        isElsewhere =
             scope != .public && !isService && !means(named) && !isSameName(named, actor.actor.user)
         owner = scope == .public ? "" : isService ? request.database.owner : actor.actor.user
         ownerOrdinal =

@@ -11,11 +11,17 @@ public struct Rules: Sendable {
     /// Whether saving a child gives its parent a new change tag (B61).
     public var touchesParents: Bool
     public var schema: SchemaMode
+    /// Throws a ``StrataError`` for a predicate, as format text, that the store does not take; pure as the rules are.
+    public var checkPredicate: @Sendable (String) throws -> Void
 
-    public init(limits: Limits = .service, touchesParents: Bool = true, schema: SchemaMode = .open) {
+    public init(
+        limits: Limits = .service, touchesParents: Bool = true, schema: SchemaMode = .open,
+        checkPredicate: @escaping @Sendable (String) throws -> Void = { _ in }
+    ) {
         self.limits = limits
         self.touchesParents = touchesParents
         self.schema = schema
+        self.checkPredicate = checkPredicate
     }
 
     /// Judges a request. The view is only read, and keeps what it read.
@@ -37,8 +43,8 @@ public struct Rules: Sendable {
         case .declareSchema(let body):
             var judge = SchemaJudge(request, body, view, context)
             return try judge.decide()
-        case .modifySubscriptions:
-            throw Refusal(.serverRejectedRequest, "This store does not keep subscriptions yet.", rule: "§2")
+        case .modifySubscriptions(let body):
+            return try SubscriptionsJudge(self, request, view, context).decide(body)
         }
     }
 
@@ -54,6 +60,15 @@ public struct Rules: Sendable {
                 .permissionFailure,
                 "The service purges zones, resets encrypted data and declares a schema, and nothing else.", rule: "B38")
         default: break
+        }
+    }
+
+    /// - Throws: ``Refusal`` for more bytes than a request may have.
+    func checkByteCount(_ count: Int) throws {
+        guard count <= limits.requestBytes else {
+            throw Refusal(
+                .limitExceeded, "Your request has \(count) bytes, more than the maximum of \(limits.requestBytes).",
+                rule: "B68")
         }
     }
 

@@ -16,7 +16,7 @@ extension RequestResult {
                 switch event.kind {
                 case .recordSaved where try RecordSavedView(payload, in: event.body).change != .touch:
                     saved.append(version)
-                case .zoneSaved: saved.append(version)
+                case .zoneSaved, .subscriptionSaved: saved.append(version)
                 default: break
                 }
             }

@@ -10,6 +10,8 @@ struct ItemEvents {
     private(set) var deletes: [RecordKey] = []
     private(set) var zoneSaves: [ZoneSavedEvent] = []
     private(set) var zoneDeletes: [ZoneDeletedEvent] = []
+    private(set) var subscriptionSaves: [SubscriptionSavedEvent] = []
+    private(set) var subscriptionDeletes: [SubscriptionDeletedEvent] = []
     private(set) var schemaChanges: [SchemaChangedEvent] = []
     private(set) var clientToken: [UInt8]?
 
@@ -28,6 +30,8 @@ struct ItemEvents {
                 if !deleted.isCascade { deletes.append(deleted.record) }
             case .zoneSaved: zoneSaves.append(try ZoneSavedEvent(decoding: event.body))
             case .zoneDeleted: zoneDeletes.append(try ZoneDeletedEvent(decoding: event.body))
+            case .subscriptionSaved: subscriptionSaves.append(try SubscriptionSavedEvent(decoding: event.body))
+            case .subscriptionDeleted: subscriptionDeletes.append(try SubscriptionDeletedEvent(decoding: event.body))
             case .schemaChanged: schemaChanges.append(try SchemaChangedEvent(decoding: event.body))
             case .clientTokenKept: clientToken = try ClientTokenEvent(decoding: event.body).token
             default: break
@@ -88,6 +92,30 @@ struct ItemEvents {
 }
 
 extension ItemEvents {
+    func subscriptionsRequest(_ names: OrdinalNames) throws -> Request {
+        let asked = shape.request
+        guard let database = subscriptionSaves.first?.database ?? subscriptionDeletes.first?.database else {
+            throw RequestResult.mismatch(offset, "no subscription in an event")
+        }
+        // A client's database is its own, unless it was written another way.
+        var request = Request(
+            database: try asked?.database ?? DatabaseID(names.database(database).scope),
+            names: asked?.names ?? RequestNames(), .modifySubscriptions(ModifySubscriptionsRequest()))
+        var left = ModifySubscriptionsRequest()
+        if case .modifySubscriptions(let body)? = asked?.content { left = body }
+        let saves = try items(.saves, subscriptionSaves, left.saves) { event in
+            var save = event.subscription
+            if save.zone != 0 { save.zone = request.names.ordinal(of: ZoneID(try names.text(4, save.zone))) }
+            if save.recordType != 0 {
+                save.recordType = request.names.ordinal(ofType: try names.text(5, save.recordType))
+            }
+            return save
+        }
+        let deletes = try items(.deletes, subscriptionDeletes, left.deletes) { $0.id }
+        request.content = .modifySubscriptions(ModifySubscriptionsRequest(saves: saves, deletes: deletes))
+        return request
+    }
+
     /// What changed something of a schema that was declared; the rest was so before.
     func schemaRequest(_ names: OrdinalNames) throws -> Request {
         var requestNames = RequestNames()

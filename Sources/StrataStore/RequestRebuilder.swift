@@ -53,7 +53,7 @@ public struct RequestRebuilder {
         case .modifyZones: request = try events.zonesRequest(names)
         case .administer: request = try events.administerRequest(names)
         case .declareSchema: request = try events.schemaRequest(names)
-        case .modifySubscriptions: throw RequestResult.mismatch(commit.offset, "subscriptions")
+        case .modifySubscriptions: request = try events.subscriptionsRequest(names)
         }
         return RebuiltRequest(request, actor, header, commit)
     }
@@ -87,9 +87,13 @@ struct OrdinalNames {
 
     /// A zone's database, with the name of its owner.
     func database(ofZone ordinal: UInt64) throws -> DatabaseID {
-        guard case .zone(let database, _, _) = try name(4, ordinal),
-            case .database(let scope, let owner) = try name(3, database)
-        else { return DatabaseID(.private) }
+        guard case .zone(let database, _, _) = try name(4, ordinal) else { return DatabaseID(.private) }
+        return try self.database(database)
+    }
+
+    /// A database, with the name of its owner.
+    func database(_ ordinal: UInt64) throws -> DatabaseID {
+        guard case .database(let scope, let owner) = try name(3, ordinal) else { return DatabaseID(.private) }
         return DatabaseID(scope, owner: owner == 0 ? "" : try text(1, owner))
     }
 }

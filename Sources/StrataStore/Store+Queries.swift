@@ -80,6 +80,13 @@ extension Store {
             now: engine.now)
     }
 
+    /// Whether a query could be asked now: its zone, its type, its keys and the values that it compares them with.
+    ///
+    /// - Throws: ``Refusal`` for what cannot be asked.
+    public func check(_ query: Query, in database: DatabaseID, as actor: Actor) throws {
+        try snapshot().check(query, in: database, as: actor, queryRules)
+    }
+
     private var queryRules: QueryRules { options.queryRules }
 
     func pageLimit(_ limit: Int) throws -> Int {
@@ -150,6 +157,14 @@ extension StoreSnapshot {
             let place = try names.place(database, actor, in: trees)
             let scene = try scene(query, place, actor, rules, touched, EngineDate.seconds(now), trees)
             return try Self.judging { try scene?.plan(query, limit: limit) ?? .empty }
+        }
+    }
+
+    func check(_ query: Query, in database: DatabaseID, as actor: Actor, _ rules: QueryRules) throws {
+        try reading { trees in
+            let place = try names.place(database, actor, in: trees)
+            let scene = try scene(query, place, actor, rules, [], 0, trees)
+            try Self.judging { _ = try scene?.bound(query) }
         }
     }
 

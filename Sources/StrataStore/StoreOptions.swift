@@ -49,7 +49,11 @@ public struct StoreOptions: Sendable {
     public static let embedded = StoreOptions(
         limits: .embedded, touchesParents: false, unknownTypesAreErrors: false, predicates: .extended)
 
-    var rules: Rules { Rules(limits: limits, touchesParents: touchesParents, schema: schema) }
+    var rules: Rules {
+        Rules(limits: limits, touchesParents: touchesParents, schema: schema) { [predicates] text in
+            try PredicateCheck(predicates).check(PredicateParser.parse(text))
+        }
+    }
 
     var queryRules: QueryRules {
         QueryRules(

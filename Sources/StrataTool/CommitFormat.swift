@@ -86,6 +86,10 @@ struct CommitText: CommitFormat {
         case .zoneDeleted(let deleted):
             output.write("  \(Self.zone(deleted.zone, names))  \(deleted.reason.name)")
         case .schemaChanged(let changed): output.write("  \(Self.text(of: changed, names))")
+        case .subscriptionSaved(let saved): output.write("  \(Self.text(of: saved, names))")
+        case .subscriptionDeleted(let deleted):
+            output.write("  \(Printable.escaped(deleted.id)) of \(Self.user(deleted.user, names))")
+            if deleted.hasFiredOnce { output.write(", fired once" as StaticString) }
         case .opaque: break
         case .malformed(let error): output.write("  malformed: \(Printable.escaped(error.description))")
         }
@@ -120,6 +124,21 @@ struct CommitText: CommitFormat {
         let said = [fields, grants].filter { !$0.isEmpty }.map { $0.joined(separator: ", ") }
         let type = type(changed.type, names)
         return said.isEmpty ? type : type + ": " + said.joined(separator: "; ")
+    }
+
+    /// `bargains of anna: query of Book where price < 5, on creation, update`.
+    private static func text(of saved: SubscriptionSavedEvent, _ names: KnownNames) -> String {
+        let subscription = saved.subscription
+        var text = "\(Printable.escaped(subscription.id)) of \(user(saved.user, names)): \(subscription.kind.name)"
+        if subscription.recordType != 0 { text += " of \(type(subscription.recordType, names))" }
+        if subscription.zone != 0 { text += " in \(zone(subscription.zone, names))" }
+        if !subscription.predicate.isEmpty { text += " where \(Printable.escaped(subscription.predicate))" }
+        if !subscription.options.isEmpty { text += ", on \(subscription.options.names.joined(separator: ", "))" }
+        return text
+    }
+
+    private static func user(_ ordinal: UInt64, _ names: KnownNames) -> String {
+        names.user(ordinal).map { Printable.escaped($0) } ?? "user \(ordinal)"
     }
 
     private static func zone(_ ordinal: UInt64, _ names: KnownNames) -> String {

@@ -61,10 +61,40 @@ struct CommitJSON: CommitFormat {
             writeZone(deleted.zone, deleted.database, deleted.incarnation, names, to: &json)
             json.field("reason", deleted.reason.name)
         case .schemaChanged(let changed): write(changed, names, to: &json)
+        case .subscriptionSaved(let saved): write(saved, names, to: &json)
+        case .subscriptionDeleted(let deleted):
+            json.field("subscription", deleted.id)
+            json.field("database", deleted.database)
+            writeUser(deleted.user, names, to: &json)
+            json.field("firedOnce", deleted.hasFiredOnce)
         case .opaque: break
         case .malformed(let error): json.field("malformed", error.description)
         }
         json.endObject()
+    }
+
+    private func write(_ saved: SubscriptionSavedEvent, _ names: KnownNames, to json: inout JSONWriter) {
+        let subscription = saved.subscription
+        json.field("subscription", subscription.id)
+        json.field("subscriptionKind", subscription.kind.name)
+        json.field("database", saved.database)
+        writeUser(saved.user, names, to: &json)
+        if subscription.zone != 0 {
+            json.field("zone", subscription.zone)
+            if let name = names.zone(subscription.zone) { json.field("zoneName", name) }
+        }
+        if subscription.recordType != 0 {
+            json.field("type", subscription.recordType)
+            if let name = names.recordType(subscription.recordType) { json.field("typeName", name) }
+        }
+        if !subscription.predicate.isEmpty { json.field("predicate", subscription.predicate) }
+        json.field("options", subscription.options.names.joined(separator: " "))
+        json.field("silent", subscription.notification == nil)
+    }
+
+    private func writeUser(_ user: UInt64, _ names: KnownNames, to json: inout JSONWriter) {
+        json.field("user", user)
+        if let name = names.user(user) { json.field("userName", name) }
     }
 
     private func write(_ place: EventDetail.Place, _ names: KnownNames, to json: inout JSONWriter) {

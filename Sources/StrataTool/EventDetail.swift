@@ -10,6 +10,8 @@ enum EventDetail {
     case zoneSaved(ZoneSavedEvent)
     case zoneDeleted(ZoneDeletedEvent)
     case schemaChanged(SchemaChangedEvent)
+    case subscriptionSaved(SubscriptionSavedEvent)
+    case subscriptionDeleted(SubscriptionDeletedEvent)
     /// A kind whose body is not shown.
     case opaque
     case malformed(StrataError)
@@ -54,6 +56,8 @@ enum EventDetail {
         case .zoneSaved: return .zoneSaved(try ZoneSavedEvent(decoding: event.body))
         case .zoneDeleted: return .zoneDeleted(try ZoneDeletedEvent(decoding: event.body))
         case .schemaChanged: return .schemaChanged(try SchemaChangedEvent(decoding: event.body))
+        case .subscriptionSaved: return .subscriptionSaved(try SubscriptionSavedEvent(decoding: event.body))
+        case .subscriptionDeleted: return .subscriptionDeleted(try SubscriptionDeletedEvent(decoding: event.body))
         default: return .opaque
         }
     }
@@ -115,6 +119,27 @@ extension ZoneDeletedEvent.Reason {
         case .purged: "purged"
         case .encryptedDataReset: "encrypted data reset"
         }
+    }
+}
+
+extension Subscription.Kind {
+    var name: String {
+        switch self {
+        case .query: "query"
+        case .recordZone: "zone"
+        case .database: "database"
+        }
+    }
+}
+
+extension Subscription.Options {
+    /// What they say, in the order of their bits; those of a later release by number.
+    var names: [String] {
+        let known: [(Self, String)] = [
+            (.creation, "creation"), (.update, "update"), (.deletion, "deletion"), (.once, "once"),
+        ]
+        let unknown = subtracting(Self(known.map(\.0))).rawValue
+        return known.filter { contains($0.0) }.map(\.1) + (unknown == 0 ? [] : ["\(unknown)"])
     }
 }
 

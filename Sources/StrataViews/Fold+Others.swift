@@ -134,25 +134,30 @@ extension Fold {
             ])
         let named = DigestHash.hash(chosen, text: subscription.predicate)
         let content = try (subscription.notification?.encoded() ?? []).withUnsafeBytes { DigestHash.hash(named, $0) }
-        try putRow(
-            ViewTree.subscriptions, Self.subscriptionKey(event.database, event.user, subscription.id), body,
-            event.original ?? place.version, content)
+        let key = ViewKeys.subscription(event.database, event.user, subscription.id)
+        try removeContent(ofSubscription: key)
+        try putRow(ViewTree.subscriptions, key, body, event.original ?? place.version, content)
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        try ViewKeys.subscriptionContent(of: event).withUnsafeBytes {
+            try fork.put(ViewTree.subscriptionContents, $0, none)
+        }
+    }
+
+    /// The row by which duplicates are found, of a subscription that is about to change or to go.
+    private func removeContent(ofSubscription key: [UInt8]) throws {
+        guard let before = try key.withUnsafeBytes({ try fork.subscription(key: $0) }) else { return }
+        _ = try ViewKeys.subscriptionContent(of: before.event).withUnsafeBytes {
+            try fork.delete(ViewTree.subscriptionContents, $0)
+        }
     }
 
     private func applyDeletion(of event: SubscriptionDeletedEvent) throws {
-        let key = Self.subscriptionKey(event.database, event.user, event.id)
+        let key = ViewKeys.subscription(event.database, event.user, event.id)
+        try removeContent(ofSubscription: key)
         guard try key.withUnsafeBytes({ try fork.delete(ViewTree.subscriptions, $0) }) else {
             throw StrataError(
                 .brokenSequence, "A subscription was deleted that is not there.", .init(found: event.id))
         }
-    }
-
-    private static func subscriptionKey(_ database: UInt64, _ user: UInt64, _ id: String) -> [UInt8] {
-        var key = KeyWriter()
-        key.append(number: database)
-        key.append(number: user)
-        key.append(lastName: id)
-        return key.bytes
     }
 
     private static func seed(_ id: TreeID, _ owner: UInt128...) -> UInt128 {

@@ -15,6 +15,7 @@ public enum ViewTree {
     public static let ordinals = TreeID(rawValue: 11)
     public static let databases = TreeID(rawValue: 12)
     public static let expiredTokens = TreeID(rawValue: 13)
+    public static let subscriptionContents = TreeID(rawValue: 14)
 
     public static let index = TreeID(rawValue: 16)
     public static let indexCatalog = TreeID(rawValue: 17)
@@ -22,5 +23,5 @@ public enum ViewTree {
     /// Trees whose rows are an event's body behind its version and digests.
     static let plain = [subscriptions, schema, users, devices, clientTokens, databases, expiredTokens]
     /// Trees that every fold brings to its offset.
-    static let folded = [records, zones, zoneChanges, references, names, ordinals] + plain
+    static let folded = [records, zones, zoneChanges, references, names, ordinals, subscriptionContents] + plain
 }

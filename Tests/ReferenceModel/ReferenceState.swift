@@ -24,6 +24,9 @@ public struct ReferenceDatabase: Sendable, Equatable {
     /// What became of zones themselves, in order.
     public var zoneChanges: [ReferenceZoneChange] = []
 
+    /// Of each user, by id.
+    public var subscriptions: [String: [ReferenceName: ReferenceSubscription]] = [:]
+
     public init() {}
 
     /// Zones by the last change in them or of them, oldest first: what the feed of the database lists.
@@ -60,6 +63,20 @@ public struct ReferenceZone: Sendable, Equatable {
 
     public var isAlive: Bool { ending == nil }
     var lastChange: Version { max(version, changes.last?.version ?? version) }
+}
+
+/// A subscription as its user sees it, and the version that saved it.
+public struct ReferenceSubscription: Sendable, Equatable {
+    public var content: NamedSubscription
+    public var version: Version
+
+    /// Whether both watch the same, whatever they are called and show.
+    func watches(_ other: NamedSubscription) -> Bool {
+        var (mine, theirs) = (content, other)
+        (mine.id, theirs.id) = ("", "")
+        (mine.notification, theirs.notification) = (nil, nil)
+        return mine == theirs
+    }
 }
 
 /// A place in a zone's feed.

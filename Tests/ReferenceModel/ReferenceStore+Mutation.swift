@@ -42,6 +42,12 @@ extension ReferenceStore {
         case firstWriteMakesNoUserRecord, userRecordMadeOverSaved
         case parentIsNotTouched, touchGoesTwoLevels, touchChangesModification, savedParentIsTouched
         case modifiedMayStandStill, creationDateIsKept
+        // §11: subscriptions.
+        case subscriptionsInEveryDatabase, subscriptionsOfDefaultZone, subscriptionsOfMissingZones
+        case silentQueryAccepted, fourDesiredKeysAccepted, usersMayBeWatched
+        case sameContentTwiceAccepted, notificationMakesAnother, deletedSubscriptionIsInTheWay
+        case unchangedSubscriptionIsWritten, missingSubscriptionMayBeDeleted, subscriptionsGoWithTheirZone
+        case subscriptionsAreEverybodys
     }
 
     func bends(_ rule: Mutation) -> Bool { mutation == rule }

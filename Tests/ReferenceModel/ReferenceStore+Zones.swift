@@ -175,11 +175,20 @@ extension ReferenceStore {
 
     private mutating func endZone(_ name: ReferenceName, _ ending: ZoneDeletedEvent.Reason, _ database: DatabaseID) {
         let version = nextVersion()
+        if bends(.subscriptionsGoWithTheirZone) { dropSubscriptions(to: name, database) }
         state.databases[database]?.zones[name]?.ending = ending
         state.databases[database]?.zones[name]?.version = version
         if !bends(.recreatedZoneKeepsRecords) { state.databases[database]?.zones[name]?.records = [:] }
         if !bends(.recreatedZoneKeepsTokens) { state.databases[database]?.zones[name]?.tokens = [:] }
         let change = ReferenceZoneChange(zone: name, ending: ending, version: version)
         state.databases[database]?.zoneChanges.append(change)
+    }
+
+    private mutating func dropSubscriptions(to zone: ReferenceName, _ database: DatabaseID) {
+        for (user, subscriptions) in state.databases[database]?.subscriptions ?? [:] {
+            state.databases[database]?.subscriptions[user] = subscriptions.filter { _, subscription in
+                subscription.content.zone.map { ReferenceName($0.name) } != zone
+            }
+        }
     }
 }

@@ -48,7 +48,8 @@ public struct ReferenceStore: Sendable {
         case .modifyRecords(let content): return try modifyRecords(content, request.names, asker, time)
         case .modifyZones(let content): return try modifyZones(content, request.names, asker, time)
         case .administer(let content): return try administer(content, request.names, asker)
-        case .modifySubscriptions, .declareSchema: throw Refusal(.internalError, "it is not modelled")
+        case .modifySubscriptions(let content): return try modifySubscriptions(content, request.names, asker, time)
+        case .declareSchema: throw Refusal(.internalError, "it is not modelled")
         }
     }
 

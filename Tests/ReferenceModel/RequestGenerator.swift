@@ -59,7 +59,8 @@ public struct RequestGenerator: Sendable {
         case ..<420:
             let isNew = store.state.databases[DatabaseID(.private, owner: actor.user)] == nil
             if isNew, !actor.user.isEmpty { planned = [(savingUserRecord(store, actor), actor)] }
-        case ..<650: if livingZones(store, actor.user).count < 2 { planned = [(savingAllZones(), actor)] }
+        case ..<500: planned = [(modifyingSubscriptions(store, actor), actor)]
+        case ..<700: if livingZones(store, actor.user).count < 2 { planned = [(savingAllZones(), actor)] }
         default: break
         }
         if planned.isEmpty { planned = [(modifyingRecords(store, actor), actor)] }

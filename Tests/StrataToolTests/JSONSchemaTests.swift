@@ -43,6 +43,12 @@ import Testing
                 header: .init(user: 1, requestShape: [1]),
                 events: [
                     fixture.zoneEvent(.zoneDeleted), fixture.noteEvent("gone", kind: .recordDeleted), update.event(),
+                    SubscriptionSavedEvent(
+                        database: 1, user: 1,
+                        Subscription(
+                            "s", .query, zone: 1, recordType: 1, predicate: "a = 1", options: [.creation, .once])
+                    ).event(),
+                    SubscriptionDeletedEvent(database: 1, user: 1, id: "s", hasFiredOnce: true).event(),
                     Event(.fetched, body: []), Event(.recordSaved, body: [0xFF]),
                 ]
             ).encoded())

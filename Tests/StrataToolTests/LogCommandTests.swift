@@ -53,6 +53,33 @@ import Testing
                 """)
     }
 
+    @Test func subscriptions() throws {
+        let fixture = try StoreFixture.small()
+        try fixture.open()
+        let query = Subscription(
+            "s", .query, zone: 1, recordType: 1, predicate: "title = 'x'", options: [.creation, .once])
+        try fixture.append(
+            Envelope(
+                header: .init(user: 1, device: 1),
+                events: [
+                    SubscriptionSavedEvent(database: 1, user: 1, query).event(),
+                    SubscriptionSavedEvent(database: 1, user: 9, Subscription("all", .database)).event(),
+                    SubscriptionDeletedEvent(database: 1, user: 1, id: "s", hasFiredOnce: true).event(),
+                    SubscriptionDeletedEvent(database: 1, user: 9, id: "all").event(),
+                ]
+            ).encoded())
+        try fixture.close()
+        let lines = try fixture.run("log", "Notes.strata", "-n", "1").output.split(separator: "\n")
+        let events = lines.filter { $0.contains("subscription ") }.map { line in
+            line.split(separator: "  ", omittingEmptySubsequences: true).dropFirst(1).first.map(String.init) ?? ""
+        }
+        #expect(
+            events == [
+                "s of anna: query of Note in Notes where title = 'x', on creation, once", "all of user 9: database",
+                "s of anna, fired once", "all of user 9",
+            ], "\(lines)")
+    }
+
     @Test func everythingThatAHeaderHasIsShown() throws {
         let fixture = try StoreFixture.small()
         try fixture.open()

@@ -20,6 +20,7 @@ struct KeysPageTests {
             ("schema", ViewTree.schema), ("users", ViewTree.users), ("devices", ViewTree.devices),
             ("client tokens", ViewTree.clientTokens), ("names", ViewTree.names), ("ordinals", ViewTree.ordinals),
             ("databases", ViewTree.databases), ("expired tokens", ViewTree.expiredTokens),
+            ("subscription contents", ViewTree.subscriptionContents),
             ("index", ViewTree.index), ("indexes", ViewTree.indexCatalog),
         ]
         #expect(rows.map(\.0) == trees.map(\.0))

@@ -18,6 +18,8 @@ enum OperationKind: String, CaseIterable, CustomTestStringConvertible {
             case .fetchRecords: ["fetch a operationCancelled", "fetch c operationCancelled"]
             case .modifyZones: ["save New operationCancelled", "delete Old operationCancelled"]
             case .fetchZones: ["fetch Notes operationCancelled"]
+            case .modifySubscriptions: ["save all operationCancelled", "delete x operationCancelled"]
+            case .fetchSubscriptions: ["fetch x operationCancelled"]
             default: []
             }
         return items + ["result operationCancelled"]
@@ -77,11 +79,15 @@ enum OperationKind: String, CaseIterable, CustomTestStringConvertible {
             operation.fetchRecordZoneChangesResultBlock = { journal.add("result", $0) }
             return operation
         case .modifySubscriptions:
-            let operation = CKModifySubscriptionsOperation(subscriptionIDsToDelete: ["x"])
+            let operation = CKModifySubscriptionsOperation(
+                subscriptionsToSave: [CKDatabaseSubscription(subscriptionID: "all")], subscriptionIDsToDelete: ["x"])
+            operation.perSubscriptionSaveBlock = { journal.add("save \($0)", $1) }
+            operation.perSubscriptionDeleteBlock = { journal.add("delete \($0)", $1) }
             operation.modifySubscriptionsResultBlock = { journal.add("result", $0) }
             return operation
         default:
             let operation = CKFetchSubscriptionsOperation(subscriptionIDs: ["x"])
+            operation.perSubscriptionResultBlock = { journal.add("fetch \($0)", $1) }
             operation.fetchSubscriptionsResultBlock = { journal.add("result", $0) }
             return operation
         }

@@ -31,25 +31,6 @@ struct PostponedTests {
                 == .invalidArguments)
     }
 
-    @Test("Subscriptions are refused with an error that says that they come later")
-    func refused() async throws {
-        let notes = try await NotesStore()
-        let database = notes.database
-        #expect(await code { try await database.allSubscriptions() } == .serverRejectedRequest)
-        let journal = Journal()
-        let subscriptions = CKFetchSubscriptionsOperation.fetchAllSubscriptionsOperation()
-        subscriptions.fetchSubscriptionsResultBlock = { journal.add("subscriptions", $0) }
-        await subscriptions.finish { database.add($0) }
-        let modification = CKModifySubscriptionsOperation(subscriptionIDsToDelete: ["x"])
-        modification.modifySubscriptionsResultBlock = { journal.add("modification", $0) }
-        await modification.finish { database.add($0) }
-        #expect(
-            journal.entries == [
-                "subscriptions serverRejectedRequest",
-                "modification serverRejectedRequest",
-            ])
-    }
-
     @Test("What to fetch of a zone comes back from an archive")
     func archivedConfiguration() throws {
         let configuration = CKFetchRecordZoneChangesOperation.ZoneConfiguration(

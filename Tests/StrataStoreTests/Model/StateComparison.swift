@@ -24,7 +24,15 @@ struct StateComparison {
                 let database = expected.databases[id]
                 try compare(database ?? ReferenceDatabase(), DatabaseID(scope), actor, &versions)
             }
+            for scope in InternedName.Scope.allCases { try compareSubscriptions(DatabaseID(scope), actor) }
         }
+    }
+
+    private func compareSubscriptions(_ id: DatabaseID, _ actor: Actor) throws {
+        let database = expected.databases[DatabaseID(id.scope, owner: id.scope == .public ? "" : actor.user)]
+        let wanted = database?.subscriptions[actor.user]?.values.map(\.content).sorted { $0.id < $1.id } ?? []
+        let kept = try found.subscriptions(in: id, as: actor)
+        guard kept == wanted else { throw Divergence(description: "subscriptions to \(id): \(wanted) and \(kept)") }
     }
 
     private func compare(

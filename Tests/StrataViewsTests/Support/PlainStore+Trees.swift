@@ -27,11 +27,25 @@ extension PlainStore {
         trees[9] = try rows(clientTokens, { $0.flatMap { PlainKey.number($0) } }, digests)
         trees[12] = try rows(databases, PlainKey.number) { _ in Pair() }
         trees[13] = try rows(expiredTokens, PlainKey.number) { _ in Pair() }
+        trees[14] = [:]
+        for row in subscriptions.values { trees[14]?[Self.contentKey(row.value)] = [] }
         return trees
     }
 
     private static func recordKey(_ key: RecordKey) -> [UInt8] {
         PlainKey.number(key.zone) + PlainKey.lastName(key.name)
+    }
+
+    private static func contentKey(_ event: SubscriptionSavedEvent) -> [UInt8] {
+        let subscription = event.subscription
+        let numbers = [
+            UInt64(subscription.kind.rawValue), subscription.options.rawValue, subscription.zone,
+            subscription.recordType,
+        ]
+        let seed = PlainHash.hash(numbers.flatMap { plainBytes($0) })
+        let hash = PlainHash.hash(Array(subscription.predicate.utf8), seed: seed)
+        return PlainKey.number(event.database) + PlainKey.number(event.user) + plainBytes(hash)
+            + PlainKey.lastName(subscription.id)
     }
 
     private static func varint(_ number: UInt64) -> [UInt8] {

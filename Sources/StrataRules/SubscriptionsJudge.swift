@@ -1,0 +1,318 @@
+import StrataModel
+import StrataViews
+
+/// Judges requests for subscriptions (docs/rules.md §11).
+struct SubscriptionsJudge {
+    private let rules: Rules
+    private let request: Request
+    private let view: RulesView
+    private let context: RequestContext
+    private let actor: ActorState
+    private let scene: RequestScene
+    private var trace: Trace?
+    private var result = RequestResult()
+    private var leftOut: [RequestShape.LeftOut] = []
+    private var leftOutBody = ModifySubscriptionsRequest()
+    private var leftOutNames = RequestNames()
+    /// Saves that will be written, as the request has them.
+    private var saves: [Subscription] = []
+    private var deletes: [String] = []
+    /// What the saves so far will have said, and by which id.
+    private var saying: [Content: String] = [:]
+    /// Ids whose stored subscriptions will say something else, or be gone.
+    private var replaced = Set<ExactName>()
+
+    static let maximumDesiredKeys = 3
+
+    /// What makes a subscription fire. Zones and types may have no ordinals yet.
+    private struct Content: Hashable {
+        var kind: Subscription.Kind
+        var zone: Int?
+        var recordType: ExactName?
+        var predicate: ExactName
+        var options: Subscription.Options
+    }
+
+    init(_ rules: Rules, _ request: Request, _ view: RulesView, _ context: RequestContext) throws {
+        self.rules = rules
+        self.request = request
+        self.view = view
+        self.context = context
+        actor = try ActorState(context.actor, recordName: UserRecord.name(of: context.actor.user), view)
+        scene = try RequestScene(request, actor, view)
+        trace = context.isTraced ? Trace() : nil
+    }
+
+    consuming func decide(_ body: ModifySubscriptionsRequest) throws -> Decision {
+        try check(body)
+        if body.saves.isEmpty, body.deletes.isEmpty { return Decision(.nothing, result, trace: trace) }
+        guard !scene.isElsewhere else {
+            throw Refusal(
+                .permissionFailure, "Nobody subscribes to the database of another user under that user's name.",
+                rule: "§11")
+        }
+        // What goes with this request is in nobody's way.
+        replaced = Set(body.deletes.map { ExactName(text: $0) })
+        for (index, save) in body.saves.enumerated() {
+            do {
+                let version = try judge(save)
+                result.saves.append(.success(version ?? .ofThisCommit(eventIndex: 0)))
+                if let version { try leaveOut(save, index, nil, version) }
+            } catch let refusal as Refusal {
+                trace?.add(refusal.rule, "save \(index)", refusal.message)
+                try leaveOut(save, index, refusal, nil)
+                result.saves.append(.failure(refusal))
+            }
+        }
+        for (index, id) in body.deletes.enumerated() {
+            let refusal = try judgeDelete(id)
+            result.deletes.append(refusal)
+            guard let refusal else {
+                deletes.append(id)
+                continue
+            }
+            trace?.add(refusal.rule, "delete \(index)", refusal.message)
+            leftOut.append(.init(.deletes, index: index, refusal: refusal))
+            leftOutBody.deletes.append(id)
+        }
+        if saves.isEmpty, deletes.isEmpty { return Decision(.nothing, result, trace: trace) }
+        return try commit()
+    }
+
+    // MARK: The whole request
+
+    private func check(_ body: ModifySubscriptionsRequest) throws {
+        try rules.checkItemCount(body.saves.count + body.deletes.count)
+        try rules.checkRoom(for: request, of: context.actor)
+        var bytes = 0
+        var ids = Set<ExactName>()
+        for save in body.saves {
+            if save.zone != 0 { _ = try scene.place(save.zone) }
+            guard save.recordType == 0 || request.names.recordType(save.recordType) != nil else {
+                throw Refusal(
+                    .invalidArguments, "The request names a record type that it has no name for.", rule: "§2.3")
+            }
+            bytes += save.id.utf8.count + save.predicate.utf8.count + (try save.notification?.encoded().count ?? 0)
+        }
+        try rules.checkByteCount(bytes)
+        for id in body.saves.map(\.id) + body.deletes {
+            guard ids.insert(ExactName(text: id)).inserted else {
+                throw Refusal(.invalidArguments, "Subscription '\(id)' comes twice in one operation.", rule: "B36")
+            }
+        }
+    }
+
+    // MARK: Items
+
+    /// - Returns: the version that the subscription has if it is stored as it is; nil if it is to be written.
+    /// - Throws: ``Refusal``
+    private mutating func judge(_ save: Subscription) throws -> Version? {
+        try checkSelf(save)
+        try checkRecordType(save)
+        try checkZone(save)
+        if save.kind == .query {
+            do { try rules.checkPredicate(save.predicate) } catch let error as StrataError {
+                throw Refusal(.invalidArguments, "The predicate cannot be used: \(error)", rule: "B122")
+            }
+        }
+        let stored = try storedForm(of: save)
+        if let stored, let version = try unchangedVersion(stored) { return version }
+        let content = Content(
+            kind: save.kind, zone: save.zone == 0 ? nil : try scene.place(save.zone),
+            recordType: request.names.recordType(save.recordType).map { ExactName(text: $0) },
+            predicate: ExactName(text: save.predicate), options: save.options)
+        if let other = try duplicate(of: save, stored, content) {
+            throw Refusal(.serverRejectedRequest, "subscription is duplicate of '\(other)'", rule: "B185")
+        }
+        saying[content] = save.id
+        replaced.insert(ExactName(text: save.id))
+        saves.append(save)
+        return nil
+    }
+
+    private func checkSelf(_ save: Subscription) throws {
+        guard NameRules.isName(save.id) else {
+            throw Refusal(
+                .invalidArguments,
+                "A subscription's ID has 1 to 255 characters and no control characters: '\(save.id)'.", rule: "B180")
+        }
+        let scopes: [InternedName.Scope] =
+            switch save.kind {
+            case .query: [.public, .private]
+            case .recordZone: [.private]
+            case .database: [.private, .shared]
+            }
+        guard scopes.contains(scene.scope) else {
+            throw Refusal(
+                .badDatabase, "Subscription '\(save.id)' is of a kind that this database does not have.", rule: "B181")
+        }
+        let keys = save.notification?.desiredKeys?.count ?? 0
+        guard keys <= Self.maximumDesiredKeys else {
+            throw Refusal(
+                .invalidArguments,
+                "Subscription '\(save.id)' desires \(keys) keys; a notification has room for three.", rule: "B190")
+        }
+        guard save.kind == .query else {
+            guard save.options.isEmpty, save.predicate.isEmpty else {
+                throw Refusal(
+                    .invalidArguments, "Only a query subscription has a predicate and options: '\(save.id)'.",
+                    rule: "§11")
+            }
+            return
+        }
+        guard !save.predicate.isEmpty else {
+            throw Refusal(.invalidArguments, "Query subscription '\(save.id)' has no predicate.", rule: "B122")
+        }
+        guard !save.options.isDisjoint(with: .events) else {
+            throw Refusal(
+                .invalidArguments, "The subscription \(save.id) fires on nothing: set its options.", rule: "B183")
+        }
+        guard save.options.subtracting([.events, .once]).isEmpty else {
+            throw Refusal(
+                .invalidArguments, "The subscription \(save.id) has options that nobody knows.", rule: "B183")
+        }
+    }
+
+    private func checkRecordType(_ save: Subscription) throws {
+        guard let type = request.names.recordType(save.recordType) else {
+            guard save.kind != .query else {
+                throw Refusal(.invalidArguments, "Query subscription '\(save.id)' names no record type.", rule: "B6")
+            }
+            return
+        }
+        guard SchemaName.isIdentifier(type) else {
+            throw Refusal(
+                .invalidArguments,
+                "Record type '\(type)' is not a letter followed by letters, digits and underscores.", rule: "B6")
+        }
+        let isUsers = isSameName(type, UserRecord.type)
+        guard !isUsers || save.kind != .query else {
+            throw Refusal(.invalidArguments, "User records cannot be queried, nor subscribed to.", rule: "B121")
+        }
+        guard try rules.schema == .open || isUsers || view.ordinal(of: .recordType(type)) != nil else {
+            throw Refusal(.invalidArguments, "Cannot create new type \(type) in production schema", rule: "B24")
+        }
+    }
+
+    private func checkZone(_ save: Subscription) throws {
+        guard save.zone != 0 else {
+            guard save.kind != .recordZone else {
+                throw Refusal(.invalidArguments, "Zone subscription '\(save.id)' names no zone.", rule: "B182")
+            }
+            return
+        }
+        guard save.kind != .database else {
+            throw Refusal(.invalidArguments, "Database subscription '\(save.id)' names a zone.", rule: "§11")
+        }
+        let zone = scene.zones[try scene.place(save.zone)]
+        if save.kind == .recordZone, zone.isDefault, zone.isOwn {
+            throw Refusal(
+                .invalidArguments, "The default zone has no changes to subscribe to: '\(save.id)'.", rule: "B182")
+        }
+        if let answer = zone.answer { throw answer.ofMissingZone("B182") }
+        guard save.kind != .recordZone || zone.row?.capabilities.contains(.fetchChanges) == true else {
+            throw Refusal(.zoneNotFound, "Zone '\(zone.name)' has no changes to subscribe to.", rule: "B182")
+        }
+    }
+
+    /// The save with the store's ordinals; nil where what it names has none, so that nothing stored is like it.
+    private func storedForm(of save: Subscription) throws -> Subscription? {
+        guard scene.database != 0, actor.user != 0 else { return nil }
+        var stored = save
+        if save.zone != 0 {
+            stored.zone = scene.zones[try scene.place(save.zone)].ordinal
+            guard stored.zone != 0 else { return nil }
+        }
+        if let type = request.names.recordType(save.recordType) {
+            guard let ordinal = try view.ordinal(of: .recordType(type)) else { return nil }
+            stored.recordType = ordinal
+        }
+        return stored
+    }
+
+    private func unchangedVersion(_ save: Subscription) throws -> Version? {
+        guard let row = try view.fold.fork.subscription(scene.database, actor.user, save.id) else { return nil }
+        // Texts that Swift holds for equal may differ in their bytes.
+        let event = SubscriptionSavedEvent(
+            database: scene.database, user: actor.user, save, original: row.event.original)
+        return try event.event().body.elementsEqual(row.event.event().body) ? row.version : nil
+    }
+
+    /// The id of another subscription of the user that says the same, as it will be behind the items so far.
+    private func duplicate(of save: Subscription, _ stored: Subscription?, _ content: Content) throws -> String? {
+        if let id = saying[content] { return id }
+        guard let stored else { return nil }
+        var found: String?
+        try view.fold.fork.forEachSubscriptionID(saying: stored, scene.database, actor.user) { id in
+            if !isSameName(id, save.id), !replaced.contains(ExactName(text: id)) { found = id }
+            return found == nil
+        }
+        return found
+    }
+
+    private func judgeDelete(_ id: String) throws -> Refusal? {
+        if scene.database != 0, actor.user != 0,
+            try view.fold.fork.subscription(scene.database, actor.user, id) != nil
+        {
+            return nil
+        }
+        return Refusal(.unknownItem, "Subscription '\(id)' does not exist.", rule: "B184")
+    }
+
+    private mutating func leaveOut(
+        _ save: Subscription, _ index: Int, _ refusal: Refusal?, _ version: Version?
+    ) throws {
+        leftOut.append(.init(.saves, index: index, refusal: refusal, version: version))
+        var kept = save
+        if let zone = request.names.zone(save.zone) { kept.zone = leftOutNames.ordinal(of: zone) }
+        if let type = request.names.recordType(save.recordType) { kept.recordType = leftOutNames.ordinal(ofType: type) }
+        leftOutBody.saves.append(kept)
+    }
+
+    // MARK: The commit
+
+    private mutating func commit() throws -> Decision {
+        var commit = CommitBuilder()
+        var names = NameWriter(view)
+        let first = try FirstWrite(actor, view, &names)
+        let owner = scene.scope == .public ? 0 : first.user
+        let database = try names.ordinal(of: .database(scene.scope, owner: owner))
+        // The others come with the user's first write.
+        let isNewShared = scene.scope == .shared && scene.database == 0
+        for index in saves.indices {
+            if saves[index].zone != 0 {
+                let zone = scene.zones[try scene.place(saves[index].zone)]
+                saves[index].zone = try names.ordinal(of: .zone(database: database, owner: owner, zone.name))
+            }
+            if let type = request.names.recordType(saves[index].recordType) {
+                saves[index].recordType = try names.ordinal(of: .recordType(type))
+            }
+        }
+        for name in names.new { try commit.append(name) }
+        try first.append(to: &commit, sparing: nil)
+        if isNewShared { try commit.append(DatabaseCreatedEvent(database: database)) }
+        var shape = RequestShape(
+            .modifySubscriptions, firstItemEvent: commit.count, saveCount: result.saves.count,
+            deleteCount: result.deletes.count)
+        var versions: [Version] = []
+        for save in saves {
+            let event = try commit.append(SubscriptionSavedEvent(database: database, user: first.user, save))
+            versions.append(.ofThisCommit(eventIndex: event))
+        }
+        var next = versions.makeIterator()
+        for index in result.saves.indices where (try? result.saves[index].get())?.isOfThisCommit == true {
+            if let version = next.next() { result.saves[index] = .success(version) }
+        }
+        for id in deletes {
+            try commit.append(SubscriptionDeletedEvent(database: database, user: first.user, id: id))
+        }
+        shape.leaveOut(
+            leftOut,
+            request: Request(database: request.database, names: leftOutNames, .modifySubscriptions(leftOutBody)))
+        let header = try context.header(.modifySubscriptions, user: first.user, device: first.device, shape)
+        var decision = Decision(.commit(commit.payload(header)), result, trace: trace)
+        decision.names = names.new
+        decision.eventCount = Int(commit.count)
+        return decision
+    }
+}

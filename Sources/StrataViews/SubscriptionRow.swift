@@ -1,0 +1,115 @@
+import StrataModel
+import StrataTree
+
+/// A subscription as its row has it.
+public struct SubscriptionRow: Sendable {
+    /// Of the event that last saved it.
+    public var version: Version
+    /// Whose it is, in which database, and what it says; ordinals are the store's.
+    public var event: SubscriptionSavedEvent
+
+    public var subscription: Subscription { event.subscription }
+
+    init(decoding row: UnsafeRawBufferPointer) throws {
+        var reader = ByteReader(row)
+        version = try reader.readPackedVersion("a subscription's version")
+        var body = ByteReader(row, at: RowLayout.body)
+        event = try SubscriptionSavedEvent(from: &body)
+    }
+}
+
+extension TreeReading {
+    public func subscription(_ database: UInt64, _ user: UInt64, _ id: String) throws -> SubscriptionRow? {
+        try ViewKeys.subscription(database, user, id).withUnsafeBytes { try subscription(key: $0) }
+    }
+
+    func subscription(key: UnsafeRawBufferPointer) throws -> SubscriptionRow? {
+        try get(ViewTree.subscriptions, key) { try SubscriptionRow(decoding: $0) }
+    }
+
+    /// Calls `body` with each subscription to a database, those of all users or of one, until it returns false: user by
+    /// user, in the order of their ordinals, and those of one in the order of their ids' keys.
+    ///
+    /// ```swift
+    /// try snapshot.trees.forEachSubscription(of: database) { row in
+    ///     index.insert(row.subscription, of: row.event.user)
+    ///     return true
+    /// }
+    /// ```
+    public func forEachSubscription(
+        of database: UInt64, user: UInt64? = nil, _ body: (SubscriptionRow) throws -> Bool
+    ) throws {
+        func scan(from lower: UnsafeRawBufferPointer, to upper: UnsafeRawBufferPointer) throws {
+            try self.scan(ViewTree.subscriptions, from: lower, to: upper) { try body(SubscriptionRow(decoding: $1)) }
+        }
+        guard let user else { return try ViewKeys.withBounds(ofNumber: database, scan) }
+        let lower = ViewKeys.numbers(database, user)
+        try lower.withUnsafeBytes { lower in
+            try ViewKeys.behind(lower).withUnsafeBytes { try scan(from: lower, to: $0) }
+        }
+    }
+
+    /// The ids of a user's subscriptions that say the same as one, until `body` returns false. What they show when
+    /// they fire does not count.
+    public func forEachSubscriptionID(
+        saying subscription: Subscription, _ database: UInt64, _ user: UInt64, _ body: (String) throws -> Bool
+    ) throws {
+        let lower = ViewKeys.content(of: subscription, database, user)
+        try lower.withUnsafeBytes { lower in
+            try ViewKeys.behind(lower).withUnsafeBytes { upper in
+                try scan(ViewTree.subscriptionContents, from: lower, to: upper) { key, _ in
+                    var place = KeyWriter()
+                    place.append(number: database)
+                    place.append(number: user)
+                    place.append(lastText: key[lower.count...])
+                    let row = try place.bytes.withUnsafeBytes { try self.subscription(key: $0) }
+                    // Two contents may have one hash.
+                    guard let row, row.subscription.saysTheSame(as: subscription) else { return true }
+                    return try body(row.subscription.id)
+                }
+            }
+        }
+    }
+}
+
+extension Subscription {
+    /// Whether both fire for the same, whatever they are called and show.
+    fileprivate func saysTheSame(as other: Subscription) -> Bool {
+        kind == other.kind && zone == other.zone && recordType == other.recordType && options == other.options
+            && predicate.utf8.elementsEqual(other.predicate.utf8)
+    }
+}
+
+extension ViewKeys {
+    static func subscription(_ database: UInt64, _ user: UInt64, _ id: String) -> [UInt8] {
+        var key = KeyWriter()
+        key.append(number: database)
+        key.append(number: user)
+        key.append(lastName: id)
+        return key.bytes
+    }
+
+    static func subscriptionContent(of event: SubscriptionSavedEvent) -> [UInt8] {
+        var id = KeyWriter()
+        id.append(lastName: event.subscription.id)
+        return content(of: event.subscription, event.database, event.user) + id.bytes
+    }
+
+    /// What the keys of all subscriptions of a user begin with that say the same.
+    fileprivate static func content(of subscription: Subscription, _ database: UInt64, _ user: UInt64) -> [UInt8] {
+        var key = KeyWriter()
+        key.append(number: database)
+        key.append(number: user)
+        let start = DigestHash.hash(
+            0,
+            words: [
+                UInt64(subscription.kind.rawValue), subscription.options.rawValue, subscription.zone,
+                subscription.recordType,
+            ])
+        let hash = DigestHash.hash(start, text: subscription.predicate)
+        return key.bytes + withUnsafeBytes(of: hash.littleEndian) { [UInt8]($0) }
+    }
+
+    /// Behind all keys that begin so and go on with a name, none of which begins with FF.
+    fileprivate static func behind(_ start: UnsafeRawBufferPointer) -> [UInt8] { start + [0xFF] }
+}
