@@ -54,9 +54,9 @@ public struct RequestGenerator: Sendable {
         case ..<220: planned = [(modifyingZones(store, actor), actor)]
         case ..<260: if let (request, holder) = repeated() { planned = [(request, holder)] }
         case ..<275: planned = zoneReborn(store, actor)
-        case ..<310: if let request = owningSwapped(store, actor) { planned = [(request, actor)] }
-        case ..<330: planned = ownedInTurn(store, actor)
-        case ..<420:
+        case ..<325: if let request = owningSwapped(store, actor) { planned = [(request, actor)] }
+        case ..<345: planned = ownedInTurn(store, actor)
+        case ..<425:
             let isNew = store.state.databases[DatabaseID(.private, owner: actor.user)] == nil
             if isNew, !actor.user.isEmpty { planned = [(savingUserRecord(store, actor), actor)] }
         case ..<500: planned = [(modifyingSubscriptions(store, actor), actor)]
