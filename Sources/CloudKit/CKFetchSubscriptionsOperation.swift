@@ -64,7 +64,7 @@ public final class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecke
         var settings: CallSettings { call.settings }
         var timeoutCode: CKError.Code { .networkFailure }
 
-        func perform() async throws -> Outcome {
+        func perform(_: OperationPieces) async throws -> Outcome {
             guard let ids else { return try call.allSubscriptions().map { ($0.subscriptionID, .success($0)) } }
             return try call.subscriptions(ids)
         }

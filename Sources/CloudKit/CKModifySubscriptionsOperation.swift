@@ -66,7 +66,7 @@ public final class CKModifySubscriptionsOperation: CKDatabaseOperation, @uncheck
         var settings: CallSettings { call.settings }
         var timeoutCode: CKError.Code { .serverResponseLost }
 
-        func perform() async throws -> SubscriptionsOutcome { try await call.modify(modification) }
+        func perform(_: OperationPieces) async throws -> SubscriptionsOutcome { try await call.modify(modification) }
 
         func deliver(_ outcome: Result<SubscriptionsOutcome, CKError>, isCancelled: () -> Bool) {
             switch outcome {

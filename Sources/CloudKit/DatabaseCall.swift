@@ -29,11 +29,6 @@ struct DatabaseCall: Sendable {
             throw CKError(.limitExceeded, message: "A request has at most \(limit) items, this one \(count).")
         }
     }
-
-    /// - Throws: What a call is told that needs what is not there yet.
-    static func notYet(_ what: String) -> CKError {
-        CKError(.serverRejectedRequest, message: "This version of the store does not have \(what) yet.")
-    }
 }
 
 extension CKDatabase.Scope {

@@ -1,7 +1,7 @@
 import StrataSystem
 
 /// Tasks that wait for a log's end to move on.
-final class EndWaiters: Sendable {
+public final class EndWaiters: Sendable {
     private struct Waiter {
         var past: UInt64
         var continuation: CheckedContinuation<Void, Never>
@@ -14,11 +14,13 @@ final class EndWaiters: Sendable {
 
     private let state = Lock(State())
 
+    public init() {}
+
     /// Returns once ``wake(end:isClosed:)`` was called with an end behind `offset` or a closed log, or the task is
     /// cancelled.
     /// - Parameter isReached: whether there is nothing to wait for. The end must move before `wake` is called, so none
     ///   is missed.
-    func wait(past offset: UInt64, unless isReached: @Sendable () -> Bool) async {
+    public func wait(past offset: UInt64, unless isReached: @Sendable () -> Bool) async {
         let ticket = state.withLock { state in
             state.nextTicket += 1
             return state.nextTicket
@@ -38,7 +40,7 @@ final class EndWaiters: Sendable {
         }
     }
 
-    func wake(end: UInt64, isClosed: Bool) {
+    public func wake(end: UInt64, isClosed: Bool) {
         let ready = state.withLock { state -> [Waiter] in
             if state.waiters.isEmpty { return [] }
             let keys = state.waiters.filter { isClosed || $0.value.past < end }.keys

@@ -37,7 +37,7 @@ extension EventKind {
         DatabaseCreatedEvent.self, RecordSavedEvent.self, RecordDeletedEvent.self, ZoneSavedEvent.self,
         ZoneDeletedEvent.self, SubscriptionSavedEvent.self, SubscriptionDeletedEvent.self, SchemaChangedEvent.self,
         UserChangedEvent.self, DeviceSeenEvent.self, ClientTokenEvent.self, BaseMarkerEvent.self,
-        TokensExpiredEvent.self, RequestRefusedEvent.self,
+        TokensExpiredEvent.self, RequestRefusedEvent.self, NotificationDeliveredEvent.self,
     ]
 }
 

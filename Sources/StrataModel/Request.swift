@@ -14,6 +14,7 @@ public struct Request: Sendable, Hashable {
         case modifySubscriptions(ModifySubscriptionsRequest)
         case administer(AdministerRequest)
         case declareSchema(DeclareSchemaRequest)
+        case notify(NotifyRequest)
     }
 
     public var database: DatabaseID
@@ -40,6 +41,7 @@ public struct Request: Sendable, Hashable {
         case .modifySubscriptions: writer.append(3 as UInt8)
         case .administer: writer.append(4 as UInt8)
         case .declareSchema: writer.append(5 as UInt8)
+        case .notify: writer.append(6 as UInt8)
         }
         writer.append(database.scope.rawValue)
         try writer.append(name: database.owner)
@@ -50,6 +52,7 @@ public struct Request: Sendable, Hashable {
         case .modifySubscriptions(let request): try request.encode(into: &writer)
         case .administer(let request): request.encode(into: &writer)
         case .declareSchema(let request): try request.encode(into: &writer)
+        case .notify(let request): try request.encode(into: &writer)
         }
     }
 
@@ -78,6 +81,7 @@ public struct Request: Sendable, Hashable {
         case 3: content = .modifySubscriptions(try ModifySubscriptionsRequest(from: &reader))
         case 4: content = .administer(try AdministerRequest(from: &reader))
         case 5: content = .declareSchema(try DeclareSchemaRequest(from: &reader))
+        case 6: content = .notify(try NotifyRequest(from: &reader))
         default: throw StrataError.newer("a request's kind", kind, reader)
         }
     }

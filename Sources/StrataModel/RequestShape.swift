@@ -3,7 +3,7 @@ public struct RequestShape: Sendable, Hashable {
     public static let version: UInt8 = 1
 
     public enum Kind: UInt8, Sendable, CaseIterable {
-        case modifyRecords = 1, modifyZones, modifySubscriptions, administer, declareSchema
+        case modifyRecords = 1, modifyZones, modifySubscriptions, administer, declareSchema, notify
     }
 
     public enum List: UInt8, Sendable, CaseIterable {

@@ -136,38 +136,37 @@ public struct SubscriptionDeletedEvent: EventBody {
     public var database: UInt64
     public var user: UInt64
     public var id: String
-    /// Whether it ended because it fired, and was to do so once.
-    public var hasFiredOnce: Bool
+    /// The event that it fired for, if it ended because it was to do so once.
+    public var firedBy: Version?
 
-    public init(database: UInt64, user: UInt64, id: String, hasFiredOnce: Bool = false) {
+    public init(database: UInt64, user: UInt64, id: String, firedBy: Version? = nil) {
         self.database = database
         self.user = user
         self.id = id
-        self.hasFiredOnce = hasFiredOnce
+        self.firedBy = firedBy
     }
 
-    private static let firedOnce: UInt64 = 5
+    private static let firedBy: UInt64 = 5
 
     public func encode(into writer: inout ByteWriter) throws {
         try StrataError.checkName(id, "a subscription id's bytes")
         writer.appendVarint(database)
         writer.appendVarint(user)
         writer.appendString(id)
-        writer.appendMeasured { $0.appendField(Self.firedOnce, hasFiredOnce ? 1 : 0) }
+        writer.appendMeasured { $0.appendField(Self.firedBy, firedBy?.packed ?? 0) }
     }
 
     public init(from reader: inout ByteReader) throws {
         database = try reader.readVarint("a subscription's database")
         user = try reader.readVarint("a subscription's user")
         id = try reader.readString("a subscription's id", atMost: Envelope.maximumNameBytes)
-        hasFiredOnce = false
         var fields = try KeyedFields(from: &reader, "the fields of a deletion")
         while var field = try fields.next() {
-            guard field.key == Self.firedOnce else {
+            guard field.key == Self.firedBy else {
                 try field.skip()
                 continue
             }
-            hasFiredOnce = try field.number("the mark of having fired", atMost: 1) == 1
+            firedBy = try field.version()
         }
     }
 }

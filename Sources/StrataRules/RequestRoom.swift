@@ -18,7 +18,7 @@ extension Rules {
         case .modifySubscriptions(let body):
             for id in body.deletes { try Self.checkRoom(for: id) }
             for save in body.saves { try Self.checkRoom(for: save) }
-        case .modifyZones, .administer, .declareSchema: break
+        case .modifyZones, .administer, .declareSchema, .notify: break
         }
     }
 

@@ -45,6 +45,9 @@ public struct Rules: Sendable {
             return try judge.decide()
         case .modifySubscriptions(let body):
             return try SubscriptionsJudge(self, request, view, context).decide(body)
+        case .notify(let body):
+            var judge = NotifyJudge(request, body, view, context)
+            return try judge.decide()
         }
     }
 
@@ -52,6 +55,8 @@ public struct Rules: Sendable {
         switch request.content {
         case .administer where actor != .service:
             throw Refusal(.permissionFailure, "Only the service purges zones and resets encrypted data.", rule: "B38")
+        case .notify where actor != .service:
+            throw Refusal(.permissionFailure, "Only the service notes what devices have been told.", rule: "§12")
         case .declareSchema where actor != .service:
             throw Refusal(.permissionFailure, "Only the service declares a schema.", rule: "§2.1")
         case .modifyRecords where actor == .service, .modifyZones where actor == .service,

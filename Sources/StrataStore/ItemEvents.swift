@@ -13,6 +13,7 @@ struct ItemEvents {
     private(set) var subscriptionSaves: [SubscriptionSavedEvent] = []
     private(set) var subscriptionDeletes: [SubscriptionDeletedEvent] = []
     private(set) var schemaChanges: [SchemaChangedEvent] = []
+    private(set) var deliveries: [NotificationDeliveredEvent] = []
     private(set) var clientToken: [UInt8]?
 
     init(_ envelope: Envelope, _ shape: RequestShape, offset: UInt64) throws {
@@ -33,6 +34,7 @@ struct ItemEvents {
             case .subscriptionSaved: subscriptionSaves.append(try SubscriptionSavedEvent(decoding: event.body))
             case .subscriptionDeleted: subscriptionDeletes.append(try SubscriptionDeletedEvent(decoding: event.body))
             case .schemaChanged: schemaChanges.append(try SchemaChangedEvent(decoding: event.body))
+            case .notificationDelivered: deliveries.append(try NotificationDeliveredEvent(decoding: event.body))
             case .clientTokenKept: clientToken = try ClientTokenEvent(decoding: event.body).token
             default: break
             }
@@ -153,5 +155,30 @@ extension RecordSavedEvent {
         case .set(let target): target == before ? .kept : link
         case .kept, .removed: before == nil ? .kept : .removed
         }
+    }
+}
+
+extension ItemEvents {
+    func notifyRequest(_ names: OrdinalNames) throws -> Request {
+        var database = DatabaseID(.private)
+        var body = NotifyRequest(user: "")
+        for delivery in deliveries where delivery.device != 0 {
+            let (user, device) = try names.device(delivery.device)
+            body.user = user
+            body.deliveries.append(.init(device: device, through: delivery.through, badge: delivery.badge))
+        }
+        for delivery in deliveries where delivery.device == 0 {
+            body.deliveries.append(.init(device: "", through: delivery.through, badge: delivery.badge))
+        }
+        for event in subscriptionDeletes {
+            guard let by = event.firedBy else {
+                throw RequestResult.mismatch(offset, "a subscription that did not fire")
+            }
+            database = try names.database(event.database)
+            body.user = try names.text(1, event.user)
+            body.fired.append(.init(id: event.id, by: by))
+        }
+        if database.scope != .public { database.owner = body.user }
+        return Request(database: database, .notify(body))
     }
 }

@@ -31,6 +31,7 @@ extension Pipeline {
                 refuse(StrataError(.refusingWrites, "The views could not follow the log.", cause: error))
             }
         }
+        publication.announce(snapshot.foldedOffset(ViewTree.records))
         reader.context.replacements?.forgetUnused()
         return answers(batch, positions, failure, snapshot)
     }

@@ -60,6 +60,7 @@ final class Pipeline: @unchecked Sendable {
     let rules: Rules
     let platform: Platform
     let reader: SnapshotMaker
+    let publication: Publication
     let state: Monitor<State>
     var line: Line?
     /// What kept the indexes of the line from being brought up to date.
@@ -84,6 +85,7 @@ final class Pipeline: @unchecked Sendable {
         self.rules = rules
         self.platform = platform
         self.reader = reader
+        publication = Publication(offset: working.views.pages.snapshot().foldedOffset(ViewTree.records))
         state = Monitor(State(end: log.end, endTime: log.endTime ?? .min, indexes: indexes))
         for (worker, name) in zip(workers, ["strata-commit-a", "strata-commit-b"]) {
             try worker.start(name: name) { [self] in run() }

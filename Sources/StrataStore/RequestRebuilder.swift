@@ -54,6 +54,7 @@ public struct RequestRebuilder {
         case .administer: request = try events.administerRequest(names)
         case .declareSchema: request = try events.schemaRequest(names)
         case .modifySubscriptions: request = try events.subscriptionsRequest(names)
+        case .notify: request = try events.notifyRequest(names)
         }
         return RebuiltRequest(request, actor, header, commit)
     }
@@ -95,5 +96,11 @@ struct OrdinalNames {
     func database(_ ordinal: UInt64) throws -> DatabaseID {
         guard case .database(let scope, let owner) = try name(3, ordinal) else { return DatabaseID(.private) }
         return DatabaseID(scope, owner: owner == 0 ? "" : try text(1, owner))
+    }
+
+    /// A device with its user.
+    func device(_ ordinal: UInt64) throws -> (user: String, device: String) {
+        guard case .device(let user, let text) = try name(2, ordinal) else { return ("", "") }
+        return (try self.text(1, user), text)
     }
 }

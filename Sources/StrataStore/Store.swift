@@ -88,7 +88,9 @@ public final class Store: Sendable {
         _ request: Request, as actor: Actor, operation: OperationInfo = OperationInfo()
     ) throws -> Answer {
         try requireWritable()
-        return try pipeline.submit(request, as: actor, operation)
+        let answer = try pipeline.submit(request, as: actor, operation)
+        noteSubscriptions(request)
+        return answer
     }
 
     /// As the other `modify`, suspending instead of blocking.
@@ -97,7 +99,15 @@ public final class Store: Sendable {
         _ request: Request, as actor: Actor, operation: OperationInfo = OperationInfo()
     ) async throws -> Answer {
         try requireWritable()
-        return try await pipeline.submit(request, as: actor, operation)
+        let answer = try await pipeline.submit(request, as: actor, operation)
+        noteSubscriptions(request)
+        return answer
+    }
+
+    /// Subscriptions that fire once end when they do, whether anybody listens or not.
+    private func noteSubscriptions(_ request: Request) {
+        guard case .modifySubscriptions(let body) = request.content else { return }
+        if body.saves.contains(where: { $0.options.contains(.once) }) { engine.notifier.start() }
     }
 
     func requireWritable() throws {

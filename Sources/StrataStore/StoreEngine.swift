@@ -10,6 +10,7 @@ final class StoreEngine: Sendable {
     let log: any EventLog
     let pipeline: Pipeline
     let reader: SnapshotMaker
+    let notifier: Notifier
     let opening: Store.Opening?
     /// Tells cursors of this store from those of others.
     let storeID: Identifier
@@ -37,7 +38,9 @@ final class StoreEngine: Sendable {
         pipeline = try Pipeline(
             log: log, working: working, indexes: indexes, rules: options.rules, platform: platform, reader: reader,
             rebuilder: rebuilder, buildMemoryBytes: options.buildMemoryBytes)
+        notifier = Notifier(pipeline, options.queryRules)
         replacements?.begin(pipeline)
+        if !(log is FollowedLog), try views.pages.snapshot().hasSubscriptions() { notifier.start() }
     }
 
     /// An engine whose views are in memory.
@@ -81,6 +84,7 @@ final class StoreEngine: Sendable {
 
     /// Finishes what waits, writes a last checkpoint, and lets the files go. Called once.
     func close() throws {
+        notifier.stop()
         pipeline.close()
         reader.gate.close()
         reader.context.replacements?.end()

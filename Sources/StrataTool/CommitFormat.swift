@@ -89,7 +89,7 @@ struct CommitText: CommitFormat {
         case .subscriptionSaved(let saved): output.write("  \(Self.text(of: saved, names))")
         case .subscriptionDeleted(let deleted):
             output.write("  \(Printable.escaped(deleted.id)) of \(Self.user(deleted.user, names))")
-            if deleted.hasFiredOnce { output.write(", fired once" as StaticString) }
+            if deleted.firedBy != nil { output.write(", fired once" as StaticString) }
         case .opaque: break
         case .malformed(let error): output.write("  malformed: \(Printable.escaped(error.description))")
         }

@@ -66,7 +66,7 @@ struct CommitJSON: CommitFormat {
             json.field("subscription", deleted.id)
             json.field("database", deleted.database)
             writeUser(deleted.user, names, to: &json)
-            json.field("firedOnce", deleted.hasFiredOnce)
+            json.field("firedOnce", deleted.firedBy != nil)
         case .opaque: break
         case .malformed(let error): json.field("malformed", error.description)
         }

@@ -63,6 +63,10 @@ extension Fold {
             try putRow(ViewTree.expiredTokens, ViewKeys.numbers(event.database), body, event.original ?? place.version)
         case .subscriptionSaved: try applySubscription(try SubscriptionSavedEvent(from: &reader), body, at: place)
         case .subscriptionDeleted: try applyDeletion(of: try SubscriptionDeletedEvent(from: &reader))
+        case .notificationDelivered:
+            let event = try NotificationDeliveredEvent(from: &reader)
+            _ = try records.names.hash(2, event.device, in: fork)
+            try putRow(ViewTree.deliveries, ViewKeys.numbers(event.device), body, place.version)
         // What it replaces is the events around it, which are folded like any others.
         case .baseMarker: _ = try BaseMarkerEvent(from: &reader)
         default:
@@ -136,6 +140,7 @@ extension Fold {
         let content = try (subscription.notification?.encoded() ?? []).withUnsafeBytes { DigestHash.hash(named, $0) }
         let key = ViewKeys.subscription(event.database, event.user, subscription.id)
         try removeContent(ofSubscription: key)
+        try forgetFired(event)
         try putRow(ViewTree.subscriptions, key, body, event.original ?? place.version, content)
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
         try ViewKeys.subscriptionContent(of: event).withUnsafeBytes {
@@ -153,6 +158,9 @@ extension Fold {
 
     private func applyDeletion(of event: SubscriptionDeletedEvent) throws {
         let key = ViewKeys.subscription(event.database, event.user, event.id)
+        if let by = event.firedBy, let before = try key.withUnsafeBytes({ try fork.subscription(key: $0) }) {
+            try keepFired(before.event, by: by)
+        }
         try removeContent(ofSubscription: key)
         guard try key.withUnsafeBytes({ try fork.delete(ViewTree.subscriptions, $0) }) else {
             throw StrataError(

@@ -136,6 +136,7 @@ public final class Fold {
             // The zone may end, or begin another life: its records first.
             if hasGathered(from: try reader.readVarint("the zone of an event")) { try flush() }
             try applyOther(kind, body, at: place)
+        case .notificationDelivered: try applyOther(kind, body, at: place)
         case _ where kind.isAudit: break
         default: try applyOther(kind, body, at: place)
         }

@@ -16,12 +16,15 @@ public enum ViewTree {
     public static let databases = TreeID(rawValue: 12)
     public static let expiredTokens = TreeID(rawValue: 13)
     public static let subscriptionContents = TreeID(rawValue: 14)
+    public static let deliveries = TreeID(rawValue: 15)
 
     public static let index = TreeID(rawValue: 16)
     public static let indexCatalog = TreeID(rawValue: 17)
+    public static let firedSubscriptions = TreeID(rawValue: 18)
 
     /// Trees whose rows are an event's body behind its version and digests.
-    static let plain = [subscriptions, schema, users, devices, clientTokens, databases, expiredTokens]
+    static let plain = [subscriptions, schema, users, devices, clientTokens, databases, expiredTokens, deliveries]
     /// Trees that every fold brings to its offset.
-    static let folded = [records, zones, zoneChanges, references, names, ordinals, subscriptionContents] + plain
+    static let folded =
+        [records, zones, zoneChanges, references, names, ordinals, subscriptionContents, firedSubscriptions] + plain
 }

@@ -49,7 +49,7 @@ public struct ReferenceStore: Sendable {
         case .modifyZones(let content): return try modifyZones(content, request.names, asker, time)
         case .administer(let content): return try administer(content, request.names, asker)
         case .modifySubscriptions(let content): return try modifySubscriptions(content, request.names, asker, time)
-        case .declareSchema: throw Refusal(.internalError, "it is not modelled")
+        case .declareSchema, .notify: throw Refusal(.internalError, "it is not modelled")
         }
     }
 
@@ -104,7 +104,7 @@ struct Asker {
 extension Request.Content {
     var isOfService: Bool {
         switch self {
-        case .administer, .declareSchema: true
+        case .administer, .declareSchema, .notify: true
         case .modifyRecords, .modifyZones, .modifySubscriptions: false
         }
     }

@@ -29,7 +29,12 @@ enum EventSamples {
             ),
             (SubscriptionSavedEvent(database: 3, user: 1, Subscription("s", .database)), "03 01 01 73 03"),
             (SubscriptionSavedEvent(database: 3, user: 1, query, original: life), queryBytes),
-            (SubscriptionDeletedEvent(database: 3, user: 1, id: "s", hasFiredOnce: true), "03 01 01 73 03 050101"),
+            (SubscriptionDeletedEvent(database: 3, user: 1, id: "s"), "03 01 01 73 00"),
+            (
+                SubscriptionDeletedEvent(database: 3, user: 1, id: "s", firedBy: life),
+                "03 01 01 73 06 0504 81808002"
+            ),
+            (NotificationDeliveredEvent(device: 2, through: 300, badge: 1), "02 ac02 01 00"),
             (
                 SchemaChangedEvent(
                     type: 2,

@@ -48,7 +48,7 @@ import Testing
                         Subscription(
                             "s", .query, zone: 1, recordType: 1, predicate: "a = 1", options: [.creation, .once])
                     ).event(),
-                    SubscriptionDeletedEvent(database: 1, user: 1, id: "s", hasFiredOnce: true).event(),
+                    SubscriptionDeletedEvent(database: 1, user: 1, id: "s", firedBy: Version(offset: 1, eventIndex: 0)).event(),
                     Event(.fetched, body: []), Event(.recordSaved, body: [0xFF]),
                 ]
             ).encoded())

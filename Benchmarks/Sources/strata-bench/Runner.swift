@@ -26,6 +26,7 @@ struct Runner {
         (ViewsWorkload.name, ViewsWorkload.Part.allCases.map(\.rawValue), { ViewsWorkload(size: $0, folder: $1) }),
         (StoreWorkload.name, StoreWorkload.Part.allCases.map(\.rawValue), { StoreWorkload(size: $0, folder: $1) }),
         (QueryWorkload.name, QueryWorkload.Part.allCases.map(\.rawValue), { QueryWorkload(size: $0, folder: $1) }),
+        (FeedsWorkload.name, FeedsWorkload.Part.allCases.map(\.rawValue), { FeedsWorkload(size: $0, folder: $1) }),
         (ApiWorkload.name, [], { ApiWorkload(size: $0, folder: $1) }),
     ]
 

@@ -1,0 +1,98 @@
+/// What the service notes about notifications, for one user: how far devices have been told, and which subscriptions
+/// have fired that were to do so once.
+public struct NotifyRequest: Sendable, Hashable {
+    /// A device has been told of everything up to an offset.
+    public struct Delivery: Sendable, Hashable {
+        public var device: String
+        public var through: UInt64
+        /// The number on the app's badge.
+        public var badge: UInt64
+
+        public init(device: String, through: UInt64, badge: UInt64 = 0) {
+            self.device = device
+            self.through = through
+            self.badge = badge
+        }
+    }
+
+    /// A subscription to the request's database has fired, and is over.
+    public struct Fired: Sendable, Hashable {
+        public var id: String
+        /// The event that made it fire.
+        public var by: Version
+
+        public init(id: String, by: Version) {
+            self.id = id
+            self.by = by
+        }
+    }
+
+    public var user: String
+    public var deliveries: [Delivery]
+    public var fired: [Fired]
+
+    public init(user: String, deliveries: [Delivery] = [], fired: [Fired] = []) {
+        self.user = user
+        self.deliveries = deliveries
+        self.fired = fired
+    }
+
+    func encode(into writer: inout ByteWriter) throws {
+        try writer.append(name: user)
+        try writer.appendList(deliveries) { delivery, writer in
+            try writer.append(name: delivery.device)
+            writer.appendVarint(delivery.through)
+            writer.appendVarint(delivery.badge)
+        }
+        try writer.appendList(fired) { fired, writer in
+            try writer.append(name: fired.id)
+            writer.appendVarint(fired.by.packed)
+        }
+        writer.appendVarint(0)
+    }
+
+    init(from reader: inout ByteReader) throws {
+        user = try reader.readName("a user")
+        deliveries = try reader.readList("the number of deliveries") { reader in
+            let device = try reader.readName("a device")
+            let through = try reader.readVarint("an offset", atMost: Version.maximumOffset)
+            return Delivery(device: device, through: through, badge: try reader.readVarint("a badge"))
+        }
+        fired = try reader.readList("the number of subscriptions that fired") { reader in
+            let id = try reader.readName("a subscription's id")
+            return Fired(id: id, by: Version(packed: try reader.readVarint("a version", atMost: .max >> 1)))
+        }
+        var fields = try KeyedFields(from: &reader, "the fields of a request")
+        try fields.skipAll()
+    }
+}
+
+/// That a device has been told of everything up to an offset. A reader that does not know it tells a device twice.
+public struct NotificationDeliveredEvent: EventBody {
+    public static let kind = EventKind.notificationDelivered
+
+    public var device: UInt64
+    public var through: UInt64
+    /// The number on the app's badge.
+    public var badge: UInt64
+
+    public init(device: UInt64, through: UInt64, badge: UInt64 = 0) {
+        self.device = device
+        self.through = through
+        self.badge = badge
+    }
+
+    public func encode(into writer: inout ByteWriter) throws {
+        writer.appendVarint(device)
+        writer.appendVarint(through)
+        writer.appendVarint(badge)
+        writer.appendFields(original: nil)
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        device = try reader.readVarint("a device")
+        through = try reader.readVarint("an offset", atMost: Version.maximumOffset)
+        badge = try reader.readVarint("a badge")
+        _ = try reader.readOriginal()
+    }
+}

@@ -1,0 +1,71 @@
+import StrataModel
+import StrataViews
+
+/// Judges what the service notes of notifications (docs/rules.md §12). What has come to nothing meanwhile is left out.
+struct NotifyJudge {
+    private let request: Request
+    private let body: NotifyRequest
+    private let view: RulesView
+    private let context: RequestContext
+    private var names: NameWriter
+
+    init(_ request: Request, _ body: NotifyRequest, _ view: RulesView, _ context: RequestContext) {
+        self.request = request
+        self.body = body
+        self.view = view
+        self.context = context
+        names = NameWriter(view)
+    }
+
+    mutating func decide() throws -> Decision {
+        let trace = context.isTraced ? Trace() : nil
+        // The service notes for itself how far it has looked.
+        let isOwn = body.user.isEmpty
+        guard let user = isOwn ? 0 : try view.ordinal(of: .user(body.user)) else {
+            return Decision(.nothing, RequestResult(), trace: trace)
+        }
+        var seen: [DeviceSeenEvent] = []
+        var delivered: [NotificationDeliveredEvent] = []
+        for delivery in body.deliveries {
+            let name = InternedName.Name.device(user: user, delivery.device)
+            let known = isOwn ? 0 : try view.ordinal(of: name)
+            let device = isOwn ? 0 : try names.ordinal(of: name)
+            if let known {
+                guard try view.fold.fork.delivery(to: known).map({ $0.through < delivery.through }) ?? true else {
+                    continue
+                }
+            } else {
+                seen.append(DeviceSeenEvent(device: device))
+            }
+            delivered.append(
+                NotificationDeliveredEvent(device: device, through: delivery.through, badge: delivery.badge))
+        }
+        let deleted = try fired(of: user)
+        guard !delivered.isEmpty || !deleted.isEmpty else { return Decision(.nothing, RequestResult(), trace: trace) }
+        var commit = CommitBuilder()
+        for name in names.new { try commit.append(name) }
+        for event in seen { try commit.append(event) }
+        let shape = RequestShape(.notify, firstItemEvent: commit.count, saveCount: 0, deleteCount: 0)
+        for event in delivered { try commit.append(event) }
+        for event in deleted { try commit.append(event) }
+        let header = try context.header(.console, user: 0, device: 0, shape)
+        var decision = Decision(.commit(commit.payload(header)), RequestResult(), trace: trace)
+        decision.names = names.new
+        decision.eventCount = Int(commit.count)
+        return decision
+    }
+
+    /// The deletions of subscriptions that are still there, as they were when they fired.
+    private func fired(of user: UInt64) throws -> [SubscriptionDeletedEvent] {
+        let scope = request.database.scope
+        guard !body.fired.isEmpty,
+            let database = try view.ordinal(of: .database(scope, owner: scope == .public ? 0 : user))
+        else { return [] }
+        return try body.fired.compactMap { fired in
+            guard let row = try view.fold.fork.subscription(database, user, fired.id), row.version < fired.by else {
+                return nil
+            }
+            return SubscriptionDeletedEvent(database: database, user: user, id: fired.id, firedBy: fired.by)
+        }
+    }
+}

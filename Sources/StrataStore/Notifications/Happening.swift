@@ -1,0 +1,69 @@
+import StrataLog
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// An event that subscriptions may fire for.
+struct Happening {
+    enum Subject {
+        /// `key` is that of the record's row; `state` names the version that predicates are asked of.
+        case record(RecordKey, type: UInt64, Push.Reason, state: Version)
+        /// A record that only got a new change tag: something changed in its zone, and that is all.
+        case touch(type: UInt64)
+        case zone
+        case subscriptionSaved(SubscriptionSavedEvent)
+        case subscriptionDeleted(SubscriptionDeletedEvent)
+    }
+
+    var subject: Subject
+    /// 0 for subscriptions.
+    var zone: UInt64
+    var version: Version
+    /// Who did it; 0 for the service.
+    var user: UInt64
+    var device: UInt64
+
+    /// The events of a commit that matter, in order.
+    ///
+    /// - Parameter zone: only those of one zone; nil for all.
+    static func all(in commit: Commit, zone: UInt64? = nil) throws -> [Happening] {
+        try commit.payload.withUnsafeBytes { payload in
+            var walker = try EventWalker(payload)
+            let header = try walker.header()
+            var found: [Happening] = []
+            var index: UInt32 = 0
+            while let event = try walker.next() {
+                let version = Version(offset: commit.offset, eventIndex: index)
+                index += 1
+                guard let (subject, place) = try subject(event.kind, event.body, payload, version) else { continue }
+                if let zone, zone != place { continue }
+                found.append(
+                    Happening(
+                        subject: subject, zone: place, version: version, user: header.user, device: header.device))
+            }
+            return found
+        }
+    }
+
+    private static func subject(
+        _ kind: EventKind, _ range: Range<Int>, _ payload: UnsafeRawBufferPointer, _ version: Version
+    ) throws -> (Subject, UInt64)? {
+        var reader = ByteReader(UnsafeRawBufferPointer(rebasing: payload[range]))
+        switch kind {
+        case .recordSaved:
+            let view = try RecordSavedView(payload, in: range)
+            if view.change == .touch { return (.touch(type: view.type), view.zone) }
+            let record = RecordKey(zone: view.zone, name: String(decoding: payload[view.name], as: UTF8.self))
+            let reason: Push.Reason = view.change == .create ? .created : .updated
+            return (.record(record, type: view.type, reason, state: version), view.zone)
+        case .recordDeleted:
+            let event = try RecordDeletedEvent(from: &reader)
+            guard let previous = event.previous?.resolved(in: version.offset) else { return nil }
+            return (.record(event.record, type: event.type, .deleted, state: previous), event.record.zone)
+        case .zoneSaved, .zoneDeleted: return (.zone, try reader.readVarint("the zone of an event"))
+        case .subscriptionSaved: return (.subscriptionSaved(try SubscriptionSavedEvent(from: &reader)), 0)
+        case .subscriptionDeleted: return (.subscriptionDeleted(try SubscriptionDeletedEvent(from: &reader)), 0)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import StrataLog
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// What a device was not told while it did not listen: found in the change lists of the zones that have changed since.
+struct MissedPushes {
+    /// More commits than these are not looked at: the device is told of the later ones (B188).
+    private static let maximumCommits = 20_000
+    private static let touchesTogether = 4_096
+
+    /// The number on its badge when it listened last.
+    let badge: UInt64
+    /// Whether nothing was noted of the device before.
+    let isFirst: Bool
+    private let notifier: Notifier
+    private let snapshot: StoreSnapshot
+    private let trees: Snapshot
+    private let actor: Actor
+    private let user: UInt64
+    /// What happened up to here it was told, or did not need to be.
+    private let start: UInt64
+
+    /// - Parameter arrivedAt: where a device that was never seen begins.
+    init(
+        _ notifier: Notifier, _ snapshot: StoreSnapshot, _ trees: Snapshot, _ actor: Actor, arrivedAt offset: UInt64
+    ) throws {
+        (self.notifier, self.snapshot, self.trees, self.actor) = (notifier, snapshot, trees, actor)
+        user = try snapshot.names.ordinal(of: .user(actor.user), in: trees) ?? 0
+        let device =
+            user == 0 ? nil : try snapshot.names.ordinal(of: .device(user: user, actor.device), in: trees)
+        let delivery = try device.flatMap { try trees.delivery(to: $0) }
+        isFirst = delivery == nil && user != 0
+        badge = delivery?.badge ?? 0
+        let sight = try device.flatMap { try trees.firstSight(of: $0)?.offset }
+        start = max(notifier.log.floor.offset, delivery?.through ?? sight ?? offset)
+    }
+
+    func forEach(through end: UInt64, _ body: (Push) throws -> Void) throws {
+        guard user != 0, start < end else { return }
+        let matching = Matching(notifier, snapshot, trees)
+        var index = SubscriptionIndex()
+        var zones: Set<UInt64> = []
+        for database in try databases() {
+            var hasAny = false
+            try trees.forEachSubscription(of: database, user: user) { row in
+                index.insert(.init(row.event, row.version))
+                hasAny = true
+                return true
+            }
+            guard hasAny else { continue }
+            try trees.forEachZoneChange(of: database, after: start, zone: .max) { _, zone in
+                zones.insert(zone)
+                return true
+            }
+        }
+        let fired = try firedSince()
+        var offsets = Set(fired.keys)
+        for zone in zones { offsets.formUnion(try self.offsets(of: zone, through: end)) }
+        for offset in offsets.sorted().suffix(Self.maximumCommits) {
+            guard let commit = try notifier.log.commit(at: offset) else { continue }
+            for happening in try Happening.all(in: commit) where happening.zone != 0 {
+                var asked = zones.contains(happening.zone) ? index : SubscriptionIndex()
+                for one in fired[offset] ?? [] where one.by == happening.version {
+                    asked.insert(.init(one.event, Version(offset: 0, eventIndex: 0)))
+                }
+                try matching.forEachPush(for: happening, in: asked) { push, origin in
+                    if origin != actor { try body(push) }
+                }
+            }
+        }
+    }
+
+    /// Those that the user may have subscribed to.
+    private func databases() throws -> [UInt64] {
+        try [
+            InternedName.Name.database(.private, owner: user), .database(.shared, owner: user),
+            .database(.public, owner: 0),
+        ].compactMap { try snapshot.names.ordinal(of: $0, in: trees) }
+    }
+
+    /// Subscriptions that are over since, by the commits that made them fire.
+    private func firedSince() throws -> [UInt64: [FiredSubscription]] {
+        var fired: [UInt64: [FiredSubscription]] = [:]
+        try trees.forEachFiredSubscription(of: user) { one in
+            if one.by.offset > start { fired[one.by.offset, default: []].append(one) }
+            return true
+        }
+        return fired
+    }
+
+    private func offsets(of zone: UInt64, through end: UInt64) throws -> Set<UInt64> {
+        var offsets: Set<UInt64> = []
+        var after = start
+        while true {
+            let page = try notifier.log.touches(zone: zone, after: after, limit: Self.touchesTogether)
+            offsets.formUnion(page.touches.lazy.map(\.offset).filter { $0 <= end })
+            guard page.moreComing else { return offsets }
+            after = page.readThrough
+        }
+    }
+}

@@ -1,0 +1,290 @@
+import StrataLog
+import StrataModel
+import StrataQuery
+import StrataRules
+import StrataSystem
+import StrataTree
+import StrataViews
+
+/// Finds the subscriptions that fire, on a thread of its own, and tells the devices that listen
+/// (docs/notifications.md).
+///
+/// The thread starts with the first device that listens, or the first subscription that fires once: nobody else needs
+/// to be told now, and what a device missed is found when it listens again.
+// @unchecked: what is not a constant or behind a lock is touched by the thread alone, or by `stop` when it is over.
+final class Notifier: @unchecked Sendable {
+    /// Marks of deliveries are written this long after what they note, at most.
+    private static let markMilliseconds = 1_000
+    /// What is published and not durable yet is asked for again after so long.
+    private static let durabilityMilliseconds = 20
+    private static let commitsPerRound = 1_024
+
+    private struct State {
+        var hasStarted = false
+        var isStopping = false
+        var arrivals: [Arrival] = []
+        var departures: [Mailbox] = []
+        /// Everything up to here has been looked at, and who it concerns has been told; the end, where nobody is.
+        var seenThrough: UInt64 = 0
+    }
+
+    /// A device that wants to listen, and the last commit of the state that it knew.
+    private struct Arrival {
+        let box: Mailbox
+        let offset: UInt64
+    }
+
+    let log: any EventLog
+    let reader: SnapshotMaker
+    let queryRules: QueryRules
+    private let pipeline: Pipeline
+    private let publication: Publication
+    private let worker = WorkerHandle()
+    private let state = Lock(State())
+
+    // Of the thread.
+    var index = SubscriptionIndex()
+    private var boxes: [Mailbox] = []
+    /// Everything up to here has been looked at.
+    private var position: UInt64 = 0
+    private var lastMarks = ContinuousClock.now
+    private var isLoaded = false
+    /// Whether something was looked at since it was noted how far.
+    private var hasLooked = false
+
+    init(_ pipeline: Pipeline, _ queryRules: QueryRules) {
+        self.pipeline = pipeline
+        self.queryRules = queryRules
+        log = pipeline.log
+        reader = pipeline.reader
+        publication = pipeline.publication
+    }
+
+    // MARK: The rest of the engine
+
+    /// A device listens from now on; what it missed comes first.
+    func listen(_ actor: Actor) -> Mailbox {
+        let box = Mailbox(actor) { [weak self] box in self?.leave(box) }
+        let isStopping = state.withLock { state in
+            if !state.isStopping { state.arrivals.append(Arrival(box: box, offset: publication.offset)) }
+            return state.isStopping
+        }
+        if isStopping { box.close() } else { start() }
+        return box
+    }
+
+    /// There may be a subscription that fires once, whether anybody listens or not.
+    func start() {
+        let starts = state.withLock { state in
+            state.seenThrough = 0
+            guard !state.hasStarted, !state.isStopping else { return false }
+            state.hasStarted = true
+            return true
+        }
+        if starts {
+            do { try worker.start(name: "strata-notify") { [self] in run() } } catch { endArrivals() }
+        } else {
+            publication.alarm()
+        }
+    }
+
+    /// Notes how far devices have been told, and lets nobody wait any longer. Called once, before the pipeline closes.
+    func stop() {
+        state.withLock { $0.isStopping = true }
+        publication.close()
+        worker.join()
+        writeMarks()
+        if hasLooked, index.onceCount > 0 { try? write((position, 0), for: Actor(user: "", device: "")) }
+        for box in boxes { box.close() }
+        endArrivals()
+        boxes = []
+    }
+
+    private func endArrivals() {
+        let arrivals = state.withLock { state in
+            defer { state.arrivals = [] }
+            return state.arrivals
+        }
+        for arrival in arrivals { arrival.box.close() }
+    }
+
+    /// Whether whoever an event up to `offset` concerns has been told.
+    func hasSeen(through offset: UInt64) -> Bool {
+        state.withLock { !$0.hasStarted || $0.arrivals.isEmpty && $0.seenThrough >= offset }
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        var alarms = 0
+        while !publication.isClosed {
+            do { try round() } catch {
+                // What is damaged is folded again by whoever reads next; what went on meanwhile is looked at then.
+                isLoaded = false
+                endArrivals()
+            }
+            if rests() {
+                publication.wait(past: .max, alarms: &alarms, milliseconds: nil)
+            } else {
+                publication.wait(past: max(position, publication.offset), alarms: &alarms, milliseconds: pause)
+            }
+        }
+    }
+
+    /// Whether nobody is to be told of anything. What is known of subscriptions is read again when that changes.
+    private func rests() -> Bool {
+        guard boxes.isEmpty, index.onceCount == 0 else { return false }
+        let rests = state.withLock { state in
+            if state.arrivals.isEmpty { state.seenThrough = .max }
+            return state.arrivals.isEmpty
+        }
+        guard rests else { return false }
+        index = SubscriptionIndex()
+        isLoaded = false
+        position = 0
+        return true
+    }
+
+    /// How long to wait if nothing is published; nil for ever.
+    private var pause: Int? {
+        // It waits for the disk.
+        if position < publication.offset { return Self.durabilityMilliseconds }
+        return boxes.isEmpty ? nil : Self.markMilliseconds
+    }
+
+    private func round() throws {
+        let departures = state.withLock { state in
+            defer { state.departures = [] }
+            return state.departures
+        }
+        for box in departures { depart(box) }
+        if !isLoaded { try load() }
+        try follow()
+        while let arrival = state.withLock({ $0.arrivals.popLast() }) { try admit(arrival) }
+        let seen = position
+        state.withLock { $0.seenThrough = seen }
+        if lastMarks.duration(to: .now) >= .milliseconds(Self.markMilliseconds) { writeMarks() }
+    }
+
+    /// All subscriptions of the newest state. For those that fire once it is looked at what came since it was noted
+    /// last; nobody else listened.
+    private func load() throws {
+        let snapshot = reader.make(pipeline.views.pages.snapshot())
+        let noted = try snapshot.reading { trees in
+            index = SubscriptionIndex()
+            for database in 1..<max(1, try trees.nameCount(3)) + 1 {
+                try trees.forEachSubscription(of: database) { row in
+                    index.insert(SubscriptionIndex.Entry(row.event, row.version))
+                    return true
+                }
+            }
+            return try trees.delivery(to: 0)?.through ?? 0
+        }
+        isLoaded = true
+        guard position == 0 else { return }
+        let end = min(snapshot.offset, log.durableEnd.offset)
+        position = max(log.floor.offset, min(end, max(noted, index.firstOnceOffset ?? end)))
+    }
+
+    /// Looks at what has been published since.
+    private func follow() throws {
+        while !publication.isClosed {
+            let end = min(publication.offset, log.durableEnd.offset)
+            guard position < end else { return }
+            let snapshot = reader.make(pipeline.views.pages.snapshot())
+            let last = min(end, snapshot.offset, position + UInt64(Self.commitsPerRound))
+            try snapshot.reading { trees in
+                let matching = Matching(self, snapshot, trees)
+                var cursor = try log.read(from: position + 1)
+                while let commit = try cursor.next(), commit.offset <= last {
+                    for happening in try Happening.all(in: commit) {
+                        hasLooked = true
+                        try take(happening, matching)
+                    }
+                    position = commit.offset
+                }
+                try remove(matching.fired, trees)
+            }
+            position = max(position, last)
+            for box in boxes { box.advance(to: position) }
+        }
+    }
+
+    private func take(_ happening: Happening, _ matching: Matching) throws {
+        switch happening.subject {
+        case .subscriptionSaved(let event): index.insert(.init(event, happening.version))
+        case .subscriptionDeleted(let event):
+            index.remove(.init(database: event.database, user: event.user, id: ExactName(text: event.id)))
+        default:
+            try matching.forEachPush(for: happening, in: index) { push, origin in
+                for box in boxes where isSameName(box.actor.user, push.user) && box.actor != origin {
+                    box.offer(push)
+                }
+            }
+        }
+    }
+
+    // MARK: What is noted in the log
+
+    /// Subscriptions that fired and were to do so once.
+    private func remove(_ fired: [Matching.Fired], _ trees: Snapshot) throws {
+        for group in Dictionary(grouping: fired, by: { $0.entry.key.database }).values {
+            for one in group {
+                let request = Request(
+                    database: DatabaseID(one.scope, owner: one.scope == .public ? "" : one.user),
+                    .notify(
+                        NotifyRequest(
+                            user: one.user, fired: [.init(id: one.entry.subscription.id, by: one.version)])))
+                index.remove(one.entry.key)
+                _ = try pipeline.submit(request, as: .service, OperationInfo())
+            }
+        }
+    }
+
+    private func writeMarks() {
+        lastMarks = .now
+        for box in boxes {
+            guard let news = box.takeNews() else { continue }
+            do { try write(news, for: box.actor) } catch {
+                // The device will be told twice.
+                box.noteIsLost()
+            }
+        }
+    }
+
+    private func write(_ news: (through: UInt64, badge: UInt64), for actor: Actor) throws {
+        let delivery = NotifyRequest.Delivery(device: actor.device, through: news.through, badge: news.badge)
+        let request = Request(
+            database: DatabaseID(.private, owner: actor.user),
+            .notify(NotifyRequest(user: actor.user, deliveries: [delivery])))
+        _ = try pipeline.submit(request, as: .service, OperationInfo())
+    }
+
+    // MARK: Devices
+
+    private func admit(_ arrival: Arrival) throws {
+        let box = arrival.box
+        let snapshot = reader.make(pipeline.views.pages.snapshot())
+        do {
+            try snapshot.reading { trees in
+                let missed = try MissedPushes(self, snapshot, trees, box.actor, arrivedAt: arrival.offset)
+                box.begin(seenThrough: position, badge: missed.badge, isNews: missed.isFirst)
+                try missed.forEach(through: position) { box.offer($0) }
+            }
+        } catch {
+            box.close()
+            throw error
+        }
+        boxes.append(box)
+    }
+
+    private func leave(_ box: Mailbox) {
+        state.withLock { $0.departures.append(box) }
+        publication.alarm()
+    }
+
+    private func depart(_ box: Mailbox) {
+        if let news = box.takeNews() { try? write(news, for: box.actor) }
+        boxes.removeAll { $0 === box }
+    }
+}

@@ -1,0 +1,182 @@
+import StrataModel
+import StrataQuery
+import StrataViews
+
+/// Subscriptions by what makes them fire, so that an event asks only those that it may concern.
+struct SubscriptionIndex {
+    struct Key: Hashable {
+        var database: UInt64
+        var user: UInt64
+        var id: ExactName
+    }
+
+    /// One subscription, made ready.
+    final class Entry: Sendable {
+        let key: Key
+        /// What happened up to here was before it.
+        let version: Version
+        let subscription: Subscription
+        let predicate: PredicateTree
+        let condition: SelectiveCondition?
+
+        init(_ event: SubscriptionSavedEvent, _ version: Version) {
+            key = Key(database: event.database, user: event.user, id: ExactName(text: event.subscription.id))
+            self.version = version
+            subscription = event.subscription
+            // What is stored could be read when it was saved.
+            let text = event.subscription.predicate
+            predicate = text.isEmpty ? .constant(true) : (try? PredicateParser.parse(text)) ?? .constant(false)
+            condition = event.subscription.kind == .query ? SelectiveCondition(predicate) : nil
+        }
+    }
+
+    private struct TypeKey: Hashable {
+        var database: UInt64
+        var type: UInt64
+    }
+
+    private var entries: [Key: Entry] = [:]
+    private var ofDatabases: [UInt64: [Key: Entry]] = [:]
+    private var ofZones: [UInt64: [Key: Entry]] = [:]
+    private var ofTypes: [TypeKey: QueryGroup] = [:]
+    /// Subscriptions that fire once.
+    private(set) var onceCount = 0
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// Where the oldest of those that fire once was saved.
+    var firstOnceOffset: UInt64? {
+        onceCount == 0 ? nil : entries.values.filter(\.firesOnce).map(\.version.offset).min()
+    }
+
+    mutating func insert(_ entry: Entry) {
+        remove(entry.key)
+        entries[entry.key] = entry
+        let subscription = entry.subscription
+        if entry.firesOnce { onceCount += 1 }
+        switch subscription.kind {
+        case .database: ofDatabases[entry.key.database, default: [:]][entry.key] = entry
+        case .recordZone: ofZones[subscription.zone, default: [:]][entry.key] = entry
+        case .query:
+            let type = TypeKey(database: entry.key.database, type: subscription.recordType)
+            ofTypes[type, default: QueryGroup()].insert(entry)
+        }
+    }
+
+    mutating func remove(_ key: Key) {
+        guard let entry = entries.removeValue(forKey: key) else { return }
+        if entry.firesOnce { onceCount -= 1 }
+        switch entry.subscription.kind {
+        case .database: ofDatabases[key.database]?[key] = nil
+        case .recordZone: ofZones[entry.subscription.zone]?[key] = nil
+        case .query: ofTypes[TypeKey(database: key.database, type: entry.subscription.recordType)]?.remove(entry)
+        }
+    }
+
+    func ofDatabase(_ database: UInt64) -> some Sequence<Entry> { (ofDatabases[database] ?? [:]).values }
+    func ofZone(_ zone: UInt64) -> some Sequence<Entry> { (ofZones[zone] ?? [:]).values }
+
+    /// Query subscriptions to a type; nil if there are none.
+    func queries(_ database: UInt64, _ type: UInt64) -> QueryGroup? {
+        ofTypes[TypeKey(database: database, type: type)].flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
+
+extension SubscriptionIndex.Entry {
+    var firesOnce: Bool { subscription.kind == .query && subscription.options.contains(.once) }
+}
+
+/// The query subscriptions to one record type, by a condition that each cannot do without.
+struct QueryGroup {
+    typealias Entry = SubscriptionIndex.Entry
+
+    private struct Equal: Hashable {
+        var key: String
+        var value: SelectiveCondition.Value
+    }
+
+    /// Bounds of one key, in ascending order.
+    private struct Bounds {
+        var items: [(bound: Double, entry: Entry)] = []
+
+        /// The first place whose bound is not below, or is above, a number.
+        func place(of number: Double, orEqual: Bool) -> Int {
+            var (low, high) = (0, items.count)
+            while low < high {
+                let middle = (low + high) / 2
+                let isBefore = orEqual ? items[middle].bound <= number : items[middle].bound < number
+                if isBefore { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
+
+        mutating func insert(_ bound: Double, _ entry: Entry) {
+            items.insert((bound, entry), at: place(of: bound, orEqual: true))
+        }
+    }
+
+    private var equals: [Equal: [SubscriptionIndex.Key: Entry]] = [:]
+    /// How many entries ask for the equality of each key.
+    private var equalKeys: [String: Int] = [:]
+    private var lower: [String: Bounds] = [:]
+    private var upper: [String: Bounds] = [:]
+    private var others: [SubscriptionIndex.Key: Entry] = [:]
+    private var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    mutating func insert(_ entry: Entry) {
+        count += 1
+        switch entry.condition {
+        case .equal(let key, let value):
+            equals[Equal(key: key, value: value), default: [:]][entry.key] = entry
+            equalKeys[key, default: 0] += 1
+        case .atLeast(let key, let bound): lower[key, default: Bounds()].insert(bound, entry)
+        case .atMost(let key, let bound): upper[key, default: Bounds()].insert(bound, entry)
+        case nil: others[entry.key] = entry
+        }
+    }
+
+    mutating func remove(_ entry: Entry) {
+        count -= 1
+        switch entry.condition {
+        case .equal(let key, let value):
+            let place = Equal(key: key, value: value)
+            equals[place]?[entry.key] = nil
+            if equals[place]?.isEmpty == true { equals[place] = nil }
+            equalKeys[key, default: 1] -= 1
+            if equalKeys[key] == 0 { equalKeys[key] = nil }
+        case .atLeast(let key, _): lower[key]?.items.removeAll { $0.entry === entry }
+        case .atMost(let key, _): upper[key]?.items.removeAll { $0.entry === entry }
+        case nil: others[entry.key] = nil
+        }
+    }
+
+    /// Those that may fire for a record with these values; whether they do, their predicates say.
+    func candidates(_ value: (String) throws -> FieldValue?) rethrows -> [Entry] {
+        var found = Array(others.values)
+        for key in equalKeys.keys {
+            guard let value = try value(key).flatMap(SelectiveCondition.Value.init) else { continue }
+            if let entries = equals[Equal(key: key, value: value)]?.values { found += entries }
+        }
+        for (key, bounds) in lower {
+            guard let number = try value(key)?.comparableNumber else { continue }
+            found += bounds.items[..<bounds.place(of: number, orEqual: true)].map(\.entry)
+        }
+        for (key, bounds) in upper {
+            guard let number = try value(key)?.comparableNumber else { continue }
+            found += bounds.items[bounds.place(of: number, orEqual: false)...].map(\.entry)
+        }
+        return found
+    }
+}
+
+extension FieldValue {
+    fileprivate var comparableNumber: Double? {
+        switch self {
+        case .int64(let number): Double(number)
+        case .double(let number): number
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import StrataLog
+import StrataModel
+import StrataTree
+
+extension Store {
+    /// What waits for a device: pushes of subscriptions that fire, those that it missed first (docs/notifications.md).
+    ///
+    /// ```swift
+    /// let box = try store.listen(as: phone)
+    /// while let push = await box.next() { show(push) }
+    /// ```
+    ///
+    /// - Throws: ``Refusal`` if nobody is signed in; ``StrataError`` for a store that is closed, or only read.
+    public func listen(as actor: Actor) throws -> Mailbox {
+        try requireWritable()
+        guard !actor.user.isEmpty else {
+            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: "B220")
+        }
+        return engine.notifier.listen(actor)
+    }
+
+    /// Returns once the state is behind `offset`; false if the store was closed or the task was cancelled before.
+    public func waitForChange(past offset: UInt64) async throws -> Bool {
+        while !gate.isClosed, !Task.isCancelled {
+            if snapshot().offset > offset { return true }
+            if access == .readOnly, log is FollowedLog {
+                await log.waitForEnd(past: offset)
+                if !gate.isClosed { try refresh() }
+            } else {
+                await pipeline.publication.wait(past: offset)
+                if pipeline.publication.isClosed { return false }
+            }
+        }
+        return false
+    }
+}

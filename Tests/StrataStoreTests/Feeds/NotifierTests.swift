@@ -1,0 +1,244 @@
+import StrataModel
+import StrataQuery
+import StrataSystem
+import TestSupport
+import Testing
+
+@testable import StrataStore
+
+/// Who is told of what: B183, B186 to B194.
+@Suite(.timeLimit(.minutes(1)))
+struct NotifierTests {
+    private let phone: Client
+    private let tablet: Client
+
+    init() throws {
+        phone = try Client().with { $0.zone = "Notes" }
+        tablet = phone.with { $0.device = "tablet" }
+        #expect(phone.zones(save: ["Notes", "Other"]) == [nil, nil])
+        try tablet.save("first")
+    }
+
+    /// Subscribes as the client's user, in its database.
+    private func subscribe(
+        _ client: Client, _ id: String, _ kind: Subscription.Kind, zone: String? = nil, type: String? = nil,
+        where predicate: String = "", _ options: Subscription.Options = [], _ info: NotificationInfo? = nil
+    ) throws {
+        var names = RequestNames()
+        let subscription = Subscription(
+            id, kind, zone: zone.map { names.ordinal(of: ZoneID($0)) } ?? 0,
+            recordType: type.map { names.ordinal(ofType: $0) } ?? 0,
+            predicate: kind == .query && predicate.isEmpty ? "TRUEPREDICATE" : predicate, options: options,
+            notification: info)
+        let request = Request(
+            database: client.database, names: names, .modifySubscriptions(.init(saves: [subscription])))
+        #expect(client.ask(request).map(\.result).codes == [nil])
+    }
+
+    private func done(_ codes: [Refusal.Code?]) { #expect(codes.allSatisfy { $0 == nil }) }
+
+    /// What waits in a box, up to one that a last change of `marker` makes.
+    private func drain(_ box: Mailbox, _ count: Int) async -> [String] {
+        var found: [String] = []
+        for _ in 0..<count {
+            guard let push = await box.next() else { break }
+            found.append(push.text)
+        }
+        return found
+    }
+
+    @Test func `B186 every device of the user but the one that made the change is told`() async throws {
+        try subscribe(phone, "all", .database)
+        let boxes = try [phone, tablet, phone.with { $0.device = "watch" }].map { try $0.store.listen(as: $0.actor) }
+        let stranger = try phone.store.listen(as: Actor(user: "berta", device: "phone"))
+        try phone.save("a")
+        try tablet.save("b")
+        #expect(await drain(boxes[0], 1) == ["all: database"])
+        #expect(await drain(boxes[1], 1) == ["all: database"])
+        #expect(await drain(boxes[2], 1) == ["all: database"])
+        try await phone.store.settleNotifications()
+        #expect(stranger.waitingCount == 0)
+    }
+
+    @Test func `B187 B182 databases and zones, narrowed by a type; the default zone takes no part`() async throws {
+        try subscribe(phone, "database", .database)
+        try subscribe(phone, "lists", .database, type: "List")
+        try subscribe(phone, "zone", .recordZone, zone: "Notes")
+        try subscribe(phone, "zone lists", .recordZone, zone: "Notes", type: "List")
+        let box = try phone.store.listen(as: phone.actor)
+        func told(_ act: () throws -> Void) async throws -> [String] {
+            try act()
+            try await phone.store.settleNotifications()
+            return await drain(box, box.waitingCount).sorted()
+        }
+        #expect(try await told { try tablet.save("n") } == ["database: database", "zone: zone Notes"])
+        #expect(
+            try await told { done(tablet.codes([.init("l", type: "List")])) } == [
+                "database: database", "lists: database", "zone lists: zone Notes", "zone: zone Notes",
+            ])
+        #expect(try await told { try tablet.save("n", in: "Other") } == ["database: database"])
+        #expect(try await told { try tablet.save("n", in: "_defaultZone") } == [])
+        #expect(
+            try await told { done(tablet.codes(deletes: ["l"])) } == [
+                "database: database", "lists: database", "zone lists: zone Notes", "zone: zone Notes",
+            ])
+        #expect(try await told { done(tablet.zones(save: ["New"])) } == ["database: database"])
+        #expect(try await told { done(tablet.zones(delete: ["New"])) } == ["database: database"])
+        #expect(
+            try await told { done(phone.administer(purging: "Other")) }
+                == ["database: database"])
+    }
+
+    @Test func `B183 B194 queries: the new version of what is made or changed, the last one of what is deleted`()
+        async throws
+    {
+        try subscribe(
+            phone, "big", .query, type: "Note", where: "n > 5", [.creation, .update, .deletion])
+        try subscribe(phone, "made", .query, type: "Note", [.creation])
+        try subscribe(phone, "here", .query, zone: "Other", type: "Note", where: "n > 5", [.creation])
+        let box = try phone.store.listen(as: phone.actor)
+        let writer = tablet.with { $0.policy = .allKeys }
+        func told(_ act: () throws -> Void) async throws -> [String] {
+            try act()
+            try await phone.store.settleNotifications()
+            return await drain(box, box.waitingCount).sorted()
+        }
+        #expect(try await told { try writer.save("a", ["n": .int64(1)]) } == ["made: created a"])
+        #expect(try await told { try writer.save("a", ["n": .int64(9)]) } == ["big: updated a"])
+        #expect(try await told { try writer.save("a", ["n": .int64(2)]) } == [])
+        #expect(try await told { done(writer.codes(deletes: ["a"])) } == [])
+        #expect(try await told { try writer.save("b", ["n": .int64(7)]) } == ["big: created b", "made: created b"])
+        #expect(try await told { done(writer.codes(deletes: ["b"])) } == ["big: deleted b"])
+        #expect(
+            try await told { try writer.save("b", ["n": .int64(7)], in: "Other") } == [
+                "big: created b", "here: created b", "made: created b",
+            ])
+    }
+
+    @Test func `B183 what is to fire once is gone then; a change of the only device is none`() async throws {
+        let store = phone.store
+        try subscribe(phone, "once", .query, type: "Note", where: "n = 1", [.creation, .once])
+        func ids() throws -> [String] {
+            try store.snapshot().subscriptions(in: phone.database, as: phone.actor).map(\.id)
+        }
+        try tablet.save("other", ["n": .int64(2)])
+        try await store.settleNotifications()
+        #expect(try ids() == ["once"])
+        try tablet.save("a", ["n": .int64(1)])
+        try await store.settleNotifications()
+        #expect(try ids() == [])
+        // Nobody listened then; who does now is told of the one time.
+        try tablet.save("b", ["n": .int64(1)])
+        let box = try store.listen(as: phone.actor)
+        #expect(await drain(box, 1) == ["once: created a"])
+        try await store.settleNotifications()
+        #expect(box.waitingCount == 0)
+    }
+
+    @Test func `Public subscriptions tell those who made them, whoever writes`() async throws {
+        let anna = phone.with {
+            $0.scope = .public
+            $0.zone = "_defaultZone"
+        }
+        let berta = anna.with { $0.user = "berta" }
+        try berta.save("hers")
+        try subscribe(anna, "news", .query, type: "Note", where: "topic = 'swift'", [.creation])
+        let box = try anna.store.listen(as: anna.actor)
+        let bertas = try anna.store.listen(as: berta.actor)
+        try berta.save("x", ["topic": .string("rust")])
+        try berta.save("y", ["topic": .string("swift")])
+        #expect(await drain(box, 1) == ["news: created y"])
+        try await anna.store.settleNotifications()
+        #expect(bertas.waitingCount == 0 && box.waitingCount == 0)
+    }
+
+    @Test func `B188 of what waits the newest wins, and no more than 128 wait`() async throws {
+        try subscribe(phone, "all", .database)
+        try subscribe(phone, "each", .query, type: "Note", [.creation, .update])
+        let box = try phone.store.listen(as: phone.actor)
+        let writer = tablet.with { $0.policy = .allKeys }
+        for number in 0..<5 { try writer.save("same", ["n": .int64(Int64(number))]) }
+        try await phone.store.settleNotifications()
+        #expect(box.waitingCount == 2)
+        #expect(await drain(box, 2).sorted() == ["all: database", "each: created same"])
+        #expect(writer.codes((0..<200).map { .init("n-\($0)") }).allSatisfy { $0 == nil })
+        try await phone.store.settleNotifications()
+        #expect(box.waitingCount == Mailbox.maximumCount)
+    }
+
+    @Test func `What a device missed comes first, also after a restart, and once`() async throws {
+        let directory = try TestDirectory()
+        func open() throws -> (phone: Client, tablet: Client) {
+            let phone = Client(of: try Store.open(at: directory.path("N.strata"))).with { $0.zone = "Notes" }
+            return (phone, phone.with { $0.device = "tablet" })
+        }
+        var (phone, tablet) = try open()
+        #expect(phone.zones(save: ["Notes"]) == [nil])
+        try subscribe(phone, "all", .database)
+        try subscribe(phone, "made", .query, type: "Note", [.creation])
+        try tablet.save("a")
+        try phone.save("mine")
+        try phone.store.close()
+        (phone, tablet) = try open()
+        var box = try phone.store.listen(as: phone.actor)
+        #expect(await drain(box, 2).sorted() == ["all: database", "made: created a"])
+        try await phone.store.settleNotifications()
+        #expect(box.waitingCount == 0)
+        try phone.store.close()
+        #expect(await box.next() == nil)
+        (phone, tablet) = try open()
+        try tablet.save("b")
+        box = try phone.store.listen(as: phone.actor)
+        #expect(await drain(box, 2).sorted() == ["all: database", "made: created b"])
+        try await phone.store.settleNotifications()
+        #expect(box.waitingCount == 0)
+        try phone.store.close()
+    }
+
+    @Test func `The canary: a device that is told nothing is noticed`() async throws {
+        try subscribe(phone, "all", .database)
+        let box = try phone.store.listen(as: tablet.actor)
+        try tablet.save("a")
+        try await phone.store.settleNotifications()
+        #expect(box.waitingCount == 0)
+        try phone.save("b")
+        try await phone.store.settleNotifications()
+        #expect(box.waitingCount == 1)
+    }
+
+    @Test func `Fields that are desired come with their values, those of what is deleted do not`() async throws {
+        var info = NotificationInfo()
+        info.desiredKeys = ["n", "missing"]
+        info.alertLocalizationArguments = ["title"]
+        info.shouldBadge = true
+        try subscribe(phone, "made", .query, type: "Note", [.creation, .deletion], info)
+        let box = try phone.store.listen(as: phone.actor)
+        try tablet.save("a", ["n": .int64(1), "title": .string("T"), "other": .int64(2)])
+        let push = try #require(await box.next())
+        #expect(push.fields == ["n": .int64(1), "title": .string("T")] && push.badge == 1)
+        #expect(tablet.codes(deletes: ["a"]) == [nil])
+        let deletion = try #require(await box.next())
+        #expect(deletion.fields.isEmpty && deletion.badge == 2 && deletion.id != push.id)
+    }
+}
+
+extension Push {
+    fileprivate var text: String {
+        switch subject {
+        case .database: "\(subscriptionID): database"
+        case .zone(let zone): "\(subscriptionID): zone \(zone.name)"
+        case .record(let id, let reason): "\(subscriptionID): \(reason) \(id.name)"
+        }
+    }
+}
+
+extension Store {
+    /// Returns once everything that is published has been looked at.
+    func settleNotifications() async throws {
+        for _ in 0..<2_000 {
+            if engine.notifier.hasSeen(through: offset) { return }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        Issue.record("notifications are not found out in time")
+    }
+}
