@@ -36,7 +36,7 @@ public struct FieldTable {
         }
         let widths = try reader.read(UInt8.self, "the widths of a field table")
         (ordinalBytes, endBytes) = (Int(widths & 0x0F), Int(widths >> 4))
-        guard [1, 2, 4].contains(ordinalBytes), [1, 2, 4].contains(endBytes) else {
+        guard Self.isWidth(ordinalBytes), Self.isWidth(endBytes) else {
             throw reader.malformed("the widths of a field table", expected: "1, 2 or 4 each", found: "\(widths)")
         }
         ordinals = try reader.readRange(count: UInt64(count * ordinalBytes), "the ordinals of fields").lowerBound
@@ -51,6 +51,10 @@ public struct FieldTable {
         }
     }
 
+    @inline(__always)
+    private static func isWidth(_ number: Int) -> Bool { number == 1 || number == 2 || number == 4 }
+
+    @inline(__always)
     static func width(of number: UInt32) -> Int { number < 1 << 8 ? 1 : number < 1 << 16 ? 2 : 4 }
 
     @inline(__always)

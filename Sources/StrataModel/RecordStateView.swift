@@ -13,6 +13,26 @@ public struct RecordStateView {
 
     /// The state that fills `range` of the bytes, which must stay alive as long as the view is used.
     public init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) throws {
+        // Every record that is looked at comes through here: what is whole is told without a reader.
+        tableStart = range.lowerBound + (try Self.sizeIfWhole(bytes, range) ?? Self.size(bytes, range))
+        self.bytes = bytes
+        self.range = range
+    }
+
+    @inline(__always)
+    private static func sizeIfWhole(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Int? {
+        let start = range.lowerBound
+        guard range.count >= StateLayout.rest, range.upperBound <= bytes.count, bytes[start] == StateLayout.form,
+            bytes[start + StateLayout.version + MemoryLayout<UInt64>.size - 1] < 0x80
+        else { return nil }
+        let place = start + StateLayout.size
+        let size = Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt16.self)))
+        return size >= StateLayout.rest && size <= range.count ? size : nil
+    }
+
+    /// Says what is wrong, if anything is.
+    @inline(never)
+    private static func size(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) throws -> Int {
         var reader = ByteReader(bytes, in: range)
         let form = try reader.read(UInt8.self, "the form of a record's state")
         guard form == StateLayout.form else { throw StrataError.newer("the form of a record's state", form, reader) }
@@ -23,9 +43,7 @@ public struct RecordStateView {
         }
         let packed = try reader.read(UInt64.self, "the version of a record")
         guard packed >> 63 == 0 else { throw reader.malformed("the version of a record", expected: "63 bits") }
-        self.bytes = bytes
-        self.range = range
-        tableStart = range.lowerBound + size
+        return size
     }
 
     private func load<Number: FixedWidthInteger>(_ place: Int, as _: Number.Type) -> Number {
@@ -112,6 +130,14 @@ public struct RecordStateView {
         var reader = ByteReader(bytes, in: range.lowerBound + StateLayout.rest..<tableStart)
         _ = try reader.readVarint("the time of modification")
         return try reader.readVarint("a record's type")
+    }
+
+    /// The fields of a state if the record is of a type; nil if it is of another. One call for each record of a scan.
+    public static func fields(
+        of state: UnsafeRawBufferPointer, ifType type: UInt64
+    ) throws -> FieldTable? {
+        let view = try RecordStateView(state, in: 0..<state.count)
+        return try view.type() == type ? try FieldTable(state, in: view.tableStart..<state.count) : nil
     }
 
     /// The text at a place that ``links()`` told.

@@ -22,7 +22,7 @@ final class KeySource {
     func isTouched(_ key: [UInt8]) -> Bool { !scene.touched.isEmpty && scene.touched.contains(key) }
 
     /// Calls `body` with the key of each record, in no particular order, until it returns false; with some perhaps
-    /// several times.
+    /// several times. The array is used again unless `body` keeps it.
     func forEachKey(_ source: QueryPlan.Source, _ body: ([UInt8]) throws -> Bool) throws {
         _ = try visit(source, body)
     }
@@ -54,10 +54,12 @@ final class KeySource {
 
     private func visit(_ match: IndexMatch, _ body: ([UInt8]) throws -> Bool) throws -> Bool {
         let start = IndexKey.start(scene.database, match.id).bytes
+        var record: [UInt8] = []
         for range in match.ranges {
             let goesOn = try forEachRow(from: start + range.lower, to: start + range.upper, behind: start.count) {
                 row in
-                let record = row.recordKey
+                record.removeAll(keepingCapacity: true)
+                row.appendRecordKey(to: &record)
                 return isTouched(record) ? true : try body(record)
             }
             if !goesOn { return false }

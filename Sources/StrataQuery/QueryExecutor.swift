@@ -75,26 +75,29 @@ final class QueryExecutor {
     // MARK: Records
 
     /// Records whose keys have been found, to be read together.
-    private var waiting: [[UInt8]] = []
+    private var waiting = KeyList()
 
     /// How many may wait: no more are read than may be needed.
     private var room: Int { min(Snapshot.keysTogether, max(1, limit + 1 - matches.count)) }
 
     /// Reads what waits, and calls `body` with those that match, in order; false once that has returned false.
     private func readWaiting(needsPlace: Bool, _ body: (QueryMatch) -> Bool) throws -> Bool {
-        defer { waiting.removeAll(keepingCapacity: true) }
-        var goesOn = true
-        try scene.trees.getEach(ViewTree.records, waiting) { index, state in
-            guard let match = try match(waiting[index], state, needsPlace) else { return true }
-            goesOn = body(match)
-            return goesOn
+        var keys = KeyList()
+        swap(&keys, &waiting)
+        let goesOn = try scene.trees.getEach(ViewTree.records, keys, keys.indices) { index, state in
+            guard let match = try match(keys, index, state, needsPlace) else { return true }
+            return body(match)
         }
+        keys.removeAll()
+        swap(&keys, &waiting)
         if isCancelled() { throw QueryError.cancelled }
         return goesOn
     }
 
     /// The record, if it matches.
-    private func match(_ key: [UInt8], _ state: UnsafeRawBufferPointer?, _ needsPlace: Bool) throws -> QueryMatch? {
+    private func match(
+        _ keys: KeyList, _ index: Int, _ state: UnsafeRawBufferPointer?, _ needsPlace: Bool
+    ) throws -> QueryMatch? {
         recordsRead += 1
         guard let state else {
             // Whoever asks by name may ask for what is not there; a row is of a record.
@@ -104,10 +107,10 @@ final class QueryExecutor {
         let view = try RecordStateView(state, in: 0..<state.count)
         // Rows of an index are of its type already.
         if hasNamedRecords, try view.type() != scene.type { return nil }
-        return try key.withUnsafeBytes { record in
+        return try keys.withKey(index) { record in
             guard try judge.holds(record, view, state) else { return nil }
             return QueryMatch(
-                place: needsPlace ? try encoder.bytes(record, view) : [], key: key, state: [UInt8](state))
+                place: needsPlace ? try encoder.bytes(record, view) : [], key: [UInt8](record), state: [UInt8](state))
         }
     }
 
@@ -153,6 +156,16 @@ final class QueryExecutor {
     private func append(_ top: TopMatches) -> Bool {
         for match in top.sorted() where !append(match) { return false }
         return true
+    }
+
+    /// Reads the records of the first places, which match, once it is known which these are.
+    private func append(_ top: inout TopPlaces) throws {
+        let (places, records) = try top.sorted(plan.order.ties)
+        try scene.trees.getEach(ViewTree.records, records, records.indices) { index, state in
+            guard let state else { throw StrataError(.malformed, "A record that was read before is not there.") }
+            let place = overlay.isEmpty ? [] : places[index]
+            return append(QueryMatch(place: place, key: records[index], state: [UInt8](state)))
+        }
     }
 
     // MARK: Indexes in order
@@ -201,9 +214,8 @@ final class QueryExecutor {
                 guard try readGroup() else { return false }
                 group = ([UInt8](row.valueBytes), TopMatches(limit + 1 - matches.count))
             }
-            let record = row.recordKey
-            if source.isTouched(record) { return true }
-            waiting.append(record)
+            if !scene.touched.isEmpty, source.isTouched(row.recordKey) { return true }
+            waiting.append { row.appendRecordKey(to: &$0) }
             if waiting.count < (group == nil ? room : Snapshot.keysTogether) { return true }
             return try readGroup()
         }
@@ -318,13 +330,15 @@ final class QueryExecutor {
     }
 
     private func runSorted(_ keys: QueryPlan.Source) throws {
-        var top = TopMatches(limit + 1)
+        var top = TopPlaces(limit + 1)
         var seen: Set<[UInt8]> = []
         let mayRepeat = Self.mayRepeat(keys)
-        var gathered: [[UInt8]] = []
+        var gathered = KeyList()
         func read() throws {
-            defer { gathered.removeAll(keepingCapacity: true) }
-            take(try sweep(isInOrder: false).read(gathered), into: &top)
+            defer { gathered.removeAll() }
+            let part = try sweep(isInOrder: false).read(gathered)
+            recordsRead += part.recordsRead
+            top.add(part.top)
         }
         try source.forEachKey(keys) { key in
             if mayRepeat, !seen.insert(key).inserted { return true }
@@ -333,7 +347,7 @@ final class QueryExecutor {
             return true
         }
         try read()
-        _ = append(top)
+        try append(&top)
     }
 
     private func sweep(isInOrder: Bool) -> RecordSweep {
@@ -342,11 +356,6 @@ final class QueryExecutor {
                 scene: scene, residual: plan.residual, order: plan.order, after: afterBytes,
                 count: limit + 1 - matches.count, isInOrder: isInOrder, hasNamedRecords: hasNamedRecords,
                 isCancelled: isCancelled))
-    }
-
-    private func take(_ part: RecordWorker.Part, into top: inout TopMatches) {
-        recordsRead += part.recordsRead
-        for match in part.matches where top.accepts(match.place) { top.add(match) }
     }
 
     private static func hasNamedRecords(_ source: QueryPlan.Source) -> Bool {
@@ -381,15 +390,13 @@ final class QueryExecutor {
             }
             if lower.lexicographicallyPrecedes(upper) { ranges.append((lower, upper)) }
         }
-        let part = try sweep(isInOrder: isInOrder).scan(ranges, about: plan.estimatedRecords)
+        var part = try sweep(isInOrder: isInOrder).scan(ranges, about: plan.estimatedRecords)
+        recordsRead += part.recordsRead
         if isInOrder {
-            recordsRead += part.recordsRead
             for match in part.matches where !append(match) { return }
-            return
+        } else {
+            try append(&part.top)
         }
-        var top = TopMatches(limit + 1)
-        take(part, into: &top)
-        _ = append(top)
     }
 
     private func runNearest(_ id: IndexID, _ circle: GeoCircle) throws {

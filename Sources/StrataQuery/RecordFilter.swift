@@ -26,6 +26,31 @@ indirect enum RecordFilter {
     }
 }
 
+/// What can be said against a record from its fields alone, without its key: a scan asks this first.
+struct RecordProbe {
+    /// All of them must come out like that.
+    private var tests: [(test: FieldTest, isWanted: Bool)] = []
+
+    init(_ filter: RecordFilter) { gather(filter) }
+
+    private mutating func gather(_ filter: RecordFilter) {
+        switch filter {
+        case .test(let test, _): tests.append((test, true))
+        case .not(.test(let test, _)): tests.append((test, false))
+        case .all(let parts): for part in parts { gather(part) }
+        case .constant, .any, .not, .general: break
+        }
+    }
+
+    /// Whether the whole predicate is worth asking.
+    func mayHold(_ table: FieldTable, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
+        for (test, isWanted) in tests {
+            if let holds = try test.holds(table, bytes), holds != isWanted { return false }
+        }
+        return true
+    }
+}
+
 /// Asks records whether a predicate holds for them.
 struct RecordJudge {
     let scene: QueryScene

@@ -23,14 +23,18 @@ final class RecordWorker {
 
     /// What one of them found.
     struct Part: Sendable {
+        /// Where records come in order.
         var matches: [QueryMatch] = []
+        /// Where they do not: only what is first in the end is worth a copy.
+        var top: TopPlaces
         var recordsRead = 0
     }
 
     private let task: Task
     private let encoder: SortEncoder
     private let judge: RecordJudge
-    private var top: TopMatches
+    private let probe: RecordProbe
+    private var top: TopPlaces
     private var inOrder: [QueryMatch] = []
     private var place = KeyWriter()
     private(set) var recordsRead = 0
@@ -39,15 +43,19 @@ final class RecordWorker {
         self.task = task
         encoder = try SortEncoder(task.order, task.scene)
         judge = try RecordJudge(task.residual, task.scene)
-        top = TopMatches(task.count)
+        probe = RecordProbe(judge.filter)
+        top = TopPlaces(task.count)
     }
 
-    var part: Part { Part(matches: task.isInOrder ? inOrder : top.sorted(), recordsRead: recordsRead) }
+    var part: Part { Part(matches: inOrder, top: top, recordsRead: recordsRead) }
+
+    private func countRecord() throws {
+        recordsRead += 1
+        if recordsRead & 0x3FF == 0, task.isCancelled() { throw QueryError.cancelled }
+    }
 
     /// Keeps the record if it is one of those that are wanted; false once there are enough.
     private func take(_ key: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer, checksType: Bool) throws -> Bool {
-        recordsRead += 1
-        if recordsRead & 0x3FF == 0, task.isCancelled() { throw QueryError.cancelled }
         let view = try RecordStateView(state, in: 0..<state.count)
         if checksType, try view.type() != task.scene.type { return true }
         guard try judge.holds(key, view, state) else { return true }
@@ -56,34 +64,36 @@ final class RecordWorker {
             return inOrder.count < task.count
         }
         place.removeAll()
-        try encoder.append(key, view, to: &place)
-        guard task.after.lexicographicallyPrecedes(place.bytes), top.accepts(place.bytes) else { return true }
-        top.add(QueryMatch(place: place.bytes, key: [UInt8](key), state: [UInt8](state)))
+        try encoder.appendKeys(view, to: &place)
+        guard top.mayAccept(place.bytes) else { return true }
+        let tie = place.bytes.count
+        try encoder.appendTie(key, to: &place)
+        if task.after.lexicographicallyPrecedes(place.bytes) { top.add(place.bytes[...], tie: tie) }
         return true
     }
 
     func scan(from lower: [UInt8], to upper: [UInt8]) throws {
         try lower.withUnsafeBytes { lower in
             try upper.withUnsafeBytes { upper in
-                try task.scene.trees.scan(ViewTree.records, from: lower, to: upper) {
-                    try take($0, $1, checksType: true)
+                try task.scene.trees.scanValues(ViewTree.records, from: lower, to: upper) { state, entry in
+                    try countRecord()
+                    guard let table = try RecordStateView.fields(of: state, ifType: task.scene.type),
+                        try probe.mayHold(table, state)
+                    else { return true }
+                    return try entry.withKey { try take($0, state, checksType: false) }
                 }
             }
         }
     }
 
-    func read(_ keys: ArraySlice<[UInt8]>) throws {
-        for start in stride(from: keys.startIndex, to: keys.endIndex, by: Snapshot.keysTogether) {
-            let together = Array(keys[start..<min(keys.endIndex, start + Snapshot.keysTogether)])
-            try task.scene.trees.getEach(ViewTree.records, together) { index, state in
-                guard let state else {
-                    if task.hasNamedRecords { return true }
-                    throw StrataError(.malformed, "An index has a row of a record that is not there.")
-                }
-                return try together[index].withUnsafeBytes { key in
-                    try take(key, state, checksType: task.hasNamedRecords)
-                }
+    func read(_ keys: KeyList, _ range: Range<Int>) throws {
+        try task.scene.trees.getEach(ViewTree.records, keys, range) { index, state in
+            try countRecord()
+            guard let state else {
+                if task.hasNamedRecords { return true }
+                throw StrataError(.malformed, "An index has a row of a record that is not there.")
             }
+            return try keys.withKey(index) { try take($0, state, checksType: task.hasNamedRecords) }
         }
     }
 }
@@ -118,11 +128,11 @@ struct RecordSweep {
         }
     }
 
-    func read(_ keys: [[UInt8]]) throws -> RecordWorker.Part {
+    func read(_ keys: KeyList) throws -> RecordWorker.Part {
         let share = keys.count > Self.fewRecords ? Processors.count : 1
         let count = share == 1 ? 1 : 4 * share
         return try perform(count, on: share) { worker, index in
-            try worker.read(keys[index * keys.count / count..<(index + 1) * keys.count / count])
+            try worker.read(keys, index * keys.count / count..<(index + 1) * keys.count / count)
         }
     }
 
@@ -147,10 +157,11 @@ struct RecordSweep {
         } else {
             Processors.perform(count, work)
         }
-        var whole = RecordWorker.Part()
+        var whole = RecordWorker.Part(top: TopPlaces(task.count))
         for part in sweep.withLock({ $0.parts }) {
             guard let part = try part?.get() else { continue }
             whole.matches += part.matches
+            whole.top.add(part.top)
             whole.recordsRead += part.recordsRead
         }
         return whole

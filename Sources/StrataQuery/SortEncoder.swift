@@ -80,11 +80,20 @@ struct SortEncoder {
 
     /// As ``SortPlace/bytes(_:)`` of the record's place.
     func append(_ record: UnsafeRawBufferPointer, _ view: RecordStateView, to writer: inout KeyWriter) throws {
+        try appendKeys(view, to: &writer)
+        try appendTie(record, to: &writer)
+    }
+
+    /// What comes first in a place: as many bytes tell most records apart.
+    func appendKeys(_ view: RecordStateView, to writer: inout KeyWriter) throws {
         for (key, subject) in keys {
             let start = writer.bytes.count
             try append(key, subject, view, to: &writer)
             if !key.isAscending { writer.turnBits(from: start) }
         }
+    }
+
+    func appendTie(_ record: UnsafeRawBufferPointer, to writer: inout KeyWriter) throws {
         if order.ties == .byPlace { return writer.append(lastText: record) }
         var reader = KeyReader(record)
         let zone = try reader.readNumber()

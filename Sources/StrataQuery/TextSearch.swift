@@ -42,29 +42,49 @@ struct TextSearch {
         _ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer, ignoringCase: Bool
     ) -> Bool {
         guard text.count >= part.count else { return false }
-        let first = part[0]
-        let other = ignoringCase && first &- 0x61 < 26 ? first & ~0x20 : first
+        // Large letters differ from small ones by a bit, which others than letters may differ by as well.
+        let caseBit: UInt8 = ignoringCase ? 0x20 : 0
+        let first = part[0] | caseBit
+        let second = part.count > 1 ? part[1] | caseBit : 0
         let last = text.count - part.count
-        // Not nil: both hold a byte at least, and every index below is less than their counts.
-        let (start, wanted) = (text.baseAddress!, part.baseAddress!)
-        func byte(_ pointer: UnsafeRawPointer, _ place: Int) -> UInt8 {
-            pointer.load(fromByteOffset: place, as: UInt8.self)
-        }
         var place = 0
-        while place <= last {
-            let candidate = byte(start, place)
-            if candidate == first || candidate == other {
-                var same = 1
-                while same < part.count {
-                    let next = byte(start, place + same)
-                    let folded = ignoringCase ? TextFolding.lowercase(next) : next
-                    if folded != byte(wanted, same) { break }
-                    same += 1
-                }
-                if same == part.count { return true }
+        // Eight places at a time, as long as their second bytes lie in the text too.
+        while place <= last, place + 9 <= text.count {
+            var candidates = places(of: first, in: text, at: place, caseBit)
+            if part.count > 1 { candidates &= places(of: second, in: text, at: place + 1, caseBit) }
+            while candidates != 0 {
+                let candidate = place + candidates.trailingZeroBitCount / 8
+                if candidate <= last, isThere(part, in: text, at: candidate, ignoringCase) { return true }
+                candidates &= candidates - 1
             }
+            place += 8
+        }
+        while place <= last {
+            if isThere(part, in: text, at: place, ignoringCase) { return true }
             place += 1
         }
         return false
+    }
+
+    /// Which of eight bytes are the wanted one: the highest bit of each that is. Sometimes of one behind it as well.
+    @inline(__always)
+    private static func places(
+        of byte: UInt8, in text: UnsafeRawBufferPointer, at place: Int, _ caseBit: UInt8
+    ) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let eight = UInt64(littleEndian: text.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+        let difference = (eight | UInt64(caseBit) &* ones) ^ UInt64(byte) &* ones
+        return (difference &- ones) & ~difference & 0x8080_8080_8080_8080
+    }
+
+    @inline(__always)
+    private static func isThere(
+        _ part: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer, at place: Int, _ ignoringCase: Bool
+    ) -> Bool {
+        for index in 0..<part.count {
+            let byte = text[place + index]
+            if (ignoringCase ? TextFolding.lowercase(byte) : byte) != part[index] { return false }
+        }
+        return true
     }
 }

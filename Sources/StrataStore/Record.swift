@@ -10,32 +10,23 @@ import StrataViews
 /// ```
 public struct Record: Sendable {
     public let id: RecordID
-    public let database: DatabaseID
+    public var database: DatabaseID { origin.database }
     /// Names the state; its text is the change tag.
     public var version: Version { header.version }
     let header: RecordHeader
     private let bytes: [UInt8]
-    private let snapshot: Snapshot
-    private let context: SnapshotContext
-    /// Nil for all.
-    private let desiredKeys: Set<UInt32>?
+    private let origin: RecordOrigin
 
-    init(
-        _ id: RecordID, _ database: DatabaseID, _ bytes: [UInt8], _ snapshot: Snapshot, _ context: SnapshotContext,
-        desiredKeys: Set<UInt32>?
-    ) throws {
+    init(_ id: RecordID, _ bytes: [UInt8], _ origin: RecordOrigin) throws {
         self.id = id
-        self.database = database
         self.bytes = bytes
-        self.snapshot = snapshot
-        self.context = context
-        self.desiredKeys = desiredKeys
+        self.origin = origin
         header = try bytes.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).header() }
     }
 
     /// Looks up a name. Names never change, so that any later state has them too.
     private func naming<Result>(_ body: (NameDirectory, Snapshot) throws -> Result) throws -> Result {
-        try context.reading(snapshot, acceptsNewer: true) { try body(context.names, $0) }
+        try origin.context.reading(origin.snapshot, acceptsNewer: true) { try body(origin.context.names, $0) }
     }
 
     public var type: String { get throws { try naming { try $0.text(5, header.type, in: $1) } } }
@@ -72,13 +63,13 @@ public struct Record: Sendable {
         }
     }
 
-    private func isDesired(_ field: UInt32) -> Bool { desiredKeys?.contains(field) ?? true }
+    private func isDesired(_ field: UInt32) -> Bool { origin.desiredKeys?.contains(field) ?? true }
 
     /// Calls `body` with each key and value, in no particular order.
     public func forEachField(_ body: (_ key: String, _ value: FieldValue) throws -> Void) throws {
         try bytes.withUnsafeBytes { bytes in
             let table = try RecordStateView(bytes, in: 0..<bytes.count).fields()
-            let known = context.names.knownFields
+            let known = origin.context.names.knownFields
             for index in 0..<table.count where isDesired(table.ordinal(at: index)) {
                 let field = Int(table.ordinal(at: index))
                 let known = field < known.count ? known[field] : nil
@@ -95,5 +86,21 @@ public struct Record: Sendable {
             try forEachField { fields[$0] = $1 }
             return fields
         }
+    }
+}
+
+/// What the records of one answer have in common.
+final class RecordOrigin: Sendable {
+    let database: DatabaseID
+    let snapshot: Snapshot
+    let context: SnapshotContext
+    /// Nil for all.
+    let desiredKeys: Set<UInt32>?
+
+    init(_ database: DatabaseID, _ snapshot: Snapshot, _ context: SnapshotContext, desiredKeys: Set<UInt32>?) {
+        self.database = database
+        self.snapshot = snapshot
+        self.context = context
+        self.desiredKeys = desiredKeys
     }
 }

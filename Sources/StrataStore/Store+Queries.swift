@@ -140,9 +140,9 @@ extension StoreSnapshot {
             let answer = try Self.judging {
                 try scene.answer(query, continuing: cursor, limit: limit, isCancelled: isCancelled)
             }
-            let keys = try keys(desiredKeys, trees)
+            let origin = try origin(place, desiredKeys, trees)
             var zone: (ordinal: UInt64, id: ZoneID)?
-            let matches = try answer.matches.map { try record($0, place, keys, trees, &zone) }
+            let matches = try answer.matches.map { try record($0, origin, &zone) }
             return QueryPage(
                 matches: matches, cursor: answer.cursor(for: query, in: place.database, of: store, now: seconds),
                 plan: answer.plan)
@@ -206,8 +206,7 @@ extension StoreSnapshot {
     }
 
     private func record(
-        _ match: QueryAnswer.Match, _ place: Place, _ keys: Set<UInt32>?, _ trees: Snapshot,
-        _ known: inout (ordinal: UInt64, id: ZoneID)?
+        _ match: QueryAnswer.Match, _ origin: RecordOrigin, _ known: inout (ordinal: UInt64, id: ZoneID)?
     ) throws -> Record {
         let (zone, name) = try match.key.withUnsafeBytes { key in
             try match.state.withUnsafeBytes { state in
@@ -218,9 +217,8 @@ extension StoreSnapshot {
             }
         }
         var zoneID = known?.id ?? ZoneID("")
-        if known?.ordinal != zone { zoneID = ZoneID(try names.text(4, zone, in: trees)) }
+        if known?.ordinal != zone { zoneID = ZoneID(try names.text(4, zone, in: origin.snapshot)) }
         known = (zone, zoneID)
-        let id = RecordID(name, zone: zoneID)
-        return try Record(id, place.database, match.state, trees, context, desiredKeys: keys)
+        return try Record(RecordID(name, zone: zoneID), match.state, origin)
     }
 }

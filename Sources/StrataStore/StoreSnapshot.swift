@@ -39,7 +39,8 @@ public struct StoreSnapshot: Sendable {
         _ id: RecordID, in database: DatabaseID, desiredKeys: [String]? = nil, as actor: Actor
     ) throws -> Record {
         try reading { trees in
-            try record(id, try names.place(database, actor, in: trees), try keys(desiredKeys, trees), trees).get()
+            let place = try names.place(database, actor, in: trees)
+            return try record(id, place, try origin(place, desiredKeys, trees)).get()
         }
     }
 
@@ -51,26 +52,30 @@ public struct StoreSnapshot: Sendable {
     ) throws -> [Result<Record, Refusal>] {
         try reading { trees in
             let place = try names.place(database, actor, in: trees)
-            let keys = try keys(desiredKeys, trees)
-            return try ids.map { try record($0, place, keys, trees) }
+            let origin = try origin(place, desiredKeys, trees)
+            return try ids.map { try record($0, place, origin) }
         }
     }
 
-    func keys(_ desired: [String]?, _ trees: Snapshot) throws -> Set<UInt32>? {
-        guard let desired else { return nil }
-        return Set(try desired.compactMap { try names.ordinal(of: .field($0), in: trees).map { UInt32($0) } })
+    /// - Parameter desiredKeys: nil for all.
+    func origin(_ place: Place, _ desiredKeys: [String]?, _ trees: Snapshot) throws -> RecordOrigin {
+        let keys = try desiredKeys.map { keys in
+            Set(try keys.compactMap { try names.ordinal(of: .field($0), in: trees).map { UInt32($0) } })
+        }
+        return RecordOrigin(place.database, trees, context, desiredKeys: keys)
     }
 
     private func record(
-        _ id: RecordID, _ place: Place, _ keys: Set<UInt32>?, _ trees: Snapshot
+        _ id: RecordID, _ place: Place, _ origin: RecordOrigin
     ) throws -> Result<Record, Refusal> {
+        let trees = origin.snapshot
         let (zone, refusal) = try place.zone(id.zone, trees, names)
         if let refusal { return .failure(refusal) }
         let bytes = try zone.flatMap { zone in
             try trees.withRecord(RecordKey(zone: zone, name: id.name)) { [UInt8]($0) }
         }
         guard let bytes else { return .failure(Refusal(.unknownItem, "Record not found: \(id.name)")) }
-        return .success(try Record(id, place.database, bytes, trees, context, desiredKeys: keys))
+        return .success(try Record(id, bytes, origin))
     }
 
     /// A record as one of its versions had it, rebuilt from the log; nil if the log does not have it (any more).
@@ -82,7 +87,7 @@ public struct StoreSnapshot: Sendable {
             guard let zone = try place.zone(id.zone, trees, names).ordinal,
                 let bytes = try context.history.state(of: RecordKey(zone: zone, name: id.name), at: version, trees)
             else { return nil }
-            return try Record(id, place.database, bytes, trees, context, desiredKeys: nil)
+            return try Record(id, bytes, try origin(place, nil, trees))
         }
     }
 

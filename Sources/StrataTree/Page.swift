@@ -104,22 +104,56 @@ struct Page {
         }
         let suffix = key.dropping(same)
         let head = Bytes.head(suffix)
-        var low = 0
-        var high = count
+        var low = firstSlot(from: 0, headAtLeast: head)
+        guard low < count, self.head(low) == head else { return (low, false) }
+        // Seldom more than one key has the head.
+        var high = low + 1
+        if high < count, self.head(high) == head {
+            high = head == .max ? count : firstSlot(from: high, headAtLeast: head + 1)
+        }
         while low < high {
             let middle = (low + high) >> 1
-            let other = self.head(middle)
-            if other < head {
-                low = middle + 1
-            } else if other > head {
-                high = middle
-            } else {
-                let order = Bytes.compare(leafSuffix(middle), suffix)
-                if order == 0 { return (middle, true) }
-                if order < 0 { low = middle + 1 } else { high = middle }
-            }
+            let order = Bytes.compare(leafSuffix(middle), suffix)
+            if order == 0 { return (middle, true) }
+            if order < 0 { low = middle + 1 } else { high = middle }
         }
         return (low, false)
+    }
+
+    /// The only slot of a leaf where a key can be, told from the heads alone so that no entry is waited for; nil if
+    /// they do not tell.
+    func onlySlot(for key: UnsafeRawBufferPointer) -> Int? {
+        let prefix = prefix
+        guard Bytes.commonPrefix(key, prefix) == prefix.count else { return nil }
+        let head = Bytes.head(key.dropping(prefix.count))
+        let slot = firstSlot(from: 0, headAtLeast: head)
+        guard slot < count, self.head(slot) == head, slot + 1 == count || self.head(slot + 1) != head else {
+            return nil
+        }
+        return slot
+    }
+
+    /// The first slot from `start` on whose head is not below `head`; ``count`` if there is none.
+    ///
+    /// Nothing branches on what is compared: a guess that proves wrong after a wait for memory costs as much as the
+    /// search, and without guesses the processor goes on to the next search meanwhile.
+    @inline(__always)
+    private func firstSlot(from start: Int, headAtLeast head: UInt32) -> Int {
+        var low = start
+        var length = count - start
+        guard length > 0 else { return start }
+        while length > 1 {
+            let half = length >> 1
+            low &+= half & isBelow(self.head(low &+ half &- 1), head)
+            length &-= half
+        }
+        return low &- isBelow(self.head(low), head)
+    }
+
+    /// All bits if one number is below the other, else none.
+    @inline(__always)
+    private func isBelow(_ number: UInt32, _ other: UInt32) -> Int {
+        Int(truncatingIfNeeded: (Int64(number) &- Int64(other)) >> 63)
     }
 
     /// The child of a branch that a key belongs to. The first child has no key: it takes all that come before the
@@ -135,16 +169,12 @@ struct Page {
         let suffix = key.dropping(same)
         let head = Bytes.head(suffix)
         // The first child whose key is behind the one that is sought.
-        var low = 1
-        var high = count
+        var low = firstSlot(from: 1, headAtLeast: head)
+        guard low < count, self.head(low) == head else { return low - 1 }
+        var high = head == .max ? count : firstSlot(from: low, headAtLeast: head + 1)
         while low < high {
             let middle = (low + high) >> 1
-            let other = self.head(middle)
-            if other < head || (other == head && branchKey(middle, isAtMost: suffix)) {
-                low = middle + 1
-            } else {
-                high = middle
-            }
+            if branchKey(middle, isAtMost: suffix) { low = middle + 1 } else { high = middle }
         }
         return low - 1
     }

@@ -8,9 +8,36 @@ extension PageMemory {
         _ root: TreeRoot, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
     ) throws {
-        guard root.page != 0 else { return }
         let key = UnsafeMutableRawBufferPointer.allocate(byteCount: PageLayout.maximumKeyBytes, alignment: 8)
         defer { key.deallocate() }
+        try scanLeaves(root, from: lower, to: upper) { try scanLeaf($0, $1, key, body) }
+    }
+
+    /// As ``scan(_:from:to:_:)``, without putting keys together that nobody asks for.
+    func scanValues(
+        _ root: TreeRoot, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?,
+        _ body: (_ value: UnsafeRawBufferPointer, _ entry: ScannedEntry) throws -> Bool
+    ) throws {
+        try scanLeaves(root, from: lower, to: upper) { leaf, range in
+            for index in range {
+                let value = leaf.storedValue(index)
+                let entry = ScannedEntry(leaf: leaf, index: index)
+                let goesOn =
+                    value.isOverflow
+                    ? try withOverflow(OverflowReference(value.bytes)) { try body($0, entry) }
+                    : try body(value.bytes, entry)
+                guard goesOn else { return false }
+            }
+            return true
+        }
+    }
+
+    /// Calls `body` with each leaf and the entries in it that are scanned, until it returns false.
+    private func scanLeaves(
+        _ root: TreeRoot, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?,
+        _ body: (Page, Range<Int>) throws -> Bool
+    ) throws {
+        guard root.page != 0 else { return }
         // The branches on the way, with the child that is next.
         var path: [(number: PageNumber, next: Int)] = []
         var number = root.page
@@ -28,9 +55,11 @@ extension PageMemory {
                 level -= 1
             }
             try askForNextLeaf(behind: path.last)
-            guard try scanLeaf(try page(number, level: 0), from: isFirst ? lower : nil, to: upper, key, body) else {
-                return
-            }
+            let leaf = try page(number, level: 0)
+            let first = isFirst ? lower.map { leaf.search(leaf: $0).index } ?? 0 : 0
+            let end = upper.map { leaf.search(leaf: $0).index } ?? leaf.count
+            if first < end, !(try body(leaf, first..<end)) { return }
+            guard end == leaf.count else { return }
             isFirst = false
             while true {
                 guard let last = path.last else { return }
@@ -57,20 +86,16 @@ extension PageMemory {
         Prefetch.ask(next, byteCount: PageLayout.pageBytes)
     }
 
-    /// False if the scan is over.
+    /// False once `body` has returned that.
     private func scanLeaf(
-        _ leaf: Page, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?,
-        _ buffer: UnsafeMutableRawBufferPointer,
+        _ leaf: Page, _ range: Range<Int>, _ buffer: UnsafeMutableRawBufferPointer,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
     ) throws -> Bool {
-        let first = lower.map { leaf.search(leaf: $0).index } ?? 0
-        let end = upper.map { leaf.search(leaf: $0).index } ?? leaf.count
-        guard first < end else { return end == leaf.count }
         let prefix = leaf.prefix
         buffer.copyMemory(from: prefix)
         // Not nil: the buffer has room for a key.
         let start = buffer.baseAddress!
-        for index in first..<end {
+        for index in range {
             let suffix = leaf.leafSuffix(index)
             // Not nil either: it lies in the page.
             (start + prefix.count).copyMemory(from: suffix.baseAddress!, byteCount: suffix.count)
@@ -81,7 +106,22 @@ extension PageMemory {
                 ? try withOverflow(OverflowReference(value.bytes)) { try body(key, $0) } : try body(key, value.bytes)
             guard goesOn else { return false }
         }
-        return end == leaf.count
+        return true
+    }
+}
+
+/// An entry that a scan has come to, valid as long as its value.
+public struct ScannedEntry {
+    let leaf: Page
+    let index: Int
+
+    /// Calls `body` with the key, which is valid only inside it.
+    public func withKey<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try withUnsafeTemporaryAllocation(byteCount: PageLayout.maximumKeyBytes, alignment: 8) { buffer in
+            // Not nil: the buffer has room for a key.
+            let count = leaf.copyKey(index, to: buffer.baseAddress!)
+            return try body(UnsafeRawBufferPointer(buffer).keeping(count))
+        }
     }
 }
 
@@ -93,6 +133,14 @@ extension Snapshot {
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
     ) throws {
         try core.memory.scan(roots[id], from: lower, to: upper, body)
+    }
+
+    /// As ``scan(_:from:to:_:)``, for who needs few of the keys.
+    public func scanValues(
+        _ id: TreeID, from lower: UnsafeRawBufferPointer? = nil, to upper: UnsafeRawBufferPointer? = nil,
+        _ body: (_ value: UnsafeRawBufferPointer, _ entry: ScannedEntry) throws -> Bool
+    ) throws {
+        try core.memory.scanValues(roots[id], from: lower, to: upper, body)
     }
 }
 

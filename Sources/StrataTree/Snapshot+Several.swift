@@ -3,71 +3,108 @@ import StrataSystem
 
 extension Snapshot {
     /// How many keys are looked up together at most.
-    public static let keysTogether = 24
+    public static let keysTogether = 32
 
-    /// Calls `body` with the value of each key, nil for one that is not there, in their order, until it returns false.
-    /// The bytes are valid only inside it.
+    /// Calls `body` with the value of each of some keys, nil for one that is not there, in their order, until it
+    /// returns false; false then. The bytes are valid only inside it.
     ///
     /// Keys lie anywhere, and most of the time of finding one goes by waiting for memory: so what comes next is asked
     /// for while others are looked at.
-    ///
-    /// - Parameter keys: at most ``keysTogether``.
+    @discardableResult
     public func getEach(
-        _ id: TreeID, _ keys: [[UInt8]], _ body: (_ index: Int, _ value: UnsafeRawBufferPointer?) throws -> Bool
-    ) throws {
-        precondition(keys.count <= Self.keysTogether, "keys that are looked up together")
-        try core.memory.getEach(roots[id], keys, body)
+        _ id: TreeID, _ keys: KeyList, _ range: Range<Int>,
+        _ body: (_ index: Int, _ value: UnsafeRawBufferPointer?) throws -> Bool
+    ) throws -> Bool {
+        for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.keysTogether) {
+            let together = start..<min(range.upperBound, start + Self.keysTogether)
+            guard try core.memory.getEach(roots[id], keys, together, body) else { return false }
+        }
+        return true
     }
 }
 
 extension PageMemory {
-    /// What is at the beginning of a leaf: its header and the heads of its keys.
-    private static let leafStartBytes = 512
+    /// A leaf, and where in it a key is; unknown below 0.
+    private struct Lookup {
+        var leaf: PageNumber
+        var slot: Int32
+    }
+
+    /// What is read of a leaf in any case: its header and the first heads, and the prefix at its end.
+    private static let leafStartBytes = 192
+    private static let leafEndBytes = 64
     private static let soonReadBytes = 384
 
     fileprivate func getEach(
-        _ root: TreeRoot, _ keys: [[UInt8]], _ body: (Int, UnsafeRawBufferPointer?) throws -> Bool
-    ) throws {
+        _ root: TreeRoot, _ keys: KeyList, _ range: Range<Int>,
+        _ body: (Int, UnsafeRawBufferPointer?) throws -> Bool
+    ) throws -> Bool {
         guard root.page != 0 else {
-            for index in keys.indices where !(try body(index, nil)) { return }
-            return
+            for index in range where !(try body(index, nil)) { return false }
+            return true
         }
         let ticket = sections.enter()
         defer { sections.leave(ticket) }
-        let leaves = try keys.map { (key) throws -> PageNumber in
-            let number = try key.withUnsafeBytes { try leaf(root, of: $0) }
-            if let place = place(of: number) { Prefetch.ask(place, byteCount: Self.leafStartBytes) }
-            return number
-        }
-        let places = try zip(keys, leaves).map { (key, number) throws -> Int in
-            let leaf = try page(number, level: 0)
-            let (place, isFound) = key.withUnsafeBytes { leaf.search(leaf: $0) }
-            guard isFound else { return -1 }
-            if let start = leaf.storedValue(place).bytes.baseAddress {
-                Prefetch.ask(start, byteCount: Self.soonReadBytes)
+        return try keys.withBytes { bytes in
+            try withUnsafeTemporaryAllocation(of: Lookup.self, capacity: range.count) { lookups in
+                lookups.initialize(repeating: Lookup(leaf: root.page, slot: -1))
+                func key(_ index: Int) -> UnsafeRawBufferPointer {
+                    UnsafeRawBufferPointer(rebasing: bytes[keys.range(range.lowerBound + index)])
+                }
+                try findLeaves(root, lookups, key)
+                try findSlots(lookups, key)
+                for (index, lookup) in lookups.enumerated() {
+                    let leaf = try page(lookup.leaf, level: 0)
+                    let goesOn = try withValue(leaf, lookup.slot, key(index)) { try body(range.lowerBound + index, $0) }
+                    if !goesOn { return false }
+                }
+                return true
             }
-            return place
-        }
-        for index in keys.indices {
-            let goesOn = try found(leaves[index], places[index]) { try body(index, $0) }
-            if !goesOn { return }
         }
     }
 
-    private func leaf(_ root: TreeRoot, of key: UnsafeRawBufferPointer) throws -> PageNumber {
-        var number = root.page
+    /// One level after the other for all of them, so that their waits overlap.
+    private func findLeaves(
+        _ root: TreeRoot, _ lookups: UnsafeMutableBufferPointer<Lookup>, _ key: (Int) -> UnsafeRawBufferPointer
+    ) throws {
         for level in stride(from: root.level, to: 0, by: -1) {
-            let page = try page(number, level: level)
-            number = page.child(page.search(branch: key))
+            for index in lookups.indices {
+                let branch = try page(lookups[index].leaf, level: level)
+                let child = branch.child(branch.search(branch: key(index)))
+                lookups[index].leaf = child
+                guard let place = place(of: child) else { continue }
+                Prefetch.ask(place, byteCount: Self.leafStartBytes)
+                Prefetch.ask(place + (PageLayout.pageBytes - Self.leafEndBytes), byteCount: Self.leafEndBytes)
+            }
         }
-        return number
     }
 
-    private func found(
-        _ number: PageNumber, _ place: Int, _ body: (UnsafeRawBufferPointer?) throws -> Bool
+    private func findSlots(
+        _ lookups: UnsafeMutableBufferPointer<Lookup>, _ key: (Int) -> UnsafeRawBufferPointer
+    ) throws {
+        for index in lookups.indices {
+            let leaf = try page(lookups[index].leaf, level: 0)
+            guard let slot = leaf.onlySlot(for: key(index)) else { continue }
+            lookups[index].slot = Int32(slot)
+            Prefetch.ask(leaf.base + leaf.place(slot), byteCount: Self.soonReadBytes)
+        }
+    }
+
+    private func withValue(
+        _ leaf: Page, _ slot: Int32, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer?) throws -> Bool
     ) throws -> Bool {
-        if place < 0 { return try body(nil) }
-        let value = try page(number, level: 0).storedValue(place)
+        var slot = Int(slot)
+        if slot < 0 {
+            let (place, isFound) = leaf.search(leaf: key)
+            guard isFound else { return try body(nil) }
+            slot = place
+        } else {
+            let suffix = leaf.leafSuffix(slot)
+            guard suffix.count == key.count - leaf.prefixBytes,
+                Bytes.compare(suffix, key.dropping(leaf.prefixBytes)) == 0
+            else { return try body(nil) }
+        }
+        let value = leaf.storedValue(slot)
         if value.isOverflow { return try withOverflow(OverflowReference(value.bytes)) { try body($0) } }
         return try body(value.bytes)
     }

@@ -152,9 +152,14 @@ public struct IndexRow {
     public var recordKey: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(key.count - value.upperBound)
-        bytes.append(contentsOf: key[nameEnd...])
-        KeyReader.appendText(UnsafeRawBufferPointer(rebasing: key[value.upperBound..<nameEnd]), to: &bytes)
+        appendRecordKey(to: &bytes)
         return bytes
+    }
+
+    /// Adds the record's own key to what is there.
+    public func appendRecordKey(to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[nameEnd...]))
+        KeyReader.appendText(UnsafeRawBufferPointer(rebasing: key[value.upperBound..<nameEnd]), to: &bytes)
     }
 
     /// A whole value with its kind, as a row has it.

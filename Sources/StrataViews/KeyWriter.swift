@@ -38,6 +38,12 @@ public struct KeyWriter: Sendable {
         for index in (0..<count).reversed() { bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * index))) }
     }
 
+    public mutating func append(text: UnsafeRawBufferPointer) {
+        guard text.allSatisfy({ $0 > Self.escape }) else { return append(text: Array(text)) }
+        bytes.append(contentsOf: text)
+        bytes.append(0)
+    }
+
     public mutating func append(text: some Sequence<UInt8>) {
         for byte in text {
             if byte > Self.escape {
@@ -152,7 +158,7 @@ public struct KeyReader {
     /// The bytes of a text, whose end is its last byte, behind what is there.
     static func appendText(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
         guard text.contains(KeyWriter.escape) else {
-            bytes.append(contentsOf: text.dropLast())
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text.dropLast()))
             return
         }
         var isEscaped = false

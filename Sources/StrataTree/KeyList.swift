@@ -1,0 +1,48 @@
+/// Keys that stand one behind the other, without memory of its own for each.
+///
+/// ```swift
+/// var keys = KeyList()
+/// keys.append { $0 += row.tie }
+/// try snapshot.getEach(records, keys, keys.indices) { index, value in … }
+/// ```
+public struct KeyList: Sendable {
+    private var bytes: [UInt8] = []
+    /// Where each key ends.
+    private var ends: [Int] = []
+
+    public init() {}
+
+    public var count: Int { ends.count }
+    public var isEmpty: Bool { ends.isEmpty }
+    public var indices: Range<Int> { 0..<ends.count }
+
+    public mutating func append(_ key: some Sequence<UInt8>) { append { $0.append(contentsOf: key) } }
+
+    /// Adds the key that `write` appends to what it is given.
+    public mutating func append(_ write: (inout [UInt8]) throws -> Void) rethrows {
+        try write(&bytes)
+        ends.append(bytes.count)
+    }
+
+    public mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+    }
+
+    public subscript(index: Int) -> [UInt8] { withKey(index) { [UInt8]($0) } }
+
+    /// Calls `body` with a key, which is valid only inside it.
+    public func withKey<Result>(
+        _ index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        let range = range(index)
+        return try bytes.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    }
+
+    /// Calls `body` with all keys behind each other, in which ``range(_:)`` tells where one is.
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try bytes.withUnsafeBytes(body)
+    }
+
+    func range(_ index: Int) -> Range<Int> { (index == 0 ? 0 : ends[index - 1])..<ends[index] }
+}

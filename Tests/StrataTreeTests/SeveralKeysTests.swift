@@ -1,0 +1,79 @@
+import TestSupport
+import Testing
+
+@testable import StrataTree
+
+/// Lookups of many keys together, against lookups of each.
+@Suite("Several keys together")
+struct SeveralKeysTests {
+    private static let id = TwinTree.id
+
+    @Test(
+        "Each key has its value, in the order of the keys, and others have none",
+        arguments: EntryGenerator.Shape.allCases)
+    func values(shape: EntryGenerator.Shape) throws {
+        for seed in seeds(3) {
+            var (tree, entries) = (try TwinTree(), EntryGenerator(shape, seed: seed))
+            for _ in 0..<700 { try tree.put(entries.key(), entries.value()) }
+            try tree.publishAndCheck()
+            var wanted = tree.model.sortedKeys + (0..<100).map { _ in entries.key() }
+            wanted += tree.model.sortedKeys.prefix(50).map { $0 + [0] }
+            wanted.shuffle(using: &entries.random)
+            var keys = KeyList()
+            for key in wanted { keys.append(key) }
+            let found = try values(of: keys, keys.indices, tree.store.snapshot())
+            let isRight = found.elementsEqual(wanted.map { tree.model[$0] })
+            #expect(isRight && found.contains(nil), "seed \(seed)")
+            let part = try values(of: keys, 40..<41, tree.store.snapshot())
+            #expect(part == [tree.model[wanted[40]]])
+        }
+    }
+
+    private func values(of keys: KeyList, _ range: Range<Int>, _ snapshot: Snapshot) throws -> [[UInt8]?] {
+        var (values, next): ([[UInt8]?], Int) = ([], range.lowerBound)
+        try snapshot.getEach(Self.id, keys, range) { index, value in
+            #expect(index == next)
+            next += 1
+            values.append(value.map { [UInt8]($0) })
+            return true
+        }
+        return values
+    }
+
+    @Test("An empty tree has no value for any key, and nobody goes on who has enough")
+    func ends() throws {
+        var (tree, keys) = (try TwinTree(), KeyList())
+        for number in 0..<100 { keys.append([UInt8(number)]) }
+        #expect(try values(of: keys, keys.indices, tree.store.snapshot()).allSatisfy { $0 == nil })
+        for number in 0..<100 { try tree.put([UInt8(number)], bytes(50)) }
+        try tree.publishAndCheck()
+        for limit in [1, 31, 32, 33, 99] {
+            var seen = 0
+            let goesOn = try tree.store.snapshot().getEach(Self.id, keys, keys.indices) { _, _ in
+                seen += 1
+                return seen < limit
+            }
+            #expect(seen == limit && !goesOn)
+        }
+    }
+
+    @Test("A scan of values comes to the same entries as any other", arguments: EntryGenerator.Shape.allCases)
+    func scannedValues(shape: EntryGenerator.Shape) throws {
+        var (tree, entries) = (try TwinTree(), EntryGenerator(shape, seed: 5))
+        for _ in 0..<500 { try tree.put(entries.key(), entries.value()) }
+        try tree.publishAndCheck()
+        let (lower, upper) = (tree.model.sortedKeys[20], tree.model.sortedKeys[tree.model.count - 7])
+        var seen: [[UInt8]] = []
+        try lower.withUnsafeBytes { lower in
+            try upper.withUnsafeBytes { upper in
+                try tree.store.snapshot().scanValues(Self.id, from: lower, to: upper) { value, entry in
+                    let key = entry.withKey { [UInt8]($0) }
+                    #expect([UInt8](value) == tree.model[key])
+                    seen.append(key)
+                    return true
+                }
+            }
+        }
+        #expect(seen == Array(tree.model.sortedKeys[20..<tree.model.count - 7]))
+    }
+}
