@@ -23,6 +23,7 @@ public struct FieldTable {
     let end: Int
 
     /// The table that fills `range` of the bytes, which must stay alive as long as the table is used.
+    @inline(__always)
     public init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) throws {
         var reader = ByteReader(bytes, in: range)
         self.bytes = bytes
@@ -67,12 +68,14 @@ public struct FieldTable {
     }
 
     /// The field of the entry with that index, which is below ``count``.
+    @inline(__always)
     public func ordinal(at index: Int) -> UInt32 {
         precondition(index >= 0 && index < count, "an entry that is not there")
         return Self.load(bytes, ordinals + index * ordinalBytes, ordinalBytes)
     }
 
     /// Where the value of that entry is in the bytes; empty for a removed key.
+    @inline(__always)
     public func range(at index: Int) throws -> Range<Int> {
         precondition(index >= 0 && index < count, "an entry that is not there")
         let lower = index == 0 ? values : values + Int(Self.load(bytes, ends + (index - 1) * endBytes, endBytes))

@@ -132,12 +132,21 @@ public struct RecordStateView {
         return try reader.readVarint("a record's type")
     }
 
-    /// The fields of a state if the record is of a type; nil if it is of another. One call for each record of a scan.
-    public static func fields(
-        of state: UnsafeRawBufferPointer, ifType type: UInt64
-    ) throws -> FieldTable? {
-        let view = try RecordStateView(state, in: 0..<state.count)
-        return try view.type() == type ? try FieldTable(state, in: view.tableStart..<state.count) : nil
+    /// What a scan asks of every record, in one call: its type, and where the value of a field is; nil if it has none.
+    ///
+    /// - Parameter hint: which entry of its record the field was the last time. Many records have the same fields.
+    public static func look(
+        at state: UnsafeRawBufferPointer, for field: UInt32, hint: inout Int
+    ) throws -> (type: UInt64, value: Range<Int>?) {
+        let size = try sizeIfWhole(state, 0..<state.count) ?? Self.size(state, 0..<state.count)
+        var reader = ByteReader(state, in: StateLayout.rest..<size)
+        _ = try reader.readVarint("the time of modification")
+        let type = try reader.readVarint("a record's type")
+        let table = try FieldTable(state, in: size..<state.count)
+        if hint < table.count, table.ordinal(at: hint) == field { return (type, try table.range(at: hint)) }
+        guard let index = table.index(of: field) else { return (type, nil) }
+        hint = index
+        return (type, try table.range(at: index))
     }
 
     /// The text at a place that ``links()`` told.

@@ -17,7 +17,7 @@ struct FieldTest {
         case never
     }
 
-    private let field: UInt32
+    let field: UInt32
     private let kind: FieldKind
     private let question: Question
 
@@ -84,7 +84,12 @@ struct FieldTest {
 
     /// Nil where the field has another kind of value than the schema says.
     func holds(_ table: FieldTable, _ bytes: UnsafeRawBufferPointer) throws -> Bool? {
-        guard let range = try table.range(of: field), !range.isEmpty else {
+        try holds(try table.range(of: field), bytes)
+    }
+
+    /// - Parameter range: where the field's value is in the bytes.
+    func holds(_ range: Range<Int>?, _ bytes: UnsafeRawBufferPointer) throws -> Bool? {
+        guard let range, !range.isEmpty else {
             if case .isMissing = question { return true }
             return false
         }

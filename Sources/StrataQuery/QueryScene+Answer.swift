@@ -2,13 +2,7 @@ import StrataModel
 
 /// A page of a query's matches.
 public struct QueryAnswer: Sendable {
-    /// A record that matches: its key in the tree of records, and its encoded state.
-    public struct Match: Sendable {
-        public var key: [UInt8]
-        public var state: [UInt8]
-    }
-
-    public var matches: [Match]
+    public var matches: [QueryMatch]
     /// Nil if there are no more; the caller adds whose it is.
     var next: (order: QueryOrder, place: SortPlace)?
     public var plan: QueryPlan
@@ -49,8 +43,7 @@ extension QueryScene {
             carriedOut.missingIndexes.append(.init(key: SystemField.recordID.storedName, indexes: .queryable))
         }
         return QueryAnswer(
-            matches: outcome.matches.map { QueryAnswer.Match(key: $0.key, state: $0.state) },
-            next: outcome.next.map { (plan.order, $0) }, plan: carriedOut)
+            matches: outcome.matches, next: outcome.next.map { (plan.order, $0) }, plan: carriedOut)
     }
 
     /// The predicate as it is asked of this database.

@@ -26,28 +26,35 @@ indirect enum RecordFilter {
     }
 }
 
-/// What can be said against a record from its fields alone, without its key: a scan asks this first.
+/// What can be said against a record from its type and one field, without its key: a scan asks this first.
 struct RecordProbe {
-    /// All of them must come out like that.
-    private var tests: [(test: FieldTest, isWanted: Bool)] = []
+    private let type: UInt64
+    /// It must come out like that; nil if there is no such test.
+    private let test: (test: FieldTest, isWanted: Bool)?
+    private var hint = 0
 
-    init(_ filter: RecordFilter) { gather(filter) }
+    init(_ filter: RecordFilter, type: UInt64) {
+        self.type = type
+        test = Self.test(of: filter)
+    }
 
-    private mutating func gather(_ filter: RecordFilter) {
+    private static func test(of filter: RecordFilter) -> (FieldTest, Bool)? {
         switch filter {
-        case .test(let test, _): tests.append((test, true))
-        case .not(.test(let test, _)): tests.append((test, false))
-        case .all(let parts): for part in parts { gather(part) }
-        case .constant, .any, .not, .general: break
+        case .test(let test, _): (test, true)
+        case .not(.test(let test, _)): (test, false)
+        case .all(let parts): parts.lazy.compactMap { Self.test(of: $0) }.first
+        case .constant, .any, .not, .general: nil
         }
     }
 
-    /// Whether the whole predicate is worth asking.
-    func mayHold(_ table: FieldTable, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
-        for (test, isWanted) in tests {
-            if let holds = try test.holds(table, bytes), holds != isWanted { return false }
+    /// Whether the record is of the type, and the whole predicate worth asking.
+    mutating func mayHold(_ state: UnsafeRawBufferPointer) throws -> Bool {
+        guard let (test, isWanted) = test else {
+            return try RecordStateView(state, in: 0..<state.count).type() == type
         }
-        return true
+        let found = try RecordStateView.look(at: state, for: test.field, hint: &hint)
+        guard found.type == type else { return false }
+        return try test.holds(found.value, state).map { $0 == isWanted } ?? true
     }
 }
 

@@ -33,7 +33,7 @@ final class RecordWorker {
     private let task: Task
     private let encoder: SortEncoder
     private let judge: RecordJudge
-    private let probe: RecordProbe
+    private var probe: RecordProbe
     private var top: TopPlaces
     private var inOrder: [QueryMatch] = []
     private var place = KeyWriter()
@@ -43,7 +43,7 @@ final class RecordWorker {
         self.task = task
         encoder = try SortEncoder(task.order, task.scene)
         judge = try RecordJudge(task.residual, task.scene)
-        probe = RecordProbe(judge.filter)
+        probe = RecordProbe(judge.filter, type: task.scene.type)
         top = TopPlaces(task.count)
     }
 
@@ -77,9 +77,7 @@ final class RecordWorker {
             try upper.withUnsafeBytes { upper in
                 try task.scene.trees.scanValues(ViewTree.records, from: lower, to: upper) { state, entry in
                     try countRecord()
-                    guard let table = try RecordStateView.fields(of: state, ifType: task.scene.type),
-                        try probe.mayHold(table, state)
-                    else { return true }
+                    guard try probe.mayHold(state) else { return true }
                     return try entry.withKey { try take($0, state, checksType: false) }
                 }
             }

@@ -1,11 +1,13 @@
 import StrataModel
 
-/// A record that matches, with its place in the order.
-struct QueryMatch: Sendable {
-    /// Of ``SortEncoder``; empty where nothing is sorted.
+/// A record that matches.
+public struct QueryMatch: Sendable {
+    /// Its place in the order, of ``SortEncoder``; empty where nobody needs it.
     var place: [UInt8]
-    var key: [UInt8]
-    var state: [UInt8]
+    /// Its key in the tree of records.
+    public var key: [UInt8]
+    /// Its encoded state.
+    public var state: [UInt8]
 }
 
 /// The first of many matches, in order.

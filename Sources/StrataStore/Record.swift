@@ -9,16 +9,17 @@ import StrataViews
 /// let title = try note["title"]
 /// ```
 public struct Record: Sendable {
-    public let id: RecordID
+    public var id: RecordID { RecordID(name, zone: origin.zone) }
     public var database: DatabaseID { origin.database }
     /// Names the state; its text is the change tag.
     public var version: Version { header.version }
     let header: RecordHeader
+    private let name: String
     private let bytes: [UInt8]
     private let origin: RecordOrigin
 
-    init(_ id: RecordID, _ bytes: [UInt8], _ origin: RecordOrigin) throws {
-        self.id = id
+    init(_ name: String, _ bytes: [UInt8], _ origin: RecordOrigin) throws {
+        self.name = name
         self.bytes = bytes
         self.origin = origin
         header = try bytes.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).header() }
@@ -69,7 +70,7 @@ public struct Record: Sendable {
     public func forEachField(_ body: (_ key: String, _ value: FieldValue) throws -> Void) throws {
         try bytes.withUnsafeBytes { bytes in
             let table = try RecordStateView(bytes, in: 0..<bytes.count).fields()
-            let known = origin.context.names.knownFields
+            let known = origin.knownFields
             for index in 0..<table.count where isDesired(table.ordinal(at: index)) {
                 let field = Int(table.ordinal(at: index))
                 let known = field < known.count ? known[field] : nil
@@ -89,18 +90,31 @@ public struct Record: Sendable {
     }
 }
 
-/// What the records of one answer have in common.
+/// What the records of one answer in one zone have in common.
 final class RecordOrigin: Sendable {
     let database: DatabaseID
+    let zone: ZoneID
     let snapshot: Snapshot
     let context: SnapshotContext
     /// Nil for all.
     let desiredKeys: Set<UInt32>?
+    /// Texts of the fields that had been looked up before, by their ordinals.
+    let knownFields: [String?]
 
-    init(_ database: DatabaseID, _ snapshot: Snapshot, _ context: SnapshotContext, desiredKeys: Set<UInt32>?) {
+    init(
+        _ database: DatabaseID, _ zone: ZoneID, _ snapshot: Snapshot, _ context: SnapshotContext,
+        desiredKeys: Set<UInt32>?
+    ) {
         self.database = database
+        self.zone = zone
         self.snapshot = snapshot
         self.context = context
         self.desiredKeys = desiredKeys
+        knownFields = context.names.knownFields
+    }
+
+    /// The same for another zone.
+    func inZone(_ other: ZoneID) -> RecordOrigin {
+        zone == other ? self : RecordOrigin(database, other, snapshot, context, desiredKeys: desiredKeys)
     }
 }

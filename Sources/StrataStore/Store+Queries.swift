@@ -140,9 +140,16 @@ extension StoreSnapshot {
             let answer = try Self.judging {
                 try scene.answer(query, continuing: cursor, limit: limit, isCancelled: isCancelled)
             }
-            let origin = try origin(place, desiredKeys, trees)
-            var zone: (ordinal: UInt64, id: ZoneID)?
-            let matches = try answer.matches.map { try record($0, origin, &zone) }
+            var known: (zone: UInt64, origin: RecordOrigin)?
+            let unknown = try origin(place, ZoneID(""), desiredKeys, trees)
+            let matches = try answer.matches.map { match in
+                try Self.record(match) { zone in
+                    if let known, known.zone == zone { return known.origin }
+                    let origin = unknown.inZone(ZoneID(try names.text(4, zone, in: trees)))
+                    known = (zone, origin)
+                    return origin
+                }
+            }
             return QueryPage(
                 matches: matches, cursor: answer.cursor(for: query, in: place.database, of: store, now: seconds),
                 plan: answer.plan)
@@ -205,8 +212,8 @@ extension StoreSnapshot {
         }
     }
 
-    private func record(
-        _ match: QueryAnswer.Match, _ origin: RecordOrigin, _ known: inout (ordinal: UInt64, id: ZoneID)?
+    private static func record(
+        _ match: QueryMatch, _ origin: (_ zone: UInt64) throws -> RecordOrigin
     ) throws -> Record {
         let (zone, name) = try match.key.withUnsafeBytes { key in
             try match.state.withUnsafeBytes { state in
@@ -216,9 +223,6 @@ extension StoreSnapshot {
                 return (zone, try view.name(keyName: try reader.readLastText()))
             }
         }
-        var zoneID = known?.id ?? ZoneID("")
-        if known?.ordinal != zone { zoneID = ZoneID(try names.text(4, zone, in: origin.snapshot)) }
-        known = (zone, zoneID)
-        return try Record(RecordID(name, zone: zoneID), match.state, origin)
+        return try Record(name, match.state, try origin(zone))
     }
 }

@@ -40,7 +40,7 @@ public struct StoreSnapshot: Sendable {
     ) throws -> Record {
         try reading { trees in
             let place = try names.place(database, actor, in: trees)
-            return try record(id, place, try origin(place, desiredKeys, trees)).get()
+            return try record(id, place, try origin(place, id.zone, desiredKeys, trees)).get()
         }
     }
 
@@ -52,17 +52,22 @@ public struct StoreSnapshot: Sendable {
     ) throws -> [Result<Record, Refusal>] {
         try reading { trees in
             let place = try names.place(database, actor, in: trees)
-            let origin = try origin(place, desiredKeys, trees)
-            return try ids.map { try record($0, place, origin) }
+            var origin = try origin(place, ids.first?.zone ?? ZoneID(""), desiredKeys, trees)
+            return try ids.map { id in
+                origin = origin.inZone(id.zone)
+                return try record(id, place, origin)
+            }
         }
     }
 
     /// - Parameter desiredKeys: nil for all.
-    func origin(_ place: Place, _ desiredKeys: [String]?, _ trees: Snapshot) throws -> RecordOrigin {
+    func origin(
+        _ place: Place, _ zone: ZoneID, _ desiredKeys: [String]?, _ trees: Snapshot
+    ) throws -> RecordOrigin {
         let keys = try desiredKeys.map { keys in
             Set(try keys.compactMap { try names.ordinal(of: .field($0), in: trees).map { UInt32($0) } })
         }
-        return RecordOrigin(place.database, trees, context, desiredKeys: keys)
+        return RecordOrigin(place.database, zone, trees, context, desiredKeys: keys)
     }
 
     private func record(
@@ -75,7 +80,7 @@ public struct StoreSnapshot: Sendable {
             try trees.withRecord(RecordKey(zone: zone, name: id.name)) { [UInt8]($0) }
         }
         guard let bytes else { return .failure(Refusal(.unknownItem, "Record not found: \(id.name)")) }
-        return .success(try Record(id, bytes, origin))
+        return .success(try Record(id.name, bytes, origin))
     }
 
     /// A record as one of its versions had it, rebuilt from the log; nil if the log does not have it (any more).
@@ -87,7 +92,7 @@ public struct StoreSnapshot: Sendable {
             guard let zone = try place.zone(id.zone, trees, names).ordinal,
                 let bytes = try context.history.state(of: RecordKey(zone: zone, name: id.name), at: version, trees)
             else { return nil }
-            return try Record(id, bytes, try origin(place, nil, trees))
+            return try Record(id.name, bytes, try origin(place, id.zone, nil, trees))
         }
     }
 

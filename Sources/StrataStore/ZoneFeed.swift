@@ -53,7 +53,7 @@ extension Store {
             }
             let feed = ZoneFeed(
                 engine: engine, snapshot: snapshot, place: place, trees: trees, zone: ordinal,
-                id: ZoneID(zone.name), row: row, desiredKeys: try snapshot.keys(desiredKeys, trees), limit: limit)
+                origin: try snapshot.origin(place, ZoneID(zone.name), desiredKeys, trees), row: row, limit: limit)
             return try feed.page(since: token, as: actor)
         }
     }
@@ -71,9 +71,8 @@ struct ZoneFeed {
     let place: Place
     let trees: Snapshot
     let zone: UInt64
-    let id: ZoneID
+    let origin: RecordOrigin
     let row: ZoneRow
-    let desiredKeys: Set<UInt32>?
     let limit: Int
 
     /// The last commit that the page has.
@@ -136,9 +135,7 @@ struct ZoneFeed {
     }
 
     private func record(_ name: String, _ state: UnsafeRawBufferPointer) throws -> Record {
-        try Record(
-            RecordID(name, zone: id), place.database, [UInt8](state), trees, snapshot.context,
-            desiredKeys: desiredKeys)
+        try Record(name, [UInt8](state), origin)
     }
 
     // MARK: What has changed

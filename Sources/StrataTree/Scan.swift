@@ -54,7 +54,7 @@ extension PageMemory {
                 number = page.child(index)
                 level -= 1
             }
-            try askForNextLeaf(behind: path.last)
+            try askForNextLeaves(behind: path.last)
             let leaf = try page(number, level: 0)
             let first = isFirst ? lower.map { leaf.search(leaf: $0).index } ?? 0 : 0
             let end = upper.map { leaf.search(leaf: $0).index } ?? leaf.count
@@ -76,14 +76,24 @@ extension PageMemory {
         }
     }
 
+    /// How many leaves ahead the beginning of a leaf is asked for, and all that it uses.
+    private static let leavesAhead = (start: 4, whole: 2)
+
     /// The processor fetches ahead within a page, not from one to the next.
-    private func askForNextLeaf(behind last: (number: PageNumber, next: Int)?) throws {
+    private func askForNextLeaves(behind last: (number: PageNumber, next: Int)?) throws {
         guard let last else { return }
         let branch = try page(last.number, level: 1)
-        guard last.next < branch.count else { return }
         // Not looked at: a page that the scan may never need must not make it fail.
-        guard let next = place(of: branch.child(last.next)) else { return }
-        Prefetch.ask(next, byteCount: PageLayout.pageBytes)
+        func place(ahead count: Int) -> UnsafeRawPointer? {
+            let next = last.next + count - 1
+            return next < branch.count ? self.place(of: branch.child(next)) : nil
+        }
+        if let place = place(ahead: Self.leavesAhead.start) { Prefetch.ask(place, byteCount: 1) }
+        guard let place = place(ahead: Self.leavesAhead.whole) else { return }
+        let leaf = Page(place)
+        let heapStart = min(leaf.heapStart, PageLayout.pageBytes) & ~63
+        Prefetch.ask(place, byteCount: min(heapStart, PageLayout.headerBytes + leaf.count * PageLayout.leafSlotBytes))
+        Prefetch.ask(place + heapStart, byteCount: PageLayout.pageBytes - heapStart)
     }
 
     /// False once `body` has returned that.
