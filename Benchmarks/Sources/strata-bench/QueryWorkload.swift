@@ -45,6 +45,7 @@ struct QueryWorkload: Workload {
             if isWanted(.alone) { measurements += try alone(store, records, progress) }
             if isWanted(.pages) { measurements += try pages(store, progress) }
             if isWanted(.peers) { measurements += try beside(store, records, progress) }
+            if isWanted(.building) { measurements.append(try savesWhileBuilding(store, records, progress)) }
         }
         if isWanted(.zones) { measurements += try zones(progress) }
         return measurements
@@ -261,6 +262,36 @@ struct QueryWorkload: Workload {
         return [
             measurement("building an index of \(records.count)", "s", [secondsNow() - start], .atMost(3))
         ]
+    }
+
+    /// How long requests of one new record take while an index is built, and for a second before it is declared. It
+    /// leaves more records than before.
+    private func savesWhileBuilding(
+        _ store: Store, _ records: QueryRecords, _ progress: (String) -> Void
+    ) throws -> Measurement {
+        progress("query: saves while an index is built")
+        var next = records.count
+        func save() throws -> Double {
+            let start = secondsNow()
+            _ = try store.modify(records.saving(next..<next + 1), as: actor)
+            next += 1
+            return (secondsNow() - start) * 1_000
+        }
+        func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(max(1, values.count)) }
+        var (alone, building): ([Double], [Double]) = ([], [])
+        for key in ["priority", "title", "notes"] {
+            let start = secondsNow()
+            var times: [Double] = []
+            while secondsNow() - start < 1 { times.append(try save()) }
+            alone.append(mean(times))
+            try store.declareIndexes(type: QueryRecords.type, fields: [(key, .queryable)])
+            times = []
+            while try store.indexes.contains(where: { !$0.isReady }) { times.append(try save()) }
+            building.append(mean(times))
+        }
+        return Measurement(
+            workload: Self.name, metric: "a save while an index is built", unit: "ms", strata: building, peer: "before",
+            peerValues: alone, bar: .ratioAtMost(2))
     }
 
     // MARK: Small zones in a large store
