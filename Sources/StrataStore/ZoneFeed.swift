@@ -34,8 +34,8 @@ extension Store {
     /// - Parameters:
     ///   - desiredKeys: nil for all.
     ///   - limit: 0 lets the store choose.
-    /// - Throws: ``Refusal`` for a zone that is not there or has no feed, and for a token that does not fit (B156, B160,
-    ///   B161).
+    /// - Throws: ``Refusal`` for a zone that is not there or has no feed, and for a token that does not fit (B156,
+    ///   B160, B161).
     public func zoneChanges(
         of zone: ZoneID, in database: DatabaseID, since token: FeedToken? = nil, desiredKeys: [String]? = nil,
         limit: Int = 0, as actor: Actor
@@ -182,17 +182,11 @@ struct ZoneFeed {
 
     /// False once the page is full.
     private func take(_ entries: [ZoneTouch], _ reading: inout Reading) throws -> Bool {
-        for start in stride(from: 0, to: entries.count, by: Snapshot.keysTogether) {
-            let together = entries[start..<min(entries.count, start + Snapshot.keysTogether)]
-            let keys = together.map { RecordKey.viewKey(zone: zone, name: $0.key) }
-            var goesOn = true
-            try trees.getEach(ViewTree.records, keys) { index, state in
-                goesOn = try take(together[start + index], state, &reading)
-                return goesOn
-            }
-            if !goesOn { return false }
+        var keys = KeyList()
+        for entry in entries { keys.append(RecordKey.viewKey(zone: zone, name: entry.key)) }
+        return try trees.getEach(ViewTree.records, keys, keys.indices) { index, state in
+            try take(entries[index], state, &reading)
         }
-        return true
     }
 
     private func take(_ entry: ZoneTouch, _ state: UnsafeRawBufferPointer?, _ reading: inout Reading) throws -> Bool {
@@ -210,7 +204,7 @@ struct ZoneFeed {
             guard !reading.deleted.contains(entry.key) else { break }
             if isFull { return false }
             reading.deleted.insert(entry.key)
-            let id = RecordID(String(decoding: entry.key, as: UTF8.self), zone: id)
+            let id = RecordID(String(decoding: entry.key, as: UTF8.self), zone: origin.zone)
             let type = try snapshot.names.text(5, entry.type, in: trees)
             reading.page.deleted.append(.init(id: id, type: type))
         default: break

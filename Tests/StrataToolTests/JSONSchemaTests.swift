@@ -48,7 +48,12 @@ import Testing
                         Subscription(
                             "s", .query, zone: 1, recordType: 1, predicate: "a = 1", options: [.creation, .once])
                     ).event(),
-                    SubscriptionDeletedEvent(database: 1, user: 1, id: "s", firedBy: Version(offset: 1, eventIndex: 0)).event(),
+                    SchemaChangedEvent(
+                        type: 1, fields: [SchemaField(1, .string, indexes: .queryable)],
+                        grants: [SchemaGrant("_world", [.read])]
+                    ).event(),
+                    SubscriptionDeletedEvent(database: 1, user: 1, id: "s", firedBy: Version(offset: 1, eventIndex: 0))
+                        .event(),
                     Event(.fetched, body: []), Event(.recordSaved, body: [0xFF]),
                 ]
             ).encoded())

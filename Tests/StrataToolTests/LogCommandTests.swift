@@ -64,7 +64,8 @@ import Testing
                 events: [
                     SubscriptionSavedEvent(database: 1, user: 1, query).event(),
                     SubscriptionSavedEvent(database: 1, user: 9, Subscription("all", .database)).event(),
-                    SubscriptionDeletedEvent(database: 1, user: 1, id: "s", firedBy: Version(offset: 1, eventIndex: 0)).event(),
+                    SubscriptionDeletedEvent(database: 1, user: 1, id: "s", firedBy: Version(offset: 1, eventIndex: 0))
+                        .event(),
                     SubscriptionDeletedEvent(database: 1, user: 9, id: "all").event(),
                 ]
             ).encoded())
