@@ -75,24 +75,26 @@ public struct NotificationDeliveredEvent: EventBody {
     public var through: UInt64
     /// The number on the app's badge.
     public var badge: UInt64
+    public var original: Version?
 
-    public init(device: UInt64, through: UInt64, badge: UInt64 = 0) {
+    public init(device: UInt64, through: UInt64, badge: UInt64 = 0, original: Version? = nil) {
         self.device = device
         self.through = through
         self.badge = badge
+        self.original = original
     }
 
     public func encode(into writer: inout ByteWriter) throws {
         writer.appendVarint(device)
         writer.appendVarint(through)
         writer.appendVarint(badge)
-        writer.appendFields(original: nil)
+        writer.appendFields(original: original)
     }
 
     public init(from reader: inout ByteReader) throws {
         device = try reader.readVarint("a device")
         through = try reader.readVarint("an offset", atMost: Version.maximumOffset)
         badge = try reader.readVarint("a badge")
-        _ = try reader.readOriginal()
+        original = try reader.readOriginal()
     }
 }

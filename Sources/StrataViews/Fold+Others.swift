@@ -66,7 +66,7 @@ extension Fold {
         case .notificationDelivered:
             let event = try NotificationDeliveredEvent(from: &reader)
             _ = try records.names.hash(2, event.device, in: fork)
-            try putRow(ViewTree.deliveries, ViewKeys.numbers(event.device), body, place.version)
+            try putRow(ViewTree.deliveries, ViewKeys.numbers(event.device), body, event.original ?? place.version)
         // What it replaces is the events around it, which are folded like any others.
         case .baseMarker: _ = try BaseMarkerEvent(from: &reader)
         default:

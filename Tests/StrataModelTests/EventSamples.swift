@@ -35,6 +35,7 @@ enum EventSamples {
                 "03 01 01 73 06 0504 81808002"
             ),
             (NotificationDeliveredEvent(device: 2, through: 300, badge: 1), "02 ac02 01 00"),
+            (NotificationDeliveredEvent(device: 2, through: 3, original: life), "02 03 00 06 0204 81808002"),
             (
                 SchemaChangedEvent(
                     type: 2,

@@ -100,7 +100,7 @@ struct RecordFormatPageTests {
         case is RecordDeletedEvent: hex("01 01 01 61 00")
         case is SubscriptionSavedEvent: hex("01 01 01 61 01")
         case is SchemaChangedEvent: hex("01 00")
-        case is ClientTokenEvent: hex("01 01 00")
+        case is ClientTokenEvent, is NotificationDeliveredEvent: hex("01 01 00")
         case is SubscriptionDeletedEvent: hex("01 01 01 61")
         case is ZoneSavedEvent: hex("01 01 00 00")
         case is ZoneDeletedEvent: hex("01 01 00 01")

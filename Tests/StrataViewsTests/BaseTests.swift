@@ -21,6 +21,7 @@ struct BaseTests {
             let (expected, found) = (whole.snapshot(), base.snapshot())
             #expect(try found.digests() == expected.digests())
             for id in ViewTree.plain { #expect(try heads(id, found) == heads(id, expected), "tree \(id.rawValue)") }
+            #expect(try heads(ViewTree.firedSubscriptions, found) == heads(ViewTree.firedSubscriptions, expected))
             // The log goes on behind its base as it would have without.
             let next = try SampleCommit.all(130, seed: seed)[100...]
             for pages in [whole, base] { try pages.fold(next) }
@@ -87,6 +88,16 @@ extension PlainStore {
         try state(subscriptions, \.original)
         try state(clientTokens, \.original)
         try state(expiredTokens, \.original)
+        try state(deliveries, \.original)
+        // What fired is over: it is said to have been there, and to have ended.
+        for row in fired.values {
+            events.append(try row.value.event())
+            events.append(
+                try SubscriptionDeletedEvent(
+                    database: row.value.database, user: row.value.user, id: row.value.subscription.id,
+                    firedBy: row.version
+                ).event())
+        }
         for (key, record) in records { events.append(try record.event(key)) }
         return events
     }

@@ -12,9 +12,9 @@ struct RebuildTests {
     private static let stepCount = 80
 
     /// A log of generated requests.
-    private func history(_ seed: UInt64) throws -> (log: any EventLog, store: Store) {
+    private func history(_ seed: UInt64, _ stepCount: Int = stepCount) throws -> (log: any EventLog, store: Store) {
         var twin = try TwinStore(.memory, seed: seed)
-        for _ in 0..<Self.stepCount { try twin.step() }
+        for _ in 0..<stepCount { try twin.step() }
         return (twin.log, twin.store)
     }
 
@@ -36,7 +36,7 @@ struct RebuildTests {
 
     @Test("Canary: one changed byte of a request is noticed")
     func changedByte() throws {
-        let (log, first) = try history(3)
+        let (log, first) = try history(9, 2 * Self.stepCount)
         defer { try? first.close() }
         let requests = try RequestRebuilder.requests(of: log)
         var changedCount = 0

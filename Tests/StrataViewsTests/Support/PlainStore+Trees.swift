@@ -29,6 +29,11 @@ extension PlainStore {
         trees[13] = try rows(expiredTokens, PlainKey.number) { _ in Pair() }
         trees[14] = [:]
         for row in subscriptions.values { trees[14]?[Self.contentKey(row.value)] = [] }
+        trees[15] = try rows(deliveries, PlainKey.number) { _ in Pair() }
+        trees[18] = [:]
+        for (key, row) in fired {
+            trees[18]?[key] = plainBytes(row.version.packed) + Array(try row.value.event().body)
+        }
         return trees
     }
 

@@ -28,6 +28,9 @@ struct PlainStore {
     var clientTokens: [[UInt64]: Row<ClientTokenEvent>] = [:]
     var databases: [UInt64: Row<DatabaseCreatedEvent>] = [:]
     var expiredTokens: [UInt64: Row<TokensExpiredEvent>] = [:]
+    var deliveries: [UInt64: Row<NotificationDeliveredEvent>] = [:]
+    /// With the versions of the events that made them fire.
+    var fired: [[UInt8]: Row<SubscriptionSavedEvent>] = [:]
 
     init(_ commits: [SampleCommit] = []) throws {
         for commit in commits { try apply(commit) }
@@ -57,11 +60,19 @@ struct PlainStore {
         case .zoneDeleted: delete(try ZoneDeletedEvent(decoding: body), version)
         case .subscriptionSaved:
             let event = try SubscriptionSavedEvent(decoding: body)
+            fired[Self.key(event.user, event.database, event.subscription.id)] = nil
             subscriptions[Self.key(event.database, event.user, event.subscription.id)] = Row(
                 version: version, value: event)
         case .subscriptionDeleted:
             let event = try SubscriptionDeletedEvent(decoding: body)
-            subscriptions[Self.key(event.database, event.user, event.id)] = nil
+            let key = Self.key(event.database, event.user, event.id)
+            if let by = event.firedBy, let known = subscriptions[key] {
+                fired[Self.key(event.user, event.database, event.id)] = Row(version: by, value: known.value)
+            }
+            subscriptions[key] = nil
+        case .notificationDelivered:
+            let event = try NotificationDeliveredEvent(decoding: body)
+            deliveries[event.device] = Row(version: version, value: event)
         case .schemaChanged: declare(try SchemaChangedEvent(decoding: body), version)
         case .userChanged:
             let event = try UserChangedEvent(decoding: body)

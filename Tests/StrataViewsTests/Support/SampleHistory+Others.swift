@@ -44,6 +44,10 @@ extension SampleHistory {
         case 2:
             let device = names.ordinal(.device(user: user, generator.next(below: HistoryNames.devicesPerUser)))
             _ = append(try DeviceSeenEvent(device: device).event())
+            if chance(50) {
+                let through = UInt64(generator.next(below: 90))
+                _ = append(try NotificationDeliveredEvent(device: device, through: through, badge: through / 9).event())
+            }
         case 3: try appendSchema()
         case 4:
             let zone = names.ordinal(.zone(generator.next(below: HistoryNames.zoneCount)))
@@ -85,7 +89,9 @@ extension SampleHistory {
         let database = names.ordinal(.database(place.database))
         let ordinal = names.ordinal(.user(user))
         if subscriptions.contains(place), chance(50) {
-            _ = append(try SubscriptionDeletedEvent(database: database, user: ordinal, id: id).event())
+            let by = chance(50) ? Version(offset: UInt64(1 + generator.next(below: 90)), eventIndex: 0) : nil
+            _ = append(
+                try SubscriptionDeletedEvent(database: database, user: ordinal, id: id, firedBy: by).event())
             subscriptions.remove(place)
             return
         }
