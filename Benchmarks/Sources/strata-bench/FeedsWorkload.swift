@@ -1,4 +1,5 @@
 import Glibc
+import StrataLog
 import StrataModel
 import StrataStore
 import StrataSystem
@@ -32,7 +33,7 @@ struct FeedsWorkload: Workload {
         return measurements
     }
 
-    private func open(_ name: String, _ durability: StoreOptions.Durability = .system) throws -> Store {
+    private func open(_ name: String, _ durability: Durability = .system) throws -> Store {
         var options = StoreOptions.embedded
         options.durability = durability
         return try Store.open(at: "\(folder)/\(name).strata", options: options)
@@ -188,7 +189,11 @@ struct FeedsWorkload: Workload {
         for start in stride(from: 0, to: zones.count, by: 1_000) {
             _ = try store.modify(QueryRecords.making(Array(zones[start..<start + 1_000])), as: actor)
         }
-        let token = try store.databaseChanges(in: QueryRecords.database, limit: 10_000, as: actor).token
+        var page = try store.databaseChanges(in: QueryRecords.database, as: actor)
+        while page.moreComing {
+            page = try store.databaseChanges(in: QueryRecords.database, since: page.token, as: actor)
+        }
+        let token = page.token
         let records = QueryRecords(count: 100)
         for number in 0..<3 {
             _ = try store.modify(records.saving(number..<number + 1, into: [zones[number * 4_000]]), as: actor)
