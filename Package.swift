@@ -91,7 +91,7 @@ let package = Package(
         // The fuzz package builds the same sources; here their corpus is replayed.
         .target(
             name: "FuzzedInputs",
-            dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataQuery"],
+            dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataQuery", "StrataStore"],
             path: "Tests/Fuzz/Sources/FuzzBodies"),
         .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzedInputs"]),
         .testTarget(name: "StyleTests"),

@@ -16,6 +16,7 @@ let package = Package(
         .executableTarget(name: "fuzz-schema", dependencies: ["FuzzDriver", "FuzzBodies"]),
         .executableTarget(name: "fuzz-page", dependencies: ["FuzzDriver", "FuzzBodies"]),
         .executableTarget(name: "fuzz-predicate", dependencies: ["FuzzDriver", "FuzzBodies"]),
+        .executableTarget(name: "fuzz-token", dependencies: ["FuzzDriver", "FuzzBodies"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -59,6 +59,12 @@ import Testing
         #expect(read.count > 10 && read.count < inputs.count)
     }
 
+    @Test("the corpus of fuzz-token") func tokens() throws {
+        let inputs = try inputs(of: "fuzz-token")
+        let read = inputs.filter { input in input.withUnsafeBytes { FuzzBodies.token($0) } }
+        #expect(read.count >= 10 && read.count < inputs.count - 5)
+    }
+
     @Test("some input of each corpus gets through to the end") func reach() throws {
         let envelopes = try inputs(of: "fuzz-envelope").filter { (try? Envelope(decoding: $0[...])) != nil }
         #expect(!envelopes.isEmpty)

@@ -1,0 +1,4 @@
+import FuzzBodies
+import FuzzDriver
+
+fuzz { _ = FuzzBodies.token($0) }
