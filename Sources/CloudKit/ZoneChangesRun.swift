@@ -70,12 +70,20 @@ struct ZoneChangesRun: OperationRun, @unchecked Sendable {
         _ = try call.client.readable(call.scope)
         var errors: [CKRecordZone.ID: CKError] = [:]
         for zone in zones {
-            do { try await fetch(zone, pieces) } catch let error as CKError where error.code != .operationCancelled {
+            do { try await fetch(zone, pieces) } catch let error as CKError where !Self.endsAll(error) {
                 errors[zone.id] = error
                 guard await pieces.emit({ if !$0() { finish(zone, .failure(error)) } }) else { throw CKError.cancelled }
             }
         }
         return errors
+    }
+
+    /// Whether an error is not the zone's own.
+    private static func endsAll(_ error: CKError) -> Bool {
+        let codes: [CKError.Code] = [
+            .operationCancelled, .serviceUnavailable, .notAuthenticated, .accountTemporarilyUnavailable,
+        ]
+        return codes.contains(error.code)
     }
 
     private func fetch(_ zone: Zone, _ pieces: OperationPieces) async throws {
