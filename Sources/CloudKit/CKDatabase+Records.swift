@@ -123,7 +123,7 @@ extension CKDatabase {
         try await call.modify(
             RecordsModification(
                 saves: recordsToSave, deletes: recordIDsToDelete, policy: savePolicy, isAtomic: atomically)
-        ).byID()
+        ).byIDOrThrown()
     }
 
     /// As ``modifyRecords(saving:deleting:savePolicy:atomically:)``.
@@ -144,6 +144,6 @@ extension CKDatabase {
         let call = call
         let modification = RecordsModification(
             saves: recordsToSave, deletes: recordIDsToDelete, policy: savePolicy, isAtomic: atomically)
-        client.answer({ try await call.modify(modification).byID() }, with: completionHandler)
+        client.answer({ try await call.modify(modification).byIDOrThrown() }, with: completionHandler)
     }
 }

@@ -58,57 +58,13 @@ public final class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked 
     }
 
     override func makeRun() -> (any OperationRun)? {
-        Run(
-            call: call, ids: fetchesAll ? nil : recordZoneIDs ?? [], zone: perRecordZoneResultBlock,
-            result: fetchRecordZonesResultBlock, completion: completion)
-    }
-
-    // @unchecked: the blocks are called on the operation's own queue alone.
-    private struct Run: OperationRun, @unchecked Sendable {
-        typealias Outcome = [(id: CKRecordZone.ID, result: Result<CKRecordZone, CKError>)]
-
-        let call: DatabaseCall
-        /// Nil for all zones.
-        let ids: [CKRecordZone.ID]?
-        let zone: ((CKRecordZone.ID, Result<CKRecordZone, Error>) -> Void)?
-        let result: ((Result<Void, Error>) -> Void)?
-        let completion: (([CKRecordZone.ID: CKRecordZone]?, Error?) -> Void)?
-
-        var settings: CallSettings { call.settings }
-        var timeoutCode: CKError.Code { .networkFailure }
-
-        func perform(_: OperationPieces) async throws -> Outcome {
-            guard let ids else { return try call.allZones().map { ($0.zoneID, .success($0)) } }
-            return try call.zones(ids)
-        }
-
-        func deliver(_ outcome: Result<Outcome, CKError>, isCancelled: () -> Bool) {
-            switch outcome {
-            case .success(let outcome): deliver(outcome, isCancelled)
-            case .failure(let error) where error.code == .operationCancelled:
-                deliver(DatabaseCall.unique(ids ?? []).map { ($0, .failure(error)) }, isCancelled)
-            case .failure(let error): finish(nil, error, error)
-            }
-        }
-
-        private func deliver(_ outcome: Outcome, _ isCancelled: () -> Bool) {
-            var fetched: [CKRecordZone.ID: CKRecordZone] = [:]
-            var errors: [CKRecordZone.ID: CKError] = [:]
-            for (id, found) in outcome {
-                let result = isCancelled() ? .failure(.cancelled) : found
-                switch result {
-                case .success(let found): fetched[id] = found
-                case .failure(let error): errors[id] = error
-                }
-                zone?(id, result.mapError { $0 })
-            }
-            if isCancelled() { return finish(fetched, .cancelled, .cancelled) }
-            finish(fetched, nil, errors.isEmpty ? nil : CKError(partial: errors, "Failed to fetch some record zones"))
-        }
-
-        private func finish(_ fetched: [CKRecordZone.ID: CKRecordZone]?, _ error: CKError?, _ oldError: CKError?) {
-            if let result { return result(error.map { .failure($0) } ?? .success(())) }
-            completion?(fetched, oldError)
-        }
+        let call = call
+        return FetchRun(
+            settings: call.settings, ids: fetchesAll ? nil : recordZoneIDs ?? [],
+            failureMessage: "Failed to fetch some record zones",
+            fetch: { ids in
+                guard let ids else { return try call.allZones().map { ($0.zoneID, .success($0)) } }
+                return try call.zones(ids)
+            }, item: perRecordZoneResultBlock, result: fetchRecordZonesResultBlock, completion: completion)
     }
 }

@@ -77,66 +77,24 @@ public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Send
     }
 
     override func makeRun() -> (any OperationRun)? {
-        Run(
-            call: call, ids: fetchesCurrentUser ? nil : recordIDs ?? [], desiredKeys: desiredKeys,
-            progress: perRecordProgressBlock, record: perRecordResultBlock, result: fetchRecordsResultBlock,
-            oldBlocks: oldBlocks)
-    }
-
-    // @unchecked: the blocks are called on the operation's own queue alone.
-    private struct Run: OperationRun, @unchecked Sendable {
-        typealias Outcome = [(id: CKRecord.ID, result: Result<CKRecord, CKError>)]
-
-        let call: DatabaseCall
-        /// Nil for the current user's record.
-        let ids: [CKRecord.ID]?
-        let desiredKeys: [CKRecord.FieldKey]?
-        let progress: ((CKRecord.ID, Double) -> Void)?
-        let record: ((CKRecord.ID, Result<CKRecord, Error>) -> Void)?
-        let result: ((Result<Void, Error>) -> Void)?
-        let oldBlocks: OldBlocks
-
-        var settings: CallSettings { call.settings }
-        var timeoutCode: CKError.Code { .networkFailure }
-
-        func perform(_: OperationPieces) async throws -> Outcome {
-            guard let ids else { return [try call.currentUserRecord(desiredKeys)] }
-            return try call.records(ids, desiredKeys)
-        }
-
-        func deliver(_ outcome: Result<Outcome, CKError>, isCancelled: () -> Bool) {
-            switch outcome {
-            case .success(let outcome): deliver(outcome, isCancelled)
-            case .failure(let error) where error.code == .operationCancelled:
-                deliver(DatabaseCall.unique(ids ?? []).map { ($0, .failure(error)) }, isCancelled)
-            case .failure(let error): finish(nil, error, error)
-            }
-        }
-
-        private func deliver(_ outcome: Outcome, _ isCancelled: () -> Bool) {
-            var fetched: [CKRecord.ID: CKRecord] = [:]
-            var errors: [CKRecord.ID: CKError] = [:]
-            for (id, found) in outcome {
-                let result = isCancelled() ? .failure(.cancelled) : found
+        let (call, desiredKeys) = (call, desiredKeys)
+        let progress = perRecordProgressBlock
+        let old = perRecordResultBlock == nil ? oldBlocks.perRecord : nil
+        return FetchRun(
+            settings: call.settings, ids: fetchesCurrentUser ? nil : recordIDs ?? [],
+            failureMessage: "Failed to fetch some records",
+            fetch: { ids in
+                guard let ids else { return [try call.currentUserRecord(desiredKeys)] }
+                return try call.records(ids, desiredKeys)
+            },
+            before: { id, result in
                 switch result {
-                case .success(let found):
+                case .success(let record):
                     progress?(id, 1)
-                    fetched[id] = found
-                    if record == nil { oldBlocks.perRecord?(found, id, nil) }
-                case .failure(let error):
-                    errors[id] = error
-                    if record == nil { oldBlocks.perRecord?(nil, id, error) }
+                    old?(record, id, nil)
+                case .failure(let error): old?(nil, id, error)
                 }
-                record?(id, result.mapError { $0 })
-            }
-            if isCancelled() { return finish(fetched, .cancelled, .cancelled) }
-            finish(fetched, nil, errors.isEmpty ? nil : CKError(partial: errors, "Failed to fetch some records"))
-        }
-
-        private func finish(_ fetched: [CKRecord.ID: CKRecord]?, _ error: CKError?, _ oldError: CKError?) {
-            if let result { return result(error.map { .failure($0) } ?? .success(())) }
-            oldBlocks.completion?(fetched, oldError)
-        }
+            }, item: perRecordResultBlock, result: fetchRecordsResultBlock, completion: oldBlocks.completion)
     }
 }
 

@@ -58,53 +58,11 @@ public final class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked
     }
 
     override func makeRun() -> (any OperationRun)? {
-        Run(
-            call: call,
-            modification: ZonesModification(saves: recordZonesToSave ?? [], deletes: recordZoneIDsToDelete ?? []),
-            save: perRecordZoneSaveBlock, delete: perRecordZoneDeleteBlock, result: modifyRecordZonesResultBlock,
-            completion: completion)
-    }
-
-    // @unchecked: the blocks are called on the operation's own queue alone.
-    private struct Run: OperationRun, @unchecked Sendable {
-        let call: DatabaseCall
-        let modification: ZonesModification
-        let save: ((CKRecordZone.ID, Result<CKRecordZone, Error>) -> Void)?
-        let delete: ((CKRecordZone.ID, Result<Void, Error>) -> Void)?
-        let result: ((Result<Void, Error>) -> Void)?
-        let completion: (([CKRecordZone]?, [CKRecordZone.ID]?, Error?) -> Void)?
-
-        var settings: CallSettings { call.settings }
-        var timeoutCode: CKError.Code { .serverResponseLost }
-
-        func perform(_: OperationPieces) async throws -> ZonesOutcome { try await call.modify(modification) }
-
-        func deliver(_ outcome: Result<ZonesOutcome, CKError>, isCancelled: () -> Bool) {
-            switch outcome {
-            case .success(let outcome):
-                deliver(outcome)
-                let error = isCancelled() ? CKError.cancelled : nil
-                finish(outcome, error, error ?? outcome.partialFailure)
-            case .failure(let error) where error.code == .operationCancelled:
-                var outcome = ZonesOutcome()
-                outcome.saves = modification.saves.map { ($0.zoneID, .failure(error)) }
-                outcome.deletes = modification.deletes.map { ($0, error) }
-                deliver(outcome)
-                finish(nil, error, error)
-            case .failure(let error): finish(nil, error, error)
-            }
-        }
-
-        private func deliver(_ outcome: ZonesOutcome) {
-            for (id, result) in outcome.saves { save?(id, result.mapError { $0 }) }
-            for (id, error) in outcome.deletes { delete?(id, error.map { .failure($0) } ?? .success(())) }
-        }
-
-        private func finish(_ outcome: ZonesOutcome?, _ error: CKError?, _ oldError: CKError?) {
-            if let result { return result(error.map { .failure($0) } ?? .success(())) }
-            completion?(
-                outcome?.saves.compactMap { try? $0.result.get() },
-                outcome?.deletes.compactMap { $0.error == nil ? $0.id : nil }, oldError)
-        }
+        let call = call
+        let modification = ZonesModification(saves: recordZonesToSave ?? [], deletes: recordZoneIDsToDelete ?? [])
+        return ModifyRun(
+            settings: call.settings, saveIDs: modification.saves.map(\.zoneID), deleteIDs: modification.deletes,
+            modify: { try await call.modify(modification) }, save: perRecordZoneSaveBlock,
+            delete: perRecordZoneDeleteBlock, result: modifyRecordZonesResultBlock, completion: completion)
     }
 }

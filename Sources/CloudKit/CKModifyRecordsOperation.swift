@@ -96,65 +96,25 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
     }
 
     override func makeRun() -> (any OperationRun)? {
+        let call = call
         let modification = RecordsModification(
             saves: recordsToSave ?? [], deletes: recordIDsToDelete ?? [], policy: savePolicy, isAtomic: isAtomic,
             clientToken: clientChangeTokenData)
-        return Run(
-            call: call, modification: modification, progress: perRecordProgressBlock, save: perRecordSaveBlock,
-            delete: perRecordDeleteBlock, result: modifyRecordsResultBlock, oldBlocks: oldBlocks)
-    }
-
-    // @unchecked: the blocks are called on the operation's own queue alone.
-    private struct Run: OperationRun, @unchecked Sendable {
-        let call: DatabaseCall
-        let modification: RecordsModification
-        let progress: ((CKRecord, Double) -> Void)?
-        let save: ((CKRecord.ID, Result<CKRecord, Error>) -> Void)?
-        let delete: ((CKRecord.ID, Result<Void, Error>) -> Void)?
-        let result: ((Result<Void, Error>) -> Void)?
-        let oldBlocks: OldBlocks
-
-        var settings: CallSettings { call.settings }
-        var timeoutCode: CKError.Code { .serverResponseLost }
-
-        func perform(_: OperationPieces) async throws -> RecordsOutcome { try await call.modify(modification) }
-
-        func deliver(_ outcome: Result<RecordsOutcome, CKError>, isCancelled: () -> Bool) {
-            switch outcome {
-            case .success(let outcome):
-                deliver(outcome)
-                let error = isCancelled() ? CKError.cancelled : nil
-                finish(outcome, error, error ?? outcome.partialFailure)
-            case .failure(let error) where error.code == .operationCancelled:
-                var outcome = RecordsOutcome()
-                outcome.saves = modification.saves.map { ($0.recordID, .failure(error)) }
-                outcome.deletes = modification.deletes.map { ($0, error) }
-                deliver(outcome)
-                finish(nil, error, error)
-            case .failure(let error): finish(nil, error, error)
-            }
-        }
-
-        private func deliver(_ outcome: RecordsOutcome) {
-            for (sent, (id, result)) in zip(modification.saves, outcome.saves) {
+        let progress = perRecordProgressBlock
+        let old = perRecordSaveBlock == nil ? oldBlocks.perRecord : nil
+        return ModifyRun(
+            settings: call.settings, saveIDs: modification.saves.map(\.recordID), deleteIDs: modification.deletes,
+            modify: { try await call.modify(modification) },
+            before: { index, result in
                 switch result {
                 case .success(let record):
                     progress?(record, 1)
-                    if save == nil { oldBlocks.perRecord?(record, nil) }
+                    old?(record, nil)
                 case .failure(let error):
-                    progress?(sent, 0)
-                    if save == nil { oldBlocks.perRecord?(sent, error) }
+                    progress?(modification.saves[index], 0)
+                    old?(modification.saves[index], error)
                 }
-                save?(id, result.mapError { $0 })
-            }
-            for (id, error) in outcome.deletes { delete?(id, error.map { .failure($0) } ?? .success(())) }
-        }
-
-        private func finish(_ outcome: RecordsOutcome?, _ error: CKError?, _ oldError: CKError?) {
-            if let result { return result(error.map { .failure($0) } ?? .success(())) }
-            oldBlocks.completion?(
-                outcome?.saves.compactMap { try? $0.result.get() },
-                outcome?.deletes.compactMap { $0.error == nil ? $0.id : nil }, oldError)
-        }
+            }, save: perRecordSaveBlock, delete: perRecordDeleteBlock, result: modifyRecordsResultBlock,
+            completion: oldBlocks.completion)
     }
 }

@@ -46,54 +46,13 @@ public final class CKModifySubscriptionsOperation: CKDatabaseOperation, @uncheck
     }
 
     override func makeRun() -> (any OperationRun)? {
-        Run(
-            call: call,
-            modification: SubscriptionsModification(
-                saves: subscriptionsToSave ?? [], deletes: subscriptionIDsToDelete ?? []),
+        let call = call
+        let modification = SubscriptionsModification(
+            saves: subscriptionsToSave ?? [], deletes: subscriptionIDsToDelete ?? [])
+        return ModifyRun(
+            settings: call.settings, saveIDs: modification.saves.map(\.subscriptionID),
+            deleteIDs: modification.deletes, modify: { try await call.modify(modification) },
             save: perSubscriptionSaveBlock, delete: perSubscriptionDeleteBlock,
             result: modifySubscriptionsResultBlock, completion: completion)
-    }
-
-    // @unchecked: the blocks are called on the operation's own queue alone.
-    private struct Run: OperationRun, @unchecked Sendable {
-        let call: DatabaseCall
-        let modification: SubscriptionsModification
-        let save: ((CKSubscription.ID, Result<CKSubscription, Error>) -> Void)?
-        let delete: ((CKSubscription.ID, Result<Void, Error>) -> Void)?
-        let result: ((Result<Void, Error>) -> Void)?
-        let completion: (([CKSubscription]?, [CKSubscription.ID]?, Error?) -> Void)?
-
-        var settings: CallSettings { call.settings }
-        var timeoutCode: CKError.Code { .serverResponseLost }
-
-        func perform(_: OperationPieces) async throws -> SubscriptionsOutcome { try await call.modify(modification) }
-
-        func deliver(_ outcome: Result<SubscriptionsOutcome, CKError>, isCancelled: () -> Bool) {
-            switch outcome {
-            case .success(let outcome):
-                deliver(outcome)
-                let error = isCancelled() ? CKError.cancelled : nil
-                finish(outcome, error, error ?? outcome.partialFailure)
-            case .failure(let error) where error.code == .operationCancelled:
-                var outcome = SubscriptionsOutcome()
-                outcome.saves = modification.saves.map { ($0.subscriptionID, .failure(error)) }
-                outcome.deletes = modification.deletes.map { ($0, error) }
-                deliver(outcome)
-                finish(nil, error, error)
-            case .failure(let error): finish(nil, error, error)
-            }
-        }
-
-        private func deliver(_ outcome: SubscriptionsOutcome) {
-            for (id, result) in outcome.saves { save?(id, result.mapError { $0 }) }
-            for (id, error) in outcome.deletes { delete?(id, error.map { .failure($0) } ?? .success(())) }
-        }
-
-        private func finish(_ outcome: SubscriptionsOutcome?, _ error: CKError?, _ oldError: CKError?) {
-            if let result { return result(error.map { .failure($0) } ?? .success(())) }
-            completion?(
-                outcome?.saves.compactMap { try? $0.result.get() },
-                outcome?.deletes.compactMap { $0.error == nil ? $0.id : nil }, oldError)
-        }
     }
 }

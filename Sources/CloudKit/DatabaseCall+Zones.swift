@@ -8,33 +8,13 @@ struct ZonesModification: Sendable {
     var deletes: [CKRecordZone.ID] = []
 }
 
-/// What became of them, in the order of the request.
-struct ZonesOutcome: Sendable {
+struct ZonesOutcome: ModifyOutcome {
     var saves: [(id: CKRecordZone.ID, result: Result<CKRecordZone, CKError>)] = []
     var deletes: [(id: CKRecordZone.ID, error: CKError?)] = []
 
-    /// The errors by item, as the deprecated block has them; nil if there are none.
     var partialFailure: CKError? {
-        var errors: [CKRecordZone.ID: CKError] = [:]
-        for case (let id, .failure(let error)) in saves { errors[id] = error }
-        for case (let id, let error?) in deletes { errors[id] = error }
-        return errors.isEmpty ? nil : CKError(partial: errors, "Failed to modify some record zones")
-    }
-
-    func onlySave() throws -> CKRecordZone {
-        guard let save = saves.first else { throw CKError(.internalError, message: "The store gave no result.") }
-        return try save.result.get()
-    }
-
-    func byID() -> (
-        saveResults: [CKRecordZone.ID: Result<CKRecordZone, Error>],
-        deleteResults: [CKRecordZone.ID: Result<Void, Error>]
-    ) {
-        var saveResults: [CKRecordZone.ID: Result<CKRecordZone, Error>] = [:]
-        for save in saves { saveResults[save.id] = save.result.mapError { $0 } }
-        var deleteResults: [CKRecordZone.ID: Result<Void, Error>] = [:]
-        for delete in deletes { deleteResults[delete.id] = delete.error.map { .failure($0) } ?? .success(()) }
-        return (saveResults, deleteResults)
+        let errors = errorsByID
+        return errors.isEmpty ? nil : CKError(partialErrors: errors, message: "Failed to modify some record zones")
     }
 }
 

@@ -26,41 +26,25 @@ struct RecordsModification: Sendable {
     }
 }
 
-/// What became of them, in the order of the request.
-struct RecordsOutcome: Sendable {
+struct RecordsOutcome: ModifyOutcome {
     var saves: [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] = []
     var deletes: [(id: CKRecord.ID, error: CKError?)] = []
     /// Whether one failed where the zone fails as a whole, and the store's options want that to be thrown (B87).
     var isThrown = false
 
-    /// What the deprecated blocks and `partialFailure` tell: the errors by item; nil if there are none.
     var partialFailure: CKError? {
-        var errors: [CKRecord.ID: CKError] = [:]
-        for case (let id, .failure(let error)) in saves { errors[id] = error }
-        for case (let id, let error?) in deletes { errors[id] = error }
+        let errors = errorsByID
         guard !errors.isEmpty else { return nil }
         let saved = saves.compactMap { try? $0.result.get() }
         let deleted = deletes.compactMap { $0.error == nil ? $0.id : nil }
-        return CKError(partial: errors, "Failed to modify some records", done: saved, deleted)
+        return CKError(partialErrors: errors, message: "Failed to modify some records", done: saved, deleted)
     }
 
-    /// The result of the one save that was asked for.
-    func onlySave() throws -> CKRecord {
-        guard let save = saves.first else { throw CKError(.internalError, message: "The store gave no result.") }
-        return try save.result.get()
-    }
-
-    func byID() throws -> (
+    func byIDOrThrown() throws -> (
         saveResults: [CKRecord.ID: Result<CKRecord, Error>], deleteResults: [CKRecord.ID: Result<Void, Error>]
     ) {
         if isThrown, let partialFailure { throw partialFailure }
-        var saveResults: [CKRecord.ID: Result<CKRecord, Error>] = [:]
-        saveResults.reserveCapacity(saves.count)
-        for save in saves { saveResults[save.id] = save.result.mapError { $0 } }
-        var deleteResults: [CKRecord.ID: Result<Void, Error>] = [:]
-        deleteResults.reserveCapacity(deletes.count)
-        for delete in deletes { deleteResults[delete.id] = delete.error.map { .failure($0) } ?? .success(()) }
-        return (saveResults, deleteResults)
+        return byID()
     }
 }
 
@@ -75,9 +59,9 @@ extension CKError {
     public var deletedRecordIDs: [CKRecord.ID]? { userInfo[Self.deletedRecordIDsKey] as? [CKRecord.ID] }
 
     /// - Parameter errors: By item; clients cast the dictionary to several types (B258).
-    init<ItemID: NSObject>(
-        partial errors: [ItemID: CKError], _ message: String, done saved: [CKRecord] = [],
-        _ deleted: [CKRecord.ID] = []
+    init(
+        partialErrors errors: [AnyHashable: any Error], message: String, done saved: [CKRecord],
+        _ deleted: [CKRecord.ID]
     ) {
         var userInfo: [String: Any] = [:]
         if !saved.isEmpty { userInfo[Self.savedRecordsKey] = saved }

@@ -15,33 +15,13 @@ struct SubscriptionsModification: Sendable {
     }
 }
 
-/// What became of them, in the order of the request.
-struct SubscriptionsOutcome: Sendable {
+struct SubscriptionsOutcome: ModifyOutcome {
     var saves: [(id: CKSubscription.ID, result: Result<CKSubscription, CKError>)] = []
     var deletes: [(id: CKSubscription.ID, error: CKError?)] = []
 
-    /// The errors by item, as the deprecated block has them; nil if there are none.
     var partialFailure: CKError? {
-        var errors: [AnyHashable: any Error] = [:]
-        for case (let id, .failure(let error)) in saves { errors[id] = error }
-        for case (let id, let error?) in deletes { errors[id] = error }
+        let errors = errorsByID
         return errors.isEmpty ? nil : CKError(partialErrors: errors, message: "Failed to modify some subscriptions")
-    }
-
-    func onlySave() throws -> CKSubscription {
-        guard let save = saves.first else { throw CKError(.internalError, message: "The store gave no result.") }
-        return try save.result.get()
-    }
-
-    func byID() -> (
-        saveResults: [CKSubscription.ID: Result<CKSubscription, Error>],
-        deleteResults: [CKSubscription.ID: Result<Void, Error>]
-    ) {
-        var saveResults: [CKSubscription.ID: Result<CKSubscription, Error>] = [:]
-        for save in saves { saveResults[save.id] = save.result.mapError { $0 } }
-        var deleteResults: [CKSubscription.ID: Result<Void, Error>] = [:]
-        for delete in deletes { deleteResults[delete.id] = delete.error.map { .failure($0) } ?? .success(()) }
-        return (saveResults, deleteResults)
     }
 }
 

@@ -1,0 +1,54 @@
+import Foundation
+
+/// A fetch of items by their ids, or of what an operation fetches without any; of records, zones, subscriptions.
+// @unchecked: the blocks are called on the operation's own queue alone.
+struct FetchRun<ID: Hashable & Sendable, Item: Sendable>: OperationRun, @unchecked Sendable {
+    typealias Outcome = [(id: ID, result: Result<Item, CKError>)]
+
+    let settings: CallSettings
+    /// Nil for an operation that fetches without ids.
+    let ids: [ID]?
+    /// Says that some failed.
+    let failureMessage: String
+    let fetch: @Sendable ([ID]?) throws -> Outcome
+    /// Of each item, before the block of today's API.
+    var before: ((ID, Result<Item, CKError>) -> Void)?
+    let item: ((ID, Result<Item, Error>) -> Void)?
+    let result: ((Result<Void, Error>) -> Void)?
+    /// Called if there is no `result`.
+    let completion: (([ID: Item]?, Error?) -> Void)?
+
+    var timeoutCode: CKError.Code { .networkFailure }
+
+    func perform(_: OperationPieces) async throws -> Outcome { try fetch(ids) }
+
+    func deliver(_ outcome: Result<Outcome, CKError>, isCancelled: () -> Bool) {
+        switch outcome {
+        case .success(let outcome): deliver(outcome, isCancelled)
+        case .failure(let error) where error.code == .operationCancelled:
+            deliver(DatabaseCall.unique(ids ?? []).map { ($0, .failure(error)) }, isCancelled)
+        case .failure(let error): finish(nil, error, error)
+        }
+    }
+
+    private func deliver(_ outcome: Outcome, _ isCancelled: () -> Bool) {
+        var fetched: [ID: Item] = [:]
+        var errors: [AnyHashable: any Error] = [:]
+        for (id, found) in outcome {
+            let result = isCancelled() ? .failure(.cancelled) : found
+            switch result {
+            case .success(let found): fetched[id] = found
+            case .failure(let error): errors[id] = error
+            }
+            before?(id, result)
+            item?(id, result.mapError { $0 })
+        }
+        if isCancelled() { return finish(fetched, .cancelled, .cancelled) }
+        finish(fetched, nil, errors.isEmpty ? nil : CKError(partialErrors: errors, message: failureMessage))
+    }
+
+    private func finish(_ fetched: [ID: Item]?, _ error: CKError?, _ oldError: CKError?) {
+        if let result { return result(error.map { .failure($0) } ?? .success(())) }
+        completion?(fetched, oldError)
+    }
+}

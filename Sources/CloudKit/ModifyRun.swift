@@ -1,0 +1,92 @@
+import Foundation
+
+/// What became of items that were to be saved and deleted, in the order of the request.
+protocol ModifyOutcome: Sendable {
+    associatedtype ItemID: Hashable & Sendable
+    associatedtype Item: Sendable
+
+    init()
+    var saves: [(id: ItemID, result: Result<Item, CKError>)] { get set }
+    var deletes: [(id: ItemID, error: CKError?)] { get set }
+    /// The errors by item, as the deprecated block has them; nil if there are none.
+    var partialFailure: CKError? { get }
+}
+
+extension ModifyOutcome {
+    var errorsByID: [AnyHashable: any Error] {
+        var errors: [AnyHashable: any Error] = [:]
+        for case (let id, .failure(let error)) in saves { errors[id] = error }
+        for case (let id, let error?) in deletes { errors[id] = error }
+        return errors
+    }
+
+    /// The result of the one save that was asked for.
+    func onlySave() throws -> Item {
+        guard let save = saves.first else { throw CKError(.internalError, message: "The store gave no result.") }
+        return try save.result.get()
+    }
+
+    func byID() -> (saveResults: [ItemID: Result<Item, Error>], deleteResults: [ItemID: Result<Void, Error>]) {
+        var saveResults: [ItemID: Result<Item, Error>] = [:]
+        saveResults.reserveCapacity(saves.count)
+        for save in saves { saveResults[save.id] = save.result.mapError { $0 } }
+        var deleteResults: [ItemID: Result<Void, Error>] = [:]
+        deleteResults.reserveCapacity(deletes.count)
+        for delete in deletes { deleteResults[delete.id] = delete.error.map { .failure($0) } ?? .success(()) }
+        return (saveResults, deleteResults)
+    }
+}
+
+/// Saves and deletes of an operation; of records, zones, subscriptions.
+// @unchecked: the blocks are called on the operation's own queue alone.
+struct ModifyRun<Outcome: ModifyOutcome>: OperationRun, @unchecked Sendable {
+    typealias ItemID = Outcome.ItemID
+    typealias Item = Outcome.Item
+
+    let settings: CallSettings
+    let saveIDs: [ItemID]
+    let deleteIDs: [ItemID]
+    let modify: @Sendable () async throws -> Outcome
+    /// Of each save by its place in the request, before the block of today's API.
+    var before: ((Int, Result<Item, CKError>) -> Void)?
+    let save: ((ItemID, Result<Item, Error>) -> Void)?
+    let delete: ((ItemID, Result<Void, Error>) -> Void)?
+    let result: ((Result<Void, Error>) -> Void)?
+    /// Called if there is no `result`.
+    let completion: (([Item]?, [ItemID]?, Error?) -> Void)?
+
+    var timeoutCode: CKError.Code { .serverResponseLost }
+
+    func perform(_: OperationPieces) async throws -> Outcome { try await modify() }
+
+    func deliver(_ outcome: Result<Outcome, CKError>, isCancelled: () -> Bool) {
+        switch outcome {
+        case .success(let outcome):
+            deliver(outcome)
+            let error = isCancelled() ? CKError.cancelled : nil
+            finish(outcome, error, error ?? outcome.partialFailure)
+        case .failure(let error) where error.code == .operationCancelled:
+            var outcome = Outcome()
+            outcome.saves = saveIDs.map { ($0, .failure(error)) }
+            outcome.deletes = deleteIDs.map { ($0, error) }
+            deliver(outcome)
+            finish(nil, error, error)
+        case .failure(let error): finish(nil, error, error)
+        }
+    }
+
+    private func deliver(_ outcome: Outcome) {
+        for (index, (id, result)) in outcome.saves.enumerated() {
+            before?(index, result)
+            save?(id, result.mapError { $0 })
+        }
+        for (id, error) in outcome.deletes { delete?(id, error.map { .failure($0) } ?? .success(())) }
+    }
+
+    private func finish(_ outcome: Outcome?, _ error: CKError?, _ oldError: CKError?) {
+        if let result { return result(error.map { .failure($0) } ?? .success(())) }
+        completion?(
+            outcome?.saves.compactMap { try? $0.result.get() },
+            outcome?.deletes.compactMap { $0.error == nil ? $0.id : nil }, oldError)
+    }
+}
