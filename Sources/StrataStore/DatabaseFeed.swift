@@ -32,9 +32,7 @@ extension Store {
     public func databaseChanges(
         in database: DatabaseID, since token: FeedToken? = nil, limit: Int = 0, as actor: Actor
     ) throws -> DatabaseFeedPage {
-        guard database.scope != .public else {
-            throw Refusal(.badDatabase, "The public database does not track its changes.", rule: "B150")
-        }
+        guard database.scope != .public else { throw Refusal.publicChanges }
         let limit = try pageLimit(limit)
         let snapshot = snapshot()
         return try snapshot.reading { trees in

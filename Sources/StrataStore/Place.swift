@@ -44,4 +44,15 @@ struct Place: Sendable {
         if isDefault { return (zone, nil) }
         return (zone, RequestScene.answer(for: try trees.zoneStatus(ordinal, zone), id.name))
     }
+
+    /// A zone that is there now.
+    /// - Throws: ``Refusal`` if it is not.
+    func zoneToFollow(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> (ordinal: UInt64, row: ZoneRow)
+    {
+        let (ordinal, refusal) = try zone(id, trees, names)
+        guard let ordinal, let row = try trees.zoneRow(self.ordinal, ordinal), refusal == nil else {
+            throw refusal ?? .missingZone(id.name)
+        }
+        return (ordinal, row)
+    }
 }

@@ -47,10 +47,7 @@ extension Store {
         let snapshot = snapshot()
         return try snapshot.reading { trees in
             let place = try snapshot.names.place(database, actor, in: trees)
-            let (ordinal, refusal) = try place.zone(zone, trees, snapshot.names)
-            guard let ordinal, let row = try trees.zoneRow(place.ordinal, ordinal), refusal == nil else {
-                throw refusal ?? .missingZone(zone.name)
-            }
+            let (ordinal, row) = try place.zoneToFollow(zone, trees, snapshot.names)
             let feed = ZoneFeed(
                 engine: engine, snapshot: snapshot, place: place, trees: trees, zone: ordinal,
                 origin: try snapshot.origin(place, ZoneID(zone.name), desiredKeys, trees), row: row, limit: limit)

@@ -5,6 +5,7 @@ enum CommandRegistry {
         LogCommand.self,
         VerifyCommand.self,
         QueryCommand.self,
+        TokenCommand.self,
         SchemaCommand.self,
         HelpCommand.self,
     ]

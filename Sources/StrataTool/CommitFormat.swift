@@ -89,7 +89,8 @@ struct CommitText: CommitFormat {
         case .subscriptionSaved(let saved): output.write("  \(Self.text(of: saved, names))")
         case .subscriptionDeleted(let deleted):
             output.write("  \(Printable.escaped(deleted.id)) of \(Self.user(deleted.user, names))")
-            if deleted.firedBy != nil { output.write(", fired once" as StaticString) }
+            if let event = deleted.firedBy { output.write(", fired once, by \(event.tag)") }
+        case .notificationDelivered(let delivered): output.write("  \(Self.text(of: delivered, names))")
         case .opaque: break
         case .malformed(let error): output.write("  malformed: \(Printable.escaped(error.description))")
         }
@@ -135,6 +136,14 @@ struct CommitText: CommitFormat {
         if !subscription.predicate.isEmpty { text += " where \(Printable.escaped(subscription.predicate))" }
         if !subscription.options.isEmpty { text += ", on \(subscription.options.names.joined(separator: ", "))" }
         return text
+    }
+
+    /// `phone, all up to 12, badge 3`.
+    private static func text(of delivered: NotificationDeliveredEvent, _ names: KnownNames) -> String {
+        let known = names.device(delivered.device).map { Printable.escaped($0) } ?? "device \(delivered.device)"
+        let device = delivered.device == 0 ? "the service itself" : known
+        let badge = delivered.badge == 0 ? "" : ", badge \(delivered.badge)"
+        return "\(device), all up to \(delivered.through)\(badge)"
     }
 
     private static func user(_ ordinal: UInt64, _ names: KnownNames) -> String {

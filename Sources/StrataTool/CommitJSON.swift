@@ -24,10 +24,8 @@ struct CommitJSON: CommitFormat {
     }
 
     private func write(_ header: EnvelopeHeader, _ names: KnownNames, to json: inout JSONWriter) {
-        json.field("user", header.user)
-        if let name = names.user(header.user) { json.field("userName", name) }
-        json.field("device", header.device)
-        if let name = names.device(header.device) { json.field("deviceName", name) }
+        writeUser(header.user, names, to: &json)
+        writeDevice(header.device, names, to: &json)
         json.field("operationID", header.operationID)
         json.field("operationKind", header.operationKind.description)
         json.field("qualityOfService", header.qualityOfService.description)
@@ -67,6 +65,11 @@ struct CommitJSON: CommitFormat {
             json.field("database", deleted.database)
             writeUser(deleted.user, names, to: &json)
             json.field("firedOnce", deleted.firedBy != nil)
+            if let event = deleted.firedBy { json.field("firedBy", event.tag) }
+        case .notificationDelivered(let delivered):
+            writeDevice(delivered.device, names, to: &json)
+            json.field("through", delivered.through)
+            json.field("badge", delivered.badge)
         case .opaque: break
         case .malformed(let error): json.field("malformed", error.description)
         }
@@ -95,6 +98,11 @@ struct CommitJSON: CommitFormat {
     private func writeUser(_ user: UInt64, _ names: KnownNames, to json: inout JSONWriter) {
         json.field("user", user)
         if let name = names.user(user) { json.field("userName", name) }
+    }
+
+    private func writeDevice(_ device: UInt64, _ names: KnownNames, to json: inout JSONWriter) {
+        json.field("device", device)
+        if let name = names.device(device) { json.field("deviceName", name) }
     }
 
     private func write(_ place: EventDetail.Place, _ names: KnownNames, to json: inout JSONWriter) {

@@ -12,6 +12,7 @@ enum EventDetail {
     case schemaChanged(SchemaChangedEvent)
     case subscriptionSaved(SubscriptionSavedEvent)
     case subscriptionDeleted(SubscriptionDeletedEvent)
+    case notificationDelivered(NotificationDeliveredEvent)
     /// A kind whose body is not shown.
     case opaque
     case malformed(StrataError)
@@ -58,6 +59,8 @@ enum EventDetail {
         case .schemaChanged: return .schemaChanged(try SchemaChangedEvent(decoding: event.body))
         case .subscriptionSaved: return .subscriptionSaved(try SubscriptionSavedEvent(decoding: event.body))
         case .subscriptionDeleted: return .subscriptionDeleted(try SubscriptionDeletedEvent(decoding: event.body))
+        case .notificationDelivered:
+            return .notificationDelivered(try NotificationDeliveredEvent(decoding: event.body))
         default: return .opaque
         }
     }

@@ -1,6 +1,9 @@
 import Foundation
 import StrataModel
+import StrataStore
 import Testing
+
+@testable import StrataTool
 
 /// Every line is one object whose keys are those that docs/guide/tool.md promises.
 @Suite struct JSONSchemaTests {
@@ -54,6 +57,7 @@ import Testing
                     ).event(),
                     SubscriptionDeletedEvent(database: 1, user: 1, id: "s", firedBy: Version(offset: 1, eventIndex: 0))
                         .event(),
+                    NotificationDeliveredEvent(device: 1, through: 3, badge: 2).event(),
                     Event(.fetched, body: []), Event(.recordSaved, body: [0xFF]),
                 ]
             ).encoded())
@@ -113,6 +117,18 @@ import Testing
         try Self.expect(try #require(objects.last), follows: "The end of a query")
         let plan = try fixture.run("query", fixture.name, "Note", "--user", "anna", "--json", "--explain")
         try Self.expect(try #require(try Self.objects(plan.output).first), follows: "A plan")
+    }
+
+    @Test func tokens() throws {
+        let fixture = try StoreFixture.small()
+        let store = try Store.openForReading(at: fixture.directory.path(fixture.name))
+        let page = try store.zoneChanges(of: ZoneID("Notes"), in: DatabaseID(.private), as: Actor(user: "anna"))
+        try store.close()
+        let text = Data(page.token.encoded()).base64EncodedString()
+        let output = try fixture.run("token", fixture.name, text, "--json").output
+        let token = try #require(try Self.objects(output).first)
+        try Self.expect(token, follows: "A change token")
+        try Self.expect(try #require(token["progress"] as? [String: Any]), follows: "The progress of a token")
     }
 
     @Test func canaryAKeyThatIsNotDocumentedIsNoticed() {

@@ -67,17 +67,21 @@ import Testing
                     SubscriptionDeletedEvent(database: 1, user: 1, id: "s", firedBy: Version(offset: 1, eventIndex: 0))
                         .event(),
                     SubscriptionDeletedEvent(database: 1, user: 9, id: "all").event(),
+                    NotificationDeliveredEvent(device: 1, through: 2, badge: 3).event(),
+                    NotificationDeliveredEvent(device: 7, through: 2).event(),
+                    NotificationDeliveredEvent(device: 0, through: 1).event(),
                 ]
             ).encoded())
         try fixture.close()
         let lines = try fixture.run("log", "Notes.strata", "-n", "1").output.split(separator: "\n")
-        let events = lines.filter { $0.contains("subscription ") }.map { line in
+        let events = lines.filter { $0.contains("subscription ") || $0.contains("notification ") }.map { line in
             line.split(separator: "  ", omittingEmptySubsequences: true).dropFirst(1).first.map(String.init) ?? ""
         }
         #expect(
             events == [
                 "s of anna: query of Note in Notes where title = 'x', on creation, once", "all of user 9: database",
-                "s of anna, fired once", "all of user 9",
+                "s of anna, fired once, by mh34", "all of user 9", "phone, all up to 2, badge 3",
+                "device 7, all up to 2", "the service itself, all up to 1",
             ], "\(lines)")
     }
 

@@ -1,0 +1,61 @@
+import StrataLog
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// What a store would say if it was asked with a token (docs/feeds.md §3).
+public struct TokenStanding: Sendable {
+    /// The zone that the token is of; nil for a database's token, and where the store does not know the zone.
+    public internal(set) var zone: ZoneID?
+    /// Why the token would not be served; nil if it would be.
+    public internal(set) var refusal: Refusal?
+}
+
+extension Store {
+    /// Whether a token would be served now, and of which zone it is. Nothing is fetched.
+    ///
+    /// ```swift
+    /// let standing = try store.standing(of: try FeedToken(decoding: bytes))
+    /// print(standing.zone?.name ?? "a database", standing.refusal?.message ?? "is served")
+    /// ```
+    public func standing(of token: FeedToken) throws -> TokenStanding {
+        let snapshot = snapshot()
+        return try snapshot.reading { trees in
+            var standing = TokenStanding()
+            if token.store == engine.storeID, case .zone(let ordinal, _) = token.feed {
+                standing.zone = try snapshot.names.name(4, ordinal, in: trees)?.zoneID
+            }
+            do {
+                guard token.database.scope != .public else { throw Refusal.publicChanges }
+                let place = try snapshot.names.place(
+                    token.database, Actor(user: token.database.owner), in: trees)
+                var feed = token.feed
+                if case .zone = feed, let zone = standing.zone {
+                    let (ordinal, row) = try place.zoneToFollow(zone, trees, snapshot.names)
+                    feed = .zone(ordinal, life: row.incarnation)
+                } else if token.store == engine.storeID, feed != .database {
+                    throw FeedToken.expired("the store has no such zone")
+                }
+                try token.check(
+                    place, feed, engine, expiredBefore: try trees.tokenExpiry(of: place.ordinal),
+                    end: trees.foldedOffset(ViewTree.records))
+            } catch let refusal as Refusal {
+                standing.refusal = refusal
+            }
+            return standing
+        }
+    }
+}
+
+extension InternedName.Name {
+    fileprivate var zoneID: ZoneID? {
+        guard case .zone(_, _, let text) = self else { return nil }
+        return ZoneID(text)
+    }
+}
+
+extension Refusal {
+    static var publicChanges: Refusal {
+        Refusal(.badDatabase, "The public database does not track its changes.", rule: "B150")
+    }
+}
