@@ -15,6 +15,7 @@ struct PushPayload {
     init(_ push: Push, container: String) {
         var details = Self.details(push)
         var alert = push.notification.map { Self.alert($0, push.fields) } ?? [:]
+        var shown = Self.shown(push)
         var isPruned = false
         func make() -> [AnyHashable: Any] {
             var cloud: [AnyHashable: Any] = [
@@ -22,15 +23,23 @@ struct PushPayload {
                 Self.kind(push.subject): details,
             ]
             if isPruned { cloud["p"] = 1 }
-            return ["aps": Self.shown(push, alert), "ck": cloud]
+            var aps = shown
+            if !alert.isEmpty { aps["alert"] = alert }
+            return ["aps": aps, "ck": cloud]
         }
         var whole = make()
         // What was desired goes first (B193), then what is shown, from the least important on.
         for key in [
             "af", "launch-image", "subtitle-loc-args", "title-loc-args", "loc-args", "subtitle", "title", "body",
+            "action-loc-key", "subtitle-loc-key", "title-loc-key", "loc-key", "category", "sound",
         ] {
             if Self.byteCount(whole) <= Self.maximumBytes { break }
-            let dropped = key == "af" ? details.removeValue(forKey: key) : alert.removeValue(forKey: key)
+            let dropped: Any? =
+                switch key {
+                case "af": details.removeValue(forKey: key)
+                case "category", "sound": shown.removeValue(forKey: key)
+                default: alert.removeValue(forKey: key)
+                }
             if dropped != nil { isPruned = true }
             whole = make()
         }
@@ -86,10 +95,10 @@ struct PushPayload {
         return fields
     }
 
-    private static func shown(_ push: Push, _ alert: [String: Any]) -> [AnyHashable: Any] {
+    /// All but the alert.
+    private static func shown(_ push: Push) -> [AnyHashable: Any] {
         guard let info = push.notification else { return ["content-available": 1] }
         var shown: [AnyHashable: Any] = [:]
-        if !alert.isEmpty { shown["alert"] = alert }
         shown["badge"] = push.badge.map { Int(clamping: $0) }
         shown["sound"] = info.soundName
         shown["category"] = info.category

@@ -23,6 +23,21 @@ public indirect enum PredicateTree: Sendable, Hashable {
     }
 }
 
+extension PredicateTree {
+    /// Whether it depends on when it is asked.
+    public var asksTheTime: Bool { comparisons.contains { $0.left.asksTheTime || $0.right.asksTheTime } }
+}
+
+extension PredicateExpression {
+    fileprivate var asksTheTime: Bool {
+        switch self {
+        case .value, .keyPath, .evaluatedObject, .variable: false
+        case .aggregate(let parts): parts.contains(where: \.asksTheTime)
+        case .function(let name, let parts): name == PredicateFunction.now || parts.contains(where: \.asksTheTime)
+        }
+    }
+}
+
 /// Two operands and what is asked of them.
 public struct PredicateComparison: Sendable, Hashable {
     /// How many of a list's elements must satisfy it.

@@ -71,7 +71,7 @@ public enum SelectiveCondition: Sendable, Hashable {
         guard !key.contains("."), SystemField(key) == nil else { return nil }
         if comparison.relation == .equal { return Value(constant).map { .equal(key: key, $0) } }
         if comparison.relation == .between, !isTurned, case .list(let bounds) = constant {
-            return bounds.first?.number.map { .atLeast(key: key, $0) }
+            return bounds.first?.number.flatMap { $0.isNaN ? nil : .atLeast(key: key, $0) }
         }
         guard let number = constant.number, !number.isNaN else { return nil }
         switch (comparison.relation, isTurned) {

@@ -88,9 +88,9 @@ public final class Store: Sendable {
         _ request: Request, as actor: Actor, operation: OperationInfo = OperationInfo()
     ) throws -> Answer {
         try requireWritable()
-        let answer = try pipeline.submit(request, as: actor, operation)
-        noteSubscriptions(request)
-        return answer
+        // Also where the answer is lost: the commit may be there.
+        defer { noteSubscriptions(request) }
+        return try pipeline.submit(request, as: actor, operation)
     }
 
     /// As the other `modify`, suspending instead of blocking.
@@ -99,9 +99,8 @@ public final class Store: Sendable {
         _ request: Request, as actor: Actor, operation: OperationInfo = OperationInfo()
     ) async throws -> Answer {
         try requireWritable()
-        let answer = try await pipeline.submit(request, as: actor, operation)
-        noteSubscriptions(request)
-        return answer
+        defer { noteSubscriptions(request) }
+        return try await pipeline.submit(request, as: actor, operation)
     }
 
     /// Subscriptions that fire once end when they do, whether anybody listens or not.

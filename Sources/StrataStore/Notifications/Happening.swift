@@ -22,6 +22,8 @@ struct Happening {
     /// Who did it; 0 for the service.
     var user: UInt64
     var device: UInt64
+    /// Of the commit, in microseconds since 1970.
+    var time: Int64
 
     /// The events of a commit that matter, in order.
     ///
@@ -39,7 +41,8 @@ struct Happening {
                 if let zone, zone != place { continue }
                 found.append(
                     Happening(
-                        subject: subject, zone: place, version: version, user: header.user, device: header.device))
+                        subject: subject, zone: place, version: version, user: header.user, device: header.device,
+                        time: commit.time))
             }
             return found
         }

@@ -82,9 +82,9 @@ public final class Mailbox: Sendable {
         }
     }
 
+    /// A device that has just left gets nothing, but what came for it counts for what is noted of it.
     func offer(_ push: Push) {
         let reader = state.withLock { state -> (CheckedContinuation<Push?, Never>, Push)? in
-            guard !state.isClosed else { return nil }
             if let index = state.waiting.firstIndex(where: { $0.key == push.key }) {
                 state.waiting[index] = push.merged(with: state.waiting[index])
             } else {
@@ -111,6 +111,8 @@ public final class Mailbox: Sendable {
     }
 
     func noteIsLost() { state.withLock { $0.hasNews = true } }
+
+    var isClosed: Bool { state.withLock { $0.isClosed } }
 
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 }

@@ -15,13 +15,22 @@ final class Matching {
         let version: Version
     }
 
+    private struct ReadyMatcher {
+        /// Kept, so that no other takes its place in memory.
+        let entry: SubscriptionIndex.Entry
+        let time: Int64
+        /// Nil for a predicate that does not fit any more what is there.
+        let matcher: RecordMatcher?
+    }
+
     private let notifier: Notifier
     private let snapshot: StoreSnapshot
     private let trees: Snapshot
     private var names: NameDirectory { snapshot.names }
-    private var matchers: [ObjectIdentifier: RecordMatcher?] = [:]
+    private var matchers: [ObjectIdentifier: ReadyMatcher] = [:]
     private(set) var fired: [Fired] = []
-    private var firedKeys: Set<SubscriptionIndex.Key> = []
+    /// Of `fired`, which keeps them, so that no other takes the place of one in memory.
+    private var firedEntries: Set<ObjectIdentifier> = []
 
     init(_ notifier: Notifier, _ snapshot: StoreSnapshot, _ trees: Snapshot) {
         self.notifier = notifier
@@ -60,13 +69,15 @@ final class Matching {
         let values = try RecordValues(bytes, names, trees)
         let key = RecordKey.viewKey(zone: record.zone, name: Array(record.name.utf8))
         for entry in try group.candidates(values.value) where asks(entry, reason, happening) {
-            guard !firedKeys.contains(entry.key), try holds(entry, place, type, key, bytes) else { continue }
+            guard !firedEntries.contains(ObjectIdentifier(entry)),
+                try holds(entry, place, (type, key, bytes), happening.time)
+            else { continue }
             var push = try push(
                 entry, .record(RecordID(record.name, zone: place.zone), reason), happening, place)
             if reason != .deleted { push.fields = try values.values(entry.subscription.notification) }
             if entry.firesOnce {
                 guard try tellsSomebody(entry, happening) else { continue }
-                firedKeys.insert(entry.key)
+                firedEntries.insert(ObjectIdentifier(entry))
                 fired.append(
                     Fired(entry: entry, user: push.user, scope: place.id.scope, version: happening.version))
             }
@@ -117,23 +128,23 @@ final class Matching {
     }
 
     private func holds(
-        _ entry: SubscriptionIndex.Entry, _ place: Place, _ type: UInt64, _ key: [UInt8], _ state: [UInt8]
+        _ entry: SubscriptionIndex.Entry, _ place: Place, _ record: (type: UInt64, key: [UInt8], state: [UInt8]),
+        _ time: Int64
     ) throws -> Bool {
         if entry.predicate == .constant(true) { return true }
         let id = ObjectIdentifier(entry)
-        let matcher: RecordMatcher?
-        if let known = matchers[id] {
-            matcher = known
-        } else {
-            matcher = try makeMatcher(entry, place, type)
-            matchers[id] = .some(matcher)
+        var ready = matchers[id]
+        if ready == nil || entry.asksTheTime && ready?.time != time {
+            ready = ReadyMatcher(
+                entry: entry, time: time, matcher: try makeMatcher(entry, place, record.type, time))
+            matchers[id] = ready
         }
-        return try matcher?.holds(key: key, state: state) ?? false
+        return try ready?.matcher?.holds(key: record.key, state: record.state) ?? false
     }
 
     /// Nil for a predicate that does not fit any more what is there.
     private func makeMatcher(
-        _ entry: SubscriptionIndex.Entry, _ place: Place, _ type: UInt64
+        _ entry: SubscriptionIndex.Entry, _ place: Place, _ type: UInt64, _ time: Int64
     ) throws -> RecordMatcher? {
         let actor = Actor(user: try names.user(entry.key.user, in: trees))
         let named = StoreQueryNames(
@@ -141,7 +152,7 @@ final class Matching {
             trees: trees)
         let scene = try QueryScene(
             trees, touched: [], named, database: place.database, type: type, zone: nil, rules: notifier.queryRules,
-            now: 0)
+            now: EngineDate.seconds(time))
         do { return try RecordMatcher(entry.predicate, scene) } catch let error as StrataError
             where error.code == .invalidArgument
         {

@@ -30,7 +30,7 @@ struct MissedPushes {
         let device =
             user == 0 ? nil : try snapshot.names.ordinal(of: .device(user: user, actor.device), in: trees)
         let delivery = try device.flatMap { try trees.delivery(to: $0) }
-        isFirst = delivery == nil && user != 0
+        isFirst = delivery == nil
         badge = delivery?.badge ?? 0
         let sight = try device.flatMap { try trees.firstSight(of: $0)?.offset }
         start = max(notifier.log.floor.offset, delivery?.through ?? sight ?? offset)

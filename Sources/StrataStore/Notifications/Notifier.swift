@@ -18,6 +18,8 @@ final class Notifier: @unchecked Sendable {
     /// What is published and not durable yet is asked for again after so long.
     private static let durabilityMilliseconds = 20
     private static let commitsPerRound = 1_024
+    /// What cannot be read is tried again after as long as a disk may take, then after ever longer, up to a second.
+    private static let maximumDoublings = 6
 
     private struct State {
         var hasStarted = false
@@ -51,6 +53,9 @@ final class Notifier: @unchecked Sendable {
     private var isLoaded = false
     /// Whether something was looked at since it was noted how far.
     private var hasLooked = false
+    /// Subscriptions that fired and were to do so once, whose ends are not in the log yet.
+    private var unnoted: [Matching.Fired] = []
+    private var failuresInRow = 0
 
     init(_ pipeline: Pipeline, _ queryRules: QueryRules) {
         self.pipeline = pipeline
@@ -93,8 +98,11 @@ final class Notifier: @unchecked Sendable {
         state.withLock { $0.isStopping = true }
         publication.close()
         worker.join()
+        noteFired()
         writeMarks()
-        if hasLooked, index.onceCount > 0 { try? write((position, 0), for: Actor(user: "", device: "")) }
+        if hasLooked, index.onceCount > 0, unnoted.isEmpty {
+            _ = try? write((position, 0), for: Actor(user: "", device: ""))
+        }
         for box in boxes { box.close() }
         endArrivals()
         boxes = []
@@ -118,22 +126,28 @@ final class Notifier: @unchecked Sendable {
     private func run() {
         var alarms = 0
         while !publication.isClosed {
-            do { try round() } catch {
+            var published: UInt64
+            do {
+                published = try round()
+                failuresInRow = 0
+            } catch {
                 // What is damaged is folded again by whoever reads next; what went on meanwhile is looked at then.
                 isLoaded = false
                 endArrivals()
+                failuresInRow = min(failuresInRow + 1, Self.maximumDoublings)
+                published = .max
             }
             if rests() {
                 publication.wait(past: .max, alarms: &alarms, milliseconds: nil)
             } else {
-                publication.wait(past: max(position, publication.offset), alarms: &alarms, milliseconds: pause)
+                publication.wait(past: published, alarms: &alarms, milliseconds: pause(published))
             }
         }
     }
 
     /// Whether nobody is to be told of anything. What is known of subscriptions is read again when that changes.
     private func rests() -> Bool {
-        guard boxes.isEmpty, index.onceCount == 0 else { return false }
+        guard boxes.isEmpty, index.onceCount == 0, unnoted.isEmpty else { return false }
         let rests = state.withLock { state in
             if state.arrivals.isEmpty { state.seenThrough = .max }
             return state.arrivals.isEmpty
@@ -146,24 +160,31 @@ final class Notifier: @unchecked Sendable {
     }
 
     /// How long to wait if nothing is published; nil for ever.
-    private var pause: Int? {
+    private func pause(_ published: UInt64) -> Int? {
         // It waits for the disk.
-        if position < publication.offset { return Self.durabilityMilliseconds }
-        return boxes.isEmpty ? nil : Self.markMilliseconds
+        if position < published { return Self.durabilityMilliseconds << failuresInRow }
+        return boxes.isEmpty && unnoted.isEmpty ? nil : Self.markMilliseconds
     }
 
-    private func round() throws {
+    /// - Returns: how much was published when it was looked at last.
+    private func round() throws -> UInt64 {
         let departures = state.withLock { state in
             defer { state.departures = [] }
             return state.departures
         }
         for box in departures { depart(box) }
         if !isLoaded { try load() }
-        try follow()
-        while let arrival = state.withLock({ $0.arrivals.popLast() }) { try admit(arrival) }
+        noteFired()
+        let published = try follow()
+        // It counts as arriving until it is let in.
+        while let arrival = state.withLock({ $0.arrivals.first }) {
+            try admit(arrival)
+            state.withLock { _ = $0.arrivals.removeFirst() }
+        }
         let seen = position
         state.withLock { $0.seenThrough = seen }
         if lastMarks.duration(to: .now) >= .milliseconds(Self.markMilliseconds) { writeMarks() }
+        return published
     }
 
     /// All subscriptions of the newest state. For those that fire once it is looked at what came since it was noted
@@ -180,6 +201,7 @@ final class Notifier: @unchecked Sendable {
             }
             return try trees.delivery(to: 0)?.through ?? 0
         }
+        for one in unnoted { index.remove(one.entry.key, savedBefore: one.version) }
         isLoaded = true
         guard position == 0 else { return }
         let end = min(snapshot.offset, log.durableEnd.offset)
@@ -187,25 +209,32 @@ final class Notifier: @unchecked Sendable {
     }
 
     /// Looks at what has been published since.
-    private func follow() throws {
-        while !publication.isClosed {
-            let end = min(publication.offset, log.durableEnd.offset)
-            guard position < end else { return }
+    ///
+    /// - Returns: how much that was when nothing was left, of which the disk may not have all.
+    private func follow() throws -> UInt64 {
+        while true {
+            let published = publication.offset
+            let durable = min(published, log.durableEnd.offset)
+            guard position < durable, !publication.isClosed else { return published }
             let snapshot = reader.make(pipeline.views.pages.snapshot())
-            let last = min(end, snapshot.offset, position + UInt64(Self.commitsPerRound))
+            let last = min(durable, snapshot.offset)
+            var commitsLeft = Self.commitsPerRound
             try snapshot.reading { trees in
                 let matching = Matching(self, snapshot, trees)
+                // Also where the rest cannot be read: what fired has been told.
+                defer { end(matching.fired) }
                 var cursor = try log.read(from: position + 1)
-                while let commit = try cursor.next(), commit.offset <= last {
+                while commitsLeft > 0, let commit = try cursor.next(), commit.offset <= last {
+                    commitsLeft -= 1
                     for happening in try Happening.all(in: commit) {
                         hasLooked = true
                         try take(happening, matching)
                     }
                     position = commit.offset
                 }
-                try remove(matching.fired, trees)
             }
-            position = max(position, last)
+            // Offsets may have gaps.
+            if commitsLeft > 0 { position = max(position, last) }
             for box in boxes { box.advance(to: position) }
         }
     }
@@ -226,18 +255,22 @@ final class Notifier: @unchecked Sendable {
 
     // MARK: What is noted in the log
 
-    /// Subscriptions that fired and were to do so once.
-    private func remove(_ fired: [Matching.Fired], _ trees: Snapshot) throws {
-        for group in Dictionary(grouping: fired, by: { $0.entry.key.database }).values {
-            for one in group {
-                let request = Request(
-                    database: DatabaseID(one.scope, owner: one.scope == .public ? "" : one.user),
-                    .notify(
-                        NotifyRequest(
-                            user: one.user, fired: [.init(id: one.entry.subscription.id, by: one.version)])))
-                index.remove(one.entry.key)
-                _ = try pipeline.submit(request, as: .service, OperationInfo())
-            }
+    /// Subscriptions that fired and were to do so once do not again, whether that can be noted or not.
+    private func end(_ fired: [Matching.Fired]) {
+        for one in fired { index.remove(one.entry.key, savedBefore: one.version) }
+        unnoted += fired
+        noteFired()
+    }
+
+    private func noteFired() {
+        while let one = unnoted.first {
+            let request = Request(
+                database: DatabaseID(one.scope, owner: one.scope == .public ? "" : one.user),
+                .notify(
+                    NotifyRequest(user: one.user, fired: [.init(id: one.entry.subscription.id, by: one.version)])))
+            // It is tried again later; what is over already is left alone then.
+            do { _ = try pipeline.submit(request, as: .service, OperationInfo()) } catch { return }
+            unnoted.removeFirst()
         }
     }
 
@@ -245,19 +278,22 @@ final class Notifier: @unchecked Sendable {
         lastMarks = .now
         for box in boxes {
             guard let news = box.takeNews() else { continue }
-            do { try write(news, for: box.actor) } catch {
-                // The device will be told twice.
-                box.noteIsLost()
-            }
+            // Without it the device would be told twice.
+            if (try? write(news, for: box.actor)) != true { box.noteIsLost() }
         }
     }
 
-    private func write(_ news: (through: UInt64, badge: UInt64), for actor: Actor) throws {
+    /// False for a user who has written nothing yet, of whom nothing can be noted.
+    private func write(_ news: (through: UInt64, badge: UInt64), for actor: Actor) throws -> Bool {
+        let snapshot = reader.make(pipeline.views.pages.snapshot())
+        let isKnown = try snapshot.reading { try snapshot.names.ordinal(of: .user(actor.user), in: $0) != nil }
+        guard isKnown || actor.user.isEmpty else { return false }
         let delivery = NotifyRequest.Delivery(device: actor.device, through: news.through, badge: news.badge)
         let request = Request(
             database: DatabaseID(.private, owner: actor.user),
             .notify(NotifyRequest(user: actor.user, deliveries: [delivery])))
         _ = try pipeline.submit(request, as: .service, OperationInfo())
+        return true
     }
 
     // MARK: Devices
@@ -276,6 +312,8 @@ final class Notifier: @unchecked Sendable {
             throw error
         }
         boxes.append(box)
+        // It may have left before there was anything to leave.
+        if box.isClosed { depart(box) }
     }
 
     private func leave(_ box: Mailbox) {
@@ -284,7 +322,7 @@ final class Notifier: @unchecked Sendable {
     }
 
     private func depart(_ box: Mailbox) {
-        if let news = box.takeNews() { try? write(news, for: box.actor) }
+        if let news = box.takeNews() { _ = try? write(news, for: box.actor) }
         boxes.removeAll { $0 === box }
     }
 }

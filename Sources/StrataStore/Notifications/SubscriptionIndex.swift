@@ -18,6 +18,7 @@ struct SubscriptionIndex {
         let subscription: Subscription
         let predicate: PredicateTree
         let condition: SelectiveCondition?
+        let asksTheTime: Bool
 
         init(_ event: SubscriptionSavedEvent, _ version: Version) {
             key = Key(database: event.database, user: event.user, id: ExactName(text: event.subscription.id))
@@ -27,6 +28,7 @@ struct SubscriptionIndex {
             let text = event.subscription.predicate
             predicate = text.isEmpty ? .constant(true) : (try? PredicateParser.parse(text)) ?? .constant(false)
             condition = event.subscription.kind == .query ? SelectiveCondition(predicate) : nil
+            asksTheTime = predicate.asksTheTime
         }
     }
 
@@ -71,6 +73,11 @@ struct SubscriptionIndex {
         case .recordZone: ofZones[entry.subscription.zone]?[key] = nil
         case .query: ofTypes[TypeKey(database: key.database, type: entry.subscription.recordType)]?.remove(entry)
         }
+    }
+
+    /// Leaves one that was saved again since.
+    mutating func remove(_ key: Key, savedBefore version: Version) {
+        if let entry = entries[key], entry.version < version { remove(key) }
     }
 
     func ofDatabase(_ database: UInt64) -> some Sequence<Entry> { (ofDatabases[database] ?? [:]).values }

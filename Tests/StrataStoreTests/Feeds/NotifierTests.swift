@@ -195,6 +195,101 @@ struct NotifierTests {
         try phone.store.close()
     }
 
+    @Test func `Each of several that fired once is found by its own predicate`() async throws {
+        for number in 0..<8 {
+            try subscribe(phone, "once \(number)", .query, type: "Note", where: "n = \(number)", [.creation, .once])
+        }
+        for number in 0..<8 { try tablet.save("r\(number)", ["n": .int64(Int64(number))]) }
+        try await phone.store.settleNotifications()
+        let box = try phone.store.listen(as: phone.actor)
+        try await phone.store.settleNotifications()
+        #expect(await drain(box, box.waitingCount) == (0..<8).map { "once \($0): created r\($0)" })
+    }
+
+    @Test func `What fired once and was saved again fires again, however far behind the thread is`() async throws {
+        for number in 0..<40 {
+            try subscribe(
+                phone, "slow \(number)", .query, type: "List", where: "t BEGINSWITH 'abc\(number)'", [.creation])
+        }
+        var info = NotificationInfo()
+        try subscribe(phone, "once", .query, type: "Note", where: "n = 1", [.creation, .once])
+        let box = try phone.store.listen(as: phone.actor)
+        try await phone.store.settleNotifications()
+        // Keeps the thread busy while the rest happens.
+        done(tablet.codes((0..<300).map { .init("l\($0)", ["t": .string("abababab")], type: "List") }))
+        try tablet.save("a", ["n": .int64(1)])
+        info.alertBody = "again"
+        try subscribe(phone, "once", .query, type: "Note", where: "n = 1", [.creation, .once], info)
+        try tablet.save("b", ["n": .int64(1)])
+        try await phone.store.settleNotifications()
+        #expect(await drain(box, box.waitingCount) == ["once: created a", "once: created b"])
+        #expect(
+            try phone.store.snapshot().subscriptions(in: phone.database, as: phone.actor)
+                .contains { $0.id == "once" } == false)
+    }
+
+    @Test func `What a predicate calls now is when the change was made`() async throws {
+        try subscribe(phone, "past", .query, type: "Note", where: "at < now()", [.creation])
+        let box = try phone.store.listen(as: phone.actor)
+        let before = EngineDate.seconds(phone.time.nowMicroseconds())
+        // A request comes 10 ms after the one before it.
+        try tablet.save("a", ["at": .date(before + 0.005)])
+        try tablet.save("b", ["at": .date(before + 0.025)])
+        try tablet.save("c", ["at": .date(before + 0.025)])
+        try await phone.store.settleNotifications()
+        #expect(await drain(box, box.waitingCount) == ["past: created a", "past: created c"])
+    }
+
+    @Test func `A device that leaves before it was let in misses nothing`() async throws {
+        try subscribe(phone, "all", .database)
+        let watches = (0..<50).map { number in phone.with { $0.device = "watch \(number)" } }
+        for watch in watches { try watch.save(watch.device) }
+        try tablet.save("a")
+        for watch in watches { try watch.store.listen(as: watch.actor).close() }
+        try await phone.store.settleNotifications()
+        for watch in watches {
+            let box = try watch.store.listen(as: watch.actor)
+            try await phone.store.settleNotifications()
+            #expect(await drain(box, box.waitingCount) == ["all: database"])
+        }
+    }
+
+    @Test func `A device that listened before its user wrote anything misses nothing later`() async throws {
+        let berta = phone.with { $0.user = "berta" }
+        let other = berta.with { $0.device = "tablet" }
+        let first = try berta.store.listen(as: other.actor)
+        try await phone.store.settleNotifications()
+        #expect(berta.zones(save: ["Notes"]) == [nil])
+        try subscribe(berta, "all", .database)
+        try berta.save("a")
+        try await phone.store.settleNotifications()
+        #expect(first.waitingCount == 1)
+        first.close()
+        try berta.save("b")
+        try await phone.store.settleNotifications()
+        let box = try berta.store.listen(as: other.actor)
+        try await phone.store.settleNotifications()
+        #expect(await drain(box, box.waitingCount) == ["all: database"])
+    }
+
+    @Test func `What comes for a device that has just left is not noted as told`() async throws {
+        let box = Mailbox(phone.actor) { _ in }
+        func push(_ offset: UInt64) -> Push {
+            Push(
+                subscriptionID: "s\(offset)", user: "anna", scope: .private, subject: .database,
+                version: Version(offset: offset, eventIndex: 0), firstOffset: offset)
+        }
+        box.begin(seenThrough: 4, badge: 0, isNews: false)
+        box.offer(push(5))
+        box.advance(to: 5)
+        #expect(await box.next()?.subscriptionID == "s5")
+        box.close()
+        box.offer(push(8))
+        box.advance(to: 9)
+        #expect(box.takeNews()?.through == 7)
+        #expect(await box.next() == nil)
+    }
+
     @Test func `The canary: a device that is told nothing is noticed`() async throws {
         try subscribe(phone, "all", .database)
         let box = try phone.store.listen(as: tablet.actor)
