@@ -276,7 +276,12 @@ final class Notifier: @unchecked Sendable {
 
     private func writeMarks() {
         lastMarks = .now
-        for box in boxes {
+        writeMarks(of: nil)
+    }
+
+    /// - Parameter actor: nil for all.
+    private func writeMarks(of actor: Actor?) {
+        for box in boxes where actor == nil || box.actor == actor {
             guard let news = box.takeNews() else { continue }
             // Without it the device would be told twice.
             if (try? write(news, for: box.actor)) != true { box.noteIsLost() }
@@ -300,6 +305,8 @@ final class Notifier: @unchecked Sendable {
 
     private func admit(_ arrival: Arrival) throws {
         let box = arrival.box
+        // Who listens twice is not told twice of what came before.
+        writeMarks(of: box.actor)
         let snapshot = reader.make(pipeline.views.pages.snapshot())
         do {
             try snapshot.reading { trees in
