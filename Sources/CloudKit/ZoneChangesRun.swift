@@ -37,30 +37,6 @@ struct ZoneChangesRun: OperationRun, @unchecked Sendable {
     /// How many zones have been told their result.
     private let toldCount = Lock(0)
 
-    init(
-        call: DatabaseCall, zones: [Zone], fetchesAll: Bool,
-        changed: ((CKRecord.ID, Result<CKRecord, Error>) -> Void)?,
-        deleted: ((CKRecord.ID, CKRecord.RecordType) -> Void)?,
-        tokensUpdated: ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?,
-        zoneResult: (
-            (
-                CKRecordZone.ID,
-                Result<(serverChangeToken: CKServerChangeToken, clientChangeTokenData: Data?, moreComing: Bool), Error>
-            ) -> Void
-        )?,
-        result: ((Result<Void, Error>) -> Void)?, oldBlocks: CKFetchRecordZoneChangesOperation.OldBlocks
-    ) {
-        self.call = call
-        self.zones = zones
-        self.fetchesAll = fetchesAll
-        self.changed = changed
-        self.deleted = deleted
-        self.tokensUpdated = tokensUpdated
-        self.zoneResult = zoneResult
-        self.result = result
-        self.oldBlocks = oldBlocks
-    }
-
     var settings: CallSettings { call.settings }
     var timeoutCode: CKError.Code { .networkFailure }
 

@@ -43,6 +43,23 @@ public struct DatabaseID: Sendable, Hashable {
     }
 }
 
+extension ByteWriter {
+    public mutating func append(_ database: DatabaseID) {
+        append(database.scope.rawValue)
+        appendString(database.owner)
+    }
+}
+
+extension ByteReader {
+    public mutating func readDatabaseID() throws -> DatabaseID {
+        let number = try read(UInt8.self, "a database's scope")
+        guard let scope = InternedName.Scope(rawValue: number) else {
+            throw malformed("a database's scope", expected: "1, 2 or 3", found: "\(number)")
+        }
+        return DatabaseID(scope, owner: try readName("a database's owner"))
+    }
+}
+
 /// A zone by name, within a database. Names are the same only if their bytes are.
 public struct ZoneID: Sendable, Hashable {
     public var name: String

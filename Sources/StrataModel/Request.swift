@@ -43,8 +43,8 @@ public struct Request: Sendable, Hashable {
         case .declareSchema: writer.append(5 as UInt8)
         case .notify: writer.append(6 as UInt8)
         }
-        writer.append(database.scope.rawValue)
-        try writer.append(name: database.owner)
+        try StrataError.checkName(database.owner, "a name's bytes")
+        writer.append(database)
         try names.encode(into: &writer)
         switch content {
         case .modifyRecords(let request): try request.encode(into: &writer)
@@ -69,11 +69,7 @@ public struct Request: Sendable, Hashable {
         let version = try reader.read(UInt8.self, "a request's version")
         guard version == Self.version else { throw StrataError.newer("a request's version", version, reader) }
         let kind = try reader.read(UInt8.self, "a request's kind")
-        let number = try reader.read(UInt8.self, "a database's scope")
-        guard let scope = InternedName.Scope(rawValue: number) else {
-            throw reader.malformed("a database's scope", expected: "1, 2 or 3", found: "\(number)")
-        }
-        database = DatabaseID(scope, owner: try reader.readName("a database's owner"))
+        database = try reader.readDatabaseID()
         names = try RequestNames(from: &reader)
         switch kind {
         case 1: content = .modifyRecords(try ModifyRecordsRequest(from: &reader))

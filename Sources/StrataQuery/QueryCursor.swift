@@ -34,8 +34,7 @@ public struct QueryCursor: Sendable, Hashable {
         var writer = ByteWriter(reserving: 256)
         writer.append(Self.version)
         writer.append(store)
-        writer.append(database.scope.rawValue)
-        writer.appendString(database.owner)
+        writer.append(database)
         writer.appendString(query.recordType)
         writer.append(query.zone == nil ? 0 : 1 as UInt8)
         if let zone = query.zone {
@@ -83,11 +82,7 @@ public struct QueryCursor: Sendable, Hashable {
                 .init(expected: "\(Self.version)", found: "\(version)"))
         }
         store = try reader.readIdentifier("a cursor's store")
-        let number = try reader.read(UInt8.self, "a cursor's database")
-        guard let scope = InternedName.Scope(rawValue: number) else {
-            throw reader.malformed("a cursor's database", expected: "1, 2 or 3", found: "\(number)")
-        }
-        database = DatabaseID(scope, owner: try reader.readText("a database's owner"))
+        database = try reader.readDatabaseID()
         let type = try reader.readText("a cursor's record type")
         var zone: ZoneID?
         if try reader.read(UInt8.self, "whether a cursor has a zone") == 1 {

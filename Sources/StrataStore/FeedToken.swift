@@ -49,8 +49,7 @@ public struct FeedToken: Sendable, Hashable {
         writer.append(Self.version)
         writer.append(feed == .database ? 1 : 2 as UInt8)
         writer.append(store)
-        writer.append(database.scope.rawValue)
-        writer.appendString(database.owner)
+        writer.append(database)
         writer.appendVarint(position.offset)
         writer.append(position.chain)
         if case .zone(let zone, let life) = feed {
@@ -90,12 +89,7 @@ public struct FeedToken: Sendable, Hashable {
         }
         let kind = try reader.read(UInt8.self, "a token's feed")
         store = try reader.readIdentifier("a token's store")
-        let number = try reader.read(UInt8.self, "a token's database")
-        guard let scope = InternedName.Scope(rawValue: number) else {
-            throw reader.malformed("a token's database", expected: "1, 2 or 3", found: "\(number)")
-        }
-        database = DatabaseID(
-            scope, owner: try reader.readString("a database's owner", atMost: Envelope.maximumNameBytes))
+        database = try reader.readDatabaseID()
         let offset = try reader.readVarint("a token's offset", atMost: Version.maximumOffset)
         position = Position(offset: offset, chain: try reader.read(UInt32.self, "a token's chain value"))
         switch kind {

@@ -16,7 +16,9 @@ extension Store {
         guard !actor.user.isEmpty else {
             throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: "B220")
         }
-        return engine.notifier.listen(actor)
+        let box = engine.notifier.listen(actor)
+        keep(box)
+        return box
     }
 
     /// Returns once the state is behind `offset`; false if the store was closed or the task was cancelled before.

@@ -19,6 +19,12 @@ public final class Store: Sendable {
     /// The share in an engine that others of this process may have too; nil if it is this handle's alone.
     private let lease: StoreTable.Lease?
     let gate = StoreGate()
+    /// Those that devices listen to through this handle.
+    private let boxes = Lock<[WeakBox]>([])
+
+    private struct WeakBox {
+        weak var box: Mailbox?
+    }
 
     public var options: StoreOptions { engine.options }
     /// What was found and done when the store was opened; nil for one in memory.
@@ -114,6 +120,14 @@ public final class Store: Sendable {
         if access == .readOnly { throw FollowedLog.error }
     }
 
+    func keep(_ box: Mailbox) {
+        boxes.withLock { boxes in
+            boxes.removeAll { $0.box == nil }
+            boxes.append(WeakBox(box: box))
+        }
+        if gate.isClosed { box.close() }
+    }
+
     // MARK: Reading
 
     /// Takes up what another process has written since a store was opened for reading; returns whether there was
@@ -158,6 +172,9 @@ public final class Store: Sendable {
     /// snapshots can be used until then. Calling it again does nothing.
     public func close() throws {
         guard gate.close() else { return }
+        // Others may go on with the store.
+        for entry in boxes.withLock({ $0 }) { entry.box?.close() }
+        pipeline.publication.stir()
         if let lease { try StoreTable.shared.giveBack(lease) } else { try engine.close() }
     }
 }

@@ -158,8 +158,10 @@ struct ZoneFeed {
             let entries = list.touches.filter { entry in
                 entry.offset <= end && (entry.offset > token.position.offset || UInt64(entry.eventIndex) > seen)
             }
-            guard try take(entries, &reading) else { return try cutShort(reading) }
-            entriesRead += entries.count
+            // A commit's entries come together, however many they are.
+            let taken = entries.prefix(Self.maximumEntriesRead - entriesRead)
+            guard try take(taken, &reading), taken.count == entries.count else { return try cutShort(reading) }
+            entriesRead += taken.count
             after = list.readThrough
             isDone = !list.moreComing || after >= row.lastChanged
             if !isDone, entriesRead >= Self.maximumEntriesRead { return try cutShort(reading) }
@@ -178,12 +180,20 @@ struct ZoneFeed {
     }
 
     /// False once the page is full.
-    private func take(_ entries: [ZoneTouch], _ reading: inout Reading) throws -> Bool {
-        var keys = KeyList()
-        for entry in entries { keys.append(RecordKey.viewKey(zone: zone, name: entry.key)) }
-        return try trees.getEach(ViewTree.records, keys, keys.indices) { index, state in
-            try take(entries[index], state, &reading)
+    private func take(_ entries: ArraySlice<ZoneTouch>, _ reading: inout Reading) throws -> Bool {
+        var rest = entries
+        while !rest.isEmpty {
+            // No more keys are made than may be needed.
+            let together = rest.prefix(limit + Snapshot.keysTogether)
+            var keys = KeyList()
+            for entry in together { keys.append(RecordKey.viewKey(zone: zone, name: entry.key)) }
+            let goesOn = try trees.getEach(ViewTree.records, keys, keys.indices) { index, state in
+                try take(together[together.startIndex + index], state, &reading)
+            }
+            guard goesOn else { return false }
+            rest = rest.dropFirst(together.count)
         }
+        return true
     }
 
     private func take(_ entry: ZoneTouch, _ state: UnsafeRawBufferPointer?, _ reading: inout Reading) throws -> Bool {

@@ -44,16 +44,6 @@ struct FeedsWorkload: Workload {
         removeTree("\(folder)/\(name).strata")
     }
 
-    private func milliseconds(_ body: () throws -> Void) throws -> Double {
-        let start = secondsNow()
-        var count = 0
-        repeat {
-            try body()
-            count += 1
-        } while secondsNow() - start < size.roundSeconds / 4
-        return (secondsNow() - start) * 1_000 / Double(count)
-    }
-
     /// Decodes every value of a page's records.
     private func decode(_ page: ZoneFeedPage) throws -> Int {
         for record in page.changed { try record.forEachField { _, _ in } }
@@ -168,8 +158,8 @@ struct FeedsWorkload: Workload {
         let figures = try alternating(
             rounds: size.rounds,
             [
-                { try milliseconds { try ask(long, longToken) } * 1_000 },
-                { try milliseconds { try ask(short, shortToken) } * 1_000 },
+                { try size.milliseconds { try ask(long, longToken) } * 1_000 },
+                { try size.milliseconds { try ask(short, shortToken) } * 1_000 },
             ])
         return [
             Measurement(
@@ -199,7 +189,7 @@ struct FeedsWorkload: Workload {
             _ = try store.modify(records.saving(number..<number + 1, into: [zones[number * 4_000]]), as: actor)
         }
         let figures = try (0..<size.rounds).map { _ in
-            try milliseconds {
+            try size.milliseconds {
                 let page = try store.databaseChanges(in: QueryRecords.database, since: token, as: actor)
                 guard page.changed.count == 3 else { throw BenchError(message: "not 3 zones") }
             } * 1_000
@@ -252,7 +242,7 @@ struct FeedsWorkload: Workload {
             rounds: size.rounds, [{ try save(watched, 0, saveCount) }, { try save(plain, 1, saveCount) }])
         progress("feeds: from save to notification")
         var delays: [Double] = []
-        // Their buckets are in the first hundredth, where the subscriptions are.
+        // Each has a bucket that somebody has subscribed to.
         for number in 0..<saveCount {
             arrivals.withLock { $0.removeAll() }
             _ = try watched.modify(bucketed(records, next[0], bucket: number % 10_000), as: actor)

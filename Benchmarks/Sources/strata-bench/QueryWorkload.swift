@@ -93,17 +93,6 @@ struct QueryWorkload: Workload {
         return count
     }
 
-    /// Milliseconds that one takes. Where a round takes long, one is enough.
-    private func milliseconds(_ body: () throws -> Void) throws -> Double {
-        let start = secondsNow()
-        var count = 0
-        repeat {
-            try body()
-            count += 1
-        } while secondsNow() - start < size.roundSeconds / 4
-        return (secondsNow() - start) * 1_000 / Double(count)
-    }
-
     // MARK: Beside SQLite
 
     private struct Comparison {
@@ -170,13 +159,13 @@ struct QueryWorkload: Workload {
                 rounds: size.rounds,
                 [
                     {
-                        try milliseconds {
+                        try size.milliseconds {
                             turn += 1
                             _ = try ask(store, .new(comparison.query(turn)), limit: comparison.limit)
                         }
                     },
                     {
-                        try milliseconds {
+                        try size.milliseconds {
                             peerTurn += 1
                             _ = try peer.count(comparison.condition, comparison.arguments(peerTurn))
                         }
@@ -199,7 +188,7 @@ struct QueryWorkload: Workload {
 
     private func rounds(_ body: () throws -> Void) throws -> [Double] {
         try body()
-        return try (0..<size.rounds).map { _ in try milliseconds(body) }
+        return try (0..<size.rounds).map { _ in try size.milliseconds(body) }
     }
 
     private func alone(
@@ -240,8 +229,8 @@ struct QueryWorkload: Workload {
         let figures = try alternating(
             rounds: size.rounds,
             [
-                { try milliseconds { _ = try ask(store, .continued(cursor), limit: 200) } },
-                { try milliseconds { _ = try ask(store, .new(question), limit: 200) } },
+                { try size.milliseconds { _ = try ask(store, .continued(cursor), limit: 200) } },
+                { try size.milliseconds { _ = try ask(store, .new(question), limit: 200) } },
             ])
         return [
             Measurement(
@@ -312,14 +301,14 @@ struct QueryWorkload: Workload {
                 rounds: size.rounds,
                 [
                     {
-                        try milliseconds {
+                        try size.milliseconds {
                             turn += 1
                             let user = Actor(user: "user\(turn &* 7_919 % userCount)", device: "phone")
                             _ = try ask(large, .new(question), limit: 200, as: user)
                         }
                     },
                     {
-                        try milliseconds {
+                        try size.milliseconds {
                             _ = try ask(small, .new(question), limit: 200, as: Actor(user: "user0", device: "phone"))
                         }
                     },

@@ -15,6 +15,17 @@ struct WorkloadSize {
 
     static let full = WorkloadSize(rounds: 7, roundSeconds: 2, isQuick: false)
     static let quick = WorkloadSize(rounds: 3, roundSeconds: 0.4, isQuick: true)
+
+    /// Milliseconds that one takes. Where a round takes long, one is enough.
+    func milliseconds(_ body: () throws -> Void) rethrows -> Double {
+        let start = secondsNow()
+        var count = 0
+        repeat {
+            try body()
+            count += 1
+        } while secondsNow() - start < roundSeconds / 4
+        return (secondsNow() - start) * 1_000 / Double(count)
+    }
 }
 
 struct Runner {

@@ -28,6 +28,8 @@ final class Matching {
     private let trees: Snapshot
     private var names: NameDirectory { snapshot.names }
     private var matchers: [ObjectIdentifier: ReadyMatcher] = [:]
+    /// The commit that is looked at, and those that it has told already: once is enough (B188).
+    private var told: (offset: UInt64, entries: Set<ObjectIdentifier>) = (0, [])
     private(set) var fired: [Fired] = []
     /// Of `fired`, which keeps them, so that no other takes the place of one in memory.
     private var firedEntries: Set<ObjectIdentifier> = []
@@ -54,10 +56,10 @@ final class Matching {
         let place = try place(of: happening.zone)
         let origin = try origin(of: happening)
         if !place.isDefaultZone {
-            for entry in index.ofDatabase(place.database) where concerns(entry, happening) {
+            for entry in index.ofDatabase(place.database) where tells(entry, happening) {
                 try body(try push(entry, .database, happening, place), origin)
             }
-            for entry in index.ofZone(happening.zone) where concerns(entry, happening) && !happening.isOfZone {
+            for entry in index.ofZone(happening.zone) where !happening.isOfZone && tells(entry, happening) {
                 try body(try push(entry, .zone(place.zone), happening, place), origin)
             }
         }
@@ -100,6 +102,13 @@ final class Matching {
         return Actor(
             user: try names.user(happening.user, in: trees),
             device: try names.text(2, happening.device, in: trees))
+    }
+
+    /// Whether a subscription to a zone or database fires, and has not for the commit.
+    private func tells(_ entry: SubscriptionIndex.Entry, _ happening: Happening) -> Bool {
+        guard concerns(entry, happening) else { return false }
+        if told.offset != happening.version.offset { told = (happening.version.offset, []) }
+        return told.entries.insert(ObjectIdentifier(entry)).inserted
     }
 
     /// Of subscriptions to zones and databases (B187).

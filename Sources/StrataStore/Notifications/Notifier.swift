@@ -46,7 +46,8 @@ final class Notifier: @unchecked Sendable {
 
     // Of the thread.
     var index = SubscriptionIndex()
-    private var boxes: [Mailbox] = []
+    /// By the names of their users.
+    private var boxes: [ExactName: [Mailbox]] = [:]
     /// Everything up to here has been looked at.
     private var position: UInt64 = 0
     private var lastMarks = ContinuousClock.now
@@ -103,9 +104,9 @@ final class Notifier: @unchecked Sendable {
         if hasLooked, index.onceCount > 0, unnoted.isEmpty {
             _ = try? write((position, 0), for: Actor(user: "", device: ""))
         }
-        for box in boxes { box.close() }
+        for box in boxes.values.joined() { box.close() }
         endArrivals()
-        boxes = []
+        boxes = [:]
     }
 
     private func endArrivals() {
@@ -235,7 +236,7 @@ final class Notifier: @unchecked Sendable {
             }
             // Offsets may have gaps.
             if commitsLeft > 0 { position = max(position, last) }
-            for box in boxes { box.advance(to: position) }
+            for box in boxes.values.joined() { box.advance(to: position) }
         }
     }
 
@@ -246,9 +247,7 @@ final class Notifier: @unchecked Sendable {
             index.remove(.init(database: event.database, user: event.user, id: ExactName(text: event.id)))
         default:
             try matching.forEachPush(for: happening, in: index) { push, origin in
-                for box in boxes where isSameName(box.actor.user, push.user) && box.actor != origin {
-                    box.offer(push)
-                }
+                for box in boxes[ExactName(text: push.user)] ?? [] where box.actor != origin { box.offer(push) }
             }
         }
     }
@@ -276,12 +275,11 @@ final class Notifier: @unchecked Sendable {
 
     private func writeMarks() {
         lastMarks = .now
-        writeMarks(of: nil)
+        for user in boxes.keys { writeMarks(of: user) }
     }
 
-    /// - Parameter actor: nil for all.
-    private func writeMarks(of actor: Actor?) {
-        for box in boxes where actor == nil || box.actor == actor {
+    private func writeMarks(of user: ExactName) {
+        for box in boxes[user] ?? [] {
             guard let news = box.takeNews() else { continue }
             // Without it the device would be told twice.
             if (try? write(news, for: box.actor)) != true { box.noteIsLost() }
@@ -306,7 +304,7 @@ final class Notifier: @unchecked Sendable {
     private func admit(_ arrival: Arrival) throws {
         let box = arrival.box
         // Who listens twice is not told twice of what came before.
-        writeMarks(of: box.actor)
+        writeMarks(of: ExactName(text: box.actor.user))
         let snapshot = reader.make(pipeline.views.pages.snapshot())
         do {
             try snapshot.reading { trees in
@@ -318,7 +316,7 @@ final class Notifier: @unchecked Sendable {
             box.close()
             throw error
         }
-        boxes.append(box)
+        boxes[ExactName(text: box.actor.user), default: []].append(box)
         // It may have left before there was anything to leave.
         if box.isClosed { depart(box) }
     }
@@ -330,6 +328,8 @@ final class Notifier: @unchecked Sendable {
 
     private func depart(_ box: Mailbox) {
         if let news = box.takeNews() { _ = try? write(news, for: box.actor) }
-        boxes.removeAll { $0 === box }
+        let user = ExactName(text: box.actor.user)
+        boxes[user]?.removeAll { $0 === box }
+        if boxes[user]?.isEmpty == true { boxes[user] = nil }
     }
 }

@@ -6,8 +6,8 @@ final class Publication: Sendable {
     private struct State {
         var offset: UInt64
         var isClosed = false
-        /// Threads that wait.
-        var waiting = 0
+        /// What the thread that waits wants to be passed; nobody waits for the end of all offsets.
+        var waitedPast = UInt64.max
         /// Something else that they are to look at.
         var alarms = 0
     }
@@ -23,7 +23,7 @@ final class Publication: Sendable {
     func announce(_ offset: UInt64) {
         let isAwaited = state.withLock { state in
             state.offset = max(state.offset, offset)
-            return state.waiting > 0
+            return state.offset > state.waitedPast
         }
         if isAwaited { state.notifyAll() }
         tasks.wake(end: offset, isClosed: false)
@@ -35,11 +35,14 @@ final class Publication: Sendable {
         tasks.wake(end: .max, isClosed: true)
     }
 
-    /// Has threads that wait look around.
+    /// Has the thread that waits look around.
     func alarm() {
         state.withLock { $0.alarms += 1 }
         state.notifyAll()
     }
+
+    /// Has tasks that wait look whether what they wait for still matters.
+    func stir() { tasks.wake(end: .max, isClosed: false) }
 
     /// Returns once the state is behind `offset`, or this is closed, or an alarm came, or after a while.
     func wait(past offset: UInt64, alarms: inout Int, milliseconds: Int?) {
@@ -47,8 +50,8 @@ final class Publication: Sendable {
         func isReached(_ state: inout State) -> Int? {
             state.isClosed || state.offset > offset || state.alarms != known ? state.alarms : nil
         }
-        state.withLock { $0.waiting += 1 }
-        defer { state.withLock { $0.waiting -= 1 } }
+        state.withLock { $0.waitedPast = offset }
+        defer { state.withLock { $0.waitedPast = .max } }
         if let milliseconds {
             alarms = state.wait(milliseconds: milliseconds) { isReached(&$0) } ?? known
         } else {

@@ -290,6 +290,43 @@ struct NotifierTests {
         #expect(await box.next() == nil)
     }
 
+    @Test func `B188 a device that waits is told once of what one commit does`() async throws {
+        try subscribe(phone, "all", .database)
+        try subscribe(phone, "zone", .recordZone, zone: "Notes")
+        let box = try phone.store.listen(as: phone.actor)
+        let told = Lock<[String]>([])
+        let listener = Task {
+            while let push = await box.next() { told.withLock { $0.append(push.text) } }
+        }
+        for round in 0..<5 {
+            #expect(tablet.codes((0..<200).map { .init("n-\(round)-\($0)") }).allSatisfy { $0 == nil })
+            try await phone.store.settleNotifications()
+        }
+        box.close()
+        await listener.value
+        #expect(told.withLock { $0.count { $0.hasPrefix("all") } } <= 5)
+        #expect(told.withLock { $0.count } <= 10)
+        #expect(told.withLock { Set($0) } == ["all: database", "zone: zone Notes"])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `What one handle of a store listens to and follows ends with that handle`()
+        async throws
+    {
+        let directory = try TestDirectory()
+        let path = directory.path("N.strata")
+        let (first, second) = (try Store.open(at: path), try Store.open(at: path))
+        let (box, other) = (try first.listen(as: phone.actor), try second.listen(as: tablet.actor))
+        async let followed = first.waitForChange(past: first.offset + 100)
+        async let push = box.next()
+        try await Task.sleep(for: .milliseconds(20))
+        try first.close()
+        #expect(await push == nil)
+        #expect(try await !followed)
+        #expect(!other.isClosed)
+        try second.close()
+        #expect(other.isClosed)
+    }
+
     @Test func `The canary: a device that is told nothing is noticed`() async throws {
         try subscribe(phone, "all", .database)
         let box = try phone.store.listen(as: tablet.actor)
