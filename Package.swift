@@ -17,9 +17,10 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .target(name: "CStrata"),
         .target(name: "StrataModel"),
-        .target(name: "StrataSystem", dependencies: ["CLZ4", "CStrata", "StrataModel"]),
+        .target(name: "StrataSystem", dependencies: ["CLZ4", "CSodium", "CStrata", "StrataModel"]),
         .target(name: "StrataLog", dependencies: ["StrataModel", "StrataSystem"]),
         .target(name: "StrataTree", dependencies: ["StrataModel", "StrataSystem"]),
         .target(name: "StrataViews", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree"]),

@@ -90,5 +90,5 @@ need_swift() {
 # need_for_build: what every build of the package takes.
 need_for_build() {
     need_swift
-    need liblz4-dev pkg-config git
+    need liblz4-dev libsodium-dev pkg-config git
 }

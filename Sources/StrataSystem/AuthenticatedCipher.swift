@@ -1,0 +1,46 @@
+import CSodium
+
+/// XChaCha20-Poly1305: whoever lacks the key can neither read what was sealed nor change it unnoticed.
+///
+/// ```swift
+/// let cipher = AuthenticatedCipher(key: key)
+/// let sealed = cipher.seal(text, nonce: nonce, bound: place)
+/// let text = cipher.open(sealed, nonce: nonce, bound: place)
+/// ```
+public struct AuthenticatedCipher: Sendable {
+    public static let keyBytes = 32
+    public static let nonceBytes = 24
+    /// What is sealed is so much longer than what was.
+    public static let tagBytes = 16
+
+    private let key: [UInt8]
+
+    /// - Parameter key: ``keyBytes`` random bytes.
+    public init(key: [UInt8]) {
+        precondition(key.count == Self.keyBytes, "a key has 32 bytes")
+        Sodium.prepare()
+        self.key = key
+    }
+
+    /// - Parameters:
+    ///   - nonce: ``nonceBytes`` bytes that were never used with this key; random ones will do.
+    ///   - place: what the text belongs to; it opens there and nowhere else.
+    public func seal(_ text: [UInt8], nonce: [UInt8], bound place: [UInt8]) -> [UInt8] {
+        precondition(nonce.count == Self.nonceBytes, "a nonce has 24 bytes")
+        var sealed = [UInt8](repeating: 0, count: text.count + Self.tagBytes)
+        crypto_aead_xchacha20poly1305_ietf_encrypt(
+            &sealed, nil, text, UInt64(text.count), place, UInt64(place.count), nil, nonce, key)
+        return sealed
+    }
+
+    /// Nil if the key, the nonce or the place is another, or a bit was changed.
+    public func open(_ sealed: [UInt8], nonce: [UInt8], bound place: [UInt8]) -> [UInt8]? {
+        guard sealed.count >= Self.tagBytes, nonce.count == Self.nonceBytes else { return nil }
+        // One byte too many, so that there is memory to point to where the text is empty.
+        var text = [UInt8](repeating: 0, count: sealed.count - Self.tagBytes + 1)
+        let result = crypto_aead_xchacha20poly1305_ietf_decrypt(
+            &text, nil, nil, sealed, UInt64(sealed.count), place, UInt64(place.count), nonce, key)
+        text.removeLast()
+        return result == 0 ? text : nil
+    }
+}
