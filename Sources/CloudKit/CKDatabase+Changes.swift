@@ -63,7 +63,7 @@ extension CKDatabase {
         modifications: [DatabaseChange.Modification], deletions: [DatabaseChange.Deletion],
         changeToken: CKServerChangeToken, moreComing: Bool
     ) {
-        let page = try call.databaseChanges(since: changeToken, limit: resultsLimit ?? 0)
+        let page = try await call.databaseChanges(since: changeToken, limit: resultsLimit ?? 0)
         return (page.modifications, page.deletions, page.token, page.moreComing)
     }
 
@@ -84,7 +84,7 @@ extension CKDatabase {
         let call = call
         client.answer(
             {
-                let page = try call.databaseChanges(since: changeToken, limit: resultsLimit ?? 0)
+                let page = try await call.databaseChanges(since: changeToken, limit: resultsLimit ?? 0)
                 return (page.modifications, page.deletions, page.token, page.moreComing)
             }, with: completionHandler)
     }
@@ -105,7 +105,7 @@ extension CKDatabase {
         modificationResultsByID: [CKRecord.ID: Result<RecordZoneChange.Modification, Error>],
         deletions: [RecordZoneChange.Deletion], changeToken: CKServerChangeToken, moreComing: Bool
     ) {
-        let page = try call.zoneChanges(of: zoneID, since: changeToken, desiredKeys, limit: resultsLimit ?? 0)
+        let page = try await call.zoneChanges(of: zoneID, since: changeToken, desiredKeys, limit: resultsLimit ?? 0)
         return (page.resultsByID, page.deletions, page.token, page.moreComing)
     }
 
@@ -127,7 +127,7 @@ extension CKDatabase {
         let call = call
         client.answer(
             {
-                let page = try call.zoneChanges(of: zoneID, since: changeToken, desiredKeys, limit: resultsLimit ?? 0)
+                let page = try await call.zoneChanges(of: zoneID, since: changeToken, desiredKeys, limit: resultsLimit ?? 0)
                 return (page.resultsByID, page.deletions, page.token, page.moreComing)
             }, with: completionHandler)
     }

@@ -61,7 +61,7 @@ extension CKDatabase {
             public mutating func next(isolation actor: isolated (any Swift.Actor)?) async -> Element? {
                 while !hasEnded {
                     do {
-                        let page = try call.databaseChanges(since: token, limit: 0)
+                        let page = try await call.databaseChanges(since: token, limit: 0)
                         token = page.token
                         if !page.modifications.isEmpty || !page.deletions.isEmpty {
                             return .success(

@@ -20,6 +20,6 @@ extension CKDatabase {
     ) async throws -> CloudStore.QueryPlan {
         let request = DatabaseCall.PageRequest(
             query: query.copy() as? CKQuery, zoneID: zoneID, desiredKeys: [], limit: resultsLimit)
-        return carryingOut ? try await call.carriedOutPlan(request) : try call.plan(request)
+        return carryingOut ? try await call.carriedOutPlan(request) : try await call.plan(request)
     }
 }

@@ -4,20 +4,12 @@ extension CKDatabase {
         matchResults: [(CKRecord.ID, Result<CKRecord, Error>)], queryCursor: CKQueryOperation.Cursor?
     )
 
-    private static func page(_ call: DatabaseCall, _ request: DatabaseCall.PageRequest) throws -> Page {
-        results(of: try call.page(request))
-    }
-
     private static func page(_ call: DatabaseCall, _ request: DatabaseCall.PageRequest) async throws -> Page {
         results(of: try await call.page(request))
     }
 
     private static func results(of page: QueryPage) -> Page {
         (page.matches.map { ($0.id, $0.result.mapError { $0 }) }, page.cursor)
-    }
-
-    private static func records(_ call: DatabaseCall, _ request: DatabaseCall.PageRequest) throws -> [CKRecord] {
-        try call.page(request).matches.map { try $0.result.get() }
     }
 
     private static func records(
@@ -79,7 +71,7 @@ extension CKDatabase {
             ) -> Void
     ) {
         let (call, request) = (call, request(query, zoneID, desiredKeys, resultsLimit))
-        client.answer({ try Self.page(call, request) }, with: completionHandler)
+        client.answer({ try await Self.page(call, request) }, with: completionHandler)
     }
 
     /// As ``records(continuingMatchFrom:desiredKeys:resultsLimit:)``.
@@ -97,7 +89,7 @@ extension CKDatabase {
     ) {
         let call = call
         let request = DatabaseCall.PageRequest(cursor: queryCursor, desiredKeys: desiredKeys, limit: resultsLimit)
-        client.answer({ try Self.page(call, request) }, with: completionHandler)
+        client.answer({ try await Self.page(call, request) }, with: completionHandler)
     }
 
     // MARK: Queries, first page only (B264)
@@ -110,7 +102,7 @@ extension CKDatabase {
         completionHandler: @escaping @Sendable ([CKRecord]?, Error?) -> Void
     ) {
         let (call, request) = (call, request(query, zoneID))
-        client.answer({ try Self.records(call, request) }, with: completionHandler)
+        client.answer({ try await Self.records(call, request) }, with: completionHandler)
     }
 
     /// The first records that match.

@@ -16,7 +16,7 @@ extension CKDatabase {
     /// - Throws: The record's own error: `unknownItem`, `zoneNotFound` …
     @discardableResult
     public nonisolated(nonsending) func record(for recordID: CKRecord.ID) async throws -> CKRecord {
-        try call.record(recordID)
+        try await call.record(recordID)
     }
 
     /// As ``record(for:)``.
@@ -25,7 +25,7 @@ extension CKDatabase {
         withRecordID recordID: CKRecord.ID, completionHandler: @escaping @Sendable (CKRecord?, Error?) -> Void
     ) {
         let call = call
-        client.answer({ try call.record(recordID) }, with: completionHandler)
+        client.answer({ try await call.record(recordID) }, with: completionHandler)
     }
 
     /// Saves a record if nobody has saved it since it was fetched.
@@ -86,7 +86,7 @@ extension CKDatabase {
     public func records(
         for ids: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil
     ) async throws -> [CKRecord.ID: Result<CKRecord, Error>] {
-        try call.recordsByID(ids, desiredKeys)
+        try await call.recordsByID(ids, desiredKeys)
     }
 
     /// As ``records(for:desiredKeys:)``.
@@ -96,7 +96,7 @@ extension CKDatabase {
         completionHandler: @escaping @Sendable (Result<[CKRecord.ID: Result<CKRecord, Error>], Error>) -> Void
     ) {
         let call = call
-        client.answer({ try call.recordsByID(recordIDs, desiredKeys) }, with: completionHandler)
+        client.answer({ try await call.recordsByID(recordIDs, desiredKeys) }, with: completionHandler)
     }
 
     /// Saves and deletes records, as one commit.

@@ -8,7 +8,7 @@ extension CKDatabase {
     /// - Throws: `unknownItem` if the user has none of that id in this database.
     @discardableResult
     public func subscription(for subscriptionID: CKSubscription.ID) async throws -> CKSubscription {
-        try call.subscription(subscriptionID)
+        try await call.subscription(subscriptionID)
     }
 
     /// As ``subscription(for:)``.
@@ -18,18 +18,18 @@ extension CKDatabase {
         completionHandler: @escaping @Sendable (CKSubscription?, Error?) -> Void
     ) {
         let call = call
-        client.answer({ try call.subscription(subscriptionID) }, with: completionHandler)
+        client.answer({ try await call.subscription(subscriptionID) }, with: completionHandler)
     }
 
     /// All subscriptions of the user.
     @discardableResult
-    public func allSubscriptions() async throws -> [CKSubscription] { try call.allSubscriptions() }
+    public func allSubscriptions() async throws -> [CKSubscription] { try await call.allSubscriptions() }
 
     /// As ``allSubscriptions()``.
     @preconcurrency
     public func fetchAllSubscriptions(completionHandler: @escaping @Sendable ([CKSubscription]?, Error?) -> Void) {
         let call = call
-        client.answer({ try call.allSubscriptions() }, with: completionHandler)
+        client.answer({ try await call.allSubscriptions() }, with: completionHandler)
     }
 
     /// Subscriptions by their ids, with a result for each.
@@ -37,7 +37,7 @@ extension CKDatabase {
     public func subscriptions(
         for ids: [CKSubscription.ID]
     ) async throws -> [CKSubscription.ID: Result<CKSubscription, Error>] {
-        try call.subscriptionsByID(ids)
+        try await call.subscriptionsByID(ids)
     }
 
     /// As ``subscriptions(for:)``.
@@ -50,7 +50,7 @@ extension CKDatabase {
             ) -> Void
     ) {
         let call = call
-        client.answer({ try call.subscriptionsByID(subscriptionIDs) }, with: completionHandler)
+        client.answer({ try await call.subscriptionsByID(subscriptionIDs) }, with: completionHandler)
     }
 
     /// Saves a subscription; one of the same id takes its place.

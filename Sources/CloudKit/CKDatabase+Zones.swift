@@ -8,7 +8,7 @@ extension CKDatabase {
     /// - Throws: `zoneNotFound`, or `userDeletedZone` if its user deleted it.
     @discardableResult
     public func recordZone(for zoneID: CKRecordZone.ID) async throws -> CKRecordZone {
-        try call.zone(zoneID)
+        try await call.zone(zoneID)
     }
 
     /// As ``recordZone(for:)``.
@@ -18,7 +18,7 @@ extension CKDatabase {
         completionHandler: @escaping @Sendable (CKRecordZone?, Error?) -> Void
     ) {
         let call = call
-        client.answer({ try call.zone(zoneID) }, with: completionHandler)
+        client.answer({ try await call.zone(zoneID) }, with: completionHandler)
     }
 
     /// Makes a zone; one that is there already stays as it is.
@@ -62,13 +62,13 @@ extension CKDatabase {
 
     /// All zones of the database; the public and the private one always have their default zone.
     @discardableResult
-    public func allRecordZones() async throws -> [CKRecordZone] { try call.allZones() }
+    public func allRecordZones() async throws -> [CKRecordZone] { try await call.allZones() }
 
     /// As ``allRecordZones()``.
     @preconcurrency
     public func fetchAllRecordZones(completionHandler: @escaping @Sendable ([CKRecordZone]?, Error?) -> Void) {
         let call = call
-        client.answer({ try call.allZones() }, with: completionHandler)
+        client.answer({ try await call.allZones() }, with: completionHandler)
     }
 
     /// Zones by their ids, with a result for each.
@@ -76,7 +76,7 @@ extension CKDatabase {
     public func recordZones(
         for ids: [CKRecordZone.ID]
     ) async throws -> [CKRecordZone.ID: Result<CKRecordZone, Error>] {
-        try call.zonesByID(ids)
+        try await call.zonesByID(ids)
     }
 
     /// As ``recordZones(for:)``.
@@ -86,7 +86,7 @@ extension CKDatabase {
         completionHandler: @escaping @Sendable (Result<[CKRecordZone.ID: Result<CKRecordZone, Error>], Error>) -> Void
     ) {
         let call = call
-        client.answer({ try call.zonesByID(zoneIDs) }, with: completionHandler)
+        client.answer({ try await call.zonesByID(zoneIDs) }, with: completionHandler)
     }
 
     /// Makes and deletes zones, each for itself: one that fails leaves the others alone.

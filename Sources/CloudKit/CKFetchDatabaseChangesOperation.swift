@@ -79,7 +79,7 @@ public final class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchec
         func perform(_ pieces: OperationPieces) async throws -> DatabaseChangesPage {
             var token = since
             while true {
-                let page = try call.databaseChanges(since: token, limit: limit)
+                let page = try await call.databaseChanges(since: token, limit: limit)
                 guard fetchesAll, page.moreComing else { return page }
                 token = page.token
                 let goesOn = await pieces.emit { isCancelled in

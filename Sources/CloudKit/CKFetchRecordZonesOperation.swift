@@ -63,8 +63,8 @@ public final class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked 
             settings: call.settings, ids: fetchesAll ? nil : recordZoneIDs ?? [],
             failureMessage: "Failed to fetch some record zones",
             fetch: { ids in
-                guard let ids else { return try call.allZones().map { ($0.zoneID, .success($0)) } }
-                return try call.zones(ids)
+                guard let ids else { return try await call.allZones().map { ($0.zoneID, .success($0)) } }
+                return try await call.zones(ids)
             }, item: perRecordZoneResultBlock, result: fetchRecordZonesResultBlock, completion: completion)
     }
 }

@@ -84,8 +84,8 @@ public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Send
             settings: call.settings, ids: fetchesCurrentUser ? nil : recordIDs ?? [],
             failureMessage: "Failed to fetch some records",
             fetch: { ids in
-                guard let ids else { return [try call.currentUserRecord(desiredKeys)] }
-                return try call.records(ids, desiredKeys)
+                guard let ids else { return [try await call.currentUserRecord(desiredKeys)] }
+                return try await call.records(ids, desiredKeys)
             },
             before: { id, result in
                 switch result {
@@ -102,10 +102,10 @@ extension DatabaseCall {
     /// The current user's record, empty where nobody has written it yet (B116).
     fileprivate func currentUserRecord(
         _ desiredKeys: [CKRecord.FieldKey]?
-    ) throws -> (id: CKRecord.ID, result: Result<CKRecord, CKError>) {
+    ) async throws -> (id: CKRecord.ID, result: Result<CKRecord, CKError>) {
         try client.requireAccount()
         let id = CKRecord.ID(recordName: client.userRecordName)
-        guard let fetched = try records([id], desiredKeys).first else {
+        guard let fetched = try await records([id], desiredKeys).first else {
             throw CKError(.internalError, message: "The store gave no result.")
         }
         if case .failure(let error) = fetched.result, error.code == .unknownItem {

@@ -9,7 +9,7 @@ final class Client: Sendable {
     /// A store that could be opened.
     struct Opened: Sendable {
         let store: Store
-        let accounts: Accounts
+        let disturbances: Disturbances
         let longLived: LongLivedOperations
         let options: CloudStore.Options
     }
@@ -57,7 +57,9 @@ final class Client: Sendable {
         guard !actor.user.isEmpty, case .success(let opened) = opening else {
             return actor.user.isEmpty ? .noAccount : .couldNotDetermine
         }
-        return opened.accounts.status(of: actor.user)
+        // A store that was closed is no matter of the account: the call itself says so.
+        guard let account = try? opened.store.account(of: actor.user) else { return .available }
+        return CKAccountStatus(account.status)
     }
 
     /// - Throws: What a call without a usable account is told (B220, B221).

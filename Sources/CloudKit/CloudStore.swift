@@ -14,7 +14,7 @@ import StrataSystem
 /// ```
 public final class CloudStore: Sendable {
     let store: Store
-    let accounts = Accounts()
+    let disturbances: Disturbances
     private let longLived: LongLivedOperations
     /// How the store works.
     public let options: Options
@@ -50,6 +50,7 @@ public final class CloudStore: Sendable {
         do {
             try options.requireSupported()
             store = try open()
+            disturbances = Disturbances.of(store)
         } catch {
             throw CKError(engine: error)
         }
@@ -63,7 +64,8 @@ public final class CloudStore: Sendable {
     public func container(user: String?, device: String = "default") -> CKContainer {
         clients.container(of: Actor(user: user ?? "", device: device)) { actor in
             Client(
-                Client.Opened(store: store, accounts: accounts, longLived: longLived, options: options), actor,
+                Client.Opened(
+                    store: store, disturbances: disturbances, longLived: longLived, options: options), actor,
                 identifier: options.containerIdentifier)
         }
     }
@@ -83,6 +85,7 @@ public final class CloudStore: Sendable {
 
     /// Finishes what waits and lets the files go. Calls that come later fail; closing again does nothing.
     public func close() throws {
+        defer { disturbances.stir() }
         do { try store.close() } catch { throw CKError(engine: error) }
     }
 }

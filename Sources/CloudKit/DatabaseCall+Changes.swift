@@ -23,9 +23,10 @@ extension DatabaseCall {
     /// The zones that have changed.
     ///
     /// - Parameter limit: 0 lets the store choose.
-    func databaseChanges(since token: CKServerChangeToken?, limit: Int) throws -> DatabaseChangesPage {
-        do {
-            let opened = try client.readable(scope)
+    nonisolated(nonsending) func databaseChanges(
+        since token: CKServerChangeToken?, limit: Int
+    ) async throws -> DatabaseChangesPage {
+        try await asking(.fetchDatabaseChanges, carriesToken: token != nil) { opened in
             let page = try opened.store.databaseChanges(
                 in: database, since: try token?.model(), limit: limit, as: client.actor)
             return DatabaseChangesPage(
@@ -34,19 +35,18 @@ extension DatabaseCall {
                     .init(zoneID: CKRecordZone.ID(zoneName: $0.zone.name), reason: .init($0.reason))
                 },
                 token: CKServerChangeToken(bytes: page.token.encoded()), moreComing: page.moreComing)
-        } catch {
-            throw CKError(engine: error)
         }
     }
 
     /// The records of a zone that have changed; one that cannot be made is its own failure (B145).
     ///
     /// - Parameter limit: 0 lets the store choose.
-    func zoneChanges(
+    nonisolated(nonsending) func zoneChanges(
         of zone: CKRecordZone.ID, since token: CKServerChangeToken?, _ desiredKeys: [CKRecord.FieldKey]?, limit: Int
-    ) throws -> ZoneChangesPage {
-        do {
-            let opened = try client.readable(scope)
+    ) async throws -> ZoneChangesPage {
+        try await asking(.fetchRecordZoneChanges, carriesToken: token != nil) { opened in
+            // Zones are the items of such a request, and each is asked for by itself.
+            if let error = itemErrors(1, .fetchRecordZoneChanges, opened)[0] { throw error }
             let page = try opened.store.zoneChanges(
                 of: zone.model(for: client.userRecordName), in: database, since: try token?.model(),
                 desiredKeys: desiredKeys, limit: limit, as: client.actor)
@@ -58,8 +58,6 @@ extension DatabaseCall {
                 },
                 token: CKServerChangeToken(bytes: page.token.encoded()),
                 clientToken: page.clientToken.map { Data($0) }, moreComing: page.moreComing)
-        } catch {
-            throw CKError(engine: error)
         }
     }
 

@@ -22,73 +22,50 @@ extension DatabaseCall {
     }
 
     /// The next records that match.
-    func page(_ request: PageRequest) throws -> QueryPage {
-        try answering(request) {
-            let (opened, question) = try prepare(request)
-            return try opened.store.query(
-                question, in: database, desiredKeys: request.desiredKeys, limit: request.limit, as: client.actor,
-                isCancelled: request.isCancelled)
+    nonisolated(nonsending) func page(_ request: PageRequest) async throws -> QueryPage {
+        try await asking(.query) { opened in
+            let question = try question(request, opened.options)
+            let page: StrataStore.QueryPage
+            do {
+                page = try await opened.store.query(
+                    question, in: database, desiredKeys: request.desiredKeys, limit: request.limit, as: client.actor,
+                    isCancelled: request.isCancelled)
+            } catch QueryError.cancelled {
+                throw CKError.cancelled
+            }
+            var matches = page.matches.map { result(of: $0, request.desiredKeys) }
+            for (index, error) in itemErrors(matches.count, .query, opened) { matches[index].result = .failure(error) }
+            return QueryPage(matches: matches, cursor: page.cursor.map { CKQueryCursor(bytes: $0.encoded()) })
         }
-    }
-
-    /// As the other `page`, suspending instead of blocking where the store has something to write.
-    func page(_ request: PageRequest) async throws -> QueryPage {
-        let page: StrataStore.QueryPage
-        do {
-            let (opened, question) = try prepare(request)
-            page = try await opened.store.query(
-                question, in: database, desiredKeys: request.desiredKeys, limit: request.limit, as: client.actor,
-                isCancelled: request.isCancelled)
-        } catch {
-            return try answering(request) { throw error }
-        }
-        return try answering(request) { page }
     }
 
     /// How the next records would be looked up.
-    func plan(_ request: PageRequest) throws -> CloudStore.QueryPlan {
-        do {
-            let opened = try client.readable(scope)
+    func plan(_ request: PageRequest) async throws -> CloudStore.QueryPlan {
+        try await asking(.query) { opened in
             let query = try query(request, opened.options)
             let plan = try opened.store.plan(query, in: database, limit: request.limit, as: client.actor)
             return CloudStore.QueryPlan(plan)
-        } catch {
-            throw CKError(engine: error)
         }
     }
 
     /// How they were looked up.
     func carriedOutPlan(_ request: PageRequest) async throws -> CloudStore.QueryPlan {
-        do {
-            let (opened, question) = try prepare(request)
+        try await asking(.query) { opened in
             let page = try await opened.store.query(
-                question, in: database, desiredKeys: request.desiredKeys, limit: request.limit, as: client.actor)
+                try question(request, opened.options), in: database, desiredKeys: request.desiredKeys,
+                limit: request.limit, as: client.actor)
             return CloudStore.QueryPlan(page.plan)
-        } catch {
-            throw CKError(engine: error)
         }
     }
 
-    private func answering(_ request: PageRequest, _ body: () throws -> StrataStore.QueryPage) throws -> QueryPage {
-        do {
-            let page = try body()
-            return QueryPage(
-                matches: page.matches.map { result(of: $0, request.desiredKeys) },
-                cursor: page.cursor.map { CKQueryCursor(bytes: $0.encoded()) })
-        } catch QueryError.cancelled {
-            throw CKError.cancelled
-        } catch {
-            throw CKError(engine: error)
-        }
-    }
-
-    private func prepare(_ request: PageRequest) throws -> (Client.Opened, StrataStore.Question) {
-        let opened = try client.readable(scope)
+    private func question(
+        _ request: PageRequest, _ options: CloudStore.Options
+    ) throws -> StrataStore.Question {
         guard request.limit >= 0 else {
             throw CKError(.invalidArguments, message: "resultsLimit is \(request.limit); 0 lets the store choose.")
         }
-        if let cursor = request.cursor { return (opened, .continued(try cursor.model())) }
-        return (opened, .new(try query(request, opened.options)))
+        if let cursor = request.cursor { return .continued(try cursor.model()) }
+        return .new(try query(request, options))
     }
 
     /// A record that cannot be made is its own failure (B145).

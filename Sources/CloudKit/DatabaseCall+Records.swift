@@ -5,54 +5,56 @@ import StrataStore
 extension DatabaseCall {
     // MARK: Fetching
 
-    func record(_ id: CKRecord.ID) throws -> CKRecord {
-        do {
-            let opened = try client.readable(scope)
+    nonisolated(nonsending) func record(_ id: CKRecord.ID) async throws -> CKRecord {
+        try await asking(.fetchRecords) { opened in
+            if let error = itemErrors(1, .fetchRecords, opened)[0] { throw error }
             let model = id.model(for: client.userRecordName)
             let record = try opened.store.snapshot().record(model, in: database, as: client.actor)
             return try CKRecord(stored: record, id: id, for: client)
-        } catch {
-            throw CKError(engine: error)
         }
     }
 
     /// A result for each id, in their order; one that is named twice comes once.
     ///
     /// - Parameter desiredKeys: Nil for all.
-    func records(
+    nonisolated(nonsending) func records(
         _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?
-    ) throws -> [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] {
-        try results(Self.unique(ids), desiredKeys)
+    ) async throws -> [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] {
+        try await results(Self.unique(ids), desiredKeys)
     }
 
-    private func results(
+    private nonisolated(nonsending) func results(
         _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?
-    ) throws -> [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] {
-        do {
-            let opened = try client.readable(scope)
+    ) async throws -> [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] {
+        try await asking(.fetchRecords) { opened in
             let models = ids.map { $0.model(for: client.userRecordName) }
-            let results = try opened.store.fetch(models, in: database, desiredKeys: desiredKeys, as: client.actor)
-            return try zip(ids, results).map { id, result in
-                switch result {
+            let found = try opened.store.fetch(models, in: database, desiredKeys: desiredKeys, as: client.actor)
+            var results: [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] = []
+            results.reserveCapacity(ids.count)
+            for (id, found) in zip(ids, found) {
+                switch found {
                 case .success(let record):
-                    (id, .success(try CKRecord(stored: record, id: id, for: client, isPartial: desiredKeys != nil)))
-                case .failure(let refusal): (id, .failure(CKError(refusal)))
+                    let record = try CKRecord(stored: record, id: id, for: client, isPartial: desiredKeys != nil)
+                    results.append((id, .success(record)))
+                case .failure(let refusal): results.append((id, .failure(CKError(refusal))))
                 }
             }
-        } catch {
-            throw CKError(engine: error)
+            for (index, error) in itemErrors(ids.count, .fetchRecords, opened) {
+                results[index].result = .failure(error)
+            }
+            return results
         }
     }
 
-    func recordsByID(
+    nonisolated(nonsending) func recordsByID(
         _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?
-    ) throws -> [CKRecord.ID: Result<CKRecord, Error>] {
+    ) async throws -> [CKRecord.ID: Result<CKRecord, Error>] {
         var results: [CKRecord.ID: Result<CKRecord, Error>] = [:]
         results.reserveCapacity(ids.count)
         // Where it makes no difference, those that are named twice are fetched twice rather than looked for.
         let limit = try client.opened().options.limits.itemsPerRequest
         let ids = ids.count > limit ? Self.unique(ids) : ids
-        for (id, result) in try self.results(ids, desiredKeys) { results[id] = result.mapError { $0 } }
+        for (id, result) in try await self.results(ids, desiredKeys) { results[id] = result.mapError { $0 } }
         return results
     }
 
@@ -72,13 +74,10 @@ extension DatabaseCall {
 
     /// - Throws: What fails for all items.
     func modify(_ modification: RecordsModification) async throws -> RecordsOutcome {
-        do {
-            let opened = try client.writable()
-            let encoded = try EncodedModification(modification, self)
+        try await asking(.modifyRecords) { opened in
+            let encoded = try EncodedModification(modification, self, opened)
             let answer = try await submit(encoded.request, to: opened.store)
             return try encoded.outcome(of: answer, opened.options)
-        } catch {
-            throw CKError(engine: error)
         }
     }
 }

@@ -5,44 +5,40 @@ import StrataStore
 extension DatabaseCall {
     // MARK: Fetching
 
-    // Subscriptions belong to a user, so that nobody has any without an account, in the public database neither.
-
-    func allSubscriptions() throws -> [CKSubscription] {
-        do {
-            let snapshot = try client.writable().store.snapshot()
+    nonisolated(nonsending) func allSubscriptions() async throws -> [CKSubscription] {
+        try await asking(.fetchSubscriptions) { opened in
+            let snapshot = opened.store.snapshot()
             return try snapshot.subscriptions(in: database, as: client.actor).map { CKSubscription.stored($0) }
-        } catch {
-            throw CKError(engine: error)
         }
     }
 
-    func subscription(_ id: CKSubscription.ID) throws -> CKSubscription {
-        guard let subscription = try subscriptions([id]).first else {
+    nonisolated(nonsending) func subscription(_ id: CKSubscription.ID) async throws -> CKSubscription {
+        guard let subscription = try await subscriptions([id]).first else {
             throw CKError(.internalError, message: "The store gave no result.")
         }
         return try subscription.result.get()
     }
 
     /// A result for each id, in their order; one that is named twice comes once.
-    func subscriptions(
+    nonisolated(nonsending) func subscriptions(
         _ ids: [CKSubscription.ID]
-    ) throws -> [(id: CKSubscription.ID, result: Result<CKSubscription, CKError>)] {
-        do {
+    ) async throws -> [(id: CKSubscription.ID, result: Result<CKSubscription, CKError>)] {
+        try await asking(.fetchSubscriptions) { opened in
             let ids = Self.unique(ids)
-            let found = try client.writable().store.fetchSubscriptions(ids, in: database, as: client.actor)
-            return zip(ids, found).map { id, result in
-                (id, result.map { CKSubscription.stored($0) }.mapError { CKError($0) })
+            let found = try opened.store.fetchSubscriptions(ids, in: database, as: client.actor)
+            let errors = itemErrors(ids.count, .fetchSubscriptions, opened)
+            return zip(ids, found).enumerated().map { index, found in
+                if let error = errors[index] { return (found.0, .failure(error)) }
+                return (found.0, found.1.map { CKSubscription.stored($0) }.mapError { CKError($0) })
             }
-        } catch {
-            throw CKError(engine: error)
         }
     }
 
-    func subscriptionsByID(
+    nonisolated(nonsending) func subscriptionsByID(
         _ ids: [CKSubscription.ID]
-    ) throws -> [CKSubscription.ID: Result<CKSubscription, Error>] {
+    ) async throws -> [CKSubscription.ID: Result<CKSubscription, Error>] {
         var results: [CKSubscription.ID: Result<CKSubscription, Error>] = [:]
-        for (id, result) in try subscriptions(ids) { results[id] = result.mapError { $0 } }
+        for (id, result) in try await subscriptions(ids) { results[id] = result.mapError { $0 } }
         return results
     }
 
@@ -56,13 +52,14 @@ extension DatabaseCall {
 
     /// - Throws: What fails for all items.
     func modify(_ modification: SubscriptionsModification) async throws -> SubscriptionsOutcome {
-        do {
-            let opened = try client.writable()
-            let encoded = try EncodedSubscriptions(modification, self, opened.store)
+        try await asking(.modifySubscriptions) { opened in
+            let kept = KeptItems(modification.saves, modification.deletes) {
+                itemErrors($0, .modifySubscriptions, opened)
+            }
+            let sent = SubscriptionsModification(saves: kept.saves, deletes: kept.deletes)
+            let encoded = try EncodedSubscriptions(sent, self, opened.store)
             let answer = try await submit(encoded.request, to: opened.store)
-            return try encoded.outcome(of: answer)
-        } catch {
-            throw CKError(engine: error)
+            return kept.merged(try encoded.outcome(of: answer)) { $0.subscriptionID }
         }
     }
 }

@@ -21,43 +21,44 @@ struct ZonesOutcome: ModifyOutcome {
 extension DatabaseCall {
     // MARK: Fetching
 
-    func allZones() throws -> [CKRecordZone] {
-        do {
-            let opened = try client.readable(scope)
+    nonisolated(nonsending) func allZones() async throws -> [CKRecordZone] {
+        try await asking(.fetchRecordZones) { opened in
             let zones = try opened.store.snapshot().zones(in: database, as: client.actor)
             return zones.map { CKRecordZone(stored: $0) }
-        } catch {
-            throw CKError(engine: error)
         }
     }
 
-    func zone(_ id: CKRecordZone.ID) throws -> CKRecordZone {
-        guard let zone = try zones([id]).first else {
+    nonisolated(nonsending) func zone(_ id: CKRecordZone.ID) async throws -> CKRecordZone {
+        guard let zone = try await zones([id]).first else {
             throw CKError(.internalError, message: "The store gave no result.")
         }
         return try zone.result.get()
     }
 
     /// A result for each id, in their order; one that is named twice comes once.
-    func zones(_ ids: [CKRecordZone.ID]) throws -> [(id: CKRecordZone.ID, result: Result<CKRecordZone, CKError>)] {
-        do {
-            let opened = try client.readable(scope)
+    nonisolated(nonsending) func zones(
+        _ ids: [CKRecordZone.ID]
+    ) async throws -> [(id: CKRecordZone.ID, result: Result<CKRecordZone, CKError>)] {
+        try await asking(.fetchRecordZones) { opened in
             let snapshot = opened.store.snapshot()
-            return try Self.unique(ids).map { id in
+            let ids = Self.unique(ids)
+            let errors = itemErrors(ids.count, .fetchRecordZones, opened)
+            return try ids.enumerated().map { index, id in
+                if let error = errors[index] { return (id, .failure(error)) }
                 do {
                     return (id, .success(try zone(id, in: snapshot)))
                 } catch let refusal as Refusal {
                     return (id, .failure(CKError(refusal)))
                 }
             }
-        } catch {
-            throw CKError(engine: error)
         }
     }
 
-    func zonesByID(_ ids: [CKRecordZone.ID]) throws -> [CKRecordZone.ID: Result<CKRecordZone, Error>] {
+    nonisolated(nonsending) func zonesByID(
+        _ ids: [CKRecordZone.ID]
+    ) async throws -> [CKRecordZone.ID: Result<CKRecordZone, Error>] {
         var results: [CKRecordZone.ID: Result<CKRecordZone, Error>] = [:]
-        for (id, result) in try zones(ids) { results[id] = result.mapError { $0 } }
+        for (id, result) in try await zones(ids) { results[id] = result.mapError { $0 } }
         return results
     }
 
@@ -76,12 +77,13 @@ extension DatabaseCall {
 
     /// - Throws: What fails for all items.
     func modify(_ modification: ZonesModification) async throws -> ZonesOutcome {
-        do {
-            let opened = try client.writable()
-            let answer = try await submit(request(modification), to: opened.store)
-            return try outcome(of: modification, answer)
-        } catch {
-            throw CKError(engine: error)
+        try await asking(.modifyRecordZones) { opened in
+            let kept = KeptItems(modification.saves, modification.deletes) {
+                itemErrors($0, .modifyRecordZones, opened)
+            }
+            let sent = ZonesModification(saves: kept.saves, deletes: kept.deletes)
+            let answer = try await submit(request(sent), to: opened.store)
+            return kept.merged(try outcome(of: sent, answer)) { $0.zoneID }
         }
     }
 

@@ -13,7 +13,7 @@ struct EncodedModification {
     private var deleteErrors: [Int: CKError] = [:]
     private(set) var request: Request
 
-    init(_ modification: RecordsModification, _ call: DatabaseCall) throws {
+    init(_ modification: RecordsModification, _ call: DatabaseCall, _ opened: Client.Opened) throws {
         self.modification = modification
         self.call = call
         var names = RequestNames()
@@ -22,7 +22,8 @@ struct EncodedModification {
             clientToken: modification.clientToken.map { [UInt8]($0) })
         body.saves.reserveCapacity(modification.saves.count)
         request = Request(database: call.database, .modifyRecords(body))
-        for (index, record) in modification.saves.enumerated() {
+        addInjectedErrors(opened)
+        for (index, record) in modification.saves.enumerated() where saveErrors[index] == nil {
             do {
                 body.saves.append(
                     try record.save(
@@ -36,7 +37,7 @@ struct EncodedModification {
             let id = id.model(for: call.client.userRecordName)
             body.deletes.append(RecordKey(zone: names.ordinal(of: id.zone), name: id.name))
         }
-        if !saveErrors.isEmpty {
+        if !saveErrors.isEmpty || !deleteErrors.isEmpty {
             try requireAllowedItems()
             failTogether()
             // The names are kept: one that nobody uses does no harm.
@@ -47,6 +48,31 @@ struct EncodedModification {
             body.deletes = body.deletes.indices.filter { deleteErrors[$0] == nil }.map { body.deletes[$0] }
         }
         request = Request(database: call.database, names: names, .modifyRecords(body))
+    }
+
+    /// Those of items that fail because the console said so.
+    private mutating func addInjectedErrors(_ opened: Client.Opened) {
+        let count = modification.saves.count
+        for (index, error) in call.itemErrors(count + modification.deletes.count, .modifyRecords, opened) {
+            if index < count {
+                saveErrors[index] = conflict(error, modification.saves[index], opened)
+            } else {
+                deleteErrors[index - count] = error
+            }
+        }
+    }
+
+    /// A conflict that somebody asked for has the records that a conflict has.
+    private func conflict(_ error: CKError, _ record: CKRecord, _ opened: Client.Opened) -> CKError {
+        guard error.code == .serverRecordChanged else { return error }
+        let stored = try? opened.store.snapshot().record(
+            model(record.recordID), in: call.database, as: call.client.actor)
+        var userInfo = error.userInfo
+        userInfo[CKRecordChangedErrorClientRecordKey] = record
+        userInfo[CKRecordChangedErrorServerRecordKey] = stored.flatMap {
+            try? CKRecord(stored: $0, id: record.recordID, for: call.client)
+        }
+        return CKError(.serverRecordChanged, userInfo: userInfo)
     }
 
     /// The store would see it, were all items sent.
@@ -68,7 +94,8 @@ struct EncodedModification {
     }
 
     private mutating func failTogether() {
-        let failed = saveErrors.keys.map { modification.saves[$0].recordID }
+        let failed =
+            saveErrors.keys.map { modification.saves[$0].recordID } + deleteErrors.keys.map { modification.deletes[$0] }
         let zones = Set(failed.filter { isAtomic($0.zoneID) }.map { model($0).zone })
         func error(_ id: CKRecord.ID) -> CKError {
             CKError(
@@ -79,7 +106,8 @@ struct EncodedModification {
         where saveErrors[index] == nil && zones.contains(model(record.recordID).zone) {
             saveErrors[index] = error(record.recordID)
         }
-        for (index, id) in modification.deletes.enumerated() where zones.contains(model(id).zone) {
+        for (index, id) in modification.deletes.enumerated()
+        where deleteErrors[index] == nil && zones.contains(model(id).zone) {
             deleteErrors[index] = error(id)
         }
     }

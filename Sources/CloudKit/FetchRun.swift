@@ -10,7 +10,7 @@ struct FetchRun<ID: Hashable & Sendable, Item: Sendable>: OperationRun, @uncheck
     let ids: [ID]?
     /// Says that some failed.
     let failureMessage: String
-    let fetch: @Sendable ([ID]?) throws -> Outcome
+    let fetch: @Sendable ([ID]?) async throws -> Outcome
     /// Of each item, before the block of today's API.
     var before: ((ID, Result<Item, CKError>) -> Void)?
     let item: ((ID, Result<Item, Error>) -> Void)?
@@ -20,7 +20,7 @@ struct FetchRun<ID: Hashable & Sendable, Item: Sendable>: OperationRun, @uncheck
 
     var timeoutCode: CKError.Code { .networkFailure }
 
-    func perform(_: OperationPieces) async throws -> Outcome { try fetch(ids) }
+    func perform(_: OperationPieces) async throws -> Outcome { try await fetch(ids) }
 
     func deliver(_ outcome: Result<Outcome, CKError>, isCancelled: () -> Bool) {
         switch outcome {

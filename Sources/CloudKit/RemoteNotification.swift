@@ -54,7 +54,7 @@ extension NotificationInfo {
 
 extension CKContainer {
     /// What subscriptions tell this device, from now on and for as long as somebody listens; what it missed comes
-    /// first. It ends when the store is closed, and at once if nobody is signed in.
+    /// first. It ends when the store is closed, and at once if nobody is signed in. Without a network it waits.
     ///
     /// ```swift
     /// for await push in phone.remoteNotifications { await sync(push.subscriptionID) }
@@ -65,8 +65,11 @@ extension CKContainer {
         }
         let listener = PushListener(box)
         let container = client.containerIdentifier
+        let (disturbances, actor) = (opened.disturbances, client.actor)
         return AsyncStream {
-            await listener.box.next().map { RemoteNotification($0, container: container) }
+            guard let push = await listener.box.next() else { return nil }
+            await disturbances.awaitNetwork(of: actor) { listener.box.isClosed }
+            return RemoteNotification(push, container: container)
         }
     }
 }

@@ -65,7 +65,7 @@ struct ZoneChangesRun: OperationRun, @unchecked Sendable {
     private func fetch(_ zone: Zone, _ pieces: OperationPieces) async throws {
         var token = zone.since
         while true {
-            let page = try call.zoneChanges(of: zone.id, since: token, zone.desiredKeys, limit: zone.limit)
+            let page = try await call.zoneChanges(of: zone.id, since: token, zone.desiredKeys, limit: zone.limit)
             let isLast = !fetchesAll || !page.moreComing
             token = page.token
             let goesOn = await pieces.emit { isCancelled in

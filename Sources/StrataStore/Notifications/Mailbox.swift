@@ -112,7 +112,8 @@ public final class Mailbox: Sendable {
 
     func noteIsLost() { state.withLock { $0.hasNews = true } }
 
-    var isClosed: Bool { state.withLock { $0.isClosed } }
+    /// Whether nothing will come any more.
+    public var isClosed: Bool { state.withLock { $0.isClosed } }
 
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 }

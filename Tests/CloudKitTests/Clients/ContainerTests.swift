@@ -62,13 +62,13 @@ struct ContainerTests {
             _ in posted.add(1, ordering: .relaxed)
         }
         defer { NotificationCenter.default.removeObserver(observer) }
-        store.accounts.set(.temporarilyUnavailable, of: "anna")
+        try store.console.setAccountStatus(.temporarilyUnavailable, of: "anna")
         #expect(posted.load(ordering: .relaxed) >= 1)
         #expect(try await phone.accountStatus() == .temporarilyUnavailable)
         #expect(await code { try await phone.privateCloudDatabase.record(for: id) } == .accountTemporarilyUnavailable)
         #expect(await code { try await phone.publicCloudDatabase.record(for: id) } == .unknownItem)
         for status in [CKAccountStatus.restricted, .noAccount, .couldNotDetermine] {
-            store.accounts.set(status, of: "anna")
+            try store.console.setAccountStatus(status, of: "anna")
             #expect(try await phone.accountStatus() == status)
             #expect(await code { try await phone.privateCloudDatabase.record(for: id) } == .notAuthenticated)
             #expect(
@@ -76,7 +76,7 @@ struct ContainerTests {
                     == .notAuthenticated)
             #expect(await code { try await phone.userRecordID() } == .notAuthenticated)
         }
-        store.accounts.set(.available, of: "anna")
+        try store.console.setAccountStatus(.available, of: "anna")
         #expect(await code { try await phone.privateCloudDatabase.record(for: id) } == .unknownItem)
     }
 

@@ -1,0 +1,8 @@
+/// Whether a user can be used as somebody who is signed in.
+public enum CKAccountStatus: Int, Sendable, BitwiseCopyable {
+    case couldNotDetermine = 0
+    case available = 1
+    case restricted = 2
+    case noAccount = 3
+    case temporarilyUnavailable = 4
+}

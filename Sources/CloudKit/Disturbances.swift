@@ -1,0 +1,303 @@
+import Foundation
+import StrataModel
+import StrataStore
+import StrataSystem
+import Synchronization
+
+/// What is to happen to one request on its way.
+struct Disturbance: Sendable {
+    /// How much later the store gets it.
+    var delay: Duration?
+    /// What the client is told instead of asking the store.
+    var failure: CKError?
+    /// Whether the store's answer gets lost.
+    var losesResponse = false
+    /// For the log: what of it the console was told to do.
+    var note: String?
+}
+
+/// What a store's console was told is to go wrong, and for whom (docs/console.md). All handles of a store share it.
+final class Disturbances: Sendable {
+    private struct Known {
+        weak var disturbances: Disturbances?
+    }
+
+    private static let known = Lock<[ObjectIdentifier: Known]>([:])
+
+    /// Those of a store, for as long as a handle of it is kept.
+    static func of(_ store: Store) -> Disturbances {
+        known.withLock { known in
+            if let disturbances = known[store.sharedIdentity]?.disturbances { return disturbances }
+            known = known.filter { $0.value.disturbances != nil }
+            let disturbances = Disturbances()
+            known[store.sharedIdentity] = Known(disturbances: disturbances)
+            return disturbances
+        }
+    }
+
+    /// Devices; nil is any.
+    struct Target: Sendable, Hashable {
+        var device: String?
+        var user: String?
+
+        func includes(_ actor: Actor) -> Bool {
+            (device == nil || device == actor.device) && (user == nil || user == actor.user)
+        }
+    }
+
+    /// Failures that are still to come.
+    struct Fault: Sendable {
+        var target: Target
+        var kind: CloudStore.RequestKind?
+        var scope: CloudStore.FaultScope
+        var remaining: Int
+        var code: CKError.Code
+        var retryAfter: TimeInterval?
+
+        func strikes(_ kind: CloudStore.RequestKind, of actor: Actor, _ scope: CloudStore.FaultScope) -> Bool {
+            self.scope == scope && (self.kind == nil || self.kind == kind) && target.includes(actor)
+        }
+    }
+
+    fileprivate struct State {
+        var faults: [Fault] = []
+        var lostResponses: [(target: Target, remaining: Int)] = []
+        /// The last one that fits counts.
+        var networks: [(target: Target, network: CloudStore.Network)] = []
+        var plans: [(target: Target, plan: CloudStore.FaultPlan)] = []
+        /// How often each device had its luck decided.
+        var draws: [Actor: UInt64] = [:]
+        /// Notifications that wait for a network.
+        var waiters: [CheckedContinuation<Void, Never>] = []
+
+        var isCalm: Bool { faults.isEmpty && lostResponses.isEmpty && networks.isEmpty && plans.isEmpty }
+
+        func network(of actor: Actor) -> CloudStore.Network {
+            networks.last { $0.target.includes(actor) }?.network ?? .normal
+        }
+
+        func plan(of actor: Actor) -> CloudStore.FaultPlan? { plans.last { $0.target.includes(actor) }?.plan }
+
+        /// The luck of a device's next request.
+        mutating func draw(_ plan: CloudStore.FaultPlan, _ actor: Actor) -> Luck {
+            let number = draws[actor, default: 0]
+            draws[actor] = number + 1
+            return Luck(plan.seed, actor, number)
+        }
+    }
+
+    private let state = Lock(State())
+    /// Read for each request; almost always true.
+    private let isCalm = Atomic(true)
+
+    // MARK: Setting
+
+    private func change(_ body: (inout State) -> Void) {
+        let waiters = state.withLock { state in
+            body(&state)
+            isCalm.store(state.isCalm, ordering: .releasing)
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    func add(_ fault: Fault) { change { $0.faults.append(fault) } }
+
+    func addLostResponses(_ count: Int, _ target: Target) { change { $0.lostResponses.append((target, count)) } }
+
+    func setNetwork(_ network: CloudStore.Network, _ target: Target) {
+        change { state in
+            state.networks.removeAll { entry in
+                (target.device == nil || target.device == entry.target.device)
+                    && (target.user == nil || target.user == entry.target.user)
+            }
+            // One that is normal for some may be an exception from what holds for all.
+            if network != .normal || !state.networks.isEmpty { state.networks.append((target, network)) }
+            if state.networks.allSatisfy({ $0.network == .normal }) { state.networks = [] }
+        }
+    }
+
+    func setPlan(_ plan: CloudStore.FaultPlan?, _ target: Target) {
+        change { state in
+            state.plans.removeAll { target == Target() || $0.target == target }
+            if let plan { state.plans.append((target, plan)) }
+            state.draws = [:]
+        }
+    }
+
+    func clear() { change { $0 = State(waiters: $0.waiters) } }
+
+    // MARK: Striking
+
+    /// What happens to a request of a device; nil for nothing.
+    func strike(
+        _ kind: CloudStore.RequestKind, of actor: Actor, allowsCellularAccess: Bool, carriesToken: Bool
+    ) -> Disturbance? {
+        if isCalm.load(ordering: .acquiring) { return nil }
+        var disturbance = Disturbance()
+        change { state in
+            disturbance = state.network(of: actor).disturbance(allowsCellularAccess: allowsCellularAccess)
+            if disturbance.failure != nil { return }
+            if let error = state.takeFault(kind, actor) {
+                disturbance.failure = error
+                disturbance.note = "\(kind.rawValue) failed with \(error.code), as the console had said"
+                return
+            }
+            if kind.modifies, state.takeLostResponse(actor) {
+                disturbance.losesResponse = true
+                disturbance.note = "the answer to \(kind.rawValue) was lost, as the console had said"
+                return
+            }
+            if let plan = state.plan(of: actor) {
+                var luck = state.draw(plan, actor)
+                luck.apply(plan, to: &disturbance, kind, carriesToken: carriesToken)
+            }
+        }
+        return disturbance
+    }
+
+    /// The items of a request that fail alone, by their place.
+    func strikeItems(_ count: Int, _ kind: CloudStore.RequestKind, of actor: Actor) -> [Int: CKError] {
+        if isCalm.load(ordering: .acquiring) || count == 0 { return [:] }
+        var errors: [Int: CKError] = [:]
+        change { state in
+            while errors.count < count, let error = state.takeFault(kind, actor, .item) {
+                errors[errors.count] = error
+            }
+            guard let plan = state.plan(of: actor), plan.itemFailure > 0 else { return }
+            var luck = state.draw(plan, actor)
+            for index in 0..<count where luck.happens(plan.itemFailure) {
+                if errors[index] == nil { errors[index] = luck.error(plan) }
+            }
+        }
+        return errors
+    }
+
+    // MARK: Notifications
+
+    /// Returns once the device has a network, or nobody waits for it any more.
+    func awaitNetwork(of actor: Actor, unless isOver: @Sendable () -> Bool) async {
+        await withTaskCancellationHandler {
+            while !isCalm.load(ordering: .acquiring), !Task.isCancelled, isCut(actor), !isOver() {
+                await withCheckedContinuation { continuation in
+                    let isWaiting = state.withLock { state in
+                        guard !Task.isCancelled, !isOver(), state.network(of: actor) == .unavailable else { return false }
+                        state.waiters.append(continuation)
+                        return true
+                    }
+                    if !isWaiting { continuation.resume() }
+                }
+            }
+        } onCancel: {
+            stir()
+        }
+    }
+
+    private func isCut(_ actor: Actor) -> Bool { state.withLock { $0.network(of: actor) == .unavailable } }
+
+    /// Has those that wait for a network look again.
+    func stir() { change { _ in } }
+}
+
+extension Disturbances.State {
+    fileprivate init(waiters: [CheckedContinuation<Void, Never>]) {
+        self.init()
+        self.waiters = waiters
+    }
+
+    fileprivate mutating func takeFault(
+        _ kind: CloudStore.RequestKind, _ actor: Actor, _ scope: CloudStore.FaultScope = .request
+    ) -> CKError? {
+        guard let place = faults.firstIndex(where: { $0.strikes(kind, of: actor, scope) }) else { return nil }
+        let fault = faults[place]
+        faults[place].remaining -= 1
+        if faults[place].remaining == 0 { faults.remove(at: place) }
+        return CKError(
+            injected: fault.code, retryAfter: fault.retryAfter, message: "The console had this request fail.")
+    }
+
+    fileprivate mutating func takeLostResponse(_ actor: Actor) -> Bool {
+        guard let place = lostResponses.firstIndex(where: { $0.target.includes(actor) }) else { return false }
+        lostResponses[place].remaining -= 1
+        if lostResponses[place].remaining == 0 { lostResponses.remove(at: place) }
+        return true
+    }
+}
+
+extension CloudStore.Network {
+    fileprivate func disturbance(allowsCellularAccess: Bool) -> Disturbance {
+        switch self {
+        case .normal: return Disturbance()
+        case .slow(let delay): return Disturbance(delay: delay)
+        case .cellularOnly:
+            guard !allowsCellularAccess else { return Disturbance() }
+            return Disturbance(
+                failure: CKError(
+                    .networkUnavailable,
+                    message: "Only a cellular network is there, which the operation does not allow."))
+        case .unavailable:
+            return Disturbance(failure: CKError(.networkUnavailable, message: "The device has no network."))
+        }
+    }
+}
+
+/// What chance has in store for one request: numbers that follow from a seed, a device and the request's number.
+private struct Luck {
+    private let random: SeededRandom
+
+    init(_ seed: UInt64, _ actor: Actor, _ number: UInt64) {
+        // FNV-1a, since the standard library's hashes differ from run to run.
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in "\(actor.user)\u{0}\(actor.device)".utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        let mixed = SeededRandom(seed: seed ^ hash).next()
+        random = SeededRandom(seed: mixed &+ number &* 0xD134_2543_DE82_EF95)
+    }
+
+    mutating func happens(_ probability: Double) -> Bool { fraction() < probability }
+
+    private func fraction() -> Double { Double(random.next() >> 11) * 0x1p-53 }
+
+    mutating func apply(
+        _ plan: CloudStore.FaultPlan, to disturbance: inout Disturbance, _ kind: CloudStore.RequestKind,
+        carriesToken: Bool
+    ) {
+        // Each is drawn, whatever came before, so that one probability does not shift the others' luck.
+        let (isLate, fails) = (happens(plan.delay), happens(plan.requestFailure))
+        let (isLost, isExpired) = (happens(plan.lostResponse), happens(plan.expiredToken))
+        if isLate {
+            let delay = plan.longestDelay * fraction()
+            disturbance.delay = (disturbance.delay ?? .zero) + delay
+        }
+        if fails {
+            disturbance.failure = error(plan)
+        } else if carriesToken, isExpired {
+            disturbance.failure = CKError(
+                injected: .changeTokenExpired, retryAfter: nil, message: "The fault plan had the token expire.")
+        } else if kind.modifies, isLost {
+            disturbance.losesResponse = true
+        }
+        if let failure = disturbance.failure {
+            disturbance.note = "\(kind.rawValue) failed with \(failure.code) by the fault plan of seed \(plan.seed)"
+        } else if disturbance.losesResponse {
+            disturbance.note = "the answer to \(kind.rawValue) was lost by the fault plan of seed \(plan.seed)"
+        }
+    }
+
+    func error(_ plan: CloudStore.FaultPlan) -> CKError {
+        let place = Int(random.next(below: UInt64(max(1, plan.codes.count))))
+        let code = plan.codes.isEmpty ? .serviceUnavailable : plan.codes[place]
+        let saysWhen: [CKError.Code] = [.requestRateLimited, .zoneBusy, .serviceUnavailable]
+        return CKError(
+            injected: code, retryAfter: saysWhen.contains(code) ? plan.retryAfter : nil,
+            message: "The fault plan of seed \(plan.seed) had this fail.")
+    }
+}
+
+extension CKError {
+    init(injected code: Code, retryAfter: TimeInterval?, message: String) {
+        var userInfo: [String: Any] = [:]
+        userInfo[CKErrorRetryAfterKey] = retryAfter.map { NSNumber(value: $0) }
+        self.init(code, message: message, userInfo: userInfo)
+    }
+}
