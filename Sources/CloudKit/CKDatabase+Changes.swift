@@ -105,7 +105,9 @@ extension CKDatabase {
         modificationResultsByID: [CKRecord.ID: Result<RecordZoneChange.Modification, Error>],
         deletions: [RecordZoneChange.Deletion], changeToken: CKServerChangeToken, moreComing: Bool
     ) {
-        let page = try await call.zoneChanges(of: zoneID, since: changeToken, desiredKeys, limit: resultsLimit ?? 0)
+        let page = try await call.zoneChanges(
+            of: zoneID, since: changeToken, desiredKeys, limit: resultsLimit ?? 0
+        ).get()
         return (page.resultsByID, page.deletions, page.token, page.moreComing)
     }
 
@@ -127,7 +129,9 @@ extension CKDatabase {
         let call = call
         client.answer(
             {
-                let page = try await call.zoneChanges(of: zoneID, since: changeToken, desiredKeys, limit: resultsLimit ?? 0)
+                let page = try await call.zoneChanges(
+                    of: zoneID, since: changeToken, desiredKeys, limit: resultsLimit ?? 0
+                ).get()
                 return (page.resultsByID, page.deletions, page.token, page.moreComing)
             }, with: completionHandler)
     }

@@ -50,7 +50,9 @@ public final class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecke
             settings: call.settings, ids: fetchesAll ? nil : subscriptionIDs ?? [],
             failureMessage: "Failed to fetch some subscriptions",
             fetch: { ids in
-                guard let ids else { return try await call.allSubscriptions().map { ($0.subscriptionID, .success($0)) } }
+                guard let ids else {
+                    return try await call.allSubscriptions().map { ($0.subscriptionID, .success($0)) }
+                }
                 return try await call.subscriptions(ids)
             }, item: perSubscriptionResultBlock, result: fetchSubscriptionsResultBlock, completion: completion)
     }

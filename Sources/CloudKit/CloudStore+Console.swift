@@ -98,7 +98,8 @@ extension CloudStore {
             }
             guard code != .partialFailure else {
                 throw CKError(
-                    .invalidArguments, message: "partialFailure has items that failed: have items fail, with scope .item.")
+                    .invalidArguments,
+                    message: "partialFailure has items that failed: have items fail, with scope .item.")
             }
             let target = Disturbances.Target(device: device, user: user)
             try note("fail the next \(count) (\(scope)) of \(kind?.rawValue ?? "any kind") with \(code)", target)

@@ -100,7 +100,7 @@ extension CloudStore {
             add("expiredToken", \.expiredToken)
             add("delay", \.delay)
             add("longestDelay", \.longestDelay)
-            add("codes", \.codes)
+            if codes != usual.codes { parts.append("codes: [\(codes.map { ".\($0)" }.joined(separator: ", "))]") }
             if retryAfter != usual.retryAfter {
                 parts.append("retryAfter: \(retryAfter.map { "\($0)" } ?? "nil")")
             }

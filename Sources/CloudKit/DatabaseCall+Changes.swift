@@ -41,24 +41,37 @@ extension DatabaseCall {
     /// The records of a zone that have changed; one that cannot be made is its own failure (B145).
     ///
     /// - Parameter limit: 0 lets the store choose.
+    /// - Returns: a failure for what is the zone's own.
+    /// - Throws: what would be so for any other zone.
     nonisolated(nonsending) func zoneChanges(
         of zone: CKRecordZone.ID, since token: CKServerChangeToken?, _ desiredKeys: [CKRecord.FieldKey]?, limit: Int
-    ) async throws -> ZoneChangesPage {
+    ) async throws(CKError) -> Result<ZoneChangesPage, CKError> {
         try await asking(.fetchRecordZoneChanges, carriesToken: token != nil) { opened in
             // Zones are the items of such a request, and each is asked for by itself.
-            if let error = itemErrors(1, .fetchRecordZoneChanges, opened)[0] { throw error }
-            let page = try opened.store.zoneChanges(
-                of: zone.model(for: client.userRecordName), in: database, since: try token?.model(),
-                desiredKeys: desiredKeys, limit: limit, as: client.actor)
-            let zone = client.canonical(zone)
-            return ZoneChangesPage(
-                changed: page.changed.map { result(of: $0, in: zone, desiredKeys) },
-                deletions: page.deleted.map {
-                    .init(recordID: CKRecord.ID(recordName: $0.id.name, zoneID: zone), recordType: $0.type)
-                },
-                token: CKServerChangeToken(bytes: page.token.encoded()),
-                clientToken: page.clientToken.map { Data($0) }, moreComing: page.moreComing)
+            if let error = itemErrors(1, .fetchRecordZoneChanges, opened)[0] { return .failure(error) }
+            do {
+                return .success(try page(of: zone, since: token, desiredKeys, limit: limit, opened.store))
+            } catch {
+                return .failure(CKError(engine: error))
+            }
         }
+    }
+
+    private func page(
+        of zone: CKRecordZone.ID, since token: CKServerChangeToken?, _ desiredKeys: [CKRecord.FieldKey]?, limit: Int,
+        _ store: Store
+    ) throws -> ZoneChangesPage {
+        let page = try store.zoneChanges(
+            of: zone.model(for: client.userRecordName), in: database, since: try token?.model(),
+            desiredKeys: desiredKeys, limit: limit, as: client.actor)
+        let zone = client.canonical(zone)
+        return ZoneChangesPage(
+            changed: page.changed.map { result(of: $0, in: zone, desiredKeys) },
+            deletions: page.deleted.map {
+                .init(recordID: CKRecord.ID(recordName: $0.id.name, zoneID: zone), recordType: $0.type)
+            },
+            token: CKServerChangeToken(bytes: page.token.encoded()),
+            clientToken: page.clientToken.map { Data($0) }, moreComing: page.moreComing)
     }
 
     private func result(

@@ -182,7 +182,9 @@ final class Disturbances: Sendable {
             while !isCalm.load(ordering: .acquiring), !Task.isCancelled, isCut(actor), !isOver() {
                 await withCheckedContinuation { continuation in
                     let isWaiting = state.withLock { state in
-                        guard !Task.isCancelled, !isOver(), state.network(of: actor) == .unavailable else { return false }
+                        guard !Task.isCancelled, !isOver(), state.network(of: actor) == .unavailable else {
+                            return false
+                        }
                         state.waiters.append(continuation)
                         return true
                     }

@@ -46,10 +46,10 @@ struct ZoneChangesRun: OperationRun, @unchecked Sendable {
         _ = try call.client.readable(call.scope)
         var errors: [CKRecordZone.ID: CKError] = [:]
         for zone in zones {
-            do { try await fetch(zone, pieces) } catch let error as CKError where !Self.endsAll(error) {
-                errors[zone.id] = error
-                guard await pieces.emit({ if !$0() { finish(zone, .failure(error)) } }) else { throw CKError.cancelled }
-            }
+            guard let error = try await fetch(zone, pieces) else { continue }
+            if Self.endsAll(error) { throw error }
+            errors[zone.id] = error
+            guard await pieces.emit({ if !$0() { finish(zone, .failure(error)) } }) else { throw CKError.cancelled }
         }
         return errors
     }
@@ -62,10 +62,23 @@ struct ZoneChangesRun: OperationRun, @unchecked Sendable {
         return codes.contains(error.code)
     }
 
-    private func fetch(_ zone: Zone, _ pieces: OperationPieces) async throws {
+    /// Returns the zone's own error, if it has one.
+    private func fetch(_ zone: Zone, _ pieces: OperationPieces) async throws -> CKError? {
         var token = zone.since
         while true {
-            let page = try await call.zoneChanges(of: zone.id, since: token, zone.desiredKeys, limit: zone.limit)
+            let page: ZoneChangesPage
+            do throws(CKError) {
+                let answer = try await call.zoneChanges(
+                    of: zone.id, since: token, zone.desiredKeys, limit: zone.limit)
+                switch answer {
+                case .success(let success): page = success
+                case .failure(let error): return error
+                }
+            } catch {
+                // Tokens are the zones' own.
+                if error.code == .changeTokenExpired { return error }
+                throw error
+            }
             let isLast = !fetchesAll || !page.moreComing
             token = page.token
             let goesOn = await pieces.emit { isCancelled in
@@ -79,7 +92,7 @@ struct ZoneChangesRun: OperationRun, @unchecked Sendable {
                 }
             }
             guard goesOn else { throw CKError.cancelled }
-            if isLast { return }
+            if isLast { return nil }
         }
     }
 

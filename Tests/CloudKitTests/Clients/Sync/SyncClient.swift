@@ -10,6 +10,10 @@ actor SyncClient {
     }
 
     static let zone = CKRecordZone.ID(zoneName: "Notes")
+    /// After these it tries again later.
+    static let retryable: Set<CKError.Code> = [
+        .networkFailure, .networkUnavailable, .serviceUnavailable, .requestRateLimited, .zoneBusy, .serverResponseLost,
+    ]
 
     private let file: URL
     private let database: CKDatabase
@@ -109,6 +113,7 @@ actor SyncClient {
         // Somebody deleted what was edited here: the edit wins.
         case .unknownItem: cache.notes[name]?.forgetStore()
         case .batchRequestFailed: break
+        case let code where Self.retryable.contains(code): break
         case .zoneNotFound, .userDeletedZone: return error.code
         default: throw error
         }
