@@ -1,28 +1,123 @@
-/// What the service does on behalf of a user in Settings, in the database that the request names.
+/// What the service does on behalf of operators, or of a user in Settings, most of it in the database that the request
+/// names (docs/rules.md §3 and §13).
 public enum AdministerRequest: Sendable, Hashable {
     /// Ends a zone, an ordinal of the request's own names.
     case purgeZone(UInt64)
     /// Ends every custom zone that holds encrypted values.
     case resetEncryptedData
+    case setAccountStatus(AccountStatus, user: String)
+    /// - Parameter bytes: 0 is no limit.
+    case setQuota(bytes: UInt64, user: String)
+    /// Lets change tokens from before an offset expire, not those at it: of the request's database, or of all.
+    case expireTokens(before: UInt64, inAll: Bool)
+    case note(ConsoleNote)
 
-    func encode(into writer: inout ByteWriter) {
+    private enum Number: UInt8 {
+        case purgeZone = 1, resetEncryptedData, setAccountStatus, setQuota, expireTokens, note
+    }
+
+    func encode(into writer: inout ByteWriter) throws {
+        func begin(_ number: Number) { writer.append(number.rawValue) }
         switch self {
         case .purgeZone(let zone):
-            writer.append(1 as UInt8)
+            begin(.purgeZone)
             writer.appendVarint(zone)
-        case .resetEncryptedData: writer.append(2 as UInt8)
+        case .resetEncryptedData: begin(.resetEncryptedData)
+        case .setAccountStatus(let status, let user):
+            begin(.setAccountStatus)
+            try writer.append(name: user)
+            writer.append(status.rawValue)
+        case .setQuota(let bytes, let user):
+            begin(.setQuota)
+            try writer.append(name: user)
+            writer.appendVarint(bytes)
+        case .expireTokens(let offset, let isInAll):
+            begin(.expireTokens)
+            writer.appendVarint(offset)
+            writer.append(isInAll ? 1 : 0 as UInt8)
+        case .note(let note):
+            begin(.note)
+            try note.encode(into: &writer)
         }
         writer.appendVarint(0)
     }
 
     init(from reader: inout ByteReader) throws {
         let number = try reader.read(UInt8.self, "what is to be done")
-        switch number {
-        case 1: self = .purgeZone(try reader.readVarint("a zone"))
-        case 2: self = .resetEncryptedData
-        default: throw StrataError.newer("what is to be done", number, reader)
+        switch Number(rawValue: number) {
+        case .purgeZone: self = .purgeZone(try reader.readVarint("a zone"))
+        case .resetEncryptedData: self = .resetEncryptedData
+        case .setAccountStatus:
+            let user = try reader.readName("a user")
+            let status = try reader.read(UInt8.self, "an account's status")
+            guard let status = AccountStatus(rawValue: status) else {
+                throw StrataError.newer("an account's status", status, reader)
+            }
+            self = .setAccountStatus(status, user: user)
+        case .setQuota:
+            let user = try reader.readName("a user")
+            self = .setQuota(bytes: try reader.readVarint("a quota"), user: user)
+        case .expireTokens:
+            let offset = try reader.readVarint("an offset", atMost: Version.maximumOffset)
+            let isInAll = try reader.read(UInt8.self, "whose tokens expire")
+            guard isInAll < 2 else { throw reader.malformed("whose tokens expire", expected: "0 or 1") }
+            self = .expireTokens(before: offset, inAll: isInAll == 1)
+        case .note: self = .note(try ConsoleNote(from: &reader))
+        case nil: throw StrataError.newer("what is to be done", number, reader)
         }
         var fields = try KeyedFields(from: &reader, "the fields of a request")
+        try fields.skipAll()
+    }
+}
+
+/// What a console was told to do that changes no state, such as to lose an answer.
+public struct ConsoleNote: Sendable, Hashable {
+    public static let maximumTextBytes = 4_096
+
+    /// Names of the user and the device that it concerns; empty where it concerns none. They need not be known.
+    public var user: String
+    public var device: String
+    public var text: String
+
+    public init(_ text: String, user: String = "", device: String = "") {
+        self.text = text
+        self.user = user
+        self.device = device
+    }
+
+    func encode(into writer: inout ByteWriter) throws {
+        try writer.append(name: user)
+        try writer.append(name: device)
+        guard text.utf8.count <= Self.maximumTextBytes else {
+            throw StrataError.tooLarge(
+                "a note's bytes", limit: Self.maximumTextBytes, found: text.utf8.count)
+        }
+        writer.appendString(text)
+    }
+
+    init(from reader: inout ByteReader) throws {
+        user = try reader.readName("a user")
+        device = try reader.readName("a device")
+        text = try reader.readString("a note", atMost: Self.maximumTextBytes)
+    }
+}
+
+/// That a console was told to do something that changes no state: an audit.
+public struct ConsoleActedEvent: EventBody {
+    public static let kind = EventKind.consoleActed
+
+    public var note: ConsoleNote
+
+    public init(_ note: ConsoleNote) { self.note = note }
+
+    public func encode(into writer: inout ByteWriter) throws {
+        try note.encode(into: &writer)
+        writer.appendVarint(0)
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        note = try ConsoleNote(from: &reader)
+        var fields = try KeyedFields(from: &reader, "the fields of a note")
         try fields.skipAll()
     }
 }

@@ -22,11 +22,13 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         public static let batchRequestFailed = Self(rawValue: 22)
         public static let changeTokenExpired = Self(rawValue: 21)
         public static let badDatabase = Self(rawValue: 24)
+        public static let quotaExceeded = Self(rawValue: 25)
         public static let zoneNotFound = Self(rawValue: 26)
         public static let limitExceeded = Self(rawValue: 27)
         public static let userDeletedZone = Self(rawValue: 28)
         public static let referenceViolation = Self(rawValue: 31)
         public static let serverResponseLost = Self(rawValue: 34)
+        public static let accountTemporarilyUnavailable = Self(rawValue: 36)
 
         static let names: [Code: String] = [
             .internalError: "internal error", .serviceUnavailable: "service unavailable",
@@ -37,6 +39,7 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
             .changeTokenExpired: "change token expired",
             .zoneNotFound: "zone not found", .limitExceeded: "limit exceeded", .userDeletedZone: "user deleted zone",
             .referenceViolation: "reference violation", .serverResponseLost: "server response lost",
+            .quotaExceeded: "quota exceeded", .accountTemporarilyUnavailable: "account temporarily unavailable",
         ]
 
         public var description: String { Self.names[self] ?? "error \(rawValue)" }

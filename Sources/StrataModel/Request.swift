@@ -50,7 +50,7 @@ public struct Request: Sendable, Hashable {
         case .modifyRecords(let request): try request.encode(into: &writer)
         case .modifyZones(let request): try request.encode(into: &writer)
         case .modifySubscriptions(let request): try request.encode(into: &writer)
-        case .administer(let request): request.encode(into: &writer)
+        case .administer(let request): try request.encode(into: &writer)
         case .declareSchema(let request): try request.encode(into: &writer)
         case .notify(let request): try request.encode(into: &writer)
         }

@@ -18,6 +18,8 @@ public struct Decision: Sendable {
     var names: [InternedName] = []
     /// Record types whose fields the commit declares.
     var changedTypes: [UInt64] = []
+    /// Whether the commit says something of a user.
+    var changesAccounts = false
     /// How many events the commit has.
     public var eventCount: Int = 0
     public var trace: Trace?

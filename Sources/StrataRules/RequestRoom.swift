@@ -37,7 +37,7 @@ extension Rules {
         }
     }
 
-    private static func checkRoom(for name: String) throws {
+    static func checkRoom(for name: String) throws {
         guard name.utf8.count <= Envelope.maximumNameBytes else {
             throw Refusal(
                 .invalidArguments,

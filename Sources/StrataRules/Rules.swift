@@ -31,6 +31,7 @@ public struct Rules: Sendable {
         guard !context.actor.user.isEmpty else {
             throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: "B220")
         }
+        if context.actor != .service { try view.account(of: context.actor.user).status.requireAvailable() }
         try checkActor(request, context.actor)
         switch request.content {
         case .modifyRecords(let body):
@@ -39,7 +40,7 @@ public struct Rules: Sendable {
         case .modifyZones(let body):
             return try ZonesJudge(self, request, view, context).decide(body)
         case .administer(let body):
-            return try ZonesJudge(self, request, view, context).decide(body)
+            return try decide(body, request, view, context)
         case .declareSchema(let body):
             var judge = SchemaJudge(request, body, view, context)
             return try judge.decide()
@@ -51,10 +52,26 @@ public struct Rules: Sendable {
         }
     }
 
+    private func decide(
+        _ body: AdministerRequest, _ request: Request, _ view: RulesView, _ context: RequestContext
+    ) throws -> Decision {
+        var judge = AdministerJudge(request, view, context)
+        switch body {
+        case .purgeZone(let zone):
+            return try ZonesJudge(self, request, view, context).decidePurge(of: zone)
+        case .resetEncryptedData:
+            return try ZonesJudge(self, request, view, context).decideReset()
+        case .setAccountStatus(let status, let user): return try judge.setAccount(of: user) { $0.status = status }
+        case .setQuota(let bytes, let user): return try judge.setAccount(of: user) { $0.quota = bytes }
+        case .expireTokens(let offset, let isInAll): return try judge.expireTokens(before: offset, inAll: isInAll)
+        case .note(let note): return try judge.keep(note)
+        }
+    }
+
     private func checkActor(_ request: Request, _ actor: Actor) throws {
         switch request.content {
         case .administer where actor != .service:
-            throw Refusal(.permissionFailure, "Only the service purges zones and resets encrypted data.", rule: "B38")
+            throw Refusal(.permissionFailure, "Only the service administers zones, accounts and tokens.", rule: "B38")
         case .notify where actor != .service:
             throw Refusal(.permissionFailure, "Only the service notes what devices have been told.", rule: "§12")
         case .declareSchema where actor != .service:
@@ -63,7 +80,8 @@ public struct Rules: Sendable {
             .modifySubscriptions where actor == .service:
             throw Refusal(
                 .permissionFailure,
-                "The service purges zones, resets encrypted data and declares a schema, and nothing else.", rule: "B38")
+                "The service administers zones, accounts and tokens and declares a schema, and nothing else.",
+                rule: "B38")
         default: break
         }
     }

@@ -16,6 +16,7 @@ public final class RulesView {
     private var ordinals: [InternedName.Name: UInt64] = [:]
     private var schemas: [UInt64: [UInt32: SchemaField]] = [:]
     private var grants: [UInt64: [SchemaGrant]] = [:]
+    private var accounts: [UInt64: Account] = [:]
     /// By namespace; 0 is not known yet.
     private var nextOrdinals: [UInt64] = Array(repeating: 0, count: 7)
     /// Beyond, what was read is forgotten and read again.
@@ -29,6 +30,7 @@ public final class RulesView {
             ordinals[interned.name] = interned.ordinal
             nextOrdinals[Int(interned.name.namespace)] = interned.ordinal + 1
         }
+        if decision.changesAccounts { accounts.removeAll() }
         for type in decision.changedTypes {
             schemas[type] = nil
             grants[type] = nil
@@ -41,6 +43,16 @@ public final class RulesView {
         if ordinals.count >= Self.cachedNames { ordinals.removeAll() }
         ordinals[name] = ordinal
         return ordinal
+    }
+
+    /// What the service says of a user; costs nothing as long as it says nothing of anybody.
+    func account(of user: String) throws -> Account {
+        guard !fold.fork.isEmpty(ViewTree.users), let ordinal = try ordinal(of: .user(user)) else { return Account() }
+        if let known = accounts[ordinal] { return known }
+        let account = try fold.fork.account(of: ordinal)
+        if accounts.count >= Self.cachedNames { accounts.removeAll() }
+        accounts[ordinal] = account
+        return account
     }
 
     func nextOrdinal(_ namespace: UInt8) throws -> UInt64 {

@@ -179,24 +179,33 @@ struct ZonesJudge {
 
     // MARK: Of the service
 
-    consuming func decide(_ body: AdministerRequest) throws -> Decision {
+    consuming func decidePurge(of zone: UInt64) throws -> Decision {
+        try requirePrivateDatabase()
+        var commit = CommitBuilder()
+        let place = try scene.place(zone)
+        result.deletes = [judgeDelete(place)]
+        if result.deletes[0] == nil { try appendDelete(place, scene.database, .purged, to: &commit) }
+        return try finish(commit)
+    }
+
+    consuming func decideReset() throws -> Decision {
+        try requirePrivateDatabase()
+        var commit = CommitBuilder()
+        for (zone, row) in try encryptedZones() {
+            try commit.append(
+                ZoneDeletedEvent(
+                    zone: zone, database: scene.database, incarnation: row.incarnation, reason: .encryptedDataReset))
+        }
+        return try finish(commit)
+    }
+
+    private func requirePrivateDatabase() throws {
         guard scene.scope == .private else {
             throw Refusal(.badDatabase, "The private database of a user is named.", rule: "B31")
         }
-        var commit = CommitBuilder()
-        switch body {
-        case .purgeZone(let ordinal):
-            let place = try scene.place(ordinal)
-            result.deletes = [judgeDelete(place)]
-            if result.deletes[0] == nil { try appendDelete(place, scene.database, .purged, to: &commit) }
-        case .resetEncryptedData:
-            for (zone, row) in try encryptedZones() {
-                try commit.append(
-                    ZoneDeletedEvent(
-                        zone: zone, database: scene.database, incarnation: row.incarnation, reason: .encryptedDataReset)
-                )
-            }
-        }
+    }
+
+    private func finish(_ commit: CommitBuilder) throws -> Decision {
         guard commit.count > 0 else { return Decision(.nothing, result, trace: trace) }
         let shape = RequestShape(
             .administer, firstItemEvent: 0, saveCount: 0, deleteCount: result.deletes.count)

@@ -1,4 +1,5 @@
 import StrataModel
+import StrataViews
 
 /// The events of a commit that items of its request came to, and what the shape says of the other items.
 struct ItemEvents {
@@ -14,7 +15,12 @@ struct ItemEvents {
     private(set) var subscriptionDeletes: [SubscriptionDeletedEvent] = []
     private(set) var schemaChanges: [SchemaChangedEvent] = []
     private(set) var deliveries: [NotificationDeliveredEvent] = []
+    private(set) var userChange: UserChangedEvent?
+    private(set) var expiry: TokensExpiredEvent?
+    private(set) var note: ConsoleNote?
     private(set) var clientToken: [UInt8]?
+    /// The account of the user in `userChange` before the commit.
+    var accountBefore = Account()
 
     init(_ envelope: Envelope, _ shape: RequestShape, offset: UInt64) throws {
         self.shape = shape
@@ -35,6 +41,9 @@ struct ItemEvents {
             case .subscriptionDeleted: subscriptionDeletes.append(try SubscriptionDeletedEvent(decoding: event.body))
             case .schemaChanged: schemaChanges.append(try SchemaChangedEvent(decoding: event.body))
             case .notificationDelivered: deliveries.append(try NotificationDeliveredEvent(decoding: event.body))
+            case .userChanged: userChange = try UserChangedEvent(decoding: event.body)
+            case .tokensExpired: expiry = try TokensExpiredEvent(decoding: event.body)
+            case .consoleActed: note = try ConsoleActedEvent(decoding: event.body).note
             case .clientTokenKept: clientToken = try ClientTokenEvent(decoding: event.body).token
             default: break
             }
@@ -82,6 +91,23 @@ struct ItemEvents {
     }
 
     func administerRequest(_ names: OrdinalNames) throws -> Request {
+        if let userChange {
+            let user = try names.text(1, userChange.user)
+            let isStatus = userChange.status != accountBefore.status
+            return Request(
+                database: DatabaseID(.private),
+                .administer(
+                    isStatus
+                        ? .setAccountStatus(userChange.status, user: user)
+                        : .setQuota(bytes: userChange.quota, user: user)))
+        }
+        if let expiry {
+            let isInAll = expiry.database == 0
+            return Request(
+                database: try isInAll ? DatabaseID(.private) : names.database(expiry.database),
+                .administer(.expireTokens(before: expiry.offset, inAll: isInAll)))
+        }
+        if let note { return Request(database: DatabaseID(.private), .administer(.note(note))) }
         // A reset names no zones, so that its shape counts none.
         guard let first = zoneDeletes.first else { throw RequestResult.mismatch(offset, "no zone that ended") }
         var request = Request(

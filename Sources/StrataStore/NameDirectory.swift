@@ -39,7 +39,10 @@ final class NameDirectory: Sendable {
     private let state = Lock(State())
 
     /// The database as the actor reads it. What it is does not change once somebody has written to it.
+    ///
+    /// - Throws: ``Refusal`` for whoever may not read it.
     func place(_ database: DatabaseID, _ actor: Actor, in snapshot: Snapshot) throws -> Place {
+        if database.scope != .public { try requireAvailable(actor, in: snapshot) }
         let known = state.withLock { state in
             state.places.first { $0.serves(database, actor) }?.place
         }
@@ -51,6 +54,16 @@ final class NameDirectory: Sendable {
             state.places.insert(KnownPlace(asked: database, actor: actor, place: place), at: 0)
         }
         return place
+    }
+
+    /// Costs nothing as long as nothing is said of anybody.
+    ///
+    /// - Throws: ``Refusal`` for a user whose account is not available (B221).
+    func requireAvailable(_ actor: Actor, in snapshot: Snapshot) throws {
+        guard snapshot.entryCount(ViewTree.users) > 0, actor != .service,
+            let user = try ordinal(of: .user(actor.user), in: snapshot)
+        else { return }
+        try snapshot.account(of: user).status.requireAvailable()
     }
 
     /// Texts of the fields that have been looked up, by their ordinals.

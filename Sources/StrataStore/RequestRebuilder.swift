@@ -40,6 +40,7 @@ public struct RequestRebuilder {
             guard let before else { throw RequestResult.mismatch(commit.offset, "an update of what was not there") }
             events.saves[index].reduce(to: before)
         }
+        if let change = events.userChange { events.accountBefore = try fold.fork.account(of: change.user) }
         try apply(commit)
         let names = OrdinalNames(fold.fork)
         let actor =

@@ -16,6 +16,8 @@ extension Store {
         guard !actor.user.isEmpty else {
             throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: "B220")
         }
+        let newest = snapshot()
+        try newest.names.requireAvailable(actor, in: newest.trees)
         let box = engine.notifier.listen(actor)
         keep(box)
         return box

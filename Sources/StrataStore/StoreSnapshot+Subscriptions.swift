@@ -45,6 +45,7 @@ extension StoreSnapshot {
         guard !actor.user.isEmpty else {
             throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: "B220")
         }
+        try names.requireAvailable(actor, in: trees)
         let place = try names.place(database, actor, in: trees)
         guard place.ordinal != 0, let user = try names.ordinal(of: .user(actor.user), in: trees) else { return nil }
         return (place.ordinal, user)

@@ -6,6 +6,18 @@ public struct ReferenceState: Sendable, Equatable {
     /// Of the whole container: by record type, then by key.
     public var schema: [ReferenceName: [ReferenceName: ReferenceBinding]] = [:]
 
+    /// By the users' names; of others there is nothing to say.
+    public var accounts: [String: ReferenceAccount] = [:]
+
+    public init() {}
+}
+
+/// What the service says of a user.
+public struct ReferenceAccount: Sendable, Equatable {
+    public var status = AccountStatus.available
+    /// Bytes; 0 is no limit.
+    public var quota: UInt64 = 0
+
     public init() {}
 }
 

@@ -2,7 +2,7 @@ extension ReferenceStore {
     /// A rule of docs/rules.md that the store breaks, so that tests can show that they would notice.
     public enum Mutation: String, Sendable, CaseIterable {
         // §2: the whole request.
-        case signedOutMayWrite
+        case signedOutMayWrite, unavailableMayWrite, pausedIsSignedOut
         case oneItemLess, oneItemMore
         case longTokenAccepted
         case requestOneByteLess, requestOneByteMore
@@ -48,6 +48,8 @@ extension ReferenceStore {
         case sameContentTwiceAccepted, notificationMakesAnother, deletedSubscriptionIsInTheWay
         case unchangedSubscriptionIsWritten, missingSubscriptionMayBeDeleted, subscriptionsGoWithTheirZone
         case subscriptionsAreEverybodys
+        // §13: accounts.
+        case unchangedAccountIsWritten, statusResetsQuota
     }
 
     func bends(_ rule: Mutation) -> Bool { mutation == rule }

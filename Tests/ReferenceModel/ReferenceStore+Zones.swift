@@ -53,7 +53,18 @@ extension ReferenceStore {
     mutating func administer(
         _ request: AdministerRequest, _ names: RequestNames, _ asker: Asker
     ) throws(Refusal) -> RequestResult {
-        try checkZonesMayChange(asker)
+        switch request {
+        case .purgeZone, .resetEncryptedData: try checkZonesMayChange(asker)
+        case .setAccountStatus(let status, let user):
+            let forgetsQuota = bends(.statusResetsQuota)
+            return try setAccount(of: user) { account in
+                account.status = status
+                if forgetsQuota { account.quota = 0 }
+            }
+        case .setQuota(let bytes, let user): return try setAccount(of: user) { $0.quota = bytes }
+        case .note(let note): return try keepNote(note)
+        case .expireTokens: throw Refusal(.internalError, "it is not modelled")
+        }
         switch request {
         case .purgeZone(let ordinal):
             let place = try Self.place(of: ordinal, names, asker)
@@ -72,6 +83,7 @@ extension ReferenceStore {
             if !ending.isEmpty { beginCommit() }
             for zone in ending { endZone(zone.name, .encryptedDataReset, asker.database) }
             return RequestResult()
+        default: return RequestResult()
         }
     }
 

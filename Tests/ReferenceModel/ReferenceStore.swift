@@ -40,6 +40,7 @@ public struct ReferenceStore: Sendable {
         guard !actor.user.isEmpty || bends(.signedOutMayWrite) else {
             throw Refusal(.notAuthenticated, "nobody is signed in", rule: "B220")
         }
+        if actor != .service { try checkAccount(of: actor.user) }
         guard (actor == .service) == request.content.isOfService else {
             throw Refusal(.permissionFailure, "the service administers, and nobody else", rule: "B38")
         }

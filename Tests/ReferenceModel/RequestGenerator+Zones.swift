@@ -75,4 +75,22 @@ extension RequestGenerator {
         request.content = .administer(.purgeZone(request.names.ordinal(of: ZoneID(name))))
         return request
     }
+
+    /// An account that is not available, what its user asks for meanwhile, and mostly the end of it.
+    mutating func accountAway(_ store: ReferenceStore, _ actor: Actor) -> [(Request, Actor)] {
+        func setting(_ body: AdministerRequest) -> (Request, Actor) {
+            (Request(database: DatabaseID(.private), .administer(body)), .service)
+        }
+        guard !actor.user.isEmpty else { return [setting(.setQuota(bytes: 1, user: ""))] }
+        if dice.chance(10) {
+            let length = dice.chance(50) ? 4_096 : 4_097
+            return [setting(.note(ConsoleNote(String(repeating: "x", count: length), user: actor.user)))]
+        }
+        let status = dice.pick(AccountStatus.allCases)
+        let back = setting(.setAccountStatus(.available, user: actor.user))
+        let during = [(modifyingRecords(store, actor), actor), (modifyingZones(store, actor), actor)]
+        let isForLong = dice.chance(10)
+        let quota = dice.chance(30) ? [setting(.setQuota(bytes: 1 << 40, user: actor.user))] : []
+        return quota + [setting(.setAccountStatus(status, user: actor.user))] + during + (isForLong ? [] : [back])
+    }
 }

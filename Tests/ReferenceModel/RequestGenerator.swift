@@ -48,6 +48,7 @@ public struct RequestGenerator: Sendable {
     private mutating func plan(_ store: ReferenceStore) {
         let actor = drawActor()
         switch dice.number(below: 1_000) {
+        case ..<15: planned = accountAway(store, actor)
         case ..<40: planned = [(administering(store), .service)]
         case ..<44: planned = [(administering(store), actor)]
         case ..<48: planned = [(modifyingRecords(store, actor), .service)]

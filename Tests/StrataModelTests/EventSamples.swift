@@ -61,6 +61,8 @@ enum EventSamples {
             ),
             (TokensExpiredEvent(offset: 300), "ac02 00"), (TokensExpiredEvent(offset: 1, database: 3), "01 03 040103"),
             (TokensExpiredEvent(offset: 1, database: 3, original: life), "01 09 0204 81808002 040103"),
+            (ConsoleActedEvent(ConsoleNote("hi")), "00 00 02 6869 00"),
+            (ConsoleActedEvent(ConsoleNote("", user: "anna", device: "mac")), "04 616e6e61 03 6d6163 00 00"),
             (RequestRefusedEvent(code: 26), "1a 00"),
             (
                 RequestRefusedEvent(
@@ -131,6 +133,19 @@ enum EventSamples {
                 "01 05 01 00 00 01 044e6f7465 02 057469746c65 06736563726574 00 01 01 02 010105 02c100"
                     + "01 07 075f69636c6f7564 00"
             ),
-        ]
+        ] + administering
+    }
+
+    private static let administering: [(request: Request, bytes: String)] = [
+        (.purgeZone(300), "01 ac02"), (.resetEncryptedData, "02"),
+        (.setAccountStatus(.temporarilyUnavailable, user: "bo"), "03 02626f 04"),
+        (.setQuota(bytes: 300, user: "bo"), "04 02626f ac02"), (.expireTokens(before: 300, inAll: true), "05 ac02 01"),
+        (.expireTokens(before: 0, inAll: false), "05 00 00"),
+        (.note(ConsoleNote("hi", user: "bo", device: "mac")), "06 02626f 036d6163 026869"),
+    ].map { body, bytes in
+        (
+            Request(database: DatabaseID(.private, owner: "bo"), .administer(body)),
+            "01 04 02 02626f 00 00 00 \(bytes) 00"
+        )
     }
 }

@@ -18,13 +18,33 @@ struct StateComparison {
 
     func run(_ versions: inout VersionTable) throws {
         for user in RequestGenerator.users {
-            let actor = Actor(user: user)
+            try compareAccount(of: user)
+            let isAvailable = expected.accounts[user].map { $0.status == .available } ?? true
+            // Somebody has to look where the user may not.
+            let actor = isAvailable ? Actor(user: user) : .service
             for scope in [InternedName.Scope.private, .public] {
                 let id = DatabaseID(scope, owner: scope == .public ? "" : user)
                 let database = expected.databases[id]
-                try compare(database ?? ReferenceDatabase(), DatabaseID(scope), actor, &versions)
+                try compare(database ?? ReferenceDatabase(), isAvailable ? DatabaseID(scope) : id, actor, &versions)
             }
+            guard isAvailable else { continue }
             for scope in InternedName.Scope.allCases { try compareSubscriptions(DatabaseID(scope), actor) }
+        }
+    }
+
+    private func compareAccount(of user: String) throws {
+        let wanted = expected.accounts[user] ?? ReferenceAccount()
+        let ordinal = try found.trees.ordinal(of: .user(user))
+        let account = try ordinal.map { try found.trees.account(of: $0) } ?? Account()
+        guard wanted.status == account.status, wanted.quota == account.quota else {
+            throw Divergence(description: "account of \(user): \(wanted) and \(account)")
+        }
+        guard wanted.status != .available else { return }
+        let code: Refusal.Code =
+            wanted.status == .temporarilyUnavailable ? .accountTemporarilyUnavailable : .notAuthenticated
+        let refusal = Result { try found.zones(in: DatabaseID(.private), as: Actor(user: user)) }.refusal
+        guard refusal?.code == code else {
+            throw Divergence(description: "\(user), who is \(wanted.status), reads \(refusal as Any)")
         }
     }
 

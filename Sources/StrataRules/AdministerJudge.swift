@@ -1,0 +1,79 @@
+import StrataModel
+import StrataViews
+
+/// Judges what the service does to accounts and tokens, and what it notes (docs/rules.md §13).
+struct AdministerJudge {
+    private let request: Request
+    private let view: RulesView
+    private let context: RequestContext
+    private var names: NameWriter
+
+    init(_ request: Request, _ view: RulesView, _ context: RequestContext) {
+        self.request = request
+        self.view = view
+        self.context = context
+        names = NameWriter(view)
+    }
+
+    mutating func setAccount(of user: String, _ change: (inout Account) -> Void) throws -> Decision {
+        guard !user.isEmpty else {
+            throw Refusal(.invalidArguments, "An account is that of a user, who has a name.", rule: "§13")
+        }
+        try Rules.checkRoom(for: user)
+        let before = try view.account(of: user)
+        var account = before
+        change(&account)
+        if account == before { return nothing }
+        let ordinal = try names.ordinal(of: .user(user))
+        var decision = try commit(UserChangedEvent(user: ordinal, status: account.status, quota: account.quota))
+        decision.changesAccounts = true
+        return decision
+    }
+
+    mutating func expireTokens(before offset: UInt64, inAll: Bool) throws -> Decision {
+        let end = view.fold.offset
+        guard offset <= end else {
+            throw Refusal(
+                .invalidArguments, "Tokens expire before an offset that there is: \(offset) is behind the end, \(end).",
+                rule: "§13")
+        }
+        var database: UInt64 = 0
+        if !inAll {
+            let owner = request.database.owner
+            let isPublic = request.database.scope == .public
+            guard !isPublic, let user = try view.ordinal(of: .user(owner)),
+                let ordinal = try view.ordinal(of: .database(request.database.scope, owner: user))
+            else { return nothing }
+            database = ordinal
+        }
+        guard try offset > view.fold.fork.tokenExpiry(of: database) else { return nothing }
+        return try commit(TokensExpiredEvent(offset: offset, database: database))
+    }
+
+    mutating func keep(_ note: ConsoleNote) throws -> Decision {
+        try Rules.checkRoom(for: note.user)
+        try Rules.checkRoom(for: note.device)
+        let bytes = note.text.utf8.count
+        guard bytes <= ConsoleNote.maximumTextBytes else {
+            throw Refusal(
+                .invalidArguments, "A note has \(bytes) bytes, more than \(ConsoleNote.maximumTextBytes).",
+                rule: "§13")
+        }
+        return try commit(ConsoleActedEvent(note))
+    }
+
+    private var nothing: Decision { Decision(.nothing, RequestResult(), trace: context.isTraced ? Trace() : nil) }
+
+    private func commit(_ event: some EventBody) throws -> Decision {
+        var commit = CommitBuilder()
+        for name in names.new { try commit.append(name) }
+        let shape = RequestShape(.administer, firstItemEvent: commit.count, saveCount: 0, deleteCount: 0)
+        try commit.append(event)
+        let header = try context.header(.console, user: 0, device: 0, shape)
+        var decision = nothing
+        decision.outcome = .commit(commit.payload(header))
+        decision.names = names.new
+        decision.eventCount = Int(commit.count)
+        return decision
+    }
+}
