@@ -154,7 +154,7 @@ extension CloudStore {
 
         private func note(_ text: String, _ target: Disturbances.Target) throws {
             try doing {
-                try store.noteConsole(text, of: Actor(user: target.user ?? "", device: target.device ?? ""))
+                try store.noteConsole(ConsoleNote(text, user: target.user ?? "", device: target.device ?? ""))
             }
         }
     }

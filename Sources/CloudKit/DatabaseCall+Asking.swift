@@ -17,8 +17,7 @@ extension DatabaseCall {
             guard let disturbance else { return try await body(try usable(for: kind)) }
             if let delay = disturbance.delay, delay > .zero { try await Task.sleep(for: delay) }
             let opened = try usable(for: kind)
-            // The store may be gone, or full: then the client is told that instead.
-            if let note = disturbance.note { try? opened.store.noteConsole(note, of: client.actor) }
+            if let note = disturbance.note { self.note(note, opened) }
             if let failure = disturbance.failure { throw failure }
             let value = try await body(opened)
             if disturbance.losesResponse {
@@ -39,12 +38,17 @@ extension DatabaseCall {
         }
     }
 
+    /// The store may be gone, or full: the client is told of the fault all the same.
+    private func note(_ text: String, _ opened: Client.Opened) {
+        try? opened.store.noteConsole(ConsoleNote(text, user: client.actor.user, device: client.actor.device))
+    }
+
     /// The errors of items that fail alone because the console said so, by their place.
     func itemErrors(_ count: Int, _ kind: CloudStore.RequestKind, _ opened: Client.Opened) -> [Int: CKError] {
         let errors = opened.disturbances.strikeItems(count, kind, of: client.actor)
         if let (_, error) = errors.first {
             let note = "\(errors.count) items of \(kind.rawValue) failed, one of them with \(error.code)"
-            try? opened.store.noteConsole(note, of: client.actor)
+            self.note(note, opened)
         }
         return errors
     }

@@ -1,0 +1,121 @@
+import CloudKit
+import StrataSystem
+import Testing
+
+@testable import CloudKit
+
+/// What operators do, or a user in Settings, as clients see it: B38, B154, B221, B257, B268.
+@Suite("Console", .timeLimit(.minutes(1)))
+struct ConsoleTests {
+    private let notes: NotesStore
+    private var store: CloudStore { notes.store }
+    private var zone: CKRecordZone.ID { notes.zone }
+    private let database: CKDatabase
+
+    init() async throws {
+        notes = try await NotesStore()
+        database = notes.phone.privateCloudDatabase
+    }
+
+    private func note(_ name: String) -> CKRecord {
+        CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: name, zoneID: zone))
+    }
+
+    @Test(
+        "B154 B257 a zone that was purged: feeds say so, fetches say that its user deleted it, until it is made again")
+    func purge() async throws {
+        try await database.save(note("a"))
+        let before = try await database.databaseChanges(since: nil)
+        let inZone = try await database.recordZoneChanges(inZoneWith: zone, since: nil).changeToken
+        try store.console.purgeZone(zone, of: "anna")
+        let changes = try await database.databaseChanges(since: before.changeToken)
+        #expect(changes.deletions == [.init(zoneID: zone, reason: .purged)] && changes.modifications.isEmpty)
+        #expect(await code { try await database.record(for: note("a").recordID) } == .userDeletedZone)
+        #expect(await code { try await database.save(note("b")) } == .userDeletedZone)
+        try await database.save(CKRecordZone(zoneID: zone))
+        #expect(await code { try await database.record(for: note("a").recordID) } == .unknownItem)
+        #expect(
+            await code { try await database.recordZoneChanges(inZoneWith: zone, since: inZone) } == .changeTokenExpired)
+        #expect(await code { try store.console.purgeZone(.init(zoneName: "None"), of: "anna") } == .zoneNotFound)
+        #expect(await code { try store.console.purgeZone(.default, of: "anna") } == .invalidArguments)
+        #expect(await code { try store.console.purgeZone(zone, of: "nobody") } == .zoneNotFound)
+    }
+
+    @Test("Tokens of before an offset have expired, those of the offset itself have not")
+    func expireTokens() async throws {
+        try await database.save(note("a"))
+        let (old, oldZone) = try await tokens()
+        try await database.save(note("b"))
+        let (new, newZone) = try await tokens()
+        let offset = store.offset
+        try store.console.expireTokens(before: offset)
+        #expect(await code { try await database.databaseChanges(since: old) } == .changeTokenExpired)
+        #expect(
+            await code { try await database.recordZoneChanges(inZoneWith: zone, since: oldZone) } == .changeTokenExpired
+        )
+        _ = try await database.databaseChanges(since: new)
+        _ = try await database.recordZoneChanges(inZoneWith: zone, since: newZone)
+        let all = try await database.recordZoneChanges(inZoneWith: zone, since: nil)
+        #expect(all.modificationResultsByID.count == 2)
+        #expect(await code { try store.console.expireTokens(before: store.offset + 10) } == .invalidArguments)
+    }
+
+    private func tokens() async throws -> (CKServerChangeToken, CKServerChangeToken) {
+        let database = database
+        return (
+            try await database.databaseChanges(since: nil).changeToken,
+            try await database.recordZoneChanges(inZoneWith: zone, since: nil).changeToken
+        )
+    }
+
+    @Test("B268 an account's status lasts, is told once when it changes, and holds for all handles of a store")
+    func accounts() async throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        var store = try CloudStore(at: directory)
+        let other = try CloudStore(at: directory)
+        let phone = store.container(user: "anna", device: "phone")
+        try await phone.privateCloudDatabase.save(CKRecord(recordType: "Note"))
+        try other.console.setAccountStatus(.temporarilyUnavailable, of: "anna")
+        #expect(try await phone.accountStatus() == .temporarilyUnavailable)
+        #expect(await code { try await phone.privateCloudDatabase.allRecordZones() } == .accountTemporarilyUnavailable)
+        try other.close()
+        try store.close()
+        store = try CloudStore(at: directory)
+        let again = store.container(user: "anna", device: "tablet")
+        #expect(try await again.accountStatus() == .temporarilyUnavailable)
+        let ben = store.container(user: "ben")
+        #expect(try await ben.accountStatus() == .available)
+        try store.console.setAccountStatus(.available, of: "anna")
+        #expect(try await again.privateCloudDatabase.allRecordZones().count == 1)
+        try store.close()
+    }
+
+    @Test("A status that is the same is no change")
+    func sameStatus() async throws {
+        let end = store.offset
+        try store.console.setAccountStatus(.available, of: "anna")
+        #expect(store.offset == end)
+        try store.console.setAccountStatus(.restricted, of: "anna")
+        #expect(store.offset == end + 1)
+        try store.console.setAccountStatus(.restricted, of: "anna")
+        #expect(store.offset == end + 1)
+    }
+
+    @Test("What the console was told, and what came of it, is in the log")
+    func notesAreKept() async throws {
+        try store.console.failNext(of: .fetchRecords, with: .zoneBusy, on: "phone")
+        #expect(await code { try await database.record(for: note("a").recordID) } == .zoneBusy)
+        try store.console.setNetwork(.slow(.milliseconds(1)), on: "phone")
+        try store.console.setFaultPlan(.init(seed: 42))
+        try store.console.clearFaults()
+        let texts = try store.consoleNotes()
+        #expect(
+            texts == [
+                "phone: fail the next 1 (request) of fetchRecords with zoneBusy",
+                "phone: fetchRecords failed with zoneBusy, as the console had said",
+                "phone: set the network to slow(0.001 seconds)", ": follow FaultPlan(seed: 42)",
+                ": let everything go well again",
+            ])
+    }
+}
