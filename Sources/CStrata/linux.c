@@ -3,8 +3,11 @@
 #include "cstrata.h"
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 int strata_finish_writeback(int descriptor, int64_t position, int64_t count) {
@@ -18,6 +21,10 @@ void strata_give_back_freed_memory(void) {
     malloc_trim(0);
 #endif
 }
+
+int strata_share_content(int target, int source) { return ioctl(target, FICLONE, source); }
+
+int strata_lower_priority(void) { return setpriority(PRIO_PROCESS, 0, 10); }
 
 int strata_name_this_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }
 

@@ -113,18 +113,6 @@ public enum FieldValue: Sendable {
     }
 }
 
-/// 256 bits that stand for the content of a file.
-public struct ContentHash: Hashable, Sendable {
-    /// The first 16 bytes, then the others; the first byte is the lowest of its half.
-    public var first: UInt128
-    public var second: UInt128
-
-    public init(first: UInt128, second: UInt128) {
-        self.first = first
-        self.second = second
-    }
-}
-
 /// What a value is, from its first byte, without decoding it. The numbers are on disk.
 public struct FieldKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8

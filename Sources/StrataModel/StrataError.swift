@@ -114,6 +114,11 @@ extension StrataError.Code {
     public static let interrupted = Self(rawValue: "interrupted")
     public static let inputOutput = Self(rawValue: "inputOutput")
 
+    // What is wrong with an asset's file: the caller's own, or the one that the store has.
+    public static let assetFileNotFound = Self(rawValue: "assetFileNotFound")
+    public static let assetFileModified = Self(rawValue: "assetFileModified")
+    public static let assetNotAvailable = Self(rawValue: "assetNotAvailable")
+
     // What the caller asked for cannot be.
     public static let invalidArgument = Self(rawValue: "invalidArgument")
     public static let tooLarge = Self(rawValue: "tooLarge")

@@ -80,6 +80,22 @@ public struct Record: Sendable {
         }
     }
 
+    /// Calls `body` with each asset of a desired field. Costs next to nothing where there is none.
+    func forEachAsset(_ body: (FieldValue.Asset) throws -> Void) throws {
+        try bytes.withUnsafeBytes { bytes in
+            let table = try RecordStateView(bytes, in: 0..<bytes.count).fields()
+            for index in 0..<table.count where try table.kind(at: index)?.element == .asset {
+                guard isDesired(table.ordinal(at: index)) else { continue }
+                switch try FieldValue(decoding: bytes, in: try table.range(at: index)) {
+                case .asset(let asset): try body(asset)
+                case .list(let list):
+                    for case .asset(let asset) in list.elements { try body(asset) }
+                default: break
+                }
+            }
+        }
+    }
+
     /// All keys with their values. References name records of the same zone.
     public var fields: [String: FieldValue] {
         get throws {

@@ -18,7 +18,8 @@ extension StoreEngine {
         at path: String, _ options: StoreOptions, _ platform: Platform, _ progress: (Replay.Progress) -> Void
     ) throws -> StoreEngine {
         let log = FollowedLog(try LogReader.open(at: path, platform: platform))
-        return try StoreEngine(inMemory: log, options, platform, buildsIndexes: false, progress)
+        return try StoreEngine(
+            inMemory: log, options, platform, buildsIndexes: false, assets: .readOnly(AssetPaths(path)), progress)
     }
 
     /// Folds what another process has written since; returns whether there was anything.

@@ -11,6 +11,7 @@ final class StoreEngine: Sendable {
     let pipeline: Pipeline
     let reader: SnapshotMaker
     let notifier: Notifier
+    let assets: AssetStore
     let opening: Store.Opening?
     /// Tells cursors of this store from those of others.
     let storeID: Identifier
@@ -24,7 +25,7 @@ final class StoreEngine: Sendable {
 
     private init(
         _ log: any EventLog, _ working: WorkingViews, _ indexes: IndexState, _ options: StoreOptions,
-        _ platform: Platform, _ rebuilder: ViewsRebuilder?, _ opening: Store.Opening?
+        _ platform: Platform, _ rebuilder: ViewsRebuilder?, _ opening: Store.Opening?, assets place: AssetStore.Place
     ) throws {
         self.log = log
         self.options = options
@@ -39,15 +40,20 @@ final class StoreEngine: Sendable {
             log: log, working: working, indexes: indexes, rules: options.rules, platform: platform, reader: reader,
             rebuilder: rebuilder, buildMemoryBytes: options.buildMemoryBytes)
         notifier = Notifier(pipeline, options.queryRules)
+        assets = AssetStore(place, platform)
         replacements?.begin(pipeline)
+        try assets.begin(pipeline)
         if !(log is FollowedLog), try views.pages.snapshot().hasSubscriptions() { notifier.start() }
     }
 
     /// An engine whose views are in memory.
     ///
-    /// - Parameter buildsIndexes: whether those that are declared get rows.
+    /// - Parameters:
+    ///   - buildsIndexes: whether those that are declared get rows.
+    ///   - assets: by default files that nobody else sees.
     convenience init(
         inMemory log: any EventLog, _ options: StoreOptions, _ platform: Platform, buildsIndexes: Bool = true,
+        assets: AssetStore.Place = .unnamed(inDirectory: TemporaryDirectory.path),
         _ progress: (Replay.Progress) -> Void = { _ in }
     ) throws {
         let views = try Views.inMemory(log, options: options.pages, progress: progress)
@@ -55,7 +61,7 @@ final class StoreEngine: Sendable {
         let catalog = buildsIndexes ? try IndexCatalog(snapshot) : IndexCatalog()
         try self.init(
             log, WorkingViews(views: views, checkpointer: nil), IndexState(IndexKeeper(snapshot), catalog), options,
-            platform, nil, nil)
+            platform, nil, nil, assets: assets)
     }
 
     /// Folds what the newest checkpoint lacks of a log that was just opened, which it closes if that fails.
@@ -75,7 +81,8 @@ final class StoreEngine: Sendable {
                 log, WorkingViews(views: opened.views, checkpointer: checkpointer),
                 IndexState(opened.keeper, try IndexCatalog(opened.views.pages.snapshot())), options, platform,
                 rebuilder,
-                Store.Opening(recovery: log.recovery, views: opened.finding, reasons: opened.reasons))
+                Store.Opening(recovery: log.recovery, views: opened.finding, reasons: opened.reasons),
+                assets: .directory(AssetPaths(path)))
         } catch {
             try? log.close()
             throw error
@@ -86,6 +93,7 @@ final class StoreEngine: Sendable {
     func close() throws {
         notifier.stop()
         pipeline.close()
+        assets.end()
         reader.gate.close()
         reader.context.replacements?.end()
         // The log has everything, so a checkpoint that fails costs the next opening time and nothing else.

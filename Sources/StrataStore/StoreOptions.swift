@@ -9,6 +9,8 @@ public struct StoreOptions: Sendable {
     public var containerIdentifier: String
     public var durability: Durability
     public var limits: Limits
+    /// Bytes that the file of an asset has at most.
+    public var assetBytes: UInt64
     /// Whether saving a child gives its parent a new change tag (B61).
     public var touchesParents: Bool
     /// Whether a record type that was never saved is an error (B142).
@@ -27,6 +29,7 @@ public struct StoreOptions: Sendable {
 
     public init(
         containerIdentifier: String = "iCloud.local", durability: Durability = .commit, limits: Limits = .service,
+        assetBytes: UInt64 = 50_000_000,
         touchesParents: Bool = true, unknownTypesAreErrors: Bool = true, predicates: PredicateDialect = .cloudKit,
         schema: SchemaMode = .open,
         createsStore: Bool = true, segmentBytes: Int = 64 << 20, pages: PageStoreOptions = PageStoreOptions(),
@@ -35,6 +38,7 @@ public struct StoreOptions: Sendable {
         self.containerIdentifier = containerIdentifier
         self.durability = durability
         self.limits = limits
+        self.assetBytes = assetBytes
         self.touchesParents = touchesParents
         self.unknownTypesAreErrors = unknownTypesAreErrors
         self.predicates = predicates
@@ -47,7 +51,8 @@ public struct StoreOptions: Sendable {
 
     public static let service = StoreOptions()
     public static let embedded = StoreOptions(
-        limits: .embedded, touchesParents: false, unknownTypesAreErrors: false, predicates: .extended)
+        limits: .embedded, assetBytes: 4_000_000_000, touchesParents: false, unknownTypesAreErrors: false,
+        predicates: .extended)
 
     var rules: Rules {
         Rules(limits: limits, touchesParents: touchesParents, schema: schema) { [predicates] text in
@@ -71,7 +76,7 @@ public struct StoreOptions: Sendable {
     func differences(from other: StoreOptions) -> [String] {
         var names: [String] = []
         if durability != other.durability { names.append("durability") }
-        if limits != other.limits { names.append("limits") }
+        if limits != other.limits || assetBytes != other.assetBytes { names.append("limits") }
         if touchesParents != other.touchesParents { names.append("touchesParents") }
         if unknownTypesAreErrors != other.unknownTypesAreErrors { names.append("unknownTypesAreErrors") }
         if predicates != other.predicates { names.append("predicates") }

@@ -10,6 +10,11 @@ public protocol File: AnyObject, Sendable {
     func size() throws -> Int
     /// The same for every opening of one file, and for no two files that are open at the same time.
     func identity() throws -> FileIdentity
+    /// What tells whether the file is still the same; a file that differs in nothing of it has not been written to.
+    func status() throws -> FileStatus
+    /// Gives this file, which is empty, the content of another one of the same file system without copying it; false
+    /// where that cannot be.
+    func shareContent(of source: any File) throws -> Bool
     /// Reads at most as much as fits; 0 at the end of the file.
     func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int
     /// Writes at least one byte of a source that is not empty, maybe not all, and extends the file if need be.
@@ -61,6 +66,8 @@ extension File {
     }
 
     public func identity() throws -> FileIdentity { throw isNoPageFile }
+    public func status() throws -> FileStatus { FileStatus(identity: try identity(), size: try size()) }
+    public func shareContent(of source: any File) throws -> Bool { false }
     public func mapGrowing(reserving byteCount: Int) throws -> any GrowingMap { throw isNoPageFile }
     public func map(_ range: Range<Int>, over address: UnsafeMutableRawPointer) throws { throw isNoPageFile }
     public func tryLock(byte position: Int) throws -> Bool { throw isNoPageFile }

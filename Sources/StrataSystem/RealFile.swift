@@ -31,14 +31,27 @@ final class RealFile: File {
 
     private func failure(_ call: StaticString) -> StrataError { .systemCall(call, path: path, errno: errno) }
 
-    func size() throws -> Int { Int(try status().st_size) }
+    func size() throws -> Int { Int(try rawStatus().st_size) }
 
     func identity() throws -> FileIdentity {
-        let status = try status()
+        let status = try rawStatus()
         return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
-    private func status() throws -> stat {
+    func status() throws -> FileStatus {
+        func nanoseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec) }
+        let status = try rawStatus()
+        return FileStatus(
+            identity: FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)),
+            size: Int(status.st_size), modified: nanoseconds(status.st_mtim), changed: nanoseconds(status.st_ctim))
+    }
+
+    func shareContent(of source: any File) throws -> Bool {
+        guard let source = source as? RealFile else { return false }
+        return strata_share_content(openDescriptor, source.openDescriptor) == 0
+    }
+
+    private func rawStatus() throws -> stat {
         var status = stat()
         guard fstat(openDescriptor, &status) == 0 else { throw failure("fstat") }
         return status

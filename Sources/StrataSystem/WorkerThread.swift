@@ -36,6 +36,9 @@ public final class WorkerThread: @unchecked Sendable {
         }
     }
 
+    /// Lets other threads go before the one that calls this, as far as the system can.
+    public static func lowerPriority() { _ = strata_lower_priority() }
+
     /// Waits until the body has returned. Call it exactly once.
     public func join() { pthread_join(handle, nil) }
 }

@@ -9,6 +9,7 @@ struct RecordFold {
     var names = NameCache()
     var zones = ZoneTotals()
     var references = ReferenceKeys()
+    private var assets = AssetRows()
     private var merger = RecordMerger()
     /// States in the making: the newest, and the one that comes next.
     private var state = ByteWriter(reserving: 4_096)
@@ -40,6 +41,7 @@ struct RecordFold {
         try locating { fold in
             try slice.forEachEvent { try fold.apply($0, to: target) }
             try fold.finishRecord(in: target)
+            try fold.assets.apply(to: target.fork)
         }
     }
 
@@ -64,6 +66,7 @@ struct RecordFold {
                 if count % Self.reportedEvents == 0 { progress(count) }
             }
             try fold.finishRecord(in: target)
+            try fold.assets.apply(to: target.fork)
         }
     }
 
@@ -85,6 +88,7 @@ struct RecordFold {
         if !isSameRecord { try startRecord(event.key, in: target) }
         if event.kind == .recordSaved {
             try save(event.body, at: event.place, over: exists)
+            if assets.isFull { try assets.apply(to: target.fork) }
         } else {
             try checkDeletion(event.body, of: exists, in: event.place.version.offset)
         }
@@ -154,6 +158,9 @@ struct RecordFold {
         let old = exists ? state.bytes : []
         try old.withUnsafeBytes { try merger.apply(event, at: place, to: exists ? $0 : nil, into: &nextState) }
         swap(&state, &nextState)
+        // An event of a base has the version of the one that it stands for.
+        let version = try state.bytes.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version }
+        try assets.collect(try event.fields, body, version)
     }
 
     private func checkDeletion(_ body: UnsafeRawBufferPointer, of exists: Bool, in offset: UInt64) throws {

@@ -21,10 +21,12 @@ public enum ViewTree {
     public static let index = TreeID(rawValue: 16)
     public static let indexCatalog = TreeID(rawValue: 17)
     public static let firedSubscriptions = TreeID(rawValue: 18)
+    public static let assets = TreeID(rawValue: 19)
 
     /// Trees whose rows are an event's body behind its version and digests.
     static let plain = [subscriptions, schema, users, devices, clientTokens, databases, expiredTokens, deliveries]
     /// Trees that every fold brings to its offset.
     static let folded =
-        [records, zones, zoneChanges, references, names, ordinals, subscriptionContents, firedSubscriptions] + plain
+        [records, zones, zoneChanges, references, names, ordinals, subscriptionContents, firedSubscriptions, assets]
+        + plain
 }

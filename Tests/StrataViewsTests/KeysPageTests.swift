@@ -22,7 +22,7 @@ struct KeysPageTests {
             ("databases", ViewTree.databases), ("expired tokens", ViewTree.expiredTokens),
             ("subscription contents", ViewTree.subscriptionContents),
             ("deliveries", ViewTree.deliveries), ("index", ViewTree.index), ("indexes", ViewTree.indexCatalog),
-            ("fired subscriptions", ViewTree.firedSubscriptions),
+            ("fired subscriptions", ViewTree.firedSubscriptions), ("assets", ViewTree.assets),
         ]
         #expect(rows.map(\.0) == trees.map(\.0))
         #expect(rows.map(\.1) == trees.map(\.1.rawValue))

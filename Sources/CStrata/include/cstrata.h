@@ -25,6 +25,12 @@ int strata_lock_byte(int descriptor, int64_t position);
 int strata_unlock_byte(int descriptor, int64_t position);
 int strata_is_byte_locked(int descriptor, int64_t position);
 
+// Gives an empty file the other one's content without copying it. 0, or -1 with errno where the file system cannot.
+int strata_share_content(int target, int source);
+
+// Gives the calling thread, on Linux it alone, less of the processor than others of its process. 0, or -1 with errno.
+int strata_lower_priority(void);
+
 // Names the calling thread for debuggers; at most 15 bytes. 0, or an error number.
 int strata_name_this_thread(const char *name);
 

@@ -34,6 +34,11 @@ extension PlainStore {
         for (key, row) in fired {
             trees[18]?[key] = plainBytes(row.version.packed) + Array(try row.value.event().body)
         }
+        trees[19] = [:]
+        for (hash, row) in assets {
+            trees[19]?[plainBytes(hash.first) + plainBytes(hash.second)] =
+                plainBytes(row.version.packed) + Self.varint(row.value)
+        }
         return trees
     }
 

@@ -31,6 +31,8 @@ struct PlainStore {
     var deliveries: [UInt64: Row<NotificationDeliveredEvent>] = [:]
     /// With the versions of the events that made them fire.
     var fired: [[UInt8]: Row<SubscriptionSavedEvent>] = [:]
+    /// With their sizes.
+    var assets: [ContentHash: Row<UInt64>] = [:]
 
     init(_ commits: [SampleCommit] = []) throws {
         for commit in commits { try apply(commit) }
@@ -100,6 +102,10 @@ struct PlainStore {
     private mutating func save(
         _ event: RecordSavedEvent, _ time: Int64, _ header: EnvelopeHeader, _ version: Version
     ) {
+        for value in event.fields.compactMap(\.value) {
+            let values: [FieldValue] = if case .list(let list) = value { list.elements } else { [value] }
+            for case .asset(let asset) in values { assets[asset.hash] = Row(version: version, value: asset.size) }
+        }
         let old = records[event.record]
         let kept = event.change == .touch ? old?.header : nil
         let modified = event.modified ?? kept?.modified ?? time

@@ -1,0 +1,62 @@
+import StrataModel
+import StrataSystem
+import StrataViews
+
+extension AssetStore {
+    /// Removes the files that nobody holds on to and no commit names, and drafts whose writer is gone.
+    ///
+    /// - Returns: how many files were removed.
+    func collect() throws -> Int {
+        var count = 0
+        switch place {
+        case .readOnly: break
+        case .unnamed:
+            for hash in state.withLock({ Array($0.unnamed.keys) }) where try collect(hash) { count += 1 }
+        case .directory(let paths):
+            guard try files.exists(paths.directory) else { return 0 }
+            for name in try files.list(paths.directory) {
+                let path = paths.directory + "/" + name
+                if AssetPaths.isDraft(name) {
+                    if try removeDraft(path) { count += 1 }
+                } else if name.utf8.count == 2 {
+                    for name in try files.list(path) {
+                        // Strangers' files are none of ours.
+                        guard let hash = ContentHash(name) else { continue }
+                        if try collect(hash) { count += 1 }
+                    }
+                }
+                if state.withLock({ $0.pipeline == nil }) { break }
+            }
+        }
+        return count
+    }
+
+    private func removeDraft(_ path: String) throws -> Bool {
+        try state.withLock { state in
+            guard state.pipeline != nil, !state.drafts.contains(path) else { return false }
+            try files.remove(path)
+            return true
+        }
+    }
+
+    private func collect(_ hash: ContentHash) throws -> Bool { try state.withLock { try collect(hash, &$0) } }
+
+    /// Under the lock of the pins: who pins a hash afterwards finds that the file is gone, and writes it again.
+    func collect(_ hash: ContentHash, _ state: inout State) throws -> Bool {
+        guard let pipeline = state.pipeline, state.pins[hash] == nil else { return false }
+        // Where a commit's outcome is unknown, the log may have more than any state shows.
+        guard pipeline.state.withLock({ $0.refusal == nil }) else { return false }
+        // Whoever let a pin go had been answered before: this state has what was committed.
+        guard try pipeline.views.pages.snapshot().assetRow(hash) == nil else { return false }
+        state.known[hash] = nil
+        switch place {
+        case .readOnly: return false
+        case .unnamed: return state.unnamed.removeValue(forKey: hash) != nil
+        case .directory(let paths):
+            let path = paths.file(of: hash)
+            guard try files.exists(path) else { return false }
+            try files.remove(path)
+            return true
+        }
+    }
+}

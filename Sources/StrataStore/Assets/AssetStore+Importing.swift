@@ -1,0 +1,137 @@
+import StrataModel
+import StrataSystem
+
+extension AssetStore {
+    /// Copies a caller's file, unless its bytes are there already; durable on return.
+    ///
+    /// - Throws: ``StrataError`` `assetFileNotFound` for a file that cannot be read, `assetFileModified` for one that was
+    ///   written to meanwhile, `tooLarge` for one over the limit, and those of the store's own disk.
+    func importFile(_ path: String, atMost limit: UInt64) throws -> PinnedAsset {
+        let source = try Self.reading(path) { try files.open(path, .read) }
+        defer { source.close() }
+        return try importFile(source, path, atMost: limit)
+    }
+
+    /// - Parameter path: of the source, for the words of errors.
+    func importFile(_ source: any File, _ path: String, atMost limit: UInt64) throws -> PinnedAsset {
+        switch place {
+        case .readOnly: throw FollowedLog.error
+        case .unnamed(let directory):
+            let draft = try files.openUnnamed("\(directory)/strata-asset-\(random.nextIdentifier())")
+            let pin = pin(try copy(source, path, to: draft, atMost: limit))
+            state.withLock { state in
+                if state.unnamed[pin.value.hash] == nil { state.unnamed[pin.value.hash] = draft }
+            }
+            return pin
+        case .directory(let paths): return try importFile(source, path, into: paths, limit)
+        }
+    }
+
+    private func importFile(
+        _ source: any File, _ path: String, into paths: AssetPaths, _ limit: UInt64
+    ) throws -> PinnedAsset {
+        let draftPath = paths.draft(random.nextIdentifier())
+        state.withLock { _ = $0.drafts.insert(draftPath) }
+        var hasDraft = false
+        defer {
+            if hasDraft { try? files.remove(draftPath) }
+            state.withLock { _ = $0.drafts.remove(draftPath) }
+        }
+        try makeDurableDirectory(paths.directory, in: paths.store)
+        let draft = try files.open(draftPath, .create)
+        hasDraft = true
+        defer { draft.close() }
+        let asset = try copy(source, path, to: draft, atMost: limit)
+        let pin = pin(asset)
+        if try isKept(asset.hash, paths) { return pin }
+        // What is there and not known to be whole and durable is replaced, which also mends what is damaged.
+        try draft.sync()
+        try makeDurableDirectory(paths.folder(of: asset.hash), in: paths.directory)
+        try files.rename(draftPath, to: paths.file(of: asset.hash))
+        hasDraft = false
+        try files.syncDirectory(paths.folder(of: asset.hash))
+        note(asset.hash, KnownFile(status: try draft.status(), isDurable: true))
+        return pin
+    }
+
+    private func makeDurableDirectory(_ path: String, in parent: String) throws {
+        if state.withLock({ $0.durableDirectories.contains(path) }) { return }
+        try files.makeDirectory(path)
+        try files.syncDirectory(parent)
+        state.withLock { _ = $0.durableDirectories.insert(path) }
+    }
+
+    /// Whether the bytes of a pinned hash are there, and will be after a loss of power.
+    private func isKept(_ hash: ContentHash, _ paths: AssetPaths) throws -> Bool {
+        guard let known = state.withLock({ $0.known[hash] }), known.isDurable else { return false }
+        guard let file = try? files.open(paths.file(of: hash), .read) else { return false }
+        defer { file.close() }
+        return try file.status() == known.status
+    }
+
+    /// Copies and hashes in one pass.
+    private func copy(
+        _ source: any File, _ path: String, to target: any File, atMost limit: UInt64
+    ) throws -> FieldValue.Asset {
+        let before = try Self.reading(path) { try source.status() }
+        func requireSize(_ count: Int) throws {
+            guard UInt64(count) > limit else { return }
+            throw StrataError(
+                .tooLarge, "The file of an asset is larger than the limit.",
+                .init(path: path, expected: "at most \(limit) bytes", found: "\(max(count, before.size))"))
+        }
+        try requireSize(before.size)
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceBytes, alignment: 16)
+        defer { piece.deallocate() }
+        var hasher = ContentHasher()
+        var size = 0
+        while true {
+            let count = try Self.reading(path) { try source.read(into: piece, at: size) }
+            let bytes = UnsafeRawBufferPointer(rebasing: piece[..<count])
+            try requireSize(size + count)
+            hasher.update(bytes)
+            try target.write(bytes, at: size)
+            size += count
+            if count < piece.count { break }
+        }
+        let hash = try ContentHash(bytes: hasher.finish())
+        let after = try Self.reading(path) { try source.status() }
+        // Who links or renames the file changes it too, but not its bytes.
+        guard size == before.size, after.size == before.size, after.modified == before.modified else {
+            throw StrataError(
+                .assetFileModified, "The file of an asset was changed while it was read.",
+                .init(path: path, expected: "\(before.size) bytes as they were", found: "\(after.size) bytes"))
+        }
+        return FieldValue.Asset(hash: hash, size: UInt64(size))
+    }
+
+    /// Whatever keeps a caller's file from being read.
+    private static func reading<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch {
+            throw StrataError(
+                .assetFileNotFound, "The file of an asset cannot be read.", .init(path: path), cause: error)
+        }
+    }
+
+    /// Pins an asset that is there.
+    ///
+    /// - Throws: ``StrataError`` `assetFileNotFound` if it is not.
+    func pinExisting(_ asset: FieldValue.Asset) throws -> PinnedAsset {
+        let pin = pin(asset)
+        let file: any File
+        do { file = try open(asset) } catch {
+            throw StrataError(
+                .assetFileNotFound, "The store does not have the asset.", .init(found: "\(asset.hash)"), cause: error)
+        }
+        defer { close(file) }
+        guard case .directory(let paths) = place else { return pin }
+        if state.withLock({ $0.known[asset.hash]?.isDurable }) == true { return pin }
+        // Whoever brought it may have died before it was.
+        try file.sync()
+        try makeDurableDirectory(paths.directory, in: paths.store)
+        try makeDurableDirectory(paths.folder(of: asset.hash), in: paths.directory)
+        try files.syncDirectory(paths.folder(of: asset.hash))
+        note(asset.hash, KnownFile(status: try file.status(), isDurable: true))
+        return pin
+    }
+}

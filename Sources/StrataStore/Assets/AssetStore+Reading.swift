@@ -1,0 +1,109 @@
+import StrataModel
+import StrataSystem
+
+extension AssetStore {
+    /// An asset's file, with the bytes that its hash stands for. They are read the first time that this process asks,
+    /// and again if the file is not the same any more; whoever opens it closes it.
+    ///
+    /// - Throws: ``StrataError`` `assetNotAvailable` if the file is missing or damaged.
+    func open(_ asset: FieldValue.Asset) throws -> any File {
+        let path = path(of: asset.hash)
+        do {
+            let file = try openFile(asset.hash, path)
+            do {
+                try verify(file, asset, path)
+                return file
+            } catch {
+                if !isShared(file) { file.close() }
+                throw error
+            }
+        } catch let error as StrataError where error.code != .assetNotAvailable {
+            throw StrataError(.assetNotAvailable, "An asset's file cannot be read.", .init(path: path), cause: error)
+        }
+    }
+
+    /// Ends what ``open(_:)`` began.
+    func close(_ file: any File) {
+        if !isShared(file) { file.close() }
+    }
+
+    /// A file without a name is open as long as the store.
+    private func isShared(_ file: any File) -> Bool {
+        if case .unnamed = place { true } else { false }
+    }
+
+    private func path(of hash: ContentHash) -> String {
+        switch place {
+        case .directory(let paths), .readOnly(let paths): paths.file(of: hash)
+        case .unnamed: hash.description
+        }
+    }
+
+    private func openFile(_ hash: ContentHash, _ path: String) throws -> any File {
+        guard case .unnamed = place else { return try files.open(path, .read) }
+        guard let file = state.withLock({ $0.unnamed[hash] }) else {
+            throw StrataError(.notFound, "The store in memory has no such asset.", .init(path: path))
+        }
+        return file
+    }
+
+    private func verify(_ file: any File, _ asset: FieldValue.Asset, _ path: String) throws {
+        let status = try file.status()
+        guard UInt64(status.size) == asset.size else {
+            throw StrataError(
+                .assetNotAvailable, "An asset's file has another size.",
+                .init(path: path, expected: "\(asset.size) bytes", found: "\(status.size)"))
+        }
+        if state.withLock({ $0.known[asset.hash]?.status }) == status { return }
+        guard try Self.hash(of: file) == asset.hash else {
+            throw StrataError(
+                .assetNotAvailable, "An asset's file is damaged.",
+                .init(path: path, expected: "the bytes that it is named by", found: "others"))
+        }
+        note(asset.hash, KnownFile(status: status, isDurable: false))
+    }
+
+    private static func hash(of file: any File) throws -> ContentHash {
+        var hasher = ContentHasher()
+        try forEachPiece(of: file) { bytes, _ in hasher.update(bytes) }
+        return try ContentHash(bytes: hasher.finish())
+    }
+
+    private static func forEachPiece(
+        of file: any File, _ body: (_ bytes: UnsafeRawBufferPointer, _ position: Int) throws -> Void
+    ) throws {
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceBytes, alignment: 16)
+        defer { piece.deallocate() }
+        var position = 0
+        while true {
+            let count = try file.read(into: piece, at: position)
+            try body(UnsafeRawBufferPointer(rebasing: piece[..<count]), position)
+            position += count
+            if count < piece.count { return }
+        }
+    }
+
+    /// Makes a file with an asset's bytes, on the same file system without copying them where it can.
+    ///
+    /// - Throws: ``StrataError`` if it is there already, cannot be written, or the asset is missing or damaged.
+    func copy(_ asset: FieldValue.Asset, to path: String) throws {
+        let source = try open(asset)
+        defer { close(source) }
+        let target = try files.open(path, .create)
+        defer { target.close() }
+        do {
+            if try target.shareContent(of: source) { return }
+            var hasher = ContentHasher()
+            try Self.forEachPiece(of: source) { bytes, position in
+                hasher.update(bytes)
+                try target.write(bytes, at: position)
+            }
+            guard try ContentHash(bytes: hasher.finish()) == asset.hash else {
+                throw StrataError(.assetNotAvailable, "An asset's file is damaged.", .init(path: source.path))
+            }
+        } catch {
+            try? files.remove(path)
+            throw error
+        }
+    }
+}

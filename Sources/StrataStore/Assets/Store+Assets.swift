@@ -1,0 +1,78 @@
+import StrataModel
+import StrataSystem
+
+/// Files of records (docs/assets.md).
+extension Store {
+    /// Copies a file into the store, unless its bytes are there already, and holds on to the copy. A record that is saved
+    /// with the value before the pin goes has the asset for good.
+    ///
+    /// ```swift
+    /// let photo = try store.importAsset(at: "/tmp/photo.jpg")
+    /// let value = FieldValue.asset(photo.value)
+    /// ```
+    ///
+    /// - Throws: ``StrataError`` `assetFileNotFound` for a file that cannot be read, `assetFileModified` for one that
+    ///   changes meanwhile, `tooLarge` for one over ``StoreOptions/assetBytes``, and those of the store's own disk.
+    public func importAsset(at path: String) throws -> PinnedAsset {
+        try requireWritable()
+        return try engine.assets.importFile(path, atMost: options.assetBytes)
+    }
+
+    /// As ``importAsset(at:)``, of an asset that another store has.
+    public func importAsset(_ asset: FieldValue.Asset, from other: Store) throws -> PinnedAsset {
+        try requireWritable()
+        if other.engine === engine { return try pinAsset(asset) }
+        let source: any File
+        do { source = try other.engine.assets.open(asset) } catch {
+            throw StrataError(
+                .assetFileNotFound, "The other store does not have the asset.", .init(found: "\(asset.hash)"),
+                cause: error)
+        }
+        defer { other.engine.assets.close(source) }
+        return try engine.assets.importFile(source, source.path, atMost: options.assetBytes)
+    }
+
+    /// Holds on to an asset that the store has, to save it in another record.
+    ///
+    /// - Throws: ``StrataError`` `assetFileNotFound` if the store does not have it.
+    public func pinAsset(_ asset: FieldValue.Asset) throws -> PinnedAsset {
+        try requireWritable()
+        return try engine.assets.pinExisting(asset)
+    }
+
+    /// - Throws: ``StrataError`` `assetNotAvailable` if an asset that a record names is missing or damaged.
+    public func requireAsset(_ asset: FieldValue.Asset) throws {
+        try gate.requireOpen()
+        engine.assets.close(try engine.assets.open(asset))
+    }
+
+    /// Makes a file with the bytes of an asset; on the same file system without copying them, where it can do that.
+    ///
+    /// - Throws: ``StrataError`` `assetNotAvailable` if the asset is missing or damaged; `alreadyExists` if the path is
+    ///   taken.
+    public func copyAsset(_ asset: FieldValue.Asset, to path: String) throws {
+        try gate.requireOpen()
+        try engine.assets.copy(asset, to: path)
+    }
+
+    /// Removes the files that no commit names and nobody holds on to. It happens by itself, after opening and where a
+    /// request that named a file was refused.
+    ///
+    /// - Returns: how many were removed.
+    @discardableResult
+    public func collectAssets() throws -> Int {
+        try requireWritable()
+        return try engine.assets.collect()
+    }
+}
+
+extension Record {
+    /// The assets of all desired fields.
+    public var assets: [FieldValue.Asset] {
+        get throws {
+            var assets: [FieldValue.Asset] = []
+            try forEachAsset { assets.append($0) }
+            return assets
+        }
+    }
+}

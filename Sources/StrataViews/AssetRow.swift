@@ -1,0 +1,93 @@
+import StrataModel
+import StrataTree
+
+/// That commits name an asset.
+public struct AssetRow: Sendable, Hashable {
+    public var size: UInt64
+    /// The last event that named it.
+    public var version: Version
+
+    init(size: UInt64, version: Version) {
+        self.size = size
+        self.version = version
+    }
+
+    init(decoding row: UnsafeRawBufferPointer) throws {
+        var reader = ByteReader(row)
+        version = try reader.readPackedVersion("the event that named an asset")
+        size = try reader.readVarint("an asset's size")
+        try reader.expectEnd("an asset's row")
+    }
+
+    fileprivate func encoded() -> [UInt8] {
+        var writer = ByteWriter(reserving: 18)
+        writer.append(version.packed)
+        writer.appendVarint(size)
+        return writer.bytes
+    }
+
+    fileprivate static func key(_ hash: ContentHash) -> [UInt8] {
+        var writer = ByteWriter(reserving: FieldValue.Asset.hashBytes)
+        writer.append(hash.first)
+        writer.append(hash.second)
+        return writer.bytes
+    }
+}
+
+extension TreeReading {
+    /// What commits say of an asset; nil if none names it.
+    public func assetRow(_ hash: ContentHash) throws -> AssetRow? {
+        try AssetRow.key(hash).withUnsafeBytes { key in
+            try get(ViewTree.assets, key) { try AssetRow(decoding: $0) }
+        }
+    }
+
+    /// Calls `body` with each asset that a commit names, until it returns false.
+    public func forEachAsset(_ body: (ContentHash, AssetRow) throws -> Bool) throws {
+        try scan(ViewTree.assets) { key, row in
+            var reader = ByteReader(key)
+            let first = try reader.read(UInt128.self, "an asset's hash")
+            let second = try reader.read(UInt128.self, "an asset's hash")
+            return try body(ContentHash(first: first, second: second), try AssetRow(decoding: row))
+        }
+    }
+}
+
+/// The rows of the assets' tree that events of records bring about. They stay when the records go.
+struct AssetRows {
+    /// Rows that wait take so much memory at most, about.
+    private static let maximumCount = 50_000
+
+    private var named: [ContentHash: AssetRow] = [:]
+
+    var isFull: Bool { named.count >= Self.maximumCount }
+
+    /// - Parameter version: that of the event whose body has the bytes.
+    mutating func collect(_ table: FieldTable, _ bytes: UnsafeRawBufferPointer, _ version: Version) throws {
+        for index in 0..<table.count where try table.kind(at: index)?.element == .asset {
+            switch try FieldValue(decoding: bytes, in: try table.range(at: index)) {
+            case .asset(let asset): note(asset, version)
+            case .list(let list):
+                for case .asset(let asset) in list.elements { note(asset, version) }
+            default: break
+            }
+        }
+    }
+
+    private mutating func note(_ asset: FieldValue.Asset, _ version: Version) {
+        if let known = named[asset.hash], known.version > version { return }
+        named[asset.hash] = AssetRow(size: asset.size, version: version)
+    }
+
+    /// Events come in the order of their records, so that a row may be newer than what is to be written.
+    mutating func apply(to fork: Fork) throws {
+        if named.isEmpty { return }
+        for (hash, row) in named {
+            if let known = try fork.assetRow(hash), known.version > row.version { continue }
+            try AssetRow.key(hash).withUnsafeBytes { key in
+                try row.encoded().withUnsafeBytes { try fork.put(ViewTree.assets, key, $0) }
+            }
+        }
+        named.removeAll()
+    }
+}
