@@ -59,9 +59,9 @@ struct ArchivedFields {
         for (key, content) in edits {
             switch content {
             case nil: add(key, nil, to: .edits)
-            case .asset(let asset)?:
+            case .asset(let asset)? where asset.storedValue == nil:
                 if let path = asset.fileURL?.path { add(key, .string(path), to: .files) }
-            case .assets(let assets)?:
+            case .assets(let assets)? where assets.contains { $0.storedValue == nil }:
                 let paths = assets.compactMap { $0.fileURL.map { FieldValue.string($0.path) } }
                 add(key, .list(try FieldList(paths)), to: .fileLists)
             case .mistake(let reason)?: add(key, .string(reason), to: .mistakes)
@@ -122,8 +122,8 @@ extension FieldContent {
         case .reference(let reference): reference.value(names: &names, me: "")
         case .references(let references):
             .list(try FieldList(references.map { $0.value(names: &names, me: "") }))
-        case .asset(let asset): asset.storedValue
-        case .assets(let assets): .list(try FieldList(assets.compactMap(\.storedValue)))
+        case .asset(let asset): asset.storedValue.map { .asset($0) }
+        case .assets(let assets): .list(try FieldList(assets.compactMap { $0.storedValue.map { .asset($0) } }))
         case .mistake: nil
         }
     }

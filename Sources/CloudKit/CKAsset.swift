@@ -5,14 +5,21 @@ import StrataModel
 ///
 /// ```swift
 /// record["photo"] = CKAsset(fileURL: URL(fileURLWithPath: "/tmp/photo.jpg"))
+/// try await database.save(record)
+///
+/// let fetched = try await database.record(for: record.recordID)
+/// if let url = (fetched["photo"] as? CKAsset)?.fileURL { show(try Data(contentsOf: url)) }
 /// ```
+///
+/// Saving copies the file's bytes and leaves the file alone; its name and dates are not kept (B25). An asset that was
+/// fetched can be saved again, in the same record or another one: nothing is copied then.
 // @unchecked: its one property is a constant.
 public final class CKAsset: NSObject, CVarArg, @unchecked Sendable {
-    enum Source: Sendable, Hashable {
+    enum Source: Sendable {
         /// The caller's, to be copied when the record is saved.
         case file(URL)
-        /// What the store has.
-        case stored(FieldValue.Asset)
+        /// What a store has, and the caller's copy of it; nil where nobody knows the store.
+        case stored(FieldValue.Asset, StagedCopy?)
     }
 
     let source: Source
@@ -23,21 +30,34 @@ public final class CKAsset: NSObject, CVarArg, @unchecked Sendable {
         super.init()
     }
 
-    init(stored asset: FieldValue.Asset) {
-        source = .stored(asset)
+    init(stored asset: FieldValue.Asset, _ copy: StagedCopy? = nil) {
+        source = .stored(asset, copy)
         super.init()
     }
 
-    /// The file that was passed, or a copy of what is stored; nil where there is none.
+    /// The file that was passed, or a copy of what was fetched, made now; nil if there is none.
+    ///
+    /// Each fetch has a file of its own, in a directory for temporary files (B254). It stays at least as long as the
+    /// asset or its record does, and goes at the latest when the store is closed or the process ends (B26): move or copy
+    /// what is to be kept.
     public var fileURL: URL? {
-        if case .file(let url) = source { url } else { nil }
+        switch source {
+        case .file(let url): url
+        case .stored(_, let copy): copy?.url
+        }
     }
 
     /// Nil for a file of the caller.
-    var storedValue: FieldValue? {
-        if case .stored(let asset) = source { .asset(asset) } else { nil }
+    var storedValue: FieldValue.Asset? {
+        if case .stored(let asset, _) = source { asset } else { nil }
     }
 
-    public override var description: String { "<CKAsset: \(fileURL?.path ?? "no file")>" }
+    public override var description: String {
+        switch source {
+        case .file(let url): "<CKAsset: \(url.path)>"
+        case .stored(let asset, _): "<CKAsset: \(asset.size) bytes>"
+        }
+    }
+
     public override var debugDescription: String { description }
 }

@@ -57,8 +57,10 @@ extension CKRecord {
     }
 
     private func stored(_ asset: CKAsset, key: String) throws -> FieldValue.Asset {
-        guard case .stored(let asset) = asset.source else { throw mistake("Assets cannot be saved yet.", key: key) }
-        return asset
+        guard let value = asset.storedValue else {
+            throw CKError(.internalError, message: "The asset of key \"\(key)\" was not imported.")
+        }
+        return value
     }
 
     private func mistake(_ reason: String, key: String? = nil) -> CKError {

@@ -11,6 +11,7 @@ final class Client: Sendable {
         let store: Store
         let disturbances: Disturbances
         let longLived: LongLivedOperations
+        let stagedAssets: StagedAssets
         let options: CloudStore.Options
     }
 

@@ -141,7 +141,8 @@ extension CloudStore.Options {
     var engine: StoreOptions {
         StoreOptions(
             containerIdentifier: containerIdentifier, durability: durability.engine, limits: limits.rules,
-            touchesParents: parentTouch, unknownTypesAreErrors: predicates == .cloudKit,
+            assetBytes: UInt64(max(0, limits.assetBytes)), touchesParents: parentTouch,
+            unknownTypesAreErrors: predicates == .cloudKit,
             predicates: predicates.engine, schema: schema == .enforced ? .enforced : .open)
     }
 

@@ -16,6 +16,7 @@ public final class CloudStore: Sendable {
     let store: Store
     let disturbances: Disturbances
     private let longLived: LongLivedOperations
+    private let stagedAssets: StagedAssets
     /// How the store works.
     public let options: Options
     private let clients = ClientTable()
@@ -51,6 +52,7 @@ public final class CloudStore: Sendable {
             try options.requireSupported()
             store = try open()
             disturbances = Disturbances.of(store)
+            stagedAssets = StagedAssets(of: store)
         } catch {
             throw CKError(engine: error)
         }
@@ -65,7 +67,8 @@ public final class CloudStore: Sendable {
         clients.container(of: Actor(user: user ?? "", device: device)) { actor in
             Client(
                 Client.Opened(
-                    store: store, disturbances: disturbances, longLived: longLived, options: options), actor,
+                    store: store, disturbances: disturbances, longLived: longLived, stagedAssets: stagedAssets,
+                    options: options), actor,
                 identifier: options.containerIdentifier)
         }
     }
@@ -85,7 +88,10 @@ public final class CloudStore: Sendable {
 
     /// Finishes what waits and lets the files go. Calls that come later fail; closing again does nothing.
     public func close() throws {
-        defer { disturbances.stir() }
+        defer {
+            disturbances.stir()
+            stagedAssets.removeAll()
+        }
         do { try store.close() } catch { throw CKError(engine: error) }
     }
 }

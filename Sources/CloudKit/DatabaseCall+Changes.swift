@@ -78,11 +78,7 @@ extension DatabaseCall {
         of record: Record, in zone: CKRecordZone.ID, _ desiredKeys: [CKRecord.FieldKey]?
     ) -> (id: CKRecord.ID, result: Result<CKRecord, CKError>) {
         let id = CKRecord.ID(recordName: record.id.name, zoneID: zone)
-        do {
-            return (id, .success(try CKRecord(stored: record, id: id, for: client, isPartial: desiredKeys != nil)))
-        } catch {
-            return (id, .failure(CKError(engine: error)))
-        }
+        return (id, result(of: record, id, desiredKeys))
     }
 }
 

@@ -74,11 +74,7 @@ extension DatabaseCall {
     ) -> (id: CKRecord.ID, result: Result<CKRecord, CKError>) {
         let id = CKRecord.ID(
             recordName: record.id.name, zoneID: CKRecordZone.ID(zoneName: record.id.zone.name))
-        do {
-            return (id, .success(try CKRecord(stored: record, id: id, for: client, isPartial: desiredKeys != nil)))
-        } catch {
-            return (id, .failure(CKError(engine: error)))
-        }
+        return (id, result(of: record, id, desiredKeys))
     }
 
     private func query(_ request: PageRequest, _ options: CloudStore.Options) throws -> Query {

@@ -10,7 +10,7 @@ extension DatabaseCall {
             if let error = itemErrors(1, .fetchRecords, opened)[0] { throw error }
             let model = id.model(for: client.userRecordName)
             let record = try opened.store.snapshot().record(model, in: database, as: client.actor)
-            return try CKRecord(stored: record, id: id, for: client)
+            return try result(of: record, id, nil).get()
         }
     }
 
@@ -33,9 +33,7 @@ extension DatabaseCall {
             results.reserveCapacity(ids.count)
             for (id, found) in zip(ids, found) {
                 switch found {
-                case .success(let record):
-                    let record = try CKRecord(stored: record, id: id, for: client, isPartial: desiredKeys != nil)
-                    results.append((id, .success(record)))
+                case .success(let record): results.append((id, result(of: record, id, desiredKeys)))
                 case .failure(let refusal): results.append((id, .failure(CKError(refusal))))
                 }
             }
@@ -43,6 +41,27 @@ extension DatabaseCall {
                 results[index].result = .failure(error)
             }
             return results
+        }
+    }
+
+    /// A record as it is handed out; one that cannot be made is its own failure (B145).
+    func result(
+        of record: Record, _ id: CKRecord.ID, _ desiredKeys: [CKRecord.FieldKey]?
+    ) -> Result<CKRecord, CKError> {
+        do {
+            try requireAssets(of: record)
+            return .success(try CKRecord(stored: record, id: id, for: client, isPartial: desiredKeys != nil))
+        } catch {
+            return .failure(CKError(engine: error))
+        }
+    }
+
+    /// - Throws: `CKError` `assetNotAvailable` if a file of a desired field is missing or damaged.
+    private func requireAssets(of record: Record) throws {
+        do { try client.opened().store.requireAssets(of: record) } catch let error as StrataError {
+            throw CKError(
+                .assetNotAvailable, message: "An asset of record \(record.id.name) is not available. \(error)",
+                cause: error)
         }
     }
 
@@ -75,6 +94,8 @@ extension DatabaseCall {
     /// - Throws: What fails for all items.
     func modify(_ modification: RecordsModification) async throws -> RecordsOutcome {
         try await asking(.modifyRecords) { opened in
+            let isReplayed = try replayedAnswer(of: opened.store) != nil
+            let modification = await modification.importingAssets(into: opened, isReplayed: isReplayed)
             let encoded = try EncodedModification(modification, self, opened)
             let answer = try await submit(encoded.request, to: opened.store)
             return try encoded.outcome(of: answer, opened.options)
@@ -86,5 +107,8 @@ extension CKRecord {
     /// A record as a client's device sees it.
     convenience init(stored record: Record, id: CKRecord.ID, for client: Client, isPartial: Bool = false) throws {
         try self.init(stored: record, id: client.canonical(id), me: client.actor.user, isPartial: isPartial)
+        guard try record.hasAssets else { return }
+        let copies = FetchedAssets(try client.opened().stagedAssets)
+        state.withLock { $0.assets = copies }
     }
 }

@@ -14,11 +14,14 @@ struct DatabaseCall: Sendable {
 
     var database: DatabaseID { DatabaseID(scope.engine) }
 
+    /// What an earlier process had the store say to the operation.
+    func replayedAnswer(of store: Store) throws -> Answer? {
+        try replayedSince.flatMap { try store.answer(toOperation: settings.operation.id, after: $0) }
+    }
+
     /// Has the store judge a request, unless an earlier process had it judged.
     func submit(_ request: Request, to store: Store) async throws -> Answer {
-        if let replayedSince, let answer = try store.answer(toOperation: settings.operation.id, after: replayedSince) {
-            return answer
-        }
+        if let answer = try replayedAnswer(of: store) { return answer }
         return try await store.modify(request, as: client.actor, operation: settings.operation)
     }
 

@@ -6,6 +6,7 @@ import StrataStore
 ///
 /// What a record's mistakes make impossible to send fails here, alone or with its zone (B84, B270).
 struct EncodedModification {
+    /// It keeps the files of assets as long as the answer is awaited.
     private let modification: RecordsModification
     private let call: DatabaseCall
     /// Of each item that is not sent.
@@ -22,6 +23,7 @@ struct EncodedModification {
             clientToken: modification.clientToken.map { [UInt8]($0) })
         body.saves.reserveCapacity(modification.saves.count)
         request = Request(database: call.database, .modifyRecords(body))
+        saveErrors = modification.assets.errors
         addInjectedErrors(opened)
         for (index, record) in modification.saves.enumerated() where saveErrors[index] == nil {
             do {

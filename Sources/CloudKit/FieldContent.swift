@@ -47,10 +47,12 @@ enum FieldContent: Sendable {
     }
 
     /// A stored value; `zone` gives the zones that its references point into.
-    init(_ value: FieldValue, zone: (UInt64) -> CKRecordZoneID) {
+    ///
+    /// - Parameter assets: where those of its record get their copies.
+    init(_ value: FieldValue, _ assets: FetchedAssets? = nil, zone: (UInt64) -> CKRecordZoneID) {
         switch value {
         case .reference(let link): self = .reference(CKReference(link, zone(link.target.zone)))
-        case .asset(let asset): self = .asset(CKAsset(stored: asset))
+        case .asset(let asset): self = .asset(CKAsset(stored: asset, assets?.copy(of: asset)))
         case .list(let list) where list.kind.element == .reference:
             self = .references(
                 list.elements.compactMap { element in
@@ -58,7 +60,9 @@ enum FieldContent: Sendable {
                 })
         case .list(let list) where list.kind.element == .asset:
             self = .assets(
-                list.elements.compactMap { if case .asset(let asset) = $0 { CKAsset(stored: asset) } else { nil } })
+                list.elements.compactMap { element in
+                    if case .asset(let asset) = element { CKAsset(stored: asset, assets?.copy(of: asset)) } else { nil }
+                })
         default: self = .plain(value)
         }
     }

@@ -14,6 +14,8 @@ struct RecordFields: Sendable {
     /// Whether the store may have keys that were not fetched.
     let isPartial: Bool
     let zone: CKRecordZoneID
+    /// Copies of the assets of a record that was fetched; nil if it has none.
+    var assets: FetchedAssets?
     var edits = FieldEdits()
     /// Nil: as it was.
     var parent: LinkEdit?
@@ -42,7 +44,7 @@ struct RecordFields: Sendable {
         case .stored(let record, _):
             // A value that cannot be read any more is as good as none: the subscript has no way to say why.
             guard let value = (try? record[key]) ?? nil, value.kind.isSealed == isEncrypted else { return nil }
-            return FieldContent(value) { _ in zone }
+            return FieldContent(value, assets) { _ in zone }
         case .archived(let record):
             return record.encryptedKeys.contains(key) == isEncrypted ? record.fields[key] : nil
         }
@@ -61,7 +63,7 @@ struct RecordFields: Sendable {
         case .stored(let record, _):
             var fields: [String: FieldContent] = [:]
             try? record.forEachField { key, value in
-                if value.kind.isSealed == isEncrypted { fields[key] = FieldContent(value) { _ in zone } }
+                if value.kind.isSealed == isEncrypted { fields[key] = FieldContent(value, assets) { _ in zone } }
             }
             return fields
         case .archived(let record):

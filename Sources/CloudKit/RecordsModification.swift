@@ -6,11 +6,12 @@ import StrataStore
 struct RecordsModification: Sendable {
     let saves: [CKRecord]
     /// Of each save, what it was when it was passed: what becomes of the record afterwards is not sent (B201).
-    let contents: [RecordFields]
+    var contents: [RecordFields]
     let deletes: [CKRecord.ID]
     let policy: CKModifyRecordsOperation.RecordSavePolicy
     let isAtomic: Bool
     let clientToken: Data?
+    var assets = ImportedAssets()
 
     init(
         saves: [CKRecord] = [], deletes: [CKRecord.ID] = [],

@@ -42,6 +42,9 @@ extension TreeReading {
         }
     }
 
+}
+
+extension Snapshot {
     /// Calls `body` with each asset that a commit names, until it returns false.
     public func forEachAsset(_ body: (ContentHash, AssetRow) throws -> Bool) throws {
         try scan(ViewTree.assets) { key, row in

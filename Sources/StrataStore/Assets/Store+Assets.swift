@@ -46,6 +46,11 @@ extension Store {
         engine.assets.close(try engine.assets.open(asset))
     }
 
+    /// As ``requireAsset(_:)``, of all desired fields of a record.
+    public func requireAssets(of record: Record) throws {
+        try record.forEachAsset { try requireAsset($0) }
+    }
+
     /// Makes a file with the bytes of an asset; on the same file system without copying them, where it can do that.
     ///
     /// - Throws: ``StrataError`` `assetNotAvailable` if the asset is missing or damaged; `alreadyExists` if the path is
@@ -73,6 +78,15 @@ extension Record {
             var assets: [FieldValue.Asset] = []
             try forEachAsset { assets.append($0) }
             return assets
+        }
+    }
+
+    /// Whether any desired field has one.
+    public var hasAssets: Bool {
+        get throws {
+            var hasAny = false
+            try forEachAsset { _ in hasAny = true }
+            return hasAny
         }
     }
 }

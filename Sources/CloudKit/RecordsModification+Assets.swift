@@ -1,0 +1,115 @@
+import Foundation
+import StrataModel
+import StrataStore
+
+/// What became of the assets of a request's records before it was made.
+struct ImportedAssets: Sendable {
+    /// Of records whose assets the store cannot have, by their place.
+    var errors: [Int: CKError] = [:]
+    /// They keep the files until the request has been answered.
+    var pins: [PinnedAsset] = []
+}
+
+extension RecordsModification {
+    private var hasAssets: Bool {
+        contents.contains { fields in
+            fields.edits.contains { !($0.edit.content?.assets.isEmpty ?? true) }
+                || policy == .allKeys && fields.mayHaveStoredAssets
+        }
+    }
+
+    /// The same with all assets in the store. Files are read on a thread where that holds up nobody.
+    ///
+    /// - Parameter isReplayed: whether the request is not made again, so that its files may be gone.
+    func importingAssets(into opened: Client.Opened, isReplayed: Bool) async -> RecordsModification {
+        guard hasAssets else { return self }
+        if isReplayed {
+            return replacingAssets { _ in FieldValue.Asset(hash: ContentHash(first: 0, second: 0), size: 0) }
+        }
+        return await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: importingAssets(into: opened.store)) }
+        }
+    }
+
+    private func importingAssets(into store: Store) -> RecordsModification {
+        var pins: [PinnedAsset] = []
+        var files: [URL: PinnedAsset] = [:]
+        var modification = replacingAssets { asset in
+            let pin: PinnedAsset
+            switch asset.source {
+            case .file(let url):
+                guard url.isFileURL else {
+                    throw CKError(.assetFileNotFound, message: "'\(url)' is no file.")
+                }
+                pin = try files[url] ?? store.importAsset(at: url.path)
+                files[url] = pin
+            case .stored(let value, let copy):
+                pin = try copy.map { try store.importAsset(value, from: $0.home.store) } ?? store.pinAsset(value)
+            }
+            pins.append(pin)
+            return pin.value
+        }
+        modification.assets.pins = pins
+        return modification
+    }
+
+    /// - Parameter value: what a caller's asset is in the store; what it throws is the record's error.
+    private func replacingAssets(_ value: (CKAsset) throws -> FieldValue.Asset) -> RecordsModification {
+        var modification = self
+        for (index, record) in saves.enumerated() {
+            func replacing(_ content: FieldContent?, _ key: String) -> FieldContent? {
+                do { return try content?.replacingAssets(value) } catch {
+                    let first = modification.assets.errors[index]
+                    modification.assets.errors[index] = first ?? Self.failure(of: key, record, error)
+                    return nil
+                }
+            }
+            for (key, edit) in contents[index].edits {
+                guard let content = replacing(edit.content, key) else { continue }
+                modification.contents[index].edits.set(content, forKey: key, isEncrypted: edit.isEncrypted)
+            }
+            guard policy == .allKeys else { continue }
+            // They are sent as they are, once they are pinned.
+            for (key, content) in contents[index].originals(isEncrypted: false)
+            where contents[index].edits[key] == nil {
+                _ = replacing(content, key)
+            }
+        }
+        return modification
+    }
+
+    private static func failure(of key: String, _ record: CKRecord, _ error: any Error) -> CKError {
+        let cause = CKError(engine: error)
+        let place = "Key \"\(key)\" of record \(record.recordID.recordName) (\(record.recordType))"
+        return CKError(cause.code, message: "\(place): \(cause.localizedDescription)", cause: cause)
+    }
+}
+
+extension RecordFields {
+    fileprivate var mayHaveStoredAssets: Bool {
+        switch origin {
+        case .new: false
+        case .stored(let record, _): (try? record.hasAssets) ?? false
+        case .archived(let record): record.fields.values.contains { !$0.assets.isEmpty }
+        }
+    }
+}
+
+extension FieldContent {
+    fileprivate var assets: [CKAsset] {
+        switch self {
+        case .asset(let asset): [asset]
+        case .assets(let assets): assets
+        case .plain, .reference, .references, .mistake: []
+        }
+    }
+
+    /// Nil for what has no assets.
+    fileprivate func replacingAssets(_ value: (CKAsset) throws -> FieldValue.Asset) rethrows -> FieldContent? {
+        switch self {
+        case .asset(let asset): .asset(CKAsset(stored: try value(asset)))
+        case .assets(let assets): .assets(try assets.map { CKAsset(stored: try value($0)) })
+        case .plain, .reference, .references, .mistake: nil
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import StrataModel
+import StrataStore
+import StrataSystem
+
+/// The private copies of fetched assets that a store has handed out.
+///
+/// A copy that nobody refers to any more is kept for a while, for those who kept its URL only.
+final class StagedAssets: Sendable {
+    static let maximumRetiredCount = 1_000
+    static let maximumRetiredBytes: UInt64 = 256 << 20
+
+    private struct State {
+        var paths: Set<String> = []
+        /// Oldest first.
+        var retired: [(path: String, size: UInt64)] = []
+        var retiredBytes: UInt64 = 0
+        var isClosed = false
+    }
+
+    let store: Store
+    private let directory: StagingDirectory
+    private let state = Lock(State())
+
+    init(of store: Store, in directory: StagingDirectory = .shared) {
+        self.store = store
+        self.directory = directory
+    }
+
+    deinit { removeAll() }
+
+    /// Makes a copy; nil if that cannot be.
+    func stage(_ asset: FieldValue.Asset) -> String? {
+        guard let directory = directory.path() else { return nil }
+        let path = "\(directory)/\(SystemRandom().nextIdentifier())"
+        do { try store.copyAsset(asset, to: path) } catch { return nil }
+        let isKept = state.withLock { state in
+            if !state.isClosed { state.paths.insert(path) }
+            return !state.isClosed
+        }
+        if isKept { return path }
+        unlink(path)
+        return nil
+    }
+
+    /// Nobody refers to a copy any more.
+    func retire(_ path: String, _ size: UInt64) {
+        let removed = state.withLock { state -> [String] in
+            guard state.paths.contains(path) else { return [] }
+            state.retired.append((path, size))
+            state.retiredBytes += size
+            var removed: [String] = []
+            while let oldest = state.retired.first,
+                state.retired.count > Self.maximumRetiredCount || state.retiredBytes > Self.maximumRetiredBytes
+            {
+                state.retired.removeFirst()
+                state.retiredBytes -= oldest.size
+                state.paths.remove(oldest.path)
+                removed.append(oldest.path)
+            }
+            return removed
+        }
+        for path in removed { unlink(path) }
+    }
+
+    /// Removes all copies, and makes no more.
+    func removeAll() {
+        let paths = state.withLock { state in
+            defer { state = State(isClosed: true) }
+            return state.paths
+        }
+        for path in paths { unlink(path) }
+    }
+}
+
+/// The copy of one asset that one fetch has, made when it is first asked for.
+final class StagedCopy: Sendable {
+    private enum State {
+        case none
+        case made(String)
+        case failed
+    }
+
+    let asset: FieldValue.Asset
+    let home: StagedAssets
+    private let state = Lock(State.none)
+
+    init(_ asset: FieldValue.Asset, _ home: StagedAssets) {
+        self.asset = asset
+        self.home = home
+    }
+
+    deinit {
+        if case .made(let path) = state.withLock({ $0 }) { home.retire(path, asset.size) }
+    }
+
+    var url: URL? {
+        state.withLock { state in
+            if case .none = state { state = home.stage(asset).map { .made($0) } ?? .failed }
+            guard case .made(let path) = state else { return nil }
+            return URL(fileURLWithPath: path)
+        }
+    }
+}
+
+/// The copies of the assets of one fetched record: whoever asks a key twice gets the same file.
+final class FetchedAssets: Sendable {
+    private let home: StagedAssets
+    private let copies = Lock<[FieldValue.Asset: StagedCopy]>([:])
+
+    init(_ home: StagedAssets) { self.home = home }
+
+    func copy(of asset: FieldValue.Asset) -> StagedCopy {
+        copies.withLock { copies in
+            if let copy = copies[asset] { return copy }
+            let copy = StagedCopy(asset, home)
+            copies[asset] = copy
+            return copy
+        }
+    }
+}
