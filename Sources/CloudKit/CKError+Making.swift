@@ -57,6 +57,7 @@ extension CKError {
         case .assetFileModified: (.assetFileModified, "The asset's file was changed while it was saved: save again.")
         case .assetNotAvailable: (.assetNotAvailable, "The store's file of an asset is missing or damaged.")
         case .tooLarge: (.limitExceeded, "Something is too large.")
+        case .keyMissing, .keyDestroyed, .sealBroken: (.internalError, "An encrypted value cannot be read.")
         case .invalidArgument: (.invalidArguments, "Something that was passed cannot be.")
         default: (.internalError, "The store failed: see the underlying error.")
         }

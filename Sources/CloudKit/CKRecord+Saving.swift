@@ -7,11 +7,12 @@ extension CKRecord {
     /// - Parameters:
     ///   - fields: those of this record when it was passed.
     ///   - names: those of the request, to which the record's are added.
-    ///   - me: name of the current user, who may be named as an owner.
+    ///   - call: says who saves, who may be named as an owner, and seals encrypted values.
     /// - Throws: ``CKError`` `invalidArguments` for what cannot be saved, naming the record and the key.
     func save(
-        _ fields: RecordFields, names: inout RequestNames, policy: SavePolicy, me: String
+        _ fields: RecordFields, names: inout RequestNames, policy: SavePolicy, _ call: DatabaseCall
     ) throws -> ModifyRecordsRequest.Save {
+        let me = call.client.userRecordName
         let id = recordID.model(for: me)
         var save = ModifyRecordsRequest.Save(
             RecordKey(zone: names.ordinal(of: id.zone), name: id.name), type: names.ordinal(ofType: recordType),
@@ -24,19 +25,23 @@ extension CKRecord {
         }
         save.fields.reserveCapacity(fields.edits.underestimatedCount)
         var isSorted = true
-        func add(_ key: String, _ content: FieldContent?) throws {
-            let value = try content.map { try self.value($0, key: key, names: &names, me: me) }
+        func add(_ key: String, _ content: FieldContent?, isEncrypted: Bool) throws {
+            var value = try content.map { try self.value($0, key: key, names: &names, me: me) }
+            if isEncrypted { value = try value.map { try call.sealed($0, for: key, of: recordID) } }
             let change = FieldChange(names.ordinal(ofKey: key), value)
             if let last = save.fields.last, last.field > change.field { isSorted = false }
             save.fields.append(change)
         }
         for (key, edit) in fields.edits {
-            if edit.isEncrypted { throw mistake("Encrypted values cannot be saved yet.", key: key) }
-            try add(key, edit.content)
+            try add(key, edit.content, isEncrypted: edit.isEncrypted)
         }
         if policy == .allKeys {
-            let rest = fields.originals(isEncrypted: false).filter { fields.edits[$0.key] == nil }
-            for (key, content) in rest.sorted(by: { $0.key < $1.key }) { try add(key, content) }
+            for isEncrypted in [false, true] {
+                let rest = fields.originals(isEncrypted: isEncrypted).filter { fields.edits[$0.key] == nil }
+                for (key, content) in rest.sorted(by: { $0.key < $1.key }) {
+                    try add(key, content, isEncrypted: isEncrypted)
+                }
+            }
         }
         if !isSorted { save.fields.sort { $0.field < $1.field } }
         return save

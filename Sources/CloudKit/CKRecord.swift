@@ -51,9 +51,11 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
     ///   - id: as clients see it.
     ///   - me: name of the current user.
     ///   - isPartial: whether only some keys were fetched.
-    convenience init(stored record: Record, id: CKRecordID, me: String, isPartial: Bool = false) throws {
+    convenience init(
+        stored record: Record, id: CKRecordID, me: String, isPartial: Bool = false, sealed: SealedReading = .required
+    ) throws {
         self.init(
-            try record.type, id, RecordFields(.stored(record, me: me), in: id.zoneID, isPartial: isPartial))
+            try record.type, id, try RecordFields(record, me: me, in: id.zoneID, isPartial: isPartial, sealed))
     }
 
     init(_ type: RecordType, _ id: CKRecordID, _ fields: RecordFields) {

@@ -91,22 +91,40 @@ extension DatabaseCall {
         return id
     }
 
+    private static let sealingAttempts = 3
+
+    private func modify(_ modification: RecordsModification, _ opened: Client.Opened) async throws -> RecordsOutcome {
+        let encoded = try EncodedModification(modification, self, opened)
+        let answer = try await submit(encoded.request, to: opened.store)
+        return try encoded.outcome(of: answer, opened.options)
+    }
+
     /// - Throws: What fails for all items.
     func modify(_ modification: RecordsModification) async throws -> RecordsOutcome {
         try await asking(.modifyRecords) { opened in
             let isReplayed = try replayedAnswer(of: opened.store) != nil
             let modification = await modification.importingAssets(into: opened, isReplayed: isReplayed)
-            let encoded = try EncodedModification(modification, self, opened)
-            let answer = try await submit(encoded.request, to: opened.store)
-            return try encoded.outcome(of: answer, opened.options)
+            for _ in 0..<Self.sealingAttempts {
+                do {
+                    return try await modify(modification, opened)
+                } catch let error as StrataError where error.code == .keyDestroyed {
+                    // Sealed when the user's encrypted data was being reset: the next try has the next key.
+                    continue
+                }
+            }
+            return try await modify(modification, opened)
         }
     }
 }
 
 extension CKRecord {
     /// A record as a client's device sees it.
-    convenience init(stored record: Record, id: CKRecord.ID, for client: Client, isPartial: Bool = false) throws {
-        try self.init(stored: record, id: client.canonical(id), me: client.actor.user, isPartial: isPartial)
+    convenience init(
+        stored record: Record, id: CKRecord.ID, for client: Client, isPartial: Bool = false,
+        sealed: SealedReading = .required
+    ) throws {
+        try self.init(
+            stored: record, id: client.canonical(id), me: client.actor.user, isPartial: isPartial, sealed: sealed)
         guard try record.hasAssets else { return }
         let copies = FetchedAssets(try client.opened().stagedAssets)
         state.withLock { $0.assets = copies }

@@ -29,8 +29,7 @@ struct EncodedModification {
             do {
                 body.saves.append(
                     try record.save(
-                        modification.contents[index], names: &names, policy: body.policy,
-                        me: call.client.userRecordName))
+                        modification.contents[index], names: &names, policy: body.policy, call))
             } catch {
                 saveErrors[index] = CKError(engine: error)
             }
@@ -45,7 +44,7 @@ struct EncodedModification {
             // The names are kept: one that nobody uses does no harm.
             body.saves = try modification.saves.indices.filter { saveErrors[$0] == nil }.map { index in
                 try modification.saves[index].save(
-                    modification.contents[index], names: &names, policy: body.policy, me: call.client.userRecordName)
+                    modification.contents[index], names: &names, policy: body.policy, call)
             }
             body.deletes = body.deletes.indices.filter { deleteErrors[$0] == nil }.map { body.deletes[$0] }
         }
@@ -163,13 +162,14 @@ struct EncodedModification {
         let records = try answer.snapshot.records(models, in: call.database, as: client.actor)
         return try zip(saved, records).map { saved, record in
             if let record = try? record.get(), record.version == saved.version {
-                return .success(try CKRecord(stored: record, id: saved.id, for: client))
+                return .success(try CKRecord(stored: record, id: saved.id, for: client, sealed: .leftOut))
             }
             // Saved again or gone since; with the log's help it is what it was then.
             let made = try answer.snapshot.record(
                 saved.id.model(for: client.userRecordName), at: saved.version, in: call.database, as: client.actor)
             do {
-                return .success(try CKRecord(stored: try made ?? record.get(), id: saved.id, for: client))
+                return .success(
+                    try CKRecord(stored: try made ?? record.get(), id: saved.id, for: client, sealed: .leftOut))
             } catch let refusal as Refusal {
                 return .failure(CKError(refusal))
             }
@@ -179,7 +179,7 @@ struct EncodedModification {
     private func current(_ id: CKRecord.ID, _ answer: Answer) throws -> CKRecord {
         let record = try answer.snapshot.record(
             id.model(for: call.client.userRecordName), in: call.database, as: call.client.actor)
-        return try CKRecord(stored: record, id: id, for: call.client)
+        return try CKRecord(stored: record, id: id, for: call.client, sealed: .leftOut)
     }
 
     /// A conflict has the record that was sent, the one that is stored, and the one that the client began with (B62).
@@ -190,7 +190,7 @@ struct EncodedModification {
         func version(_ version: Version?) throws -> CKRecord? {
             guard let version else { return nil }
             let stored = try answer.snapshot.record(id, at: version, in: call.database, as: client.actor)
-            return try stored.map { try CKRecord(stored: $0, id: record.recordID, for: client) }
+            return try stored.map { try CKRecord(stored: $0, id: record.recordID, for: client, sealed: .leftOut) }
         }
         let server = try version(refusal.serverVersion) ?? (try? current(record.recordID, answer))
         // What was never fetched began with nothing (B63).

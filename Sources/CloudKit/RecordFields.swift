@@ -16,6 +16,8 @@ struct RecordFields: Sendable {
     let zone: CKRecordZoneID
     /// Copies of the assets of a record that was fetched; nil if it has none.
     var assets: FetchedAssets?
+    /// Values of a stored record that are encrypted there.
+    private let opened: [String: FieldValue]
     var edits = FieldEdits()
     /// Nil: as it was.
     var parent: LinkEdit?
@@ -25,8 +27,9 @@ struct RecordFields: Sendable {
         case set(CKReference)
     }
 
-    init(_ origin: Origin, in zone: CKRecordZoneID, isPartial: Bool) {
+    init(_ origin: Origin, in zone: CKRecordZoneID, isPartial: Bool, opened: [String: FieldValue] = [:]) {
         self.origin = origin
+        self.opened = opened
         self.zone = zone
         self.isPartial = isPartial
     }
@@ -42,8 +45,9 @@ struct RecordFields: Sendable {
         switch origin {
         case .new: return nil
         case .stored(let record, _):
+            if isEncrypted { return opened[key].map { .plain($0) } }
             // A value that cannot be read any more is as good as none: the subscript has no way to say why.
-            guard let value = (try? record[key]) ?? nil, value.kind.isSealed == isEncrypted else { return nil }
+            guard let value = (try? record[key]) ?? nil, !value.kind.isSealed else { return nil }
             return FieldContent(value, assets) { _ in zone }
         case .archived(let record):
             return record.encryptedKeys.contains(key) == isEncrypted ? record.fields[key] : nil
@@ -61,9 +65,10 @@ struct RecordFields: Sendable {
         switch origin {
         case .new: return [:]
         case .stored(let record, _):
+            if isEncrypted { return opened.mapValues { .plain($0) } }
             var fields: [String: FieldContent] = [:]
             try? record.forEachField { key, value in
-                if value.kind.isSealed == isEncrypted { fields[key] = FieldContent(value, assets) { _ in zone } }
+                if !value.kind.isSealed { fields[key] = FieldContent(value, assets) { _ in zone } }
             }
             return fields
         case .archived(let record):

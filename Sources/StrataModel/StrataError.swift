@@ -119,6 +119,11 @@ extension StrataError.Code {
     public static let assetFileModified = Self(rawValue: "assetFileModified")
     public static let assetNotAvailable = Self(rawValue: "assetNotAvailable")
 
+    // What was encrypted cannot be read.
+    public static let keyMissing = Self(rawValue: "keyMissing")
+    public static let keyDestroyed = Self(rawValue: "keyDestroyed")
+    public static let sealBroken = Self(rawValue: "sealBroken")
+
     // What the caller asked for cannot be.
     public static let invalidArgument = Self(rawValue: "invalidArgument")
     public static let tooLarge = Self(rawValue: "tooLarge")

@@ -29,6 +29,7 @@ extension Pipeline {
     private func outcome(of submission: Submission, _ batch: inout Batch) -> Batch.Outcome {
         do {
             if let refusal = state.withLock({ $0.refusal }) { throw Self.unavailable(refusal) }
+            try reader.context.keys.requireKept(submission.request)
             let line = currentLine()
             let time = line.time(platform.time.nowMicroseconds())
             let context = RequestContext(actor: submission.actor, time: time, operation: submission.operation)

@@ -12,6 +12,20 @@ struct Place: Sendable {
     private let recordName: String
 
     init(_ database: DatabaseID, _ actor: Actor, _ names: NameDirectory, _ trees: Snapshot) throws {
+        self.database = try Self.database(database, as: actor)
+        let owner = self.database.owner
+        recordName = UserRecord.name(of: owner.isEmpty ? actor.user : owner)
+        self.owner = owner.isEmpty ? 0 : try names.ordinal(of: .user(owner), in: trees) ?? 0
+        let isKnown = owner.isEmpty || self.owner != 0
+        ordinal =
+            isKnown
+            ? try names.ordinal(of: .database(database.scope, owner: self.owner), in: trees) ?? 0 : 0
+    }
+
+    /// The database with its owner named; empty for that of everybody.
+    ///
+    /// - Throws: ``Refusal`` if the actor cannot read it.
+    static func database(_ database: DatabaseID, as actor: Actor) throws -> DatabaseID {
         guard database.scope == .public || !actor.user.isEmpty else {
             throw Refusal(.notAuthenticated, "Nobody is signed in on this device.")
         }
@@ -22,13 +36,7 @@ struct Place: Sendable {
         guard database.scope == .public || isOwn || actor == .service else {
             throw Refusal(.permissionFailure, "The database of another user cannot be read.")
         }
-        self.database = DatabaseID(database.scope, owner: owner)
-        recordName = UserRecord.name(of: owner.isEmpty ? actor.user : owner)
-        self.owner = owner.isEmpty ? 0 : try names.ordinal(of: .user(owner), in: trees) ?? 0
-        let isKnown = owner.isEmpty || self.owner != 0
-        ordinal =
-            isKnown
-            ? try names.ordinal(of: .database(database.scope, owner: self.owner), in: trees) ?? 0 : 0
+        return DatabaseID(database.scope, owner: owner)
     }
 
     /// The zone's ordinal, nil for a default zone that nobody has written to; or why there is none.

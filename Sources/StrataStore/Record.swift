@@ -16,7 +16,7 @@ public struct Record: Sendable {
     let header: RecordHeader
     private let name: String
     private let bytes: [UInt8]
-    private let origin: RecordOrigin
+    let origin: RecordOrigin
 
     init(_ name: String, _ bytes: [UInt8], _ origin: RecordOrigin) throws {
         self.name = name
@@ -65,6 +65,19 @@ public struct Record: Sendable {
     }
 
     private func isDesired(_ field: UInt32) -> Bool { origin.desiredKeys?.contains(field) ?? true }
+
+    /// Whether one of the values that were desired is encrypted.
+    var hasSealedFields: Bool {
+        get throws {
+            try withView { view in
+                let table = try view.fields()
+                for index in 0..<table.count where try table.kind(at: index)?.isSealed == true {
+                    if isDesired(table.ordinal(at: index)) { return true }
+                }
+                return false
+            }
+        }
+    }
 
     /// Calls `body` with each key and value, in no particular order.
     public func forEachField(_ body: (_ key: String, _ value: FieldValue) throws -> Void) throws {

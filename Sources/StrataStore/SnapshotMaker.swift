@@ -19,9 +19,12 @@ final class SnapshotContext: Sendable {
     let history: RecordHistory
     /// Nil where the trees are not in a file.
     let replacements: SnapshotReplacements?
+    /// Open what is encrypted.
+    let keys: KeyRing
 
-    init(_ history: RecordHistory, _ replacements: SnapshotReplacements?) {
+    init(_ history: RecordHistory, _ replacements: SnapshotReplacements?, _ keys: KeyRing) {
         self.history = history
+        self.keys = keys
         self.replacements = replacements
     }
 

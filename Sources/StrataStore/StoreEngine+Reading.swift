@@ -19,7 +19,8 @@ extension StoreEngine {
     ) throws -> StoreEngine {
         let log = FollowedLog(try LogReader.open(at: path, platform: platform))
         return try StoreEngine(
-            inMemory: log, options, platform, buildsIndexes: false, assets: .readOnly(AssetPaths(path)), progress)
+            inMemory: log, options, platform, buildsIndexes: false, assets: .readOnly(AssetPaths(path)),
+            keys: KeyFile(in: path, platform.files), progress)
     }
 
     /// Folds what another process has written since; returns whether there was anything.
@@ -30,6 +31,7 @@ extension StoreEngine {
             try reader.gate.requireOpen()
             // What a look before found and could not fold is still to be folded.
             _ = try log.refresh()
+            keys.forget()
             let before = views.pages.snapshot().foldedOffset(ViewTree.records)
             try Replay(log: log, pages: views.pages).run()
             return views.pages.snapshot().foldedOffset(ViewTree.records) > before

@@ -20,12 +20,14 @@ final class StoreEngine: Sendable {
     let refreshes = Lock(0)
 
     var views: Views { pipeline.views }
+    var keys: KeyRing { reader.context.keys }
     /// Microseconds since 1970.
     var now: Int64 { platform.time.nowMicroseconds() }
 
     private init(
         _ log: any EventLog, _ working: WorkingViews, _ indexes: IndexState, _ options: StoreOptions,
-        _ platform: Platform, _ rebuilder: ViewsRebuilder?, _ opening: Store.Opening?, assets place: AssetStore.Place
+        _ platform: Platform, _ rebuilder: ViewsRebuilder?, _ opening: Store.Opening?, assets place: AssetStore.Place,
+        keys file: KeyFile?
     ) throws {
         self.log = log
         self.options = options
@@ -35,7 +37,8 @@ final class StoreEngine: Sendable {
             (log as? SegmentedLog)?.identity.storeID ?? (log as? FollowedLog)?.storeID
             ?? platform.random.nextIdentifier()
         let replacements = rebuilder.map { SnapshotReplacements($0) }
-        reader = SnapshotMaker(context: SnapshotContext(RecordHistory(log), replacements), gate: StoreGate())
+        let keys = KeyRing(file, platform.random, isFollowed: log is FollowedLog)
+        reader = SnapshotMaker(context: SnapshotContext(RecordHistory(log), replacements, keys), gate: StoreGate())
         pipeline = try Pipeline(
             log: log, working: working, indexes: indexes, rules: options.rules, platform: platform, reader: reader,
             rebuilder: rebuilder, buildMemoryBytes: options.buildMemoryBytes)
@@ -54,6 +57,7 @@ final class StoreEngine: Sendable {
     convenience init(
         inMemory log: any EventLog, _ options: StoreOptions, _ platform: Platform, buildsIndexes: Bool = true,
         assets: AssetStore.Place = .unnamed(inDirectory: TemporaryDirectory.path),
+        keys file: KeyFile? = nil,
         _ progress: (Replay.Progress) -> Void = { _ in }
     ) throws {
         let views = try Views.inMemory(log, options: options.pages, progress: progress)
@@ -61,7 +65,7 @@ final class StoreEngine: Sendable {
         let catalog = buildsIndexes ? try IndexCatalog(snapshot) : IndexCatalog()
         try self.init(
             log, WorkingViews(views: views, checkpointer: nil), IndexState(IndexKeeper(snapshot), catalog), options,
-            platform, nil, nil, assets: assets)
+            platform, nil, nil, assets: assets, keys: file)
     }
 
     /// Folds what the newest checkpoint lacks of a log that was just opened, which it closes if that fails.
@@ -82,7 +86,7 @@ final class StoreEngine: Sendable {
                 IndexState(opened.keeper, try IndexCatalog(opened.views.pages.snapshot())), options, platform,
                 rebuilder,
                 Store.Opening(recovery: log.recovery, views: opened.finding, reasons: opened.reasons),
-                assets: .directory(AssetPaths(path)))
+                assets: .directory(AssetPaths(path)), keys: KeyFile(in: path, platform.files))
         } catch {
             try? log.close()
             throw error

@@ -8,6 +8,8 @@ public enum OpenMode: Sendable {
     case write
     /// A new file, for reading and writing; an existing one is an error.
     case create
+    /// As ``create``; nobody but the file's owner may read or write it, from its first moment on.
+    case createPrivate
     /// For reading and writing, made if it is not there.
     case writeOrCreate
 }
@@ -29,10 +31,14 @@ public protocol FileSystem: Sendable {
 extension FileSystem {
     /// Puts `bytes` in place of whatever `path` holds, so that after a crash there is the old or the new content,
     /// durable on return.
-    public func replace(_ path: String, in directory: String, with bytes: [UInt8]) throws {
+    ///
+    /// - Parameter isPrivate: whether nobody but its owner may read it.
+    public func replace(
+        _ path: String, in directory: String, with bytes: [UInt8], isPrivate: Bool = false
+    ) throws {
         let draft = path + ".new"
         if try exists(draft) { try remove(draft) }
-        let file = try open(draft, .create)
+        let file = try open(draft, isPrivate ? .createPrivate : .create)
         defer { file.close() }
         try file.write(bytes, at: 0)
         try file.sync()

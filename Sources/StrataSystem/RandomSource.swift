@@ -7,6 +7,15 @@ public protocol RandomSource: Sendable {
 }
 
 extension RandomSource {
+    /// So many bytes.
+    public func nextBytes(count: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count + 7)
+        while bytes.count < count { withUnsafeBytes(of: next().littleEndian) { bytes.append(contentsOf: $0) } }
+        bytes.removeLast(bytes.count - count)
+        return bytes
+    }
+
     public func nextIdentifier() -> Identifier { Identifier(high: next(), low: next()) }
 
     /// A number from 0 up to, not including, `bound`.

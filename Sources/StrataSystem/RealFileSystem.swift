@@ -11,10 +11,11 @@ public struct RealFileSystem: FileSystem {
             // A pipe in the place of a file is refused when it is read, instead of waited for.
             case .read: O_RDONLY | O_NONBLOCK
             case .write: O_RDWR
-            case .create: O_RDWR | O_CREAT | O_EXCL
+            case .create, .createPrivate: O_RDWR | O_CREAT | O_EXCL
             case .writeOrCreate: O_RDWR | O_CREAT
             }
-        let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o644)
+        let isPrivate = if case .createPrivate = mode { true } else { false }
+        let descriptor = Glibc.open(path, flags | O_CLOEXEC, isPrivate ? 0o600 : 0o644)
         guard descriptor >= 0 else { throw StrataError.systemCall("open", path: path, errno: errno) }
         return RealFile(path: path, descriptor: descriptor)
     }

@@ -8,7 +8,7 @@ extension SimulatedDisk {
         let isNew = state.withLock { $0.names.files[name] == nil }
         let kind: CallKind =
             switch mode {
-            case .create: .create
+            case .create, .createPrivate: .create
             case .writeOrCreate: isNew ? .create : .open
             case .read, .write: .open
             }
@@ -20,6 +20,11 @@ extension SimulatedDisk {
             return SimulatedFile(
                 disk: self, path: path, handle: handle, knownFailures: inode.writebackFailures)
         }
+    }
+
+    /// Whether nobody but its owner may read a file; nil if there is none of that name.
+    public func isPrivate(_ path: String) -> Bool? {
+        state.withLock { $0.inode(at: SimulatedNames.normal(path))?.isPrivate }
     }
 
     public func exists(_ path: String) throws -> Bool {
@@ -92,21 +97,26 @@ extension SimulatedDiskState {
         try checkPath(name, "open")
         let mayCreate =
             switch mode {
-            case .create, .writeOrCreate: true
+            case .create, .createPrivate, .writeOrCreate: true
             case .read, .write: false
             }
+        let mustCreate =
+            switch mode {
+            case .create, .createPrivate: true
+            default: false
+            }
         if let inode = inode(at: name) {
-            if case .create = mode { throw failure(EEXIST) }
+            if mustCreate { throw failure(EEXIST) }
             if case .read = mode {} else { try checkWritable(name, "open") }
             return inode
         }
         if names.directories.contains(name) {
-            if case .create = mode { throw failure(EEXIST) }
-            throw failure(EISDIR)
+            throw failure(mustCreate ? EEXIST : EISDIR)
         }
         guard mayCreate else { throw failure(ENOENT) }
         try checkWritable(name, "open")
         let inode = addInode()
+        if case .createPrivate = mode { inode.isPrivate = true }
         names.add(name, inode.number)
         return inode
     }

@@ -8,6 +8,8 @@ final class SimulatedInode {
     static let sectorBytes = 512
 
     let number: Int
+    /// Whether nobody but its owner may read it.
+    var isPrivate = false
     let live = StableMemory()
     private(set) var size = 0
     /// How often writing back failed. Each opening of the file is told of it once, as on Linux since 4.13.
@@ -80,6 +82,7 @@ extension SimulatedInode {
     /// The file that the medium shows after power is lost now.
     func afterPowerLoss(_ fate: inout some UnsyncedFate) -> SimulatedInode {
         let survivor = SimulatedInode(number: number)
+        survivor.isPrivate = isPrivate
         survivor.live.copy(0..<StableMemory.capacityBytes, from: medium)
         survivor.size = fate.size(between: mediumSize, and: size)
         // Cutting a file off writes nothing, so what was behind its new end is as it was or gone.

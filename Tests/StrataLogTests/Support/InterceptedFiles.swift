@@ -19,7 +19,7 @@ struct InterceptedFiles: FileSystem {
         switch mode {
         case .read, .write: break
         // A file cannot be made and not made, so that the answer counts only if it is an error.
-        case .create, .writeOrCreate: _ = try listener(.create, path)
+        case .create, .createPrivate, .writeOrCreate: _ = try listener(.create, path)
         }
         return InterceptedFile(try files.open(path, mode), listener)
     }

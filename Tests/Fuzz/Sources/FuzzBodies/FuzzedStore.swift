@@ -58,7 +58,9 @@ private final class FuzzedFiles: FileSystem {
     func open(_ path: String, _ mode: OpenMode) throws -> any File {
         try files.withLock { files in
             if let file = files[path] {
-                if case .create = mode { throw StrataError.systemCall("open", path: path, errno: 17) }
+                if mode == .create || mode == .createPrivate {
+                    throw StrataError.systemCall("open", path: path, errno: 17)
+                }
                 return file
             }
             if mode == .read || mode == .write { throw StrataError.systemCall("open", path: path, errno: 2) }

@@ -1,0 +1,134 @@
+import StrataModel
+import StrataRules
+import StrataSystem
+
+/// The keys of a store's users: the content of its `keys` file (docs/format.md §23).
+///
+/// A user has one key at a time. Numbers of keys count up and are never used twice: of a key that was destroyed the
+/// number stays, so that what it sealed can be told from what is damaged.
+struct KeyBook: Sendable, Equatable {
+    struct Entry: Sendable, Equatable {
+        let id: UInt64
+        let user: String
+        /// Nil once it was destroyed.
+        var key: [UInt8]?
+    }
+
+    private enum Kind: UInt8 {
+        case key = 1
+        case destroyed = 2
+    }
+
+    static let magic = [UInt8]("StrataKy".utf8)
+    static let version: UInt16 = 1
+    /// More is refused before anything is allocated: about a million keys.
+    static let maximumBytes = 64 << 20
+    private static let checksumPlace = 12
+    private static let preludeBytes = 16
+
+    private(set) var nextID: UInt64 = 1
+    /// Their ids ascend.
+    private(set) var entries: [Entry] = []
+
+    var hasDestroyed: Bool { entries.contains { $0.key == nil } }
+
+    func entry(_ id: UInt64) -> Entry? { entries.first { $0.id == id } }
+
+    /// The key that a user's values are sealed with now.
+    func current(of user: String) -> Entry? { entries.last { $0.key != nil && isSameName($0.user, user) } }
+
+    mutating func add(_ key: [UInt8], of user: String) -> Entry {
+        let entry = Entry(id: nextID, user: user, key: key)
+        entries.append(entry)
+        nextID += 1
+        return entry
+    }
+
+    mutating func destroyKeys(of user: String) {
+        for index in entries.indices where isSameName(entries[index].user, user) { entries[index].key = nil }
+    }
+
+    // MARK: The file
+
+    func encoded() -> [UInt8] {
+        var writer = ByteWriter(reserving: 64 + entries.count * 64)
+        writer.append(bytes: Self.magic)
+        writer.append(Self.version)
+        writer.append(UInt16(0))
+        writer.append(UInt32(0))
+        writer.appendVarint(nextID)
+        writer.appendVarint(UInt64(entries.count))
+        for entry in entries {
+            writer.appendVarint(entry.id)
+            writer.append((entry.key == nil ? Kind.destroyed : .key).rawValue)
+            writer.appendString(entry.user)
+            if let key = entry.key { writer.append(bytes: key) }
+        }
+        writer.overwrite(writer.bytes.withUnsafeBytes { CRC32C.checksum($0) }, at: Self.checksumPlace)
+        return writer.bytes
+    }
+
+    init() {}
+
+    /// - Throws: ``StrataError``: `wrongMagic`, `badChecksum`, `newerFormat`, `malformed`.
+    init(decoding bytes: [UInt8], path: String) throws {
+        guard bytes.count >= Self.preludeBytes, bytes.starts(with: Self.magic) else {
+            throw StrataError(
+                .wrongMagic, "The file is not what its name says.",
+                .init(position: 0, path: path, expected: "\"StrataKy\"", found: "\(bytes.count) other bytes"))
+        }
+        do {
+            try bytes.withUnsafeBytes { bytes in
+                try Self.verifyChecksum(bytes)
+                try read(bytes)
+            }
+        } catch let error as StrataError {
+            throw error.located(path: path)
+        }
+    }
+
+    private static func verifyChecksum(_ bytes: UnsafeRawBufferPointer) throws {
+        let stored = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: checksumPlace, as: UInt32.self))
+        var checksum = CRC32C()
+        checksum.update(UnsafeRawBufferPointer(rebasing: bytes[..<checksumPlace]))
+        checksum.update(UInt32(0))
+        checksum.update(UnsafeRawBufferPointer(rebasing: bytes[preludeBytes...]))
+        guard stored == checksum.value else {
+            throw StrataError(
+                .badChecksum, "The checksum of the keys does not fit their file's content.",
+                .init(
+                    position: UInt64(checksumPlace), expected: hexadecimal(checksum.value), found: hexadecimal(stored)))
+        }
+    }
+
+    private mutating func read(_ bytes: UnsafeRawBufferPointer) throws {
+        var reader = ByteReader(bytes, at: Self.magic.count)
+        let version = try reader.read(UInt16.self, "the version of the keys")
+        guard version == Self.version else {
+            throw StrataError(
+                .newerFormat, "The keys are of another version of the format; use a Strata that knows it.",
+                .init(position: 8, expected: "version \(Self.version)", found: "version \(version)"))
+        }
+        reader = ByteReader(bytes, at: Self.preludeBytes)
+        nextID = try reader.readVarint("the next key's id")
+        let count = try reader.readVarint("the number of keys", atMost: UInt64(bytes.count))
+        for _ in 0..<count {
+            let id = try reader.readVarint("a key's id")
+            guard id > entries.last?.id ?? 0, id < nextID else {
+                throw reader.malformed("a key's id", expected: "ascending, below \(nextID)", found: "\(id)")
+            }
+            let number = try reader.read(UInt8.self, "the kind of a key")
+            guard let kind = Kind(rawValue: number) else {
+                throw reader.malformed("the kind of a key", expected: "1 or 2", found: "\(number)")
+            }
+            let user = try reader.readString("a user's name", atMost: Envelope.maximumNameBytes)
+            var entry = Entry(id: id, user: user)
+            if kind == .key {
+                let range = try reader.readRange(count: UInt64(AuthenticatedCipher.keyBytes), "a key")
+                entry.key = [UInt8](bytes[range])
+            }
+            entries.append(entry)
+        }
+        try reader.expectEnd("the keys")
+    }
+}

@@ -1,0 +1,56 @@
+import StrataModel
+import StrataSystem
+
+/// The file of a store's keys. It is replaced as a whole, and what it held before is overwritten.
+struct KeyFile: Sendable {
+    static let name = "keys"
+
+    private let path: String
+    private let directory: String
+    private let files: any FileSystem
+
+    init(in directory: String, _ files: any FileSystem) {
+        path = "\(directory)/\(Self.name)"
+        self.directory = directory
+        self.files = files
+    }
+
+    /// No keys where there is no file.
+    func read() throws -> KeyBook {
+        guard try files.exists(path) else { return KeyBook() }
+        do { return try readOnce() } catch let error as StrataError where error.code == .wrongMagic {
+            // Another process may have replaced the file and wiped this one while it was read.
+            return try readOnce()
+        }
+    }
+
+    private func readOnce() throws -> KeyBook {
+        let bytes = try files.readAll(path, atMost: KeyBook.maximumBytes + 1)
+        guard bytes.count <= KeyBook.maximumBytes else {
+            throw StrataError(
+                .impossibleLength, "The file of keys is longer than it can be.",
+                .init(path: path, expected: "at most \(KeyBook.maximumBytes) bytes"))
+        }
+        return try KeyBook(decoding: bytes, path: path)
+    }
+
+    /// Durable on return. What the file held is overwritten with zeros, as far as the medium writes in place.
+    func replace(with book: KeyBook) throws {
+        // What a crash left unfinished has keys too.
+        let draft = path + ".new"
+        if try files.exists(draft) {
+            try Self.wipe(try files.open(draft, .write))
+            try files.remove(draft)
+        }
+        let old = try files.exists(path) ? try files.open(path, .write) : nil
+        try files.replace(path, in: directory, with: book.encoded(), isPrivate: true)
+        // The keys are replaced by now; a disk that fails here keeps bytes that no name leads to.
+        if let old { try? Self.wipe(old) }
+    }
+
+    private static func wipe(_ file: any File) throws {
+        defer { file.close() }
+        try file.write([UInt8](repeating: 0, count: try file.size()), at: 0)
+        try file.sync()
+    }
+}

@@ -1,0 +1,156 @@
+import StrataModel
+import StrataRules
+import StrataSystem
+
+/// The users' keys, shared by all handles of a store. They are read and made when they are first needed.
+///
+/// Invariants: a key is durable before anything is sealed with it. While a user's encrypted data is being reset nothing
+/// is sealed for the user, and no request that was sealed before is judged any more: what is committed can be opened
+/// until its key is destroyed.
+final class KeyRing: Sendable {
+    private struct State {
+        /// Nil: not read yet.
+        var book: KeyBook?
+        /// Users whose encrypted data is being reset, by their names' bytes.
+        var resets: Set<[UInt8]> = []
+        /// Keys that are being destroyed.
+        var leaving: Set<UInt64> = []
+    }
+
+    private let state: Monitor<State>
+    /// Nil where keys are in memory only.
+    private let file: KeyFile?
+    private let random: any RandomSource
+    /// Whether another process writes the file.
+    private let isFollowed: Bool
+
+    init(_ file: KeyFile?, _ random: any RandomSource, isFollowed: Bool = false) {
+        self.file = file
+        self.random = random
+        self.isFollowed = isFollowed
+        state = Monitor(State(book: file == nil ? KeyBook() : nil))
+    }
+
+    private func book(_ state: inout State) throws -> KeyBook {
+        if let book = state.book { return book }
+        let book = try file?.read() ?? KeyBook()
+        state.book = book
+        return book
+    }
+
+    /// Has the file read again, which another process may have replaced.
+    func forget() {
+        guard isFollowed else { return }
+        state.withLock { $0.book = nil }
+    }
+
+    // MARK: Values
+
+    func seal(_ text: [UInt8], at place: SealedPlace) throws -> FieldValue.Sealed {
+        let (id, key) = try currentKey(of: place.user)
+        let nonce = random.nextBytes(count: AuthenticatedCipher.nonceBytes)
+        let ciphertext = AuthenticatedCipher(key: key).seal(text, nonce: nonce, bound: place.bytes)
+        return FieldValue.Sealed(keyID: id, nonce: nonce, ciphertext: ciphertext)
+    }
+
+    func open(_ sealed: FieldValue.Sealed, at place: SealedPlace) throws -> [UInt8] {
+        let context = StrataError.Context(
+            expected: "a key of user '\(place.user)'", found: "\(place.text), sealed with key \(sealed.keyID)")
+        guard let entry = try entry(sealed.keyID) else {
+            throw StrataError(
+                .keyMissing, "The store does not have the key of an encrypted value; its file of keys was lost.",
+                context)
+        }
+        guard let key = entry.key else {
+            throw StrataError(
+                .keyDestroyed, "The key of an encrypted value was destroyed when its user's encrypted data was reset.",
+                context)
+        }
+        guard isSameName(entry.user, place.user),
+            let text = AuthenticatedCipher(key: key).open(sealed.ciphertext, nonce: sealed.nonce, bound: place.bytes)
+        else {
+            throw StrataError(
+                .sealBroken, "An encrypted value does not open: it was changed or moved, or has another key.", context)
+        }
+        return text
+    }
+
+    private func entry(_ id: UInt64) throws -> KeyBook.Entry? {
+        try state.withLock { state in
+            if let entry = try book(&state).entry(id) { return entry }
+            guard isFollowed else { return nil }
+            state.book = nil
+            return try book(&state).entry(id)
+        }
+    }
+
+    /// A user's key, made if there is none; waits for the end of a reset.
+    private func currentKey(of user: String) throws -> (id: UInt64, key: [UInt8]) {
+        guard !user.isEmpty, user.utf8.count <= Envelope.maximumNameBytes else {
+            throw StrataError(
+                .invalidArgument, "Only a user has a key.",
+                .init(expected: "a name of 1 to \(Envelope.maximumNameBytes) bytes", found: "'\(user)'"))
+        }
+        return try state.wait { state -> (id: UInt64, key: [UInt8])? in
+            if state.resets.contains([UInt8](user.utf8)) { return nil }
+            var book = try book(&state)
+            if let entry = book.current(of: user), let key = entry.key { return (entry.id, key) }
+            let key = random.nextBytes(count: AuthenticatedCipher.keyBytes)
+            let entry = book.add(key, of: user)
+            try file?.replace(with: book)
+            state.book = book
+            return (entry.id, key)
+        }
+    }
+
+    // MARK: Resets
+
+    /// - Throws: ``StrataError`` `keyDestroyed` if a request has a value that nobody could open: it was sealed before its
+    ///   user's encrypted data was reset.
+    func requireKept(_ request: Request) throws {
+        guard case .modifyRecords(let body) = request.content else { return }
+        let gone = state.withLock { state in
+            guard let book = state.book, !state.leaving.isEmpty || book.hasDestroyed else { return Set<UInt64>() }
+            return state.leaving.union(book.entries.lazy.filter { $0.key == nil }.map(\.id))
+        }
+        if gone.isEmpty { return }
+        for save in body.saves {
+            for change in save.fields {
+                guard case .sealed(let sealed)? = change.value, gone.contains(sealed.keyID) else { continue }
+                throw StrataError(
+                    .keyDestroyed, "A value was sealed before its user's encrypted data was reset: seal it again.",
+                    .init(found: "key \(sealed.keyID)"))
+            }
+        }
+    }
+
+    /// Destroys a user's key once `commit` has returned; if that fails, the key stays.
+    func destroyKey<Result>(of user: String, after commit: () throws -> Result) throws -> Result {
+        let name = [UInt8](user.utf8)
+        try state.wait { state -> Void? in
+            // One reset of a user at a time.
+            if state.resets.contains(name) { return nil }
+            let book = try book(&state)
+            state.resets.insert(name)
+            if let id = book.current(of: user)?.id { state.leaving.insert(id) }
+            return ()
+        }
+        defer {
+            state.withLock { state in
+                state.resets.remove(name)
+                if let id = state.book?.current(of: user)?.id { state.leaving.remove(id) }
+            }
+            state.notifyAll()
+        }
+        let result = try commit()
+        try state.withLock { state in
+            var book = try book(&state)
+            guard let id = book.current(of: user)?.id else { return }
+            book.destroyKeys(of: user)
+            try file?.replace(with: book)
+            state.book = book
+            state.leaving.remove(id)
+        }
+        return result
+    }
+}

@@ -1,0 +1,103 @@
+import StrataModel
+import StrataRules
+
+/// Encrypted values: sealed before a request is made of them, so that all that the store judges, keeps and logs is
+/// ciphertext (docs/encryption.md).
+extension Store {
+    /// A value as only the database's owner can read it, for a save of this record under this key and no other.
+    ///
+    /// ```swift
+    /// let pin = try store.seal(.string("1234"), for: "pin", of: id, in: DatabaseID(.private), as: anna)
+    /// builder.save(id, type: "Card", fields: ["pin": pin])
+    /// try store.modify(builder.request, as: anna)
+    /// let opened = try store.snapshot().record(id, in: DatabaseID(.private), as: anna).opened("pin")
+    /// ```
+    ///
+    /// The owner's first value has a key made, which is durable on return.
+    ///
+    /// - Throws: ``Refusal`` in the public database, and for references, assets and what is encrypted already (B21);
+    ///   ``StrataError`` if the store's file of keys cannot be read or written.
+    public func seal(
+        _ value: FieldValue, for key: String, of record: RecordID, in database: DatabaseID, as actor: Actor
+    ) throws -> FieldValue {
+        try requireWritable()
+        guard database.scope != .public else {
+            throw Refusal(
+                .invalidArguments, "Key '\(key)': encrypted values cannot be kept in the public database.", rule: "B21")
+        }
+        guard value.canBeSealed else {
+            throw Refusal(
+                .invalidArguments, "Key '\(key)': a value of kind \(value.kind) cannot be encrypted.", rule: "B21")
+        }
+        let database = try Place.database(database, as: actor)
+        let place = SealedPlace(key, of: record, in: database)
+        return .sealed(try engine.keys.seal(try value.encoded(), at: place))
+    }
+
+    /// Bytes that are kept outside of the log for a user, as only that user's key opens them.
+    ///
+    /// - Throws: ``StrataError`` if the store's file of keys cannot be read or written.
+    public func seal(_ bytes: [UInt8], at place: SealedPlace) throws -> FieldValue.Sealed {
+        try requireWritable()
+        return try engine.keys.seal(bytes, at: place)
+    }
+
+    /// What ``seal(_:at:)`` was given.
+    ///
+    /// - Throws: ``StrataError``: `keyMissing`, `keyDestroyed`, `sealBroken`, or what keeps the keys from being read.
+    public func open(_ sealed: FieldValue.Sealed, at place: SealedPlace) throws -> [UInt8] {
+        try gate.requireOpen()
+        return try engine.keys.open(sealed, at: place)
+    }
+
+    /// What a user does in Settings who has lost the keys: deletes the custom zones of the private database that have
+    /// encrypted values, with that reason, and then destroys the key (B38, B154).
+    ///
+    /// Both are durable on return. A reset that was interrupted is done by another one, also if no zone is left. What
+    /// the user encrypts afterwards has a new key; records of the default zone stay, and what is encrypted in them does
+    /// not open any more.
+    @discardableResult
+    public func resetEncryptedData(of user: String) throws -> Answer {
+        try requireWritable()
+        return try engine.keys.destroyKey(of: user) {
+            let request = Request(
+                database: DatabaseID(.private, owner: user), names: RequestNames(),
+                .administer(.resetEncryptedData))
+            let answer = try pipeline.submit(request, as: .service, OperationInfo())
+            try log.sync()
+            return answer
+        }
+    }
+}
+
+extension FieldValue {
+    /// Whether it may be encrypted (B21).
+    fileprivate var canBeSealed: Bool { ![.reference, .asset, .sealed].contains(kind.element) && kind != .sealed }
+}
+
+extension Record {
+    /// The value of a key, opened if it is encrypted; nil if there is none, or it was not desired.
+    ///
+    /// - Throws: ``StrataError`` for an encrypted value that cannot be read: `keyMissing`, `keyDestroyed`, `sealBroken`.
+    public func opened(_ key: String) throws -> FieldValue? {
+        guard let value = try self[key] else { return nil }
+        guard case .sealed(let sealed) = value else { return value }
+        return try open(sealed, key)
+    }
+
+    /// Calls `body` with each encrypted value that was desired, opened, or why it cannot be.
+    public func forEachSealedField(
+        _ body: (_ key: String, _ value: Result<FieldValue, any Error>) throws -> Void
+    ) throws {
+        guard try hasSealedFields else { return }
+        try forEachField { key, value in
+            guard case .sealed(let sealed) = value else { return }
+            try body(key, Result { try open(sealed, key) })
+        }
+    }
+
+    private func open(_ sealed: FieldValue.Sealed, _ key: String) throws -> FieldValue {
+        let bytes = try origin.context.keys.open(sealed, at: SealedPlace(key, of: id, in: database))
+        return try FieldValue(decoding: bytes[...])
+    }
+}
