@@ -1,4 +1,5 @@
 import Foundation
+import StrataModel
 
 extension CKContainer {
     /// Long-lived operations of this device that have not ended, also those of earlier processes.
@@ -34,9 +35,17 @@ extension CKContainer {
     @discardableResult
     public func longLivedOperation(for operationID: CKOperation.ID) async throws -> CKOperation? {
         do {
-            let place = try client.opened().longLived
+            let opened = try client.opened()
+            let place = opened.longLived
             guard let kept = try place.operation(operationID, of: client.actor) else { return nil }
-            let archive = try OperationArchive(decoding: kept.properties)
+            let archive: OperationArchive
+            do { archive = try kept.archive(in: opened.store) } catch let error as StrataError
+                where error.code == .keyDestroyed
+            {
+                // What it was to save went with the user's encrypted data.
+                try place.remove(operationID)
+                return nil
+            }
             let operation = CKDatabaseOperation.make(kept.kind, operationID, archive)
             operation.configuration.qualityOfService = archive.quality
             operation.configuration.isLongLived = true

@@ -55,12 +55,16 @@ public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
         properties.group = effectiveGroup
         // Now, since records may be changed while the operation runs (B201).
         let encoded = Result { try properties.encoded() }
+        let isSecret = properties.holdsEncryptedValues
         return { [self] in
             let opened = try call.client.writable()
+            let id = call.settings.operation.id
+            let properties = try LongLivedOperation.properties(
+                try encoded.get(), isSecret: isSecret, of: id, for: call.client, in: opened.store)
             try opened.longLived.keep(
                 LongLivedOperation(
-                    id: call.settings.operation.id, user: call.client.actor.user, device: call.client.actor.device,
-                    offset: opened.store.offset, kind: kind, properties: try encoded.get()))
+                    id: id, user: call.client.actor.user, device: call.client.actor.device,
+                    offset: opened.store.offset, kind: kind, properties: properties))
             keeping.withLock { $0.place = opened.longLived }
         }
     }

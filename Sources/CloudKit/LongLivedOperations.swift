@@ -1,5 +1,6 @@
 import Foundation
 import StrataModel
+import StrataStore
 import StrataSystem
 
 /// An operation as it outlives the process.
@@ -18,8 +19,13 @@ struct LongLivedOperation: Sendable {
     /// The end of the log when the operation was kept: what it did is behind.
     let offset: UInt64
     let kind: Kind
-    /// The properties, as an archive.
-    let properties: [UInt8]
+    let properties: Properties
+
+    /// An archive, which only the user's key opens if one of its records has encrypted values.
+    enum Properties: Sendable {
+        case plain([UInt8])
+        case sealed(FieldValue.Sealed)
+    }
 }
 
 /// Long-lived operations of a store that have not ended: a file for each, in a directory beside the log
@@ -94,12 +100,21 @@ final class LongLivedOperations: Sendable {
     // MARK: The file
 
     private static func encoded(_ operation: LongLivedOperation) -> [UInt8] {
-        var body = ByteWriter(reserving: operation.properties.count + 64)
+        var body = ByteWriter(reserving: 4_096)
         body.appendString(operation.user)
         body.appendString(operation.device)
         body.appendVarint(operation.offset)
         body.append(operation.kind.rawValue)
-        body.append(bytes: operation.properties)
+        switch operation.properties {
+        case .plain(let archive):
+            body.append(0 as UInt8)
+            body.append(bytes: archive)
+        case .sealed(let sealed):
+            body.append(1 as UInt8)
+            body.appendVarint(sealed.keyID)
+            body.append(bytes: sealed.nonce)
+            body.append(bytes: sealed.ciphertext)
+        }
         var writer = ByteWriter(reserving: body.bytes.count + 12)
         writer.append(bytes: magic)
         writer.append(body.bytes.withUnsafeBytes { CRC32C.checksum($0) })
@@ -122,7 +137,20 @@ final class LongLivedOperations: Sendable {
             guard let kind else { return nil }
             return LongLivedOperation(
                 id: id, user: user, device: device, offset: offset, kind: kind,
-                properties: [UInt8](bytes[reader.position...]))
+                properties: try properties(from: &reader, bytes))
         }
+    }
+
+    private static func properties(
+        from reader: inout ByteReader, _ bytes: UnsafeRawBufferPointer
+    ) throws -> LongLivedOperation.Properties {
+        guard try reader.read(UInt8.self, "whether properties are sealed") != 0 else {
+            return .plain([UInt8](bytes[reader.position...]))
+        }
+        let keyID = try reader.readVarint("a key's id")
+        let nonce = try reader.readRange(count: UInt64(FieldValue.Sealed.nonceBytes), "a nonce")
+        return .sealed(
+            FieldValue.Sealed(
+                keyID: keyID, nonce: [UInt8](bytes[nonce]), ciphertext: [UInt8](bytes[reader.position...])))
     }
 }

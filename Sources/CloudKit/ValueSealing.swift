@@ -10,7 +10,8 @@ enum SealedReading {
 }
 
 extension RecordFields {
-    /// The fields of a stored record, what is encrypted opened at once: later nobody could be told that it does not open.
+    /// The fields of a stored record, what is encrypted opened at once: later nobody could be told of one that does
+    /// not open.
     ///
     /// - Throws: ``CKError`` `internalError`, naming the record and the key.
     init(

@@ -78,7 +78,8 @@ extension FieldValue {
 extension Record {
     /// The value of a key, opened if it is encrypted; nil if there is none, or it was not desired.
     ///
-    /// - Throws: ``StrataError`` for an encrypted value that cannot be read: `keyMissing`, `keyDestroyed`, `sealBroken`.
+    /// - Throws: ``StrataError`` for an encrypted value that cannot be read: `keyMissing`, `keyDestroyed`,
+    ///   `sealBroken`.
     public func opened(_ key: String) throws -> FieldValue? {
         guard let value = try self[key] else { return nil }
         guard case .sealed(let sealed) = value else { return value }

@@ -10,12 +10,35 @@ protocol RecordFormat {
 }
 
 /// The values of a record that are shown, in the order in which they are.
-private func shownFields(of record: Record, _ keys: [String]?) throws -> [(key: String, value: FieldValue)] {
-    let fields = try record.fields
+private func shownFields(
+    of record: Record, _ keys: [String]?, _ secrets: Secrets?
+) throws -> [(key: String, value: FieldValue)] {
+    var fields = try record.fields
+    try secrets?.reveal(&fields, of: record)
     guard let keys else {
         return fields.map { ($0.key, $0.value) }.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     }
     return keys.compactMap { key in fields[key].map { (key, $0) } }
+}
+
+/// Opens encrypted values, and remembers what does not open.
+final class Secrets {
+    private(set) var closedCount = 0
+    private(set) var firstReason: StrataError?
+
+    /// - Throws: what keeps the store's keys from being read.
+    func reveal(_ fields: inout [String: FieldValue], of record: Record) throws {
+        try record.forEachSealedField { key, value in
+            do { fields[key] = try value.get() } catch let error as StrataError where error.isOfOneValue {
+                closedCount += 1
+                firstReason = firstReason ?? error
+            }
+        }
+    }
+}
+
+extension StrataError {
+    fileprivate var isOfOneValue: Bool { [.keyMissing, .keyDestroyed, .sealBroken].contains(code) }
 }
 
 /// One line for each record, names and zones below each other.
@@ -25,12 +48,14 @@ struct RecordLines: RecordFormat {
 
     /// Nil for all.
     let keys: [String]?
+    /// Nil: encrypted values are not opened.
+    var secrets: Secrets?
 
     func write(_ page: [Record], to output: Output) throws {
         let columns = page.map { [Printable.escaped($0.id.name), Printable.escaped($0.id.zone.name)] }
         let widths = (0..<2).map { column in columns.map { $0[column].count }.max() ?? 0 }
         for (record, texts) in zip(page, columns) {
-            let values = try shownFields(of: record, keys).map { field in
+            let values = try shownFields(of: record, keys, secrets).map { field in
                 Printable.escaped(field.key) + "=" + ValueText.text(of: field.value)
             }
             for (text, width) in zip(texts, widths) {
@@ -56,6 +81,8 @@ struct RecordLines: RecordFormat {
 struct RecordJSON: RecordFormat {
     /// Nil for all.
     let keys: [String]?
+    /// Nil: encrypted values are not opened.
+    var secrets: Secrets?
 
     func write(_ page: [Record], to output: Output) throws {
         for record in page {
@@ -72,7 +99,7 @@ struct RecordJSON: RecordFormat {
             if let parent = try record.parent { json.field("parent", parent) }
             if let share = try record.share { json.field("share", share) }
             json.beginObject("fields")
-            for (key, value) in try shownFields(of: record, keys) {
+            for (key, value) in try shownFields(of: record, keys, secrets) {
                 json.key(key)
                 ValueText.write(value, to: &json)
             }

@@ -1,5 +1,6 @@
 import Foundation
 import StrataModel
+import StrataSystem
 
 /// A value of a field in the form in which it is shown.
 enum ValueText {
@@ -14,9 +15,14 @@ enum ValueText {
         case .location(let place): return "<\(place.latitude), \(place.longitude)>"
         case .reference(let reference): return "@" + Printable.escaped(reference.target.name)
         case .asset(let asset): return "<asset of \(asset.size) bytes>"
-        case .sealed: return "<encrypted>"
+        case .sealed(let sealed): return sealedText(sealed)
         case .list(let list): return "[" + list.elements.map(text).joined(separator: ", ") + "]"
         }
+    }
+
+    private static func sealedText(_ sealed: FieldValue.Sealed) -> String {
+        let count = sealed.valueBytes
+        return "‹encrypted, \(count) \(count == 1 ? "byte" : "bytes")›"
     }
 
     static func quoted(_ text: String) -> String {
@@ -70,6 +76,11 @@ enum ValueText {
             json.endArray()
         }
     }
+}
+
+extension FieldValue.Sealed {
+    /// Without the cipher's tag and the value's kind.
+    fileprivate var valueBytes: Int { max(0, ciphertext.count - AuthenticatedCipher.tagBytes - 1) }
 }
 
 extension Timestamp: CustomStringConvertible {

@@ -105,8 +105,8 @@ final class KeyRing: Sendable {
 
     // MARK: Resets
 
-    /// - Throws: ``StrataError`` `keyDestroyed` if a request has a value that nobody could open: it was sealed before its
-    ///   user's encrypted data was reset.
+    /// - Throws: ``StrataError`` `keyDestroyed` if a request has a value that nobody could open: it was sealed before
+    ///   its user's encrypted data was reset.
     func requireKept(_ request: Request) throws {
         guard case .modifyRecords(let body) = request.content else { return }
         let gone = state.withLock { state in

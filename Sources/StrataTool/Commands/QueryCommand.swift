@@ -47,8 +47,10 @@ enum QueryCommand: Command {
     static let all = Option.flag("--all", help: "print page after page, to the end")
     static let explain = Option.flag("--explain", help: "print how a page is found, with numbers, instead of records")
 
+    static let reveal = Option.flag("--reveal", help: "print encrypted values, with the keys of the store")
+
     static let options: [any OptionDescription] = [
-        sort, near, user, database, zone, limit, cursor, keys, all, explain, Option.json,
+        sort, near, user, database, zone, limit, cursor, keys, all, reveal, explain, Option.json,
     ]
     static let examples = [
         "strata query Notes.strata Note \"text CONTAINS 'task 2'\" --user anna --sort text:desc --limit 3",
@@ -68,7 +70,20 @@ enum QueryCommand: Command {
                 try PlanReport(try page(request.question, request, store).plan).write(
                     to: output, asJSON: arguments[Option.json])
             } else {
-                try write(request, store, isWhole: arguments[all], asJSON: arguments[Option.json], output)
+                let secrets = arguments[reveal] ? Secrets() : nil
+                let format: any RecordFormat =
+                    arguments[Option.json]
+                    ? RecordJSON(keys: request.keys, secrets: secrets)
+                    : RecordLines(keys: request.keys, secrets: secrets)
+                try write(request, store, isWhole: arguments[all], format, output)
+                if let reason = secrets?.firstReason {
+                    try output.flush()
+                    let count = secrets?.closedCount ?? 0
+                    Diagnostics.report(
+                        "\(count) encrypted \(count == 1 ? "value does" : "values do") not open", advice: "\(reason)",
+                        by: name)
+                    return .no
+                }
             }
             return .success
         } catch let refusal as Refusal {
@@ -85,9 +100,8 @@ enum QueryCommand: Command {
     }
 
     private static func write(
-        _ request: QueryRequest, _ store: Store, isWhole: Bool, asJSON: Bool, _ output: Output
+        _ request: QueryRequest, _ store: Store, isWhole: Bool, _ format: any RecordFormat, _ output: Output
     ) throws {
-        let format: any RecordFormat = asJSON ? RecordJSON(keys: request.keys) : RecordLines(keys: request.keys)
         var question = request.question
         var count = 0
         while true {
