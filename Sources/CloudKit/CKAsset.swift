@@ -38,8 +38,8 @@ public final class CKAsset: NSObject, CVarArg, @unchecked Sendable {
     /// The file that was passed, or a copy of what was fetched, made now; nil if there is none.
     ///
     /// Each fetch has a file of its own, in a directory for temporary files (B254). It stays at least as long as the
-    /// asset or its record does, and goes at the latest when the store is closed or the process ends (B26): move or copy
-    /// what is to be kept.
+    /// asset or its record does, and goes at the latest when the store is closed (B26): move or copy what is to be
+    /// kept.
     public var fileURL: URL? {
         switch source {
         case .file(let url): url

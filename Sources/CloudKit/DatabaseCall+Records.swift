@@ -93,8 +93,10 @@ extension DatabaseCall {
 
     private static let sealingAttempts = 3
 
-    private func modify(_ modification: RecordsModification, _ opened: Client.Opened) async throws -> RecordsOutcome {
-        let encoded = try EncodedModification(modification, self, opened)
+    private func modify(
+        _ modification: RecordsModification, failing errors: [Int: CKError], _ opened: Client.Opened
+    ) async throws -> RecordsOutcome {
+        let encoded = try EncodedModification(modification, failing: errors, self, opened)
         let answer = try await submit(encoded.request, to: opened.store)
         return try encoded.outcome(of: answer, opened.options)
     }
@@ -104,15 +106,16 @@ extension DatabaseCall {
         try await asking(.modifyRecords) { opened in
             let isReplayed = try replayedAnswer(of: opened.store) != nil
             let modification = await modification.importingAssets(into: opened, isReplayed: isReplayed)
+            let errors = itemErrors(modification.saves.count + modification.deletes.count, .modifyRecords, opened)
             for _ in 0..<Self.sealingAttempts {
                 do {
-                    return try await modify(modification, opened)
+                    return try await modify(modification, failing: errors, opened)
                 } catch let error as StrataError where error.code == .keyDestroyed {
                     // Sealed when the user's encrypted data was being reset: the next try has the next key.
                     continue
                 }
             }
-            return try await modify(modification, opened)
+            return try await modify(modification, failing: errors, opened)
         }
     }
 }

@@ -14,7 +14,11 @@ struct EncodedModification {
     private var deleteErrors: [Int: CKError] = [:]
     private(set) var request: Request
 
-    init(_ modification: RecordsModification, _ call: DatabaseCall, _ opened: Client.Opened) throws {
+    /// - Parameter errors: of items that the console has fail, by their place, deletes behind saves.
+    init(
+        _ modification: RecordsModification, failing errors: [Int: CKError], _ call: DatabaseCall,
+        _ opened: Client.Opened
+    ) throws {
         self.modification = modification
         self.call = call
         var names = RequestNames()
@@ -24,7 +28,7 @@ struct EncodedModification {
         body.saves.reserveCapacity(modification.saves.count)
         request = Request(database: call.database, .modifyRecords(body))
         saveErrors = modification.assets.errors
-        addInjectedErrors(opened)
+        fail(errors, opened)
         for (index, record) in modification.saves.enumerated() where saveErrors[index] == nil {
             do {
                 body.saves.append(
@@ -51,10 +55,9 @@ struct EncodedModification {
         request = Request(database: call.database, names: names, .modifyRecords(body))
     }
 
-    /// Those of items that fail because the console said so.
-    private mutating func addInjectedErrors(_ opened: Client.Opened) {
+    private mutating func fail(_ errors: [Int: CKError], _ opened: Client.Opened) {
         let count = modification.saves.count
-        for (index, error) in call.itemErrors(count + modification.deletes.count, .modifyRecords, opened) {
+        for (index, error) in errors {
             if index < count {
                 saveErrors[index] = conflict(error, modification.saves[index], opened)
             } else {

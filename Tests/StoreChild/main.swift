@@ -8,6 +8,8 @@ import Synchronization
 // Saves records from several threads and prints what was acknowledged, until it is killed.
 //   usage: store-child STORE FIRST-NUMBER [early]
 // Each request saves the records N-0 to N-3 and `last`, all with the number N, for the user of its thread.
+//   usage: store-child STORE asset SOURCE COPY
+// Imports a file, copies it out again, and prints how much memory that took at most, in KiB.
 // `early` prints before the request instead of behind it: a bug, which whoever kills this must notice.
 
 let zone = ZoneID("Notes")
@@ -45,8 +47,30 @@ func fail(_ reason: String) -> Never {
     exit(2)
 }
 
+/// The most memory that this process has had, in KiB.
+func peakKibibytes() throws -> Int {
+    let status = try RealFileSystem().open("/proc/self/status", .read).read(count: 8_192, at: 0)
+    let line = String(decoding: status, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    guard let number = line.flatMap({ Int($0.filter(\.isNumber)) }) else { fail("no VmHWM in /proc/self/status") }
+    return number
+}
+
+func importAsset(_ source: String, into path: String, copy: String) throws {
+    var options = StoreOptions.service
+    options.assetBytes = .max
+    let store = try Store.open(at: path, options: options)
+    let before = try peakKibibytes()
+    let pin = try store.importAsset(at: source)
+    try store.copyAsset(pin.value, to: copy)
+    say("\(try peakKibibytes() - before)")
+    try store.close()
+}
+
 func run() throws {
     let arguments = CommandLine.arguments
+    if arguments.count == 5, arguments[2] == "asset" {
+        return try importAsset(arguments[3], into: arguments[1], copy: arguments[4])
+    }
     guard arguments.count >= 3, let first = UInt64(arguments[2]) else { fail("usage: store-child STORE FIRST-NUMBER") }
     let isEarly = arguments.dropFirst(3).first == "early"
     var options = StoreOptions.service

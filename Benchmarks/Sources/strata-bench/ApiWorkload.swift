@@ -177,30 +177,19 @@ private struct ApiSides: Sendable {
         try? cloud.close()
     }
 
-    private func wait(_ body: @escaping @Sendable () async throws -> Void) throws {
-        let done = Gate()
-        let failure: Lock<(any Error)?> = Lock(nil)
-        Task {
-            do { try await body() } catch { failure.withLock { $0 = error } }
-            done.open()
-        }
-        done.wait()
-        if let failure = failure.withLock({ $0 }) { throw failure }
-    }
-
     func save(_ records: [CKRecord]) throws {
-        try wait {
+        try awaiting {
             let results = try await database.modifyRecords(saving: records, deleting: [])
             guard results.saveResults.count == records.count else { throw BenchError(message: "a result is missing") }
         }
     }
 
     func modify(_ request: Request) throws {
-        try wait { _ = try await store.modify(request, as: TaskRecords.actor) }
+        try awaiting { _ = try await store.modify(request, as: TaskRecords.actor) }
     }
 
     func fetch(_ ids: [CKRecord.ID]) throws {
-        try wait {
+        try awaiting {
             for (_, result) in try await database.records(for: ids) { _ = try result.get() }
         }
     }
@@ -210,7 +199,7 @@ private struct ApiSides: Sendable {
     }
 
     func fetchEach(_ ids: [CKRecord.ID]) throws {
-        try wait { for id in ids { _ = try await database.record(for: id) } }
+        try awaiting { for id in ids { _ = try await database.record(for: id) } }
     }
 }
 

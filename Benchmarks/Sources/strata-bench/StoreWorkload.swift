@@ -11,7 +11,7 @@ struct StoreWorkload: Workload {
     static let clientCount = 64
 
     enum Part: String, CaseIterable {
-        case requests, clients, single, fetch, growth, cascade, empty, fresh
+        case requests, clients, single, fetch, growth, cascade, empty, fresh, assets
     }
 
     let size: WorkloadSize
@@ -46,6 +46,7 @@ struct StoreWorkload: Workload {
         if isWanted(.cascade) { measurements += try cascades(progress) }
         if isWanted(.empty) { measurements += try empty(progress) }
         if isWanted(.fresh) { measurements += try fresh(progress) }
+        if isWanted(.assets) { measurements += try assets(progress) }
         return measurements
     }
 

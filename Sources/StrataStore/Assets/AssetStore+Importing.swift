@@ -4,8 +4,8 @@ import StrataSystem
 extension AssetStore {
     /// Copies a caller's file, unless its bytes are there already; durable on return.
     ///
-    /// - Throws: ``StrataError`` `assetFileNotFound` for a file that cannot be read, `assetFileModified` for one that was
-    ///   written to meanwhile, `tooLarge` for one over the limit, and those of the store's own disk.
+    /// - Throws: ``StrataError`` `assetFileNotFound` for a file that cannot be read, `assetFileModified` for one that
+    ///   was written to meanwhile, `tooLarge` for one over the limit, and those of the store's own disk.
     func importFile(_ path: String, atMost limit: UInt64) throws -> PinnedAsset {
         let source = try Self.reading(path) { try files.open(path, .read) }
         defer { source.close() }

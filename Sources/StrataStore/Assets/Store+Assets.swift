@@ -3,8 +3,8 @@ import StrataSystem
 
 /// Files of records (docs/assets.md).
 extension Store {
-    /// Copies a file into the store, unless its bytes are there already, and holds on to the copy. A record that is saved
-    /// with the value before the pin goes has the asset for good.
+    /// Copies a file into the store, unless its bytes are there already, and holds on to the copy. A record that is
+    /// saved with the value before the pin goes has the asset for good.
     ///
     /// ```swift
     /// let photo = try store.importAsset(at: "/tmp/photo.jpg")
