@@ -1,5 +1,4 @@
 import CloudKit
-import StrataSystem
 
 extension StoreWorkload {
     /// What a test pays for a store of its own: opening it in memory, a container, a zone, and the first save.
@@ -29,20 +28,13 @@ extension StoreWorkload {
         let store = try CloudStore.inMemory()
         let seconds = secondsNow() - start
         let database = store.container(user: "anna", device: "phone").privateCloudDatabase
-        let done = Gate()
-        let failure = Lock<(any Error)?>(nil)
-        Task {
-            do {
-                let zone = try await database.save(CKRecordZone(zoneName: "Notes"))
-                let id = CKRecord.ID(recordName: "first", zoneID: zone.zoneID)
-                let note = CKRecord(recordType: "Note", recordID: id)
-                note["text"] = "Buy milk"
-                try await database.save(note)
-            } catch { failure.withLock { $0 = error } }
-            done.open()
+        try awaiting {
+            let zone = try await database.save(CKRecordZone(zoneName: "Notes"))
+            let id = CKRecord.ID(recordName: "first", zoneID: zone.zoneID)
+            let note = CKRecord(recordType: "Note", recordID: id)
+            note["text"] = "Buy milk"
+            try await database.save(note)
         }
-        done.wait()
-        if let error = failure.withLock({ $0 }) { throw error }
         try store.close()
         return seconds
     }
