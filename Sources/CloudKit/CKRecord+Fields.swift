@@ -51,6 +51,16 @@ extension CKRecord {
     }
 
     /// Values that are encrypted where they are stored: every type but assets and references (B21).
+    ///
+    /// ```swift
+    /// note.encryptedValues["pin"] = "1234"
+    /// let saved = try await database.save(note)
+    /// let pin: String? = saved.encryptedValues["pin"]
+    /// ```
+    ///
+    /// A key is encrypted or not, for good; it cannot be queried or sorted by (B22), nor saved in the public database.
+    /// A record with a value that does not open, because the store's keys were lost or reset, cannot be fetched with
+    /// that key: `internalError`.
     public var encryptedValues: any CKRecordKeyValueSetting & Sendable { EncryptedValues(self) }
 
     private func systemValue(forKey key: FieldKey) -> (any RecordValue)? {

@@ -74,7 +74,7 @@ struct EncodedModification {
         var userInfo = error.userInfo
         userInfo[CKRecordChangedErrorClientRecordKey] = record
         userInfo[CKRecordChangedErrorServerRecordKey] = stored.flatMap {
-            try? CKRecord(stored: $0, id: record.recordID, for: call.client)
+            try? CKRecord(stored: $0, id: record.recordID, for: call.client, sealed: .leftOut)
         }
         return CKError(.serverRecordChanged, userInfo: userInfo)
     }

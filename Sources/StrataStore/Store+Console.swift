@@ -53,9 +53,18 @@ extension Store {
         if let refusal = answer.result.deletes.first ?? nil { throw refusal }
     }
 
-    /// Ends all custom zones of a user that hold encrypted values (B38).
+    /// What a user does in Settings who has lost the keys: deletes the custom zones of the private database that have
+    /// encrypted values, with that reason, and then destroys the key (B38, B154; docs/encryption.md).
+    ///
+    /// Both are durable on return. A reset that was interrupted is done by another one, also if no zone is left. What
+    /// the user encrypts afterwards has a new key; records of the default zone stay, and what is encrypted in them does
+    /// not open any more.
     public func resetEncryptedData(of user: String) throws {
-        try administer(.resetEncryptedData, in: DatabaseID(.private, owner: user))
+        try requireWritable()
+        try engine.keys.destroyKey(of: user) {
+            try administer(.resetEncryptedData, in: DatabaseID(.private, owner: user))
+            try log.sync()
+        }
     }
 
     /// Keeps in the log what a console was told to do that changes no state.

@@ -49,25 +49,6 @@ extension Store {
         try gate.requireOpen()
         return try engine.keys.open(sealed, at: place)
     }
-
-    /// What a user does in Settings who has lost the keys: deletes the custom zones of the private database that have
-    /// encrypted values, with that reason, and then destroys the key (B38, B154).
-    ///
-    /// Both are durable on return. A reset that was interrupted is done by another one, also if no zone is left. What
-    /// the user encrypts afterwards has a new key; records of the default zone stay, and what is encrypted in them does
-    /// not open any more.
-    @discardableResult
-    public func resetEncryptedData(of user: String) throws -> Answer {
-        try requireWritable()
-        return try engine.keys.destroyKey(of: user) {
-            let request = Request(
-                database: DatabaseID(.private, owner: user), names: RequestNames(),
-                .administer(.resetEncryptedData))
-            let answer = try pipeline.submit(request, as: .service, OperationInfo())
-            try log.sync()
-            return answer
-        }
-    }
 }
 
 extension FieldValue {
