@@ -12,7 +12,7 @@ struct ImportsRule: FileRule {
     /// CCloudKit runs before `main`, which Swift cannot: archives of Apple's platforms can be read from then on.
     static let allowed: [String: [String]] = [
         "StrataModel": ["Synchronization"],
-        "StrataSystem": model + ["CLZ4", "CStrata", "Dispatch", "Glibc"],
+        "StrataSystem": model + ["CLZ4", "CSodium", "CStrata", "Dispatch", "Glibc"],
         "StrataLog": system,
         "StrataTree": system,
         "StrataViews": log + ["StrataTree"],

@@ -1,5 +1,4 @@
 import StrataModel
-import StrataRules
 import StrataSystem
 
 /// The keys of a store's users: the content of its `keys` file (docs/format.md §23).
@@ -30,22 +29,37 @@ struct KeyBook: Sendable, Equatable {
     /// Their ids ascend.
     private(set) var entries: [Entry] = []
 
-    var hasDestroyed: Bool { entries.contains { $0.key == nil } }
+    private(set) var destroyed: Set<UInt64> = []
+    /// Where each entry is, and where each user's key that is not destroyed is, by the bytes of the name.
+    private var places: [UInt64: Int] = [:]
+    private var currentPlaces: [[UInt8]: Int] = [:]
 
-    func entry(_ id: UInt64) -> Entry? { entries.first { $0.id == id } }
+    func entry(_ id: UInt64) -> Entry? { places[id].map { entries[$0] } }
 
     /// The key that a user's values are sealed with now.
-    func current(of user: String) -> Entry? { entries.last { $0.key != nil && isSameName($0.user, user) } }
+    func current(of user: String) -> Entry? { currentPlaces[[UInt8](user.utf8)].map { entries[$0] } }
 
     mutating func add(_ key: [UInt8], of user: String) -> Entry {
         let entry = Entry(id: nextID, user: user, key: key)
-        entries.append(entry)
+        append(entry)
         nextID += 1
         return entry
     }
 
-    mutating func destroyKeys(of user: String) {
-        for index in entries.indices where isSameName(entries[index].user, user) { entries[index].key = nil }
+    private mutating func append(_ entry: Entry) {
+        places[entry.id] = entries.count
+        if entry.key == nil {
+            destroyed.insert(entry.id)
+        } else {
+            currentPlaces[[UInt8](entry.user.utf8)] = entries.count
+        }
+        entries.append(entry)
+    }
+
+    mutating func destroyKey(of user: String) {
+        guard let place = currentPlaces.removeValue(forKey: [UInt8](user.utf8)) else { return }
+        entries[place].key = nil
+        destroyed.insert(entries[place].id)
     }
 
     // MARK: The file
@@ -126,8 +140,11 @@ struct KeyBook: Sendable, Equatable {
             if kind == .key {
                 let range = try reader.readRange(count: UInt64(AuthenticatedCipher.keyBytes), "a key")
                 entry.key = [UInt8](bytes[range])
+                guard current(of: user) == nil else {
+                    throw reader.malformed("keys", expected: "one of a user", found: "a second one of '\(user)'")
+                }
             }
-            entries.append(entry)
+            append(entry)
         }
         try reader.expectEnd("the keys")
     }

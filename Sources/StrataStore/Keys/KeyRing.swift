@@ -110,8 +110,10 @@ final class KeyRing: Sendable {
     func requireKept(_ request: Request) throws {
         guard case .modifyRecords(let body) = request.content else { return }
         let gone = state.withLock { state in
-            guard let book = state.book, !state.leaving.isEmpty || book.hasDestroyed else { return Set<UInt64>() }
-            return state.leaving.union(book.entries.lazy.filter { $0.key == nil }.map(\.id))
+            guard let book = state.book, !state.leaving.isEmpty || !book.destroyed.isEmpty else {
+                return Set<UInt64>()
+            }
+            return state.leaving.union(book.destroyed)
         }
         if gone.isEmpty { return }
         for save in body.saves {
@@ -146,7 +148,7 @@ final class KeyRing: Sendable {
         try state.withLock { state in
             var book = try book(&state)
             guard let id = book.current(of: user)?.id else { return }
-            book.destroyKeys(of: user)
+            book.destroyKey(of: user)
             try file?.replace(with: book)
             state.book = book
             state.leaving.remove(id)

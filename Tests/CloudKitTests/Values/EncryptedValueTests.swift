@@ -212,7 +212,7 @@ struct EncryptedValueTests {
         try await notes.database.save(CKRecordZone(zoneName: "Plain"))
         let early = notes.note("b", secret: "early")
         let token = try await notes.database.databaseChanges(since: nil).changeToken
-        try notes.store.store.resetEncryptedData(of: "anna")
+        try notes.store.console.resetEncryptedData(of: "anna")
         let changes = try await notes.database.databaseChanges(since: token)
         #expect(changes.deletions == [.init(zoneID: notes.zone, reason: .encryptedDataReset)])
         do {

@@ -11,7 +11,7 @@ struct KeyBookTests {
         var book = KeyBook()
         _ = book.add([UInt8](repeating: 7, count: 32), of: "anna")
         _ = book.add([UInt8](repeating: 8, count: 32), of: "berta")
-        book.destroyKeys(of: "anna")
+        book.destroyKey(of: "anna")
         _ = book.add([UInt8](repeating: 9, count: 32), of: "anna")
         return book
     }()
