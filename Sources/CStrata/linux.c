@@ -16,6 +16,10 @@ int strata_finish_writeback(int descriptor, int64_t position, int64_t count) {
         SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
 }
 
+int strata_start_writeback(int descriptor, int64_t position, int64_t count) {
+    return sync_file_range(descriptor, position, count, SYNC_FILE_RANGE_WRITE);
+}
+
 void strata_give_back_freed_memory(void) {
 #ifdef __GLIBC__
     malloc_trim(0);

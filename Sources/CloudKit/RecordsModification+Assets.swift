@@ -1,6 +1,7 @@
 import Foundation
 import StrataModel
 import StrataStore
+import StrataSystem
 
 /// What became of the assets of a request's records before it was made.
 struct ImportedAssets: Sendable {
@@ -33,16 +34,13 @@ extension RecordsModification {
 
     private func importingAssets(into store: Store) -> RecordsModification {
         var pins: [PinnedAsset] = []
-        var files: [URL: PinnedAsset] = [:]
+        let files = imported(into: store)
         var modification = replacingAssets { asset in
             let pin: PinnedAsset
             switch asset.source {
             case .file(let url):
-                guard url.isFileURL else {
-                    throw CKError(.assetFileNotFound, message: "'\(url)' is no file.")
-                }
-                pin = try files[url] ?? store.importAsset(at: url.path)
-                files[url] = pin
+                guard let file = files[url] else { throw CKError(.internalError, message: "'\(url)' was not read.") }
+                pin = try file.get()
             case .stored(let value, let copy):
                 pin = try copy.map { try store.importAsset(value, from: $0.home.store) } ?? store.pinAsset(value)
             }
@@ -51,6 +49,30 @@ extension RecordsModification {
         }
         modification.assets.pins = pins
         return modification
+    }
+
+    /// So many files are read at a time: one is hashed while another one is synced.
+    private static let lanes = 4
+
+    private func imported(into store: Store) -> [URL: Result<PinnedAsset, any Error>] {
+        var urls: Set<URL> = []
+        for fields in contents {
+            for case .file(let url) in fields.edits.flatMap({ $0.edit.content?.assets ?? [] }).map(\.source) {
+                urls.insert(url)
+            }
+        }
+        let waiting = Lock(Array(urls))
+        let imported: Lock<[URL: Result<PinnedAsset, any Error>]> = Lock([:])
+        DispatchQueue.concurrentPerform(iterations: min(Self.lanes, urls.count)) { _ in
+            while let url = waiting.withLock({ $0.popLast() }) {
+                let result = Result<PinnedAsset, any Error> {
+                    guard url.isFileURL else { throw CKError(.assetFileNotFound, message: "'\(url)' is no file.") }
+                    return try store.importAsset(at: url.path)
+                }
+                imported.withLock { $0[url] = result }
+            }
+        }
+        return imported.withLock { $0 }
     }
 
     /// - Parameter value: what a caller's asset is in the store; what it throws is the record's error.

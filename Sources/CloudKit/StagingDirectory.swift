@@ -29,17 +29,20 @@ final class StagingDirectory: Sendable {
 
     /// Made when it is first asked for; nil if it cannot be.
     func path() -> String? {
-        made.withLock { made in
+        made.withLock { known in
             // Others clean up temporary directories too.
-            if let made, (try? files.exists(made.path)) == true { return made.path }
-            made = nil
+            if let path = known?.path, (try? files.exists(path)) == true { return path }
             removeLeftovers()
-            for _ in 0..<Self.attempts {
-                made = try? make()
-                if let made { return made.path }
-            }
-            return nil
+            known = makeOne()
+            return known?.path
         }
+    }
+
+    private func makeOne() -> Made? {
+        for _ in 0..<Self.attempts {
+            if let made = try? make() { return made }
+        }
+        return nil
     }
 
     private func make() throws -> Made? {

@@ -23,6 +23,8 @@ public protocol File: AnyObject, Sendable {
     func syncData() throws
     /// Has the range written back before it returns, so that the next sync has less to do; promises nothing.
     func finishWriteback(_ range: Range<Int>)
+    /// Has the range written back meanwhile, so that a sync later has less to do; promises nothing.
+    func startWriteback(_ range: Range<Int>)
     /// Reserves space, so that writing there cannot fail for lack of it; new bytes read as zero.
     func allocate(_ range: Range<Int>) throws
     func truncate(to size: Int) throws
@@ -67,6 +69,7 @@ extension File {
 
     public func identity() throws -> FileIdentity { throw isNoPageFile }
     public func status() throws -> FileStatus { FileStatus(identity: try identity(), size: try size()) }
+    public func startWriteback(_ range: Range<Int>) {}
     public func shareContent(of source: any File) throws -> Bool { false }
     public func mapGrowing(reserving byteCount: Int) throws -> any GrowingMap { throw isNoPageFile }
     public func map(_ range: Range<Int>, over address: UnsafeMutableRawPointer) throws { throw isNoPageFile }

@@ -77,6 +77,10 @@ final class RealFile: File {
         _ = strata_finish_writeback(openDescriptor, Int64(range.lowerBound), Int64(range.count))
     }
 
+    func startWriteback(_ range: Range<Int>) {
+        _ = strata_start_writeback(openDescriptor, Int64(range.lowerBound), Int64(range.count))
+    }
+
     func allocate(_ range: Range<Int>) throws {
         let result = posix_fallocate(openDescriptor, off_t(range.lowerBound), off_t(range.count))
         guard result == 0 else { throw StrataError.systemCall("fallocate", path: path, errno: result) }

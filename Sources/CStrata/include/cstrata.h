@@ -25,6 +25,9 @@ int strata_lock_byte(int descriptor, int64_t position);
 int strata_unlock_byte(int descriptor, int64_t position);
 int strata_is_byte_locked(int descriptor, int64_t position);
 
+// Has the pages written back, and does not wait for it. 0, or -1 with errno.
+int strata_start_writeback(int descriptor, int64_t position, int64_t count);
+
 // Gives an empty file the other one's content without copying it. 0, or -1 with errno where the file system cannot.
 int strata_share_content(int target, int source);
 

@@ -91,6 +91,7 @@ extension AssetStore {
             try requireSize(size + count)
             hasher.update(bytes)
             try target.write(bytes, at: size)
+            target.startWriteback(size..<size + count)
             size += count
             if count < piece.count { break }
         }

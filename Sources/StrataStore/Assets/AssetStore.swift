@@ -3,7 +3,7 @@ import StrataModel
 import StrataSystem
 import StrataViews
 
-/// The files that records have, each named by what is in it: equal bytes are one file (docs/format.md §23).
+/// The files that records have, each named by what is in it: equal bytes are one file (docs/format.md §24).
 ///
 /// A hash is *pinned* before anybody asks whether its file is there, and until the commit that names it is published or
 /// dropped. What is pinned, or named by a commit, is never removed.

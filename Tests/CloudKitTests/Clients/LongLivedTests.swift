@@ -101,6 +101,34 @@ struct LongLivedTests {
         try store.close()
     }
 
+    @Test(
+        "Files of assets are needed until the store has judged the operation, and no longer", arguments: [false, true])
+    func assets(committed: Bool) async throws {
+        let directory = try TestDirectory()
+        var store = try open(directory)
+        let file = URL(fileURLWithPath: directory.path("photo"))
+        try Data("bytes".utf8).write(to: file)
+        let record = note("a")
+        record["photo"] = CKAsset(fileURL: file)
+        let before = longLived(CKModifyRecordsOperation(recordsToSave: [record]))
+        try await leave(before, in: store, committed: committed)
+        try store.close()
+        if committed { try FileManager.default.removeItem(at: file) }
+
+        store = try open(directory)
+        let phone = store.container(user: "anna", device: "phone")
+        let again = try #require(
+            try await phone.longLivedOperation(for: before.operationID) as? CKModifyRecordsOperation)
+        let journal = Journal()
+        again.perRecordSaveBlock = { journal.add($0.recordName, $1) }
+        await again.finish { phone.add($0) }
+        #expect(journal.entries == ["a success"])
+        let fetched = try await phone.privateCloudDatabase.record(for: record.recordID)
+        let url = try #require((fetched["photo"] as? CKAsset)?.fileURL)
+        #expect(try Data(contentsOf: url) == Data("bytes".utf8))
+        try store.close()
+    }
+
     @Test("Each property is kept, and what was nil stays nil", arguments: [false, true])
     func properties(areSet: Bool) throws {
         var archive = OperationArchive()

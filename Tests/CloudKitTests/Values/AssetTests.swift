@@ -187,6 +187,40 @@ struct AssetTests {
         #expect(CloudStore.Limits.service.assetBytes == 50_000_000)
     }
 
+    @Test("Each record's progress ends with 1 if it was saved, with 0 only if not (B267)")
+    func progress() async throws {
+        let place = try await Place()
+        let good = place.note("good", try place.file("photo", Data("1".utf8)))
+        let gone = place.note("gone", place.directory.appendingPathComponent("nothing"))
+        let operation = CKModifyRecordsOperation(recordsToSave: [good, gone])
+        operation.isAtomic = false
+        let journal = Journal()
+        operation.perRecordProgressBlock = { journal.add("\($0.recordID.recordName) \($1)") }
+        operation.perRecordSaveBlock = { journal.add($0.recordName, $1) }
+        await operation.finish { place.database.add($0) }
+        #expect(journal.entries == ["good 1.0", "good success", "gone 0.0", "gone assetFileNotFound"])
+    }
+
+    @Test("Saving all keys sends the assets that were fetched too, and so does changing another key")
+    func allKeys() async throws {
+        let place = try await Place()
+        let bytes = Data("1".utf8)
+        try await place.database.save(place.note("a", try place.file("photo", bytes)))
+        let fetched = try await place.database.record(for: place.id("a"))
+        fetched["title"] = "new"
+        for policy in [CKModifyRecordsOperation.RecordSavePolicy.allKeys, .changedKeys] {
+            let results = try await place.database.modifyRecords(saving: [fetched], deleting: [], savePolicy: policy)
+            let saved = try #require(try results.saveResults[place.id("a")]?.get())
+            let url = try #require(try photo(saved).fileURL)
+            #expect(try Data(contentsOf: url) == bytes && place.kept.count == 1)
+        }
+        // Without its file the record cannot be saved as a whole, and says so.
+        for url in place.kept { try FileManager.default.removeItem(at: url) }
+        let results = try await place.database.modifyRecords(
+            saving: [fetched], deleting: [], savePolicy: .allKeys, atomically: false)
+        #expect(results.saveResults[place.id("a")]?.code == .assetFileNotFound)
+    }
+
     @Test("What was refused leaves no file")
     func refused() async throws {
         let place = try await Place()
