@@ -28,10 +28,10 @@ extension CloudStore {
         public var limits = Limits.service
         /// Whether saving a child gives its parent a new change tag.
         public var parentTouch = true
-        /// Whether the log keeps what was refused, for whoever looks for a mistake later. This version does not keep it
-        /// yet, whatever is set.
+        /// Whether the log keeps requests of which nothing came, complete and with the reasons, for whoever looks for a
+        /// mistake later. Nobody waits for that: it is written with the next change, or after a second.
         public var recordRefusals = true
-        /// Whether the log keeps what was read.
+        /// Whether the log keeps what was fetched, queried and followed, as it keeps refusals.
         public var recordFetches = false
         /// Where the time comes from.
         public var clock: any Clock = SystemClock()
@@ -130,20 +130,13 @@ extension CloudStore {
 }
 
 extension CloudStore.Options {
-    /// - Throws: `CKError` for what the engine cannot do yet: an option that has no effect would be a trap.
-    func requireSupported() throws {
-        if recordFetches {
-            throw CKError(
-                .invalidArguments, message: "This version does not keep fetches yet; set recordFetches false.")
-        }
-    }
-
     var engine: StoreOptions {
         StoreOptions(
             containerIdentifier: containerIdentifier, durability: durability.engine, limits: limits.rules,
             assetBytes: UInt64(max(0, limits.assetBytes)), touchesParents: parentTouch,
             unknownTypesAreErrors: predicates == .cloudKit,
-            predicates: predicates.engine, schema: schema == .enforced ? .enforced : .open)
+            predicates: predicates.engine, schema: schema == .enforced ? .enforced : .open,
+            recordsRefusals: recordRefusals, recordsFetches: recordFetches)
     }
 
     var platform: Platform {

@@ -49,7 +49,6 @@ public final class CloudStore: Sendable {
         self.options = options
         longLived = LongLivedOperations(in: path.map { $0 + "/operations" }, RealFileSystem())
         do {
-            try options.requireSupported()
             store = try open()
             disturbances = Disturbances.of(store)
             stagedAssets = StagedAssets(of: store)

@@ -35,6 +35,10 @@ public protocol EventLog: AnyObject, Sendable {
     /// outcome was unknown is safe.
     func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended
 
+    /// As ``append(_:expecting:)``, for what may be lost in a crash: returns before it is durable, whatever else the
+    /// log promises. The next append that is durable, or ``sync()``, makes it so.
+    func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended
+
     /// Returns once everything up to the present end is durable.
     func sync() throws
 

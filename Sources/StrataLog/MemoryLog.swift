@@ -119,6 +119,11 @@ public final class MemoryLog: EventLog {
         return try result.get()
     }
 
+    /// Memory is as durable as it gets.
+    public func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+        try append(commits, expecting: expecting)
+    }
+
     private func append(
         _ commits: [NewCommit], _ touches: [[Touch]], _ expecting: Position, _ state: inout State
     ) -> Result<Appended, AppendFailure> {

@@ -10,6 +10,16 @@ extension SegmentedLog {
     }
 
     public func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+        try append(commits, expecting: expecting, isDurable: options.durability == .commit)
+    }
+
+    public func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+        try append(commits, expecting: expecting, isDurable: false)
+    }
+
+    private func append(
+        _ commits: [NewCommit], expecting: Position, isDurable: Bool
+    ) throws(AppendFailure) -> Appended {
         if commits.isEmpty { return Appended(positions: []) }
         var touches: [[Touch]] = []
         touches.reserveCapacity(commits.count)
@@ -17,9 +27,9 @@ extension SegmentedLog {
         return try writer.withLock { (writer) throws(AppendFailure) -> Appended in
             try checkWritable(writer)
             guard expecting == writer.end else {
-                return try appendBehindKnown(commits, touches, expecting: expecting, &writer)
+                return try appendBehindKnown(commits, touches, expecting: expecting, isDurable, &writer)
             }
-            return try append(commits[...], touches[...], &writer)
+            return try append(commits[...], touches[...], isDurable, &writer)
         }
     }
 
@@ -42,7 +52,8 @@ extension SegmentedLog {
 
     /// Commits that are in the log already count as appended; the rest goes behind them.
     private func appendBehindKnown(
-        _ commits: [NewCommit], _ touches: [[Touch]], expecting: Position, _ writer: inout SegmentWriter
+        _ commits: [NewCommit], _ touches: [[Touch]], expecting: Position, _ isDurable: Bool,
+        _ writer: inout SegmentWriter
     ) throws(AppendFailure) -> Appended {
         let known: [Position]
         do { known = try catalog.positions(of: commits.map(\.id), after: expecting) } catch {
@@ -51,7 +62,7 @@ extension SegmentedLog {
         guard let last = known.last else { throw .conflict(writer.end) }
         if known.count == commits.count || last != writer.end { return Appended(positions: known) }
         do {
-            let more = try append(commits[known.count...], touches[known.count...], &writer)
+            let more = try append(commits[known.count...], touches[known.count...], isDurable, &writer)
             return Appended(positions: known + more.positions)
         } catch .unknown(let error) { throw .unknown(error) } catch { return Appended(positions: known) }
     }
@@ -75,7 +86,8 @@ extension SegmentedLog {
 
     /// Segment after segment, until all are in or something fails; what is in by then stays.
     private func append(
-        _ commits: ArraySlice<NewCommit>, _ touches: ArraySlice<[Touch]>, _ writer: inout SegmentWriter
+        _ commits: ArraySlice<NewCommit>, _ touches: ArraySlice<[Touch]>, _ isDurable: Bool,
+        _ writer: inout SegmentWriter
     ) throws(AppendFailure) -> Appended {
         try checkOrder(commits, writer)
         var positions: [Position] = []
@@ -84,7 +96,7 @@ extension SegmentedLog {
         while next < commits.endIndex {
             do {
                 if writer.isSealed { try switchSegment(&writer) }
-                let run = try appendRun(commits[next...], touches[next...], &writer)
+                let run = try appendRun(commits[next...], touches[next...], isDurable, &writer)
                 // An empty segment takes whatever comes, so the next run is not empty again.
                 if run.isEmpty { try switchSegment(&writer) }
                 positions += run
@@ -100,7 +112,8 @@ extension SegmentedLog {
 
     /// As many commits as the segment has room for: written, synced if so promised, and published.
     private func appendRun(
-        _ commits: ArraySlice<NewCommit>, _ touches: ArraySlice<[Touch]>, _ writer: inout SegmentWriter
+        _ commits: ArraySlice<NewCommit>, _ touches: ArraySlice<[Touch]>, _ isDurable: Bool,
+        _ writer: inout SegmentWriter
     ) throws(AppendFailure) -> [Position] {
         let durableOffset = catalog.read { $0.durableEnd.offset }
         var positions: [Position] = []
@@ -125,7 +138,7 @@ extension SegmentedLog {
             }
             try flush(&writer, at: &written)
             if positions.isEmpty { return [] }
-            if options.durability == .commit { try writer.file.sync() }
+            if isDurable { try writer.file.sync() }
         } catch {
             throw recover(&writer, from: error, through: written + writer.assembler.count)
         }
@@ -134,7 +147,7 @@ extension SegmentedLog {
         writer.end = end
         writer.time = run.last?.time ?? writer.time
         writer.endsWithMark = false
-        publish(run, touches, positions, ranges, isDurable: options.durability == .commit)
+        publish(run, touches, positions, ranges, isDurable: isDurable)
         space.didWrite(upTo: written)
         return positions
     }

@@ -34,6 +34,11 @@ public struct CommitBuilder: Sendable {
     }
 
     @discardableResult
+    public mutating func append(_ event: Event) throws -> UInt32 {
+        try append(event.kind) { $0.append(bytes: event.body) }
+    }
+
+    @discardableResult
     public mutating func append(_ name: InternedName) throws -> UInt32 {
         try append(.nameInterned) { $0.append(bytes: name.event.body) }
     }

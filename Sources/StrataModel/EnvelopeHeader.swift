@@ -11,6 +11,9 @@ public struct EnvelopeHeader: Sendable, Equatable {
         public static let modifySubscriptions = Self(rawValue: 3)
         public static let schema = Self(rawValue: 4)
         public static let console = Self(rawValue: 6)
+        public static let fetch = Self(rawValue: 8)
+        public static let query = Self(rawValue: 9)
+        public static let feed = Self(rawValue: 10)
 
         static let names = [
             "none", "modify records", "modify zones", "modify subscriptions", "schema", "account", "console",

@@ -38,7 +38,7 @@ extension EventKind {
         ZoneDeletedEvent.self, SubscriptionSavedEvent.self, SubscriptionDeletedEvent.self, SchemaChangedEvent.self,
         UserChangedEvent.self, DeviceSeenEvent.self, ClientTokenEvent.self, BaseMarkerEvent.self,
         TokensExpiredEvent.self, RequestRefusedEvent.self, NotificationDeliveredEvent.self,
-        ConsoleActedEvent.self,
+        ConsoleActedEvent.self, NothingToDeleteEvent.self, FetchedEvent.self,
     ]
 }
 

@@ -12,6 +12,7 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         public init(rawValue: UInt64) { self.rawValue = rawValue }
 
         public static let internalError = Self(rawValue: 1)
+        public static let partialFailure = Self(rawValue: 2)
         public static let serviceUnavailable = Self(rawValue: 6)
         public static let notAuthenticated = Self(rawValue: 9)
         public static let permissionFailure = Self(rawValue: 10)
@@ -31,7 +32,8 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         public static let accountTemporarilyUnavailable = Self(rawValue: 36)
 
         static let names: [Code: String] = [
-            .internalError: "internal error", .serviceUnavailable: "service unavailable",
+            .internalError: "internal error", .partialFailure: "partial failure",
+            .serviceUnavailable: "service unavailable",
             .notAuthenticated: "not authenticated", .permissionFailure: "permission failure",
             .unknownItem: "unknown item", .invalidArguments: "invalid arguments",
             .serverRecordChanged: "server record changed", .serverRejectedRequest: "server rejected request",

@@ -8,3 +8,13 @@ extension String {
         self = String(copying: valid)
     }
 }
+
+extension String {
+    /// As much of the text as so many bytes have room for.
+    public func cut(toBytes limit: Int) -> String {
+        if utf8.count <= limit { return self }
+        var end = utf8.index(startIndex, offsetBy: limit)
+        while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
+        return String(self[..<end])
+    }
+}

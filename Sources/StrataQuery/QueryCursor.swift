@@ -35,14 +35,7 @@ public struct QueryCursor: Sendable, Hashable {
         writer.append(Self.version)
         writer.append(store)
         writer.append(database)
-        writer.appendString(query.recordType)
-        writer.append(query.zone == nil ? 0 : 1 as UInt8)
-        if let zone = query.zone {
-            writer.appendString(zone.name)
-            writer.appendString(zone.owner)
-        }
-        writer.appendString(PredicateWriter.text(of: query.predicate))
-        Self.append(query.order, to: &writer)
+        Self.append(query, to: &writer)
         Self.append(order.keys, to: &writer)
         writer.append(order.ties.rawValue)
         for value in place.values + [place.tie] {
@@ -51,6 +44,17 @@ public struct QueryCursor: Sendable, Hashable {
         }
         writer.append(now.bitPattern)
         return ChecksummedBytes.seal(writer)
+    }
+
+    fileprivate static func append(_ query: Query, to writer: inout ByteWriter) {
+        writer.appendString(query.recordType)
+        writer.append(query.zone == nil ? 0 : 1 as UInt8)
+        if let zone = query.zone {
+            writer.appendString(zone.name)
+            writer.appendString(zone.owner)
+        }
+        writer.appendString(PredicateWriter.text(of: query.predicate))
+        append(query.order, to: &writer)
     }
 
     private static func append(_ keys: [SortKey], to writer: inout ByteWriter) {
@@ -129,5 +133,14 @@ public struct QueryCursor: Sendable, Hashable {
 extension ByteReader {
     fileprivate mutating func readText(_ what: StaticString) throws -> String {
         try readString(what, atMost: QueryCursor.maximumBytes)
+    }
+}
+
+extension Query {
+    /// The query as a cursor has it (docs/queries.md §5).
+    public func encoded() -> [UInt8] {
+        var writer = ByteWriter(reserving: 128)
+        QueryCursor.append(self, to: &writer)
+        return writer.bytes
     }
 }

@@ -20,6 +20,8 @@ public struct Decision: Sendable {
     var changedTypes: [UInt64] = []
     /// Whether the commit says something of a user.
     var changesAccounts = false
+    /// What the commit does to the bytes that users with a quota use.
+    var usage = UsageChange.unknown
     /// How many events the commit has.
     public var eventCount: Int = 0
     public var trace: Trace?
@@ -60,4 +62,14 @@ public struct Trace: Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         steps.map { "\($0.rule) \($0.item): \($0.note)" }.joined(separator: "\n")
     }
+}
+
+/// What a commit does to the bytes that count for a quota.
+enum UsageChange: Sendable {
+    /// Anything: who wants to know looks.
+    case unknown
+    /// Nothing that is counted for somebody with a quota.
+    case none
+    /// The records of a database, an ordinal, together become so much larger.
+    case grows(database: UInt64, bytes: Int)
 }

@@ -52,20 +52,6 @@ struct Binding: Hashable {
 }
 
 extension FieldValue {
-    /// What a value counts for a record's size (docs/rules.md §6).
-    public var chargedBytes: Int {
-        switch self {
-        case .string(let text): text.utf8.count
-        case .int64, .double, .date: 8
-        case .location: 16
-        case .data(let bytes): bytes.count
-        case .reference(let reference): reference.target.name.utf8.count
-        case .asset: 0
-        case .list(let list): list.elements.reduce(0) { $0 + $1.chargedBytes }
-        case .sealed(let sealed): sealed.ciphertext.count
-        }
-    }
-
     /// The references in it, one or several.
     var references: [Reference] {
         switch self {

@@ -33,6 +33,7 @@ extension RecordsJudge {
         if types[Int(save.type) - 1].hasNewKeys { try checkSchemaRoom(saves[index].fields, of: Int(save.type) - 1) }
         try checkLinks(save, place, saves[index].facts)
         try checkSize(save, saves[index])
+        try checkQuota(index)
         if types[Int(save.type) - 1].hasNewKeys { bind(saves[index].fields, of: Int(save.type) - 1) }
     }
 

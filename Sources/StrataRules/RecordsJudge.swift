@@ -18,6 +18,8 @@ struct RecordsJudge {
     /// Of each save, once the request is checked.
     private var facts: [SaveFacts] = []
     var saves: [SaveState] = []
+    /// Nil where none holds.
+    private(set) var quota: Quota?
     var deletes: [DeleteState] = []
     var trace: Trace?
 
@@ -37,6 +39,10 @@ struct RecordsJudge {
         areKeysValid = !keyIsValid.contains(false)
         keyBytes = request.names.keys.map(\.utf8.count)
         trace = context.isTraced ? Trace() : nil
+        let account = try view.account(of: context.actor.user)
+        if scene.scope == .private, account.quota > 0 {
+            quota = Quota(bytes: account.quota, usage: try view.usage(of: scene.database))
+        }
     }
 
     mutating func decide() throws -> Decision {
@@ -57,7 +63,11 @@ struct RecordsJudge {
         }
         try judgeTogether()
         var writer = RecordsWriter(self)
-        do { return try writer.decision() } catch let error as StrataError where error.code == .tooLarge {
+        do {
+            var decision = try writer.decision()
+            decision.usage = usageChange
+            return decision
+        } catch let error as StrataError where error.code == .tooLarge {
             throw Refusal(
                 .limitExceeded, "What the request changes is more than a commit has room for: \(error)", rule: "§9")
         }
@@ -159,6 +169,59 @@ struct RecordsJudge {
         }
     }
 
+    // MARK: The quota
+
+    /// - Throws: ``Refusal`` for a save that makes its record larger than the quota lets (docs/rules.md §5.9).
+    mutating func checkQuota(_ index: Int) throws {
+        guard var quota else { return }
+        let before = try saves[index].stored.map { try usedBytes($0) { _ in true } } ?? 0
+        let growth = try min(usedBytes(after: index), FieldValue.maximumUsedBytes) - before
+        saves[index].growth = growth
+        if growth <= 0 { return }
+        guard quota.takes(UInt64(growth)) else {
+            throw Refusal(
+                .quotaExceeded,
+                """
+                Record '\(body.saves[index].record.name)' needs \(growth) bytes more, and \(quota.usage) of \
+                \(quota.bytes) bytes are in use.
+                """, rule: "§5.9")
+        }
+        self.quota = quota
+    }
+
+    private func usedBytes(after index: Int) throws -> Int {
+        let (save, state) = (body.saves[index], saves[index])
+        var size = state.facts.sentBytes + state.facts.assetBytes
+        if state.facts.hasRemovals {
+            for change in state.fields where change.value == nil { size -= keyBytes[Int(change.field) - 1] }
+        }
+        guard let stored = state.stored else { return size }
+        let sent = try Set(save.fields.compactMap { try view.ordinal(of: .field(key($0.field))) })
+        return try size + usedBytes(stored) { !sent.contains(UInt64($0)) }
+    }
+
+    private func usedBytes(_ stored: StoredRecord, where isCounted: (UInt32) -> Bool) throws -> Int {
+        try stored.bytes.withUnsafeBytes { bytes in
+            let table = try RecordStateView(bytes, in: 0..<bytes.count).fields()
+            var size = 0
+            for index in 0..<table.count where isCounted(table.ordinal(at: index)) {
+                size += try view.keyBytes(table.ordinal(at: index))
+                size += try FieldValue.usedBytes(of: bytes, in: try table.range(at: index))
+            }
+            return min(size, FieldValue.maximumUsedBytes)
+        }
+    }
+
+    private var usageChange: UsageChange {
+        guard quota != nil else { return .none }
+        // What went with what was deleted is not known here.
+        guard scene.database != 0, deletes.allSatisfy({ $0.refusal != nil || $0.cascade.isEmpty }) else {
+            return .unknown
+        }
+        let growth = saves.reduce(0) { $0 + ($1.refusal == nil ? $1.growth : 0) }
+        return .grows(database: scene.database, bytes: growth)
+    }
+
     func isOwnUserRecord(_ name: String, _ place: Int) -> Bool {
         scene.zones[place].isDefault && scene.zones[place].isOwn && isSameName(name, actor.recordName)
     }
@@ -224,6 +287,8 @@ struct SaveState {
     /// What was sent, as its keys take it; ordinals are the request's own.
     var fields: [FieldChange] = []
     let facts: SaveFacts
+    /// How many bytes more the record counts for the quota, if there is one.
+    var growth = 0
 
     init(zone: Int, _ facts: SaveFacts) {
         self.zone = zone
@@ -238,6 +303,8 @@ struct SaveFacts {
     var hasReferences = false
     var hasSealed = false
     var hasRemovals = false
+    /// Of files.
+    var assetBytes = 0
     /// Whether each key is behind the one before.
     var isAscending = true
 
@@ -258,6 +325,7 @@ struct SaveFacts {
                 continue
             }
             sentBytes += value.chargedBytes
+            if value.kind.element == .asset { assetBytes += value.usedBytes }
             if value.kind.element == .reference { hasReferences = true }
             if value.kind.isSealed { hasSealed = true }
         }
@@ -286,5 +354,25 @@ extension ModifyRecordsRequest {
         var sorted = self
         for index in sorted.saves.indices { sorted.saves[index].fields.sort { $0.field < $1.field } }
         return sorted
+    }
+}
+
+/// What a user's private database may have, and has.
+struct Quota {
+    let bytes: UInt64
+    /// With what the request has added so far.
+    private(set) var usage: UInt64
+
+    init(bytes: UInt64, usage: UInt64) {
+        self.bytes = bytes
+        self.usage = usage
+    }
+
+    /// Whether there is room for so much more, which then is taken.
+    mutating func takes(_ growth: UInt64) -> Bool {
+        let (sum, isOver) = usage.addingReportingOverflow(growth)
+        guard !isOver, sum <= bytes else { return false }
+        usage = sum
+        return true
     }
 }

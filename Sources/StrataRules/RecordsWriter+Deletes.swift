@@ -149,20 +149,18 @@ struct LeftOutRecords {
 
 extension RequestContext {
     /// The header of the commit that comes of a request.
+    ///
+    /// - Parameter shape: nil for a lazy commit, which only notes something.
     func header(
-        _ kind: EnvelopeHeader.OperationKind, user: UInt64, device: UInt64, _ shape: RequestShape
+        _ kind: EnvelopeHeader.OperationKind, user: UInt64, device: UInt64, _ shape: RequestShape?
     ) throws -> EnvelopeHeader {
         EnvelopeHeader(
-            user: user, device: device, operationID: Self.cut(operation.id), operationKind: kind,
-            qualityOfService: operation.qualityOfService, groupID: Self.cut(operation.groupID),
-            groupName: Self.cut(operation.groupName), requestShape: try shape.encoded()[...])
-    }
-
-    /// As much of a text as a header has room for.
-    private static func cut(_ text: String) -> String {
-        if text.utf8.count <= EnvelopeHeader.maximumTextBytes { return text }
-        var end = text.utf8.index(text.startIndex, offsetBy: EnvelopeHeader.maximumTextBytes)
-        while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
-        return String(text[..<end])
+            user: user, device: device, operationID: operation.id.cut(toBytes: EnvelopeHeader.maximumTextBytes),
+            operationKind: kind,
+            qualityOfService: operation.qualityOfService,
+            groupID: operation.groupID.cut(toBytes: EnvelopeHeader.maximumTextBytes),
+            groupName: operation.groupName.cut(toBytes: EnvelopeHeader.maximumTextBytes),
+            requestShape: try shape?.encoded()[...] ?? [],
+            isLazy: shape == nil)
     }
 }

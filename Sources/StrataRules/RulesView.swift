@@ -17,6 +17,8 @@ public final class RulesView {
     private var schemas: [UInt64: [UInt32: SchemaField]] = [:]
     private var grants: [UInt64: [SchemaGrant]] = [:]
     private var accounts: [UInt64: Account] = [:]
+    /// Bytes that are used of the databases of users with a quota.
+    private var usages: [UInt64: UInt64] = [:]
     /// By namespace; 0 is not known yet.
     private var nextOrdinals: [UInt64] = Array(repeating: 0, count: 7)
     /// Beyond, what was read is forgotten and read again.
@@ -31,6 +33,12 @@ public final class RulesView {
             nextOrdinals[Int(interned.name.namespace)] = interned.ordinal + 1
         }
         if decision.changesAccounts { accounts.removeAll() }
+        switch decision.usage {
+        case .unknown: usages.removeAll()
+        case .none: break
+        case .grows(let database, let bytes):
+            if let known = usages[database] { usages[database] = UInt64(max(0, Int(clamping: known) + bytes)) }
+        }
         for type in decision.changedTypes {
             schemas[type] = nil
             grants[type] = nil
@@ -53,6 +61,15 @@ public final class RulesView {
         if accounts.count >= Self.cachedNames { accounts.removeAll() }
         accounts[ordinal] = account
         return account
+    }
+
+    /// How many bytes of a database count for its user's quota. Read once, and kept up with what users with a quota do.
+    func usage(of database: UInt64) throws -> UInt64 {
+        if database == 0 { return 0 }
+        if let known = usages[database] { return known }
+        let usage = try fold.whole().usedBytes(of: database)
+        usages[database] = usage
+        return usage
     }
 
     func nextOrdinal(_ namespace: UInt8) throws -> UInt64 {

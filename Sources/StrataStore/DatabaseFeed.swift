@@ -35,11 +35,15 @@ extension Store {
         guard database.scope != .public else { throw Refusal.publicChanges }
         let limit = try pageLimit(limit)
         let snapshot = snapshot()
-        return try snapshot.reading { trees in
+        let page = try snapshot.reading { trees in
             let place = try snapshot.names.place(database, actor, in: trees)
             let feed = DatabaseFeed(engine: engine, names: snapshot.names, place: place, trees: trees, limit: limit)
             return try feed.page(since: token)
         }
+        noteChanges(
+            of: nil, database, by: actor, at: snapshot.offset, since: token,
+            count: page.changed.count + page.deleted.count, page.token, moreComing: page.moreComing)
+        return page
     }
 }
 
@@ -63,7 +67,7 @@ struct DatabaseFeed {
         var isScan: Bool
     }
 
-    private var end: UInt64 { trees.foldedOffset(ViewTree.records) }
+    private var end: UInt64 { engine.lastingOffset(of: trees) }
 
     func page(since token: FeedToken?) throws -> DatabaseFeedPage {
         let start = try start(token)

@@ -25,6 +25,9 @@ final class FollowedLog: EventLog {
     func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
         throw .notWritten(Self.error)
     }
+    func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+        throw .notWritten(Self.error)
+    }
     func trim(to offset: UInt64) throws -> Position { throw Self.error }
     func sync() throws { try gate.requireOpen() }
 

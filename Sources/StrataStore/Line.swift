@@ -75,6 +75,11 @@ struct Batch {
     var firstOffset: UInt64 = 0
     var eventCount = 0
     var byteCount = 0
+    /// What the commits from `auditStart` on note.
+    var audits: [Audit] = []
+    var auditStart = 0
+    /// Whether nobody waits for any of it, so that it need not be durable.
+    var isLazy = false
     /// Whether what was decided stands on a state that will not be.
     var isBroken = false
     /// A page that was found wrong on the way.

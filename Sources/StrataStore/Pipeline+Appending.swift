@@ -9,7 +9,7 @@ extension Pipeline {
     typealias Answers = [(Submission, Result<Answer, any Error>)]
 
     func append(_ batch: inout Batch) -> Answers {
-        let (positions, failure) = write(batch.commits)
+        let (positions, failure) = write(batch)
         let isAsPlanned =
             failure == nil
             && positions.enumerated().allSatisfy { index, position in
@@ -31,19 +31,24 @@ extension Pipeline {
                 refuse(StrataError(.refusingWrites, "The views could not follow the log.", cause: error))
             }
         }
-        publication.announce(snapshot.foldedOffset(ViewTree.records))
+        putBackAudits(of: &batch, written: positions.count)
+        // Nobody waits for what changes nothing.
+        if !batch.isLazy { publication.announce(snapshot.foldedOffset(ViewTree.records)) }
         reader.context.replacements?.forgetUnused()
         return answers(batch, positions, failure, snapshot)
     }
 
     /// All commits, or a prefix and why no more. Repeats what a log accepts by parts.
-    private func write(_ commits: [NewCommit]) -> (positions: [Position], failure: AppendFailure?) {
+    private func write(_ batch: Batch) -> (positions: [Position], failure: AppendFailure?) {
+        let commits = batch.commits
         var positions: [Position] = []
         var end = state.withLock { $0.end }
         while positions.count < commits.count {
             let rest = positions.isEmpty ? commits : Array(commits[positions.count...])
             do throws(AppendFailure) {
-                positions += try log.append(rest, expecting: end).positions
+                positions +=
+                    try batch.isLazy
+                    ? log.appendLazily(rest, expecting: end).positions : log.append(rest, expecting: end).positions
                 end = positions.last ?? end
             } catch {
                 advance(to: end, commits.prefix(positions.count).last?.time)

@@ -81,6 +81,7 @@ extension Pipeline {
     func fail(_ batch: inout Batch, _ error: any Error) {
         note(error, &batch)
         line = nil
+        putBackAudits(of: &batch, written: 0)
         batch.commits = []
         for index in batch.entries.indices { batch.entries[index].outcome = .failed(error) }
     }

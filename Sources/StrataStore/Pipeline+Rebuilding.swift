@@ -84,6 +84,7 @@ extension Pipeline {
         }
         line = nil
         let submissions = batch.submissions
+        putBackAudits(of: &batch, written: 0)
         batch = Batch()
         decide(submissions, &batch)
         complete(&batch)

@@ -39,6 +39,7 @@ final class Pipeline: @unchecked Sendable {
         var endTime: Int64
         var indexes: IndexState
         var rebuilds = ViewsRebuilds()
+        var audits = AuditQueue(AuditPolicy())
 
         /// Whether there will be work on the indexes if nothing else comes.
         var awaitsQuiet: Bool { indexes.isDue && refusal == nil }
@@ -49,6 +50,7 @@ final class Pipeline: @unchecked Sendable {
             // Asked each time, or it would not notice that they were not due in between.
             let haveBecomeDue = indexes.hasBecomeDue()
             return isDeciding || !queue.isEmpty || isClosed || turnWaiters > 0 || indexes.isUrgent || haveBecomeDue
+                || audits.isDue
         }
     }
 
@@ -72,21 +74,24 @@ final class Pipeline: @unchecked Sendable {
     var lastSlice: (events: UInt64, microseconds: Int64) = (0, 0)
     /// Rows that are being sorted take so much memory.
     let buildMemoryBytes: Int
+    let auditPolicy: AuditPolicy
     private let workers = [WorkerHandle(), WorkerHandle()]
 
     init(
         log: any EventLog, working: WorkingViews, indexes: IndexState, rules: Rules, platform: Platform,
-        reader: SnapshotMaker, rebuilder: ViewsRebuilder?, buildMemoryBytes: Int
+        reader: SnapshotMaker, rebuilder: ViewsRebuilder?, buildMemoryBytes: Int,
+        audits: AuditPolicy
     ) throws {
         self.log = log
         self.buildMemoryBytes = buildMemoryBytes
+        auditPolicy = audits
         self.working = Lock(working)
         self.rebuilder = rebuilder
         self.rules = rules
         self.platform = platform
         self.reader = reader
         publication = Publication(offset: working.views.pages.snapshot().foldedOffset(ViewTree.records))
-        state = Monitor(State(end: log.end, endTime: log.endTime ?? .min, indexes: indexes))
+        state = Monitor(State(end: log.end, endTime: log.endTime ?? .min, indexes: indexes, audits: AuditQueue(audits)))
         for (worker, name) in zip(workers, ["strata-commit-a", "strata-commit-b"]) {
             try worker.start(name: name) { [self] in run() }
         }
@@ -185,6 +190,7 @@ final class Pipeline: @unchecked Sendable {
         // A caller on its own thread may have put back what it could not write.
         let left = state.withLock { $0.queue.take(byteCount: .max) }
         for submission in left { submission.reply.resume(.failure(StoreGate.error)) }
+        writeLastAudits()
         completeIndexes()
         line = nil
     }
@@ -194,6 +200,7 @@ final class Pipeline: @unchecked Sendable {
     private enum Work {
         case requests([Submission], [Admission])
         case indexes
+        case audits
         case end
     }
 
@@ -204,6 +211,10 @@ final class Pipeline: @unchecked Sendable {
                 for admission in admissions { admission.open() }
                 work(on: submissions)
             case .indexes: catchUpIndexes()
+            case .audits:
+                writeAudits()
+                releaseDeciding()
+                releaseAppending()
             case .end: return
             }
         }
@@ -212,17 +223,22 @@ final class Pipeline: @unchecked Sendable {
     /// Indexes that are due but not urgent wait until nothing has been published for a while.
     private func awaitWork() -> Work {
         while true {
-            let published = state.withLock { $0.awaitsQuiet ? $0.indexes.publishedEvents : nil }
-            guard let published else {
+            let (published, audits) = state.withLock { state in
+                state.audits.isTimed = !state.audits.isEmpty
+                return (state.awaitsQuiet ? state.indexes.publishedEvents : nil, state.audits.pause)
+            }
+            let quiet = published == nil ? nil : IndexState.quietMilliseconds
+            guard let pause = [quiet, audits].compactMap({ $0 }).min() else {
                 let work = state.wait { state -> Work?? in
                     if let work = nextWork(&state) { return work }
-                    return state.awaitsQuiet ? .some(nil) : nil
+                    return state.awaitsQuiet || !state.audits.isEmpty ? .some(nil) : nil
                 }
                 if let work { return work }
                 continue
             }
-            let work = state.wait(milliseconds: IndexState.quietMilliseconds) { nextWork(&$0) }
+            let work = state.wait(milliseconds: pause) { nextWork(&$0) }
             if let work { return work }
+            guard pause == quiet else { continue }
             if let work = state.withLock({ nextWork(&$0, quietSince: published) }) { return work }
         }
     }
@@ -237,6 +253,10 @@ final class Pipeline: @unchecked Sendable {
             return .requests(state.queue.take(byteCount: room), state.admissions)
         }
         if state.isClosed { return .end }
+        if state.audits.isDue, state.refusal == nil, !state.isAppending {
+            (state.isDeciding, state.isAppending) = (true, true)
+            return .audits
+        }
         let isTime = state.indexes.isUrgent || state.indexes.isDue && state.indexes.publishedEvents == events
         guard isTime, state.refusal == nil, !state.isAppending else { return nil }
         (state.isDeciding, state.isAppending) = (true, true)
@@ -257,6 +277,7 @@ final class Pipeline: @unchecked Sendable {
         decideAgainIfDamaged(&batch)
         releaseDeciding()
         let answers = append(&batch)
+        noteRefusals(answers)
         releaseAppending()
         // Outside of both turns: whoever is resumed may ask for more at once.
         for (submission, answer) in answers { submission.reply.resume(answer) }
@@ -272,6 +293,14 @@ final class Pipeline: @unchecked Sendable {
     /// Gives a batch the state that it leads to. Both turns are the caller's.
     func complete(_ batch: inout Batch) {
         decideAgainIfBroken(&batch)
+        addAudits(to: &batch)
+        // What waited is back where it waited, and comes with another batch.
+        decideAgainIfBroken(&batch)
+        stack(&batch)
+    }
+
+    /// Both turns are the caller's.
+    func stack(_ batch: inout Batch) {
         do {
             batch.fork = batch.commits.isEmpty ? nil : try line?.fold.stack()
             if batch.fork != nil, let line {
@@ -285,6 +314,7 @@ final class Pipeline: @unchecked Sendable {
     private func decideAgainIfBroken(_ batch: inout Batch) {
         while batch.isBroken || line.map({ line in state.withLock { $0.losses } != line.losses }) ?? false {
             line = nil
+            putBackAudits(of: &batch, written: 0)
             var again = Batch()
             again.damage = batch.damage
             var waiting: [Submission] = []

@@ -24,6 +24,19 @@ extension Store {
         return (account.status, account.quota)
     }
 
+    /// How many bytes a user's private database counts for the quota: the sizes of the records that are there, with
+    /// their files (docs/rules.md §6).
+    public func usage(of user: String) throws -> UInt64 {
+        var newest = snapshot()
+        newest.acceptsNewer = true
+        return try newest.reading { trees in
+            guard let owner = try newest.names.ordinal(of: .user(user), in: trees),
+                let database = try newest.names.ordinal(of: .database(.private, owner: owner), in: trees)
+            else { return 0 }
+            return try trees.usedBytes(of: database)
+        }
+    }
+
     /// A user whose account is not available is refused everything but reading the public database (B221).
     public func setAccountStatus(_ status: AccountStatus, of user: String) throws {
         try administer(.setAccountStatus(status, user: user))

@@ -10,6 +10,8 @@ extension Store {
         try options.rules.checkItemCount(ids.count)
         var newest = snapshot()
         newest.acceptsNewer = true
-        return try newest.records(ids, in: database, desiredKeys: desiredKeys, as: actor)
+        let results = try newest.records(ids, in: database, desiredKeys: desiredKeys, as: actor)
+        noteFetch(ids, database, desiredKeys, by: actor, at: newest.offset, results)
+        return results
     }
 }

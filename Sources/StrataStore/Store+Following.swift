@@ -26,7 +26,7 @@ extension Store {
     /// Returns once the state is behind `offset`; false if the store was closed or the task was cancelled before.
     public func waitForChange(past offset: UInt64) async throws -> Bool {
         while !gate.isClosed, !Task.isCancelled {
-            if snapshot().offset > offset { return true }
+            if engine.lastingOffset(of: snapshot().trees) > offset { return true }
             if access == .readOnly, log is FollowedLog {
                 await log.waitForEnd(past: offset)
                 if !gate.isClosed { try refresh() }

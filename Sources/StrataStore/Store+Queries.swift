@@ -107,9 +107,11 @@ extension Store {
             throw Refusal(.invalidArguments, "The cursor is of another store.", rule: "B144")
         }
         let (snapshot, touched) = try indexedSnapshot()
-        return try snapshot.query(
+        let page = try snapshot.query(
             question.query, cursor, in: database, desiredKeys, limit, as: actor, queryRules, touched: touched,
             of: engine.storeID, now: cursor == nil ? engine.now : nil, isCancelled)
+        noteQuery(question, database, desiredKeys, by: actor, at: snapshot.offset, page)
+        return page
     }
 
     private func indexesWorthwhile(_ page: QueryPage) -> [(name: String, indexes: SchemaField.Indexes)]? {

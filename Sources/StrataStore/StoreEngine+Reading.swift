@@ -1,6 +1,7 @@
 import StrataLog
 import StrataModel
 import StrataSystem
+import StrataTree
 import StrataViews
 
 /// How a store is opened.
@@ -36,5 +37,14 @@ extension StoreEngine {
             try Replay(log: log, pages: views.pages).run()
             return views.pages.snapshot().foldedOffset(ViewTree.records) > before
         }
+    }
+}
+
+extension StoreEngine {
+    /// The last commit of a state that no loss of power undoes, where the store promises that of what it acknowledges:
+    /// behind it are lazy commits alone, which change nothing. A token from there holds after a crash.
+    func lastingOffset(of trees: Snapshot) -> UInt64 {
+        let end = trees.foldedOffset(ViewTree.records)
+        return options.durability == .commit ? min(end, log.durableEnd.offset) : end
     }
 }

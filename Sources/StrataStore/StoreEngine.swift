@@ -41,7 +41,7 @@ final class StoreEngine: Sendable {
         reader = SnapshotMaker(context: SnapshotContext(RecordHistory(log), replacements, keys), gate: StoreGate())
         pipeline = try Pipeline(
             log: log, working: working, indexes: indexes, rules: options.rules, platform: platform, reader: reader,
-            rebuilder: rebuilder, buildMemoryBytes: options.buildMemoryBytes)
+            rebuilder: rebuilder, buildMemoryBytes: options.buildMemoryBytes, audits: options.audits)
         notifier = Notifier(pipeline, options.queryRules)
         assets = AssetStore(place, platform)
         replacements?.begin(pipeline)

@@ -19,6 +19,10 @@ public struct StoreOptions: Sendable {
     public var predicates: PredicateDialect
     /// Whether saves extend the schema (B24).
     public var schema: SchemaMode
+    /// Whether requests that come to nothing are kept in the log, complete and with the reasons (docs/rules.md §14).
+    public var recordsRefusals: Bool
+    /// Whether it is kept in the log what devices read.
+    public var recordsFetches: Bool
     /// Whether a store is made where there is none.
     public var createsStore: Bool
     public var segmentBytes: Int
@@ -26,12 +30,14 @@ public struct StoreOptions: Sendable {
     public var checkpoints: Checkpointer.Policy
     /// Rows of indexes that are being built take so much memory; beyond, they are sorted in a file.
     var buildMemoryBytes = 64 << 20
+    /// So long a lazy commit waits at most.
+    var auditDelayMilliseconds = 1_000
 
     public init(
         containerIdentifier: String = "iCloud.local", durability: Durability = .commit, limits: Limits = .service,
         assetBytes: UInt64 = 50_000_000,
         touchesParents: Bool = true, unknownTypesAreErrors: Bool = true, predicates: PredicateDialect = .cloudKit,
-        schema: SchemaMode = .open,
+        schema: SchemaMode = .open, recordsRefusals: Bool = false, recordsFetches: Bool = false,
         createsStore: Bool = true, segmentBytes: Int = 64 << 20, pages: PageStoreOptions = PageStoreOptions(),
         checkpoints: Checkpointer.Policy = Checkpointer.Policy()
     ) {
@@ -43,6 +49,8 @@ public struct StoreOptions: Sendable {
         self.unknownTypesAreErrors = unknownTypesAreErrors
         self.predicates = predicates
         self.schema = schema
+        self.recordsRefusals = recordsRefusals
+        self.recordsFetches = recordsFetches
         self.createsStore = createsStore
         self.segmentBytes = segmentBytes
         self.pages = pages
@@ -66,6 +74,12 @@ public struct StoreOptions: Sendable {
             unknownTypesAreErrors: unknownTypesAreErrors)
     }
 
+    var audits: AuditPolicy {
+        AuditPolicy(
+            recordsRefusals: recordsRefusals, recordsFetches: recordsFetches,
+            delayMilliseconds: auditDelayMilliseconds)
+    }
+
     var log: LogOptions {
         LogOptions(
             durability: durability, segmentBytes: segmentBytes, containerIdentifier: containerIdentifier,
@@ -81,6 +95,8 @@ public struct StoreOptions: Sendable {
         if unknownTypesAreErrors != other.unknownTypesAreErrors { names.append("unknownTypesAreErrors") }
         if predicates != other.predicates { names.append("predicates") }
         if schema != other.schema { names.append("schema") }
+        if recordsRefusals != other.recordsRefusals { names.append("recordsRefusals") }
+        if recordsFetches != other.recordsFetches { names.append("recordsFetches") }
         if segmentBytes != other.segmentBytes { names.append("segmentBytes") }
         if containerIdentifier != other.containerIdentifier { names.append("containerIdentifier") }
         if pages.numbers != other.pages.numbers || pages.access != other.pages.access { names.append("pages") }

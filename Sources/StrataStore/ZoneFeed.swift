@@ -45,7 +45,7 @@ extension Store {
         }
         let limit = try pageLimit(limit)
         let snapshot = snapshot()
-        return try snapshot.reading { trees in
+        let page = try snapshot.reading { trees in
             let place = try snapshot.names.place(database, actor, in: trees)
             let (ordinal, row) = try place.zoneToFollow(zone, trees, snapshot.names)
             let feed = ZoneFeed(
@@ -53,6 +53,10 @@ extension Store {
                 origin: try snapshot.origin(place, ZoneID(zone.name), desiredKeys, trees), row: row, limit: limit)
             return try feed.page(since: token, as: actor)
         }
+        noteChanges(
+            of: zone, database, desiredKeys, by: actor, at: snapshot.offset, since: token,
+            count: page.changed.count + page.deleted.count, page.token, moreComing: page.moreComing)
+        return page
     }
 }
 
@@ -73,7 +77,7 @@ struct ZoneFeed {
     let limit: Int
 
     /// The last commit that the page has.
-    private var end: UInt64 { trees.foldedOffset(ViewTree.records) }
+    private var end: UInt64 { engine.lastingOffset(of: trees) }
 
     func page(since token: FeedToken?, as actor: Actor) throws -> ZoneFeedPage {
         let feed = FeedToken.Feed.zone(zone, life: row.incarnation)

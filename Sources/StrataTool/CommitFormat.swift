@@ -91,6 +91,10 @@ struct CommitText: CommitFormat {
             output.write("  \(Printable.escaped(deleted.id)) of \(Self.user(deleted.user, names))")
             if let event = deleted.firedBy { output.write(", fired once, by \(event.tag)") }
         case .notificationDelivered(let delivered): output.write("  \(Self.text(of: delivered, names))")
+        case .refused(let refused): output.write("  \(AuditText.text(of: refused))")
+        case .fetched(let fetched): output.write("  \(AuditText.text(of: fetched))")
+        case .consoleActed(let note): output.write("  \(AuditText.text(of: note))")
+        case .nothingToDelete(let event): output.write("  \(AuditText.text(of: event))")
         case .opaque: break
         case .malformed(let error): output.write("  malformed: \(Printable.escaped(error.description))")
         }

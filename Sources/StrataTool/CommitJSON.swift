@@ -70,6 +70,7 @@ struct CommitJSON: CommitFormat {
             writeDevice(delivered.device, names, to: &json)
             json.field("through", delivered.through)
             json.field("badge", delivered.badge)
+        case .refused, .fetched, .consoleActed, .nothingToDelete: CommitJSON.write(audit: EventDetail(event), to: &json)
         case .opaque: break
         case .malformed(let error): json.field("malformed", error.description)
         }

@@ -13,6 +13,10 @@ enum EventDetail {
     case subscriptionSaved(SubscriptionSavedEvent)
     case subscriptionDeleted(SubscriptionDeletedEvent)
     case notificationDelivered(NotificationDeliveredEvent)
+    case refused(RequestRefusedEvent)
+    case fetched(FetchedEvent)
+    case consoleActed(ConsoleNote)
+    case nothingToDelete(NothingToDeleteEvent)
     /// A kind whose body is not shown.
     case opaque
     case malformed(StrataError)
@@ -61,6 +65,10 @@ enum EventDetail {
         case .subscriptionDeleted: return .subscriptionDeleted(try SubscriptionDeletedEvent(decoding: event.body))
         case .notificationDelivered:
             return .notificationDelivered(try NotificationDeliveredEvent(decoding: event.body))
+        case .requestRefused: return .refused(try RequestRefusedEvent(decoding: event.body))
+        case .fetched: return .fetched(try FetchedEvent(decoding: event.body))
+        case .consoleActed: return .consoleActed(try ConsoleActedEvent(decoding: event.body).note)
+        case .nothingToDelete: return .nothingToDelete(try NothingToDeleteEvent(decoding: event.body))
         default: return .opaque
         }
     }

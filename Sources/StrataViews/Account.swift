@@ -26,4 +26,9 @@ extension TreeReading {
             }
         } ?? Account()
     }
+
+    /// What the living zones of a database, an ordinal, count together for its user's quota.
+    public func usedBytes(of database: UInt64) throws -> UInt64 {
+        try zoneRows(of: database).reduce(0) { $0 + ($1.row.status == .alive ? $1.row.usedBytes : 0) }
+    }
 }

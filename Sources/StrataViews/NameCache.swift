@@ -8,6 +8,8 @@ struct NameCache {
     /// By namespace and ordinal; 0 is not known yet.
     private var hashes: [[UInt128]] = Array(repeating: [], count: 7)
     private var databases: [UInt64: UInt64] = [:]
+    /// UTF-8 bytes of the names of fields, by ordinal; 0 is not known yet.
+    private var fieldBytes: [Int] = []
     /// Names beyond are looked up each time.
     private static let cachedOrdinals: UInt64 = 1 << 20
 
@@ -20,6 +22,19 @@ struct NameCache {
             if known != 0 { return known }
         }
         return try add(try Self.name(namespace, ordinal, in: fork), ordinal, in: fork)
+    }
+
+    /// How many UTF-8 bytes the name of a field has.
+    mutating func keyBytes(_ field: UInt32, in fork: Fork) throws -> Int {
+        let place = Int(field)
+        if place < fieldBytes.count, fieldBytes[place] != 0 { return fieldBytes[place] }
+        guard case .field(let text) = try Self.name(6, UInt64(field), in: fork) else { return 0 }
+        if UInt64(field) < Self.cachedOrdinals {
+            let missing = place + 1 - fieldBytes.count
+            if missing > 0 { fieldBytes += repeatElement(0, count: missing) }
+            fieldBytes[place] = text.utf8.count
+        }
+        return text.utf8.count
     }
 
     private mutating func keep(_ hash: UInt128, _ namespace: UInt8, _ ordinal: UInt64) {

@@ -2,12 +2,11 @@ import StrataModel
 import StrataTree
 
 extension RecordFold {
-    /// What a record contributes to the digests (docs/format-keys.md §5); collects its references on the way.
-    ///
-    /// - Returns: also whether it refers to another zone.
+    /// What a record contributes to the digests (docs/format-keys.md §5), and to the other totals of its zone; collects
+    /// its references on the way.
     mutating func takeDigests(
         of state: [UInt8], _ zone: UInt64, _ name: UnsafeRawBufferPointer, in fork: Fork
-    ) throws -> (Digests, isOutward: Bool) {
+    ) throws -> Totals {
         try state.withUnsafeBytes { bytes in
             let view = try RecordStateView(bytes, in: 0..<bytes.count)
             let header = try view.header()
@@ -19,7 +18,8 @@ extension RecordFold {
             let parent = try parentKey.map { try hash($0, in: fork) } ?? 0
             let share = try links.share.map { try hash(try view.key($0), in: fork) } ?? 0
             var isOutward = parentKey.map { references.collectNew($0, .parent) } ?? false
-            let fields = try sum(of: try view.fields(), bytes, &isOutward, in: fork)
+            var usedBytes = 0
+            let fields = try sum(of: try view.fields(), bytes, &isOutward, &usedBytes, in: fork)
             let content = DigestHash.hash(
                 record,
                 words: [
@@ -34,7 +34,9 @@ extension RecordFold {
                     header.version.packed, UInt64(bitPattern: header.created), UInt64(bitPattern: header.modified),
                     creator.low, creator.high, modifier.low, modifier.high, device.low, device.high,
                 ])
-            return (Digests(state: state, content: content), isOutward)
+            return Totals(
+                digests: Digests(state: state, content: content), isOutward: isOutward,
+                usedBytes: min(usedBytes, FieldValue.maximumUsedBytes))
         }
     }
 
@@ -43,12 +45,15 @@ extension RecordFold {
     }
 
     private mutating func sum(
-        of table: FieldTable, _ bytes: UnsafeRawBufferPointer, _ isOutward: inout Bool, in fork: Fork
+        of table: FieldTable, _ bytes: UnsafeRawBufferPointer, _ isOutward: inout Bool, _ usedBytes: inout Int,
+        in fork: Fork
     ) throws -> UInt128 {
         var sum: UInt128 = 0
         for index in 0..<table.count {
             let field = try names.hash(6, UInt64(table.ordinal(at: index)), in: fork)
             let range = try table.range(at: index)
+            usedBytes += try names.keyBytes(table.ordinal(at: index), in: fork)
+            usedBytes += try FieldValue.usedBytes(of: bytes, in: range)
             if !range.isEmpty, FieldKind(rawValue: bytes[range.lowerBound]).element == .reference {
                 let value = try FieldValue(decoding: bytes, in: range)
                 if references.collectNew(value) { isOutward = true }
@@ -74,5 +79,18 @@ extension RecordFold {
             return seed
         default: return 0
         }
+    }
+
+    /// What a record counts for its user's quota (docs/rules.md §6).
+    mutating func usedBytes(
+        of view: RecordStateView, _ bytes: UnsafeRawBufferPointer, in fork: Fork
+    ) throws -> Int {
+        let table = try view.fields()
+        var sum = 0
+        for index in 0..<table.count {
+            sum += try names.keyBytes(table.ordinal(at: index), in: fork)
+            sum += try FieldValue.usedBytes(of: bytes, in: try table.range(at: index))
+        }
+        return min(sum, FieldValue.maximumUsedBytes)
     }
 }

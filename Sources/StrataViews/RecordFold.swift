@@ -20,14 +20,16 @@ struct RecordFold {
     private var key: [UInt8] = []
     private var zone: UInt64 = 0
     /// What the zone's totals lose when the record changes; nil if there was none.
-    private var before: Before?
+    private var before: Totals?
     private var exists = false
     /// Of the event in work.
     private var place: EventPlace?
 
-    private struct Before {
+    /// What one record adds to its zone's row.
+    struct Totals {
         var digests: Digests
         var isOutward: Bool
+        var usedBytes: Int
     }
 
     /// Where records are and go: a tree that changes, or one that is made in the order of keys.
@@ -113,15 +115,17 @@ struct RecordFold {
         if let before {
             change.recordCount -= 1
             change.outwardCount -= before.isOutward ? 1 : 0
+            change.usedBytes -= before.usedBytes
             change.digests -= before.digests
         }
         let key = key
         try key.withUnsafeBytes { key in
             if exists {
-                let (digests, isOutward) = try putState(key, in: target)
+                let totals = try putState(key, in: target)
                 change.recordCount += 1
-                change.outwardCount += isOutward ? 1 : 0
-                change.digests += digests
+                change.outwardCount += totals.isOutward ? 1 : 0
+                change.usedBytes += totals.usedBytes
+                change.digests += totals.digests
             } else if before != nil {
                 try target.fork.delete(ViewTree.records, key)
             }
@@ -141,14 +145,15 @@ struct RecordFold {
     }
 
     /// Copies the state that a record has; nil if there is no such record.
-    private mutating func loadState(_ key: UnsafeRawBufferPointer, from fork: Fork) throws -> Before? {
+    private mutating func loadState(_ key: UnsafeRawBufferPointer, from fork: Fork) throws -> Totals? {
         state.removeAll()
         return try fork.get(ViewTree.records, key) { bytes in
             state.append(bytes: bytes)
             let view = try RecordStateView(bytes, in: 0..<bytes.count)
             let isOutward = try references.collectOld(view, bytes)
-            return Before(
-                digests: Digests(state: view.stateDigest, content: view.contentDigest), isOutward: isOutward)
+            return Totals(
+                digests: Digests(state: view.stateDigest, content: view.contentDigest), isOutward: isOutward,
+                usedBytes: try usedBytes(of: view, bytes, in: fork))
         }
     }
 
@@ -182,13 +187,14 @@ struct RecordFold {
     /// Writes the state that the events came to.
     private mutating func putState(
         _ key: UnsafeRawBufferPointer, in target: Target
-    ) throws -> (Digests, isOutward: Bool) {
+    ) throws -> Totals {
         var reader = KeyReader(key)
         _ = try reader.readNumber()
-        let (digests, isOutward) = try takeDigests(
+        let totals = try takeDigests(
             of: state.bytes, zone, try reader.readLastText(), in: target.fork)
         try state.withMutableBytes { bytes in
-            try RecordStateView.setDigests(state: digests.state, content: digests.content, in: bytes)
+            try RecordStateView.setDigests(
+                state: totals.digests.state, content: totals.digests.content, in: bytes)
         }
         try state.bytes.withUnsafeBytes { state in
             if let loader = target.loader {
@@ -197,6 +203,6 @@ struct RecordFold {
                 try target.fork.put(ViewTree.records, key, state)
             }
         }
-        return (digests, isOutward)
+        return totals
     }
 }

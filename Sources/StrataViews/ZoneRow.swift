@@ -15,6 +15,8 @@ public struct ZoneRow: Sendable, Hashable {
     public var recordCount: UInt64 = 0
     /// How many of its records refer to other zones.
     public var outwardCount: UInt64 = 0
+    /// What its records count for their user's quota.
+    public var usedBytes: UInt64 = 0
     /// Sums over its records.
     public var recordDigests = Digests()
     public var ownDigests = Digests()
@@ -35,6 +37,7 @@ public struct ZoneRow: Sendable, Hashable {
         writer.append(encryptionScope.rawValue)
         writer.appendVarint(recordCount)
         writer.appendVarint(outwardCount)
+        writer.appendVarint(usedBytes)
         for digests in [recordDigests, ownDigests] {
             writer.append(digests.state)
             writer.append(digests.content)
@@ -64,6 +67,7 @@ public struct ZoneRow: Sendable, Hashable {
         encryptionScope = scope
         recordCount = try reader.readVarint("a zone's records")
         outwardCount = try reader.readVarint("a zone's records that refer to others")
+        usedBytes = try reader.readVarint("a zone's bytes")
         recordDigests = try reader.readDigests()
         ownDigests = try reader.readDigests()
         try reader.expectEnd("a zone's row")

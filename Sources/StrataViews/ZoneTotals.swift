@@ -7,6 +7,7 @@ struct ZoneTotals {
         var lastChanged: UInt64
         var recordCount = 0
         var outwardCount = 0
+        var usedBytes = 0
         var digests = Digests()
     }
 
@@ -20,6 +21,7 @@ struct ZoneTotals {
         sum.lastChanged = max(sum.lastChanged, change.lastChanged)
         sum.recordCount += change.recordCount
         sum.outwardCount += change.outwardCount
+        sum.usedBytes += change.usedBytes
         sum.digests += change.digests
         changes[zone] = sum
     }
@@ -39,6 +41,7 @@ extension Fold {
             let before = row
             row.recordCount = try Self.sum(row.recordCount, change.recordCount)
             row.outwardCount = try Self.sum(row.outwardCount, change.outwardCount)
+            row.usedBytes = try Self.sum(row.usedBytes, change.usedBytes)
             row.recordDigests += change.digests
             row.lastChanged = change.lastChanged
             try put(row, database, zone, over: before)

@@ -41,6 +41,11 @@ public struct ReferenceDatabase: Sendable, Equatable {
 
     public init() {}
 
+    /// What counts for its user's quota.
+    public var usedBytes: Int {
+        zones.values.filter(\.isAlive).flatMap(\.records.values).reduce(0) { $0 + $1.usedBytes }
+    }
+
     /// Zones by the last change in them or of them, oldest first: what the feed of the database lists.
     public var zonesInOrderOfChange: [ReferenceName] {
         zones.values.sorted { $0.lastChange < $1.lastChange }.map(\.name)
@@ -133,6 +138,9 @@ public struct ReferenceRecord: Sendable, Equatable {
     public var modifiedWith: String
     public var version: Version
 
+    /// What it counts for its user's quota.
+    public var usedBytes: Int { fields.reduce(0) { $0 + $1.key.text.utf8.count + $1.value.usedBytes } }
+
     /// The records with which this one goes.
     public var owners: Set<ReferenceName> {
         var owners: Set<ReferenceName> = []
@@ -154,6 +162,15 @@ extension FieldValue {
     }
 
     /// Bytes that count (docs/rules.md §6).
+    /// For a quota, files count too.
+    public var usedBytes: Int {
+        switch self {
+        case .asset(let asset): Int(asset.size)
+        case .list(let list): list.elements.reduce(0) { $0 + $1.usedBytes }
+        default: countedBytes
+        }
+    }
+
     var countedBytes: Int {
         switch self {
         case .string(let text): text.utf8.count

@@ -14,6 +14,8 @@ extension ReferenceStore {
         var merged: [ReferenceRecord?]
         /// Kinds that saves of this request gave to keys without one.
         var bound: [ReferenceName: [ReferenceName: ReferenceBinding]] = [:]
+        /// What saves add to what is in use.
+        var added = 0
         /// By zone, the records with the accepted saves in them.
         var records: [ReferenceName: [ReferenceName: ReferenceRecord]] = [:]
         /// What goes, in order, with the deletes that were asked for.

@@ -50,6 +50,7 @@ extension ReferenceStore {
         case subscriptionsAreEverybodys
         // §13: accounts.
         case unchangedAccountIsWritten, statusResetsQuota
+        case quotaIgnored, quotaHoldsForSmaller
     }
 
     func bends(_ rule: Mutation) -> Bool { mutation == rule }

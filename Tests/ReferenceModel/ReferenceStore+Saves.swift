@@ -16,7 +16,9 @@ extension ReferenceStore.Judgement {
             }
         }
         let record = merge(fields, of: save)
-        if let refusal = refusalOfTargets(save) ?? refusalOfSize(record) { return saveRefusals[index] = refusal }
+        if let refusal = refusalOfTargets(save) ?? refusalOfSize(record) ?? refusalOfQuota(record, save) {
+            return saveRefusals[index] = refusal
+        }
         merged[index] = record
         if !store.bends(.firstSaveDoesNotBindInRequest) { bind(fields, save.type) }
     }
@@ -129,6 +131,20 @@ extension ReferenceStore.Judgement {
             return Refusal(.invalidArguments, "a parent in another zone", rule: "B93")
         }
         return parent.name.isOfLegalLength ? nil : Refusal(.invalidArguments, "no name of a parent", rule: "§5.8")
+    }
+
+    /// Step 9, its end.
+    private mutating func refusalOfQuota(_ record: ReferenceRecord, _ save: ReferenceStore.SaveItem) -> Refusal? {
+        let quota = store.state.accounts[asker.actor.user]?.quota ?? 0
+        guard asker.database.scope == .private, quota > 0, !store.bends(.quotaIgnored) else { return nil }
+        let growth = record.usedBytes - (stored(save.place)?.usedBytes ?? 0)
+        if growth <= 0, !store.bends(.quotaHoldsForSmaller) { return nil }
+        let used = (store.state.databases[asker.database]?.usedBytes ?? 0) + added
+        guard used + growth <= Int(quota) else {
+            return Refusal(.quotaExceeded, "no room", rule: "§5.9")
+        }
+        added += max(0, growth)
+        return nil
     }
 
     /// Step 9.

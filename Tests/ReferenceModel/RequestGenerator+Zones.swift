@@ -90,7 +90,17 @@ extension RequestGenerator {
         let back = setting(.setAccountStatus(.available, user: actor.user))
         let during = [(modifyingRecords(store, actor), actor), (modifyingZones(store, actor), actor)]
         let isForLong = dice.chance(10)
-        let quota = dice.chance(30) ? [setting(.setQuota(bytes: 1 << 40, user: actor.user))] : []
-        return quota + [setting(.setAccountStatus(status, user: actor.user))] + during + (isForLong ? [] : [back])
+        if dice.chance(40) {
+            // Mostly just what a request needs, or a byte less.
+            let request = modifyingRecords(store, actor)
+            var after = store
+            _ = try? after.modify(request, as: actor, time: time)
+            let used = UInt64(after.state.databases[DatabaseID(.private, owner: actor.user)]?.usedBytes ?? 0)
+            let quota = dice.pick([used, used, used, used / 2, 1 << 40]) + UInt64(dice.number(below: 2))
+            let tries = [(request, actor)] + (0..<2).map { _ in (modifyingRecords(store, actor), actor) }
+            let end = dice.chance(70) ? [setting(.setQuota(bytes: 0, user: actor.user))] : []
+            return [setting(.setQuota(bytes: max(2, quota) - 1, user: actor.user))] + tries + end
+        }
+        return [setting(.setAccountStatus(status, user: actor.user))] + during + (isForLong ? [] : [back])
     }
 }

@@ -25,7 +25,7 @@ public struct RequestGenerator: Sendable {
     var versions = SeenVersions()
     /// The last request with a token of each device.
     var tokened: [Actor: Request] = [:]
-    private var time: Int64 = 1_700_000_000_000_000
+    private(set) var time: Int64 = 1_700_000_000_000_000
     private var tokenCount: UInt16 = 0
     /// Steps of a story that has begun.
     private var planned: [(Request, Actor)] = []

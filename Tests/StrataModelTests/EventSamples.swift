@@ -63,6 +63,9 @@ enum EventSamples {
             (TokensExpiredEvent(offset: 1, database: 3, original: life), "01 09 0204 81808002 040103"),
             (ConsoleActedEvent(ConsoleNote("hi")), "00 00 02 6869 00"),
             (ConsoleActedEvent(ConsoleNote("", user: "anna", device: "mac")), "04 616e6e61 03 6d6163 00 00"),
+            (NothingToDeleteEvent(count: 2, request: [7]), "02 03 050107"),
+            (FetchedEvent(.databaseChanges, in: DatabaseID(.shared), at: 300, resultCount: 1), "03 03 00 ac02 01 00"),
+            (fetched, fetchedBytes),
             (RequestRefusedEvent(code: 26), "1a 00"),
             (
                 RequestRefusedEvent(
@@ -73,6 +76,21 @@ enum EventSamples {
                 "02 16 05026e6f 07020102 0b0c 00ac020e81808002 01001600"
             ),
         ]
+
+    private static let fetched: FetchedEvent = {
+        var event = FetchedEvent(
+            .zoneChanges, in: DatabaseID(.private, owner: "bo"), at: 1, resultCount: 2,
+            ids: [RecordID("n", zone: ZoneID("Z"))])
+        event.zone = ZoneID("Z", owner: "bo")
+        (event.query, event.givenToken, event.returnedToken) = ([1], [2], [3])
+        event.moreComing = true
+        event.desiredKeys = ["a"]
+        return event
+    }()
+
+    private static let fetchedBytes = """
+        04 02 02626f 01 02 20 0506 01 00 015a 016e 0705 02626f 015a 090101 0b0102 0d0103 0f0101 1103 01 0161
+        """
 
     static let query: Subscription = {
         var info = NotificationInfo()

@@ -58,16 +58,34 @@ import Testing
                     SubscriptionDeletedEvent(database: 1, user: 1, id: "s", firedBy: Version(offset: 1, eventIndex: 0))
                         .event(),
                     NotificationDeliveredEvent(device: 1, through: 3, badge: 2).event(),
-                    Event(.fetched, body: []), Event(.recordSaved, body: [0xFF]),
+                    Event(EventKind(rawValue: 200), body: []), Event(.recordSaved, body: [0xFF]),
                 ]
             ).encoded())
+        try fixture.append(Envelope(header: .init(isLazy: true), events: try Self.audits()).encoded())
         try fixture.close()
         return fixture
     }
 
+    private static func audits() throws -> [Event] {
+        var fetched = FetchedEvent(
+            .zoneChanges, in: DatabaseID(.private), at: 3, resultCount: 2, ids: [RecordID("n", zone: ZoneID("Notes"))])
+        (fetched.zone, fetched.desiredKeys) = (ZoneID("Notes"), ["title"])
+        (fetched.query, fetched.givenToken, fetched.returnedToken) = ([1], [2], [3])
+        let request = try Request(database: DatabaseID(.private), .modifyRecords(ModifyRecordsRequest())).encoded()
+        let culprit = RequestRefusedEvent.Culprit(
+            .saves, index: 0, code: 14, version: Version(offset: 1, eventIndex: 0))
+        return [
+            try RequestRefusedEvent(code: 2, message: "no", request: request, culprits: [culprit]).event(),
+            try RequestRefusedEvent(code: 27, request: Array(repeating: 0, count: 300_000)).event(),
+            try NothingToDeleteEvent(count: 1, request: request).event(),
+            try ConsoleActedEvent(ConsoleNote("the next answer is lost", user: "anna", device: "phone")).event(),
+            try fetched.event(),
+        ]
+    }
+
     @Test func commits() throws {
         let objects = try Self.objects(try varied().run("log", "--json", "Notes.strata").output)
-        #expect(objects.count == 6)
+        #expect(objects.count == 7)
         var seen: Set<String> = []
         for object in objects {
             try Self.expect(object, follows: "A commit")

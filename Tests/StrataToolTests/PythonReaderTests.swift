@@ -56,7 +56,7 @@ import Testing
                     fixture.noteEvent("gone", kind: .recordDeleted), fixture.noteEvent("erased", kind: .recordErased),
                     fixture.zoneEvent(.zoneSaved), fixture.zoneEvent(.zoneDeleted), deleted.event(),
                     Event(.init(rawValue: 5_000), body: [1]),
-                    Event(.requestRefused, body: []),
+                    Event(.shareSaved, body: []),
                 ]
             ).encoded())
         // Parts of both codecs: text that compresses, then noise that does not.

@@ -46,17 +46,17 @@ struct KeysPageTests {
             incarnation: Version(packed: 0x2122_2324_2526_2728), lastChanged: 0x3132_3334_3536_3738)
         row.capabilities = .init(rawValue: 0x41)
         row.encryptionScope = .zone
-        (row.recordCount, row.outwardCount) = (0x51, 0x61)
+        (row.recordCount, row.outwardCount, row.usedBytes) = (0x51, 0x61, 0x62)
         row.recordDigests = Digests(state: 0x71, content: 0x72)
         row.ownDigests = Digests(state: 0x73, content: 0x74)
         var writer = ByteWriter()
         row.encode(into: &writer)
         let sizes = page.table(0, ofSection: 4).flatMap { row in row[0].split(separator: ", ").map(String.init) }
-        #expect(sizes == ["1", "8", "8", "8", "varint", "1", "varint", "varint", "16", "16", "16", "16"])
+        #expect(sizes == ["1", "8", "8", "8", "varint", "1", "varint", "varint", "varint", "16", "16", "16", "16"])
         let starts = sizes.reduce(into: [0]) { $0.append($0[$0.count - 1] + (Int($1) ?? 1)) }
         #expect(starts.last == writer.bytes.count)
         let firsts = starts.dropLast().map { writer.bytes[$0] }
-        #expect(firsts == [3, 0x18, 0x28, 0x38, 0x41, 1, 0x51, 0x61, 0x71, 0x72, 0x73, 0x74])
+        #expect(firsts == [3, 0x18, 0x28, 0x38, 0x41, 1, 0x51, 0x61, 0x62, 0x71, 0x72, 0x73, 0x74])
         let decoded = try writer.bytes.withUnsafeBytes { try ZoneRow(decoding: $0) }
         #expect(decoded == row)
         #expect(

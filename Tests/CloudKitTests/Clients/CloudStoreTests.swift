@@ -118,11 +118,8 @@ struct CloudStoreTests {
         }
     }
 
-    @Test("An option that would have no effect is refused, and a URL that is no file's")
-    func refusedOptions() async throws {
-        var options = CloudStore.Options.service
-        options.recordFetches = true
-        #expect(await code { try CloudStore.inMemory(options: options) } == .invalidArguments)
+    @Test("A URL that is no file's is refused")
+    func refusedURL() async throws {
         let remote = try #require(URL(string: "https://example.com/notes"))
         #expect(await code { try CloudStore(at: remote) } == .invalidArguments)
     }

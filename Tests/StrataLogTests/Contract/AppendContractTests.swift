@@ -28,6 +28,32 @@ struct AppendContractTests {
         }
     }
 
+    @Test(
+        "What may be lost is appended like anything else, and durable with what comes next", arguments: LogKind.allCases
+    )
+    func lazyAppend(kind: LogKind) throws {
+        let fixture = try LogFixture(kind)
+        try fixture.fill(5)
+        for round in 0..<40 {
+            let end = fixture.log.end
+            let commit = fixture.make(1)[0]
+            do throws(AppendFailure) {
+                let appended = try fixture.log.appendLazily([commit], expecting: end)
+                #expect(appended.positions.last == fixture.log.end && appended.count == 1)
+                // Repeating it is as safe as ever.
+                #expect(try fixture.log.appendLazily([commit], expecting: end) == appended)
+                let read = try? fixture.log.commit(at: fixture.log.end.offset)
+                #expect(read?.payload == commit.payload)
+            } catch {
+                if case .unknown = error { (fixture.log as? MemoryLog)?.reopen() }
+            }
+            guard round % 4 == 3 else { continue }
+            try fixture.fill(1)
+            #expect(fixture.log.durableEnd == fixture.log.end)
+        }
+        #expect(ReferenceChain.firstBreak(in: try fixture.log.allCommits()) == nil)
+    }
+
     @Test("Offsets that no commit has give none", arguments: LogKind.allCases)
     func absentOffsets(kind: LogKind) throws {
         let fixture = try LogFixture(kind)

@@ -30,6 +30,10 @@ final class BrokenLog: EventLog {
         return Appended(positions: Array(repeating: lost, count: commits.count))
     }
 
+    func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+        try append(commits, expecting: expecting)
+    }
+
     func sync() throws { try log.sync() }
     func commit(at offset: UInt64) throws -> Commit? { try log.commit(at: offset).map(broken) }
     func read(from offset: UInt64) throws -> any CommitCursor { Cursor(log: self, cursor: try log.read(from: offset)) }

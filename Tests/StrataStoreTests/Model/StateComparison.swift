@@ -39,6 +39,12 @@ struct StateComparison {
         guard wanted.status == account.status, wanted.quota == account.quota else {
             throw Divergence(description: "account of \(user): \(wanted) and \(account)")
         }
+        let privately = expected.databases[DatabaseID(.private, owner: user)]
+        let database = try ordinal.flatMap { try found.trees.ordinal(of: .database(.private, owner: $0)) }
+        let used = try database.map { try found.trees.usedBytes(of: $0) } ?? 0
+        guard Int(used) == privately?.usedBytes ?? 0 else {
+            throw Divergence(description: "\(user) uses \(privately?.usedBytes ?? 0) bytes, and \(used)")
+        }
         guard wanted.status != .available else { return }
         let code: Refusal.Code =
             wanted.status == .temporarilyUnavailable ? .accountTemporarilyUnavailable : .notAuthenticated

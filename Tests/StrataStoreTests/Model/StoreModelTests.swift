@@ -20,6 +20,7 @@ struct StoreModelTests {
                 if step % 29 == 0 { try twin.crash() }
             }
             try twin.compareFeeds()
+            try twin.checkAudits()
             try twin.reopen()
             lostAnswers += twin.lostAnswers
             try twin.store.close()

@@ -35,6 +35,9 @@ struct TwinStore {
     private var lastTime = Int64.min
     private(set) var requestCount = 0
     private(set) var lostAnswers = 0
+    /// Requests that came to nothing by the rules.
+    private var refusedCount = 0
+    private var hasCrashed = false
     private static let path = "/store"
 
     init(_ ground: Ground, seed: UInt64, mutation: ReferenceStore.Mutation? = nil) throws {
@@ -64,6 +67,9 @@ struct TwinStore {
         options.limits.recordBytes = small.recordBytes
         options.limits.owningReferences = small.owningReferences
         options.segmentBytes = 64 << 10
+        // With a batch or at the end, so that their times are none that nobody knows of.
+        options.recordsRefusals = true
+        options.auditDelayMilliseconds = 3_600_000
         options.pages = PageStoreOptions(maximumPages: 1 << 16, maximumArenaPages: 1 << 14)
         options.checkpoints = .init(logBytes: 4_096, events: 40, dirtyPercent: 50)
         return options
@@ -86,6 +92,7 @@ struct TwinStore {
         clock.advance(byMicroseconds: step.time - clock.nowMicroseconds())
         let request = versions.translated(step.request)
         let before = reference
+        lastTime = max(lastTime, log.endTime ?? .min)
         let time = max(step.time, lastTime)
         let expected = Self.result { () throws(Refusal) in
             try reference.modify(step.request, as: step.actor, time: time)
@@ -94,12 +101,21 @@ struct TwinStore {
         for _ in 0..<50 {
             let found = Result { try store.modify(request, as: step.actor) }
             switch found {
-            case .failure(let error as Refusal) where error.code == .serviceUnavailable: continue
+            case .failure(let error as Refusal) where error.code == .serviceUnavailable:
+                // What an audit came to that rode with an answered request may be unknown too.
+                if store.pipeline.state.withLock({ $0.refusal != nil }) { try reopenRefusing() }
+                continue
             case .failure(let error as Refusal) where error.code == .serverResponseLost:
                 return try afterLostAnswer(before)
-            case .failure(let error as Refusal): try compare(expected, .failure(error), step)
+            case .failure(let error as Refusal):
+                refusedCount += 1
+                try compare(expected, .failure(error), step)
             case .failure(let error): throw Divergence(description: "\(error) to \(step)")
             case .success(let answer):
+                if answer.offset == nil, !Self.isWhole(answer.result) { refusedCount += 1 }
+                if answer.offset == nil, reference.commitCount > before.commitCount {
+                    throw Divergence(description: "only the model wrote anything for \(step)")
+                }
                 try compare(expected, .success(answer.result), step)
                 if answer.snapshot.offset < answer.offset ?? 0 {
                     throw Divergence(description: "the answer's state lacks its commit")
@@ -110,18 +126,40 @@ struct TwinStore {
         throw Divergence(description: "the log never took a request")
     }
 
+    private static func isWhole(_ result: RequestResult) -> Bool {
+        result.deletes.allSatisfy { $0 == nil } && result.saves.allSatisfy { (try? $0.get()) != nil }
+    }
+
+    /// Each refusal is in the log once, or waits; some are lost where nobody knows what was written.
+    func checkAudits() throws {
+        var found = store.pipeline.state.withLock { state in
+            state.audits.waiting.count { $0.event.kind == .requestRefused }
+        }
+        var cursor = try log.read(from: 1)
+        while let commit = try cursor.next() {
+            found += try Envelope(decoding: commit.payload).events.count { $0.kind == .requestRefused }
+        }
+        guard lostAnswers > 0 || hasCrashed ? found <= refusedCount : found == refusedCount, found > 0 else {
+            throw Divergence(description: "\(refusedCount) requests were refused, \(found) are noted")
+        }
+    }
+
     private static func result(
         _ body: () throws(Refusal) -> RequestResult
     ) -> Result<RequestResult, Refusal> {
         do throws(Refusal) { return .success(try body()) } catch { return .failure(error) }
     }
 
-    /// The request was applied or not, as a whole.
-    private mutating func afterLostAnswer(_ before: ReferenceStore) throws {
+    private mutating func reopenRefusing() throws {
         lostAnswers += 1
         try store.close()
         memory?.reopen()
         store = try Self.open(memory, disk, clock)
+    }
+
+    /// The request was applied or not, as a whole.
+    private mutating func afterLostAnswer(_ before: ReferenceStore) throws {
+        try reopenRefusing()
         let known = versions
         do {
             try compareStates(nil)
@@ -153,6 +191,7 @@ struct TwinStore {
         guard ground == .segmented else { return }
         let digests = try store.snapshot().digests()
         let old = store
+        hasCrashed = true
         disk = disk.afterPowerLoss(seed: dice.next())
         try old.close()
         store = try Self.open(memory, disk, clock)

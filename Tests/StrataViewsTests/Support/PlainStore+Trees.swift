@@ -117,6 +117,27 @@ extension PlainStore {
         return tree
     }
 
+    private func usedBytes(of state: RecordState) -> UInt64 {
+        let sum: UInt64 = state.fields.reduce(0) { sum, field in
+            guard case .field(let name)? = names[6]?[UInt64(field.field)] else { return sum }
+            return sum + UInt64(name.utf8.count) + Self.usedBytes(of: field.value)
+        }
+        return min(sum, 1 << 40)
+    }
+
+    private static func usedBytes(of value: FieldValue) -> UInt64 {
+        switch value {
+        case .string(let text): UInt64(text.utf8.count)
+        case .int64, .double, .date: 8
+        case .data(let bytes): UInt64(bytes.count)
+        case .location: 16
+        case .reference(let reference): UInt64(reference.target.name.utf8.count)
+        case .asset(let asset): min(asset.size, 1 << 40)
+        case .list(let list): list.elements.reduce(0) { $0 + usedBytes(of: $1) }
+        case .sealed(let sealed): UInt64(sealed.ciphertext.count)
+        }
+    }
+
     private func zoneRows() throws -> Tree {
         var tree: Tree = [:]
         for (ordinal, zone) in zones {
@@ -125,6 +146,7 @@ extension PlainStore {
             var row = [zone.status] + plainBytes(zone.version.packed) + plainBytes(zone.incarnation.packed)
             row += plainBytes(zone.lastChanged) + Self.varint(zone.capabilities) + [zone.scope]
             row += Self.varint(UInt64(own.count)) + Self.varint(UInt64(outward))
+            row += Self.varint(own.values.reduce(0) { $0 + usedBytes(of: $1) })
             for pair in [try recordDigests(ofZone: ordinal), digests(ofZone: ordinal, zone)] {
                 row += plainBytes(pair.state) + plainBytes(pair.content)
             }

@@ -1,0 +1,132 @@
+/// What a device asked to read, and how far it got: an audit.
+public struct FetchedEvent: EventBody {
+    public static let kind = EventKind.fetched
+    /// Longer parts are left out.
+    public static let maximumPartBytes = 256 << 10
+
+    public enum Question: UInt8, Sendable, CaseIterable {
+        case records = 1, query, databaseChanges, zoneChanges
+    }
+
+    public var question: Question
+    public var database: DatabaseID
+    /// Of the state that answered.
+    public var offset: UInt64
+    /// Records that were found; of a feed, what has changed and what is gone.
+    public var resultCount: UInt64
+    /// The records that were asked for, each by the owner and the name of its zone and its own; see ``ids()``.
+    public private(set) var encodedIDs: [UInt8]?
+    /// Of a zone's changes.
+    public var zone: ZoneID?
+    /// The query, in the encoding of its own module.
+    public var query: [UInt8]?
+    /// The change token, or the cursor, with which it was asked, and the one that came back; both encoded.
+    public var givenToken: [UInt8]?
+    public var returnedToken: [UInt8]?
+    public var moreComing = false
+    /// Nil for all.
+    public var desiredKeys: [String]?
+
+    public init(
+        _ question: Question, in database: DatabaseID, at offset: UInt64, resultCount: Int, ids: [RecordID] = []
+    ) {
+        self.question = question
+        self.database = database
+        self.offset = offset
+        self.resultCount = UInt64(resultCount)
+        guard !ids.isEmpty else { return }
+        var writer = ByteWriter(reserving: 32 * ids.count)
+        writer.appendVarint(UInt64(ids.count))
+        for id in ids {
+            writer.appendString(id.zone.owner)
+            writer.appendString(id.zone.name)
+            writer.appendString(id.name)
+            if writer.bytes.count > Self.maximumPartBytes { return }
+        }
+        encodedIDs = writer.bytes
+    }
+
+    /// The records that were asked for; empty where there were too many to be kept.
+    public func ids() throws -> [RecordID] {
+        try (encodedIDs ?? []).withUnsafeBytes { bytes in
+            guard bytes.count > 0 else { return [] }
+            var reader = ByteReader(bytes)
+            let ids = try reader.readList("the number of records") { reader in
+                let owner = try reader.readString("an owner", atMost: Self.maximumPartBytes)
+                let zone = try reader.readString("a zone", atMost: Self.maximumPartBytes)
+                let name = try reader.readString("a record's name", atMost: Self.maximumPartBytes)
+                return RecordID(name, zone: ZoneID(zone, owner: owner))
+            }
+            try reader.expectEnd("the records")
+            return ids
+        }
+    }
+
+    private enum Key {
+        static let ids: UInt64 = 5
+        static let zone: UInt64 = 7
+        static let query: UInt64 = 9
+        static let givenToken: UInt64 = 11
+        static let returnedToken: UInt64 = 13
+        static let moreComing: UInt64 = 15
+        static let desiredKeys: UInt64 = 17
+    }
+
+    public func encode(into writer: inout ByteWriter) throws {
+        func part(_ bytes: [UInt8]?) -> [UInt8]? { bytes.flatMap { $0.count > Self.maximumPartBytes ? nil : $0 } }
+        writer.append(question.rawValue)
+        try StrataError.checkName(database.owner, "a name's bytes")
+        writer.append(database)
+        writer.appendVarint(offset)
+        writer.appendVarint(resultCount)
+        try writer.appendMeasured { writer in
+            writer.appendField(Key.ids, bytes: encodedIDs)
+            if let zone {
+                try writer.appendField(Key.zone) { writer in
+                    try writer.append(name: zone.owner)
+                    try writer.append(name: zone.name)
+                }
+            }
+            writer.appendField(Key.query, bytes: part(query))
+            writer.appendField(Key.givenToken, bytes: part(givenToken))
+            writer.appendField(Key.returnedToken, bytes: part(returnedToken))
+            writer.appendField(Key.moreComing, moreComing ? 1 : 0)
+            if let desiredKeys {
+                try writer.appendField(Key.desiredKeys) { writer in
+                    try writer.appendList(desiredKeys) { try $1.append(name: $0) }
+                }
+            }
+        }
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        let number = try reader.read(UInt8.self, "what was fetched")
+        guard let question = Question(rawValue: number) else {
+            throw StrataError.newer("what was fetched", number, reader)
+        }
+        let database = try reader.readDatabaseID()
+        let offset = try reader.readVarint("an offset", atMost: Version.maximumOffset)
+        self.init(question, in: database, at: offset, resultCount: 0)
+        resultCount = try reader.readVarint("the number of results")
+        var fields = try KeyedFields(from: &reader, "the fields of a fetch")
+        while var field = try fields.next() {
+            switch field.key {
+            case Key.ids:
+                encodedIDs = try field.bytes("records", atMost: Self.maximumPartBytes + Envelope.maximumNameBytes)
+                _ = try ids()
+            case Key.zone:
+                let owner = try field.value.readName("a zone's owner")
+                zone = ZoneID(try field.value.readName("a zone's name"), owner: owner)
+                try field.value.expectEnd("a zone")
+            case Key.query: query = try field.bytes("a query", atMost: Self.maximumPartBytes)
+            case Key.givenToken: givenToken = try field.bytes("a token", atMost: Self.maximumPartBytes)
+            case Key.returnedToken: returnedToken = try field.bytes("a token", atMost: Self.maximumPartBytes)
+            case Key.moreComing: moreComing = try field.number("whether more comes", atMost: 1) == 1
+            case Key.desiredKeys:
+                desiredKeys = try field.value.readList("the number of keys") { try $0.readName("a key") }
+                try field.value.expectEnd("the keys")
+            default: try field.skip()
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+/// That a request had nothing to delete and nothing else to do (B91): an audit.
+public struct NothingToDeleteEvent: EventBody {
+    public static let kind = EventKind.nothingToDelete
+
+    /// How many records were to be deleted that are not there.
+    public var count: UInt64
+    /// The complete request, encoded; nil if it was too large.
+    public private(set) var request: [UInt8]?
+
+    /// Keeps the request unless it is larger than ``RequestRefusedEvent/maximumRequestBytes``.
+    public init(count: UInt64, request: [UInt8]?) {
+        self.count = count
+        self.request = request.flatMap { $0.count > RequestRefusedEvent.maximumRequestBytes ? nil : $0 }
+    }
+
+    private static let request: UInt64 = 5
+
+    public func encode(into writer: inout ByteWriter) throws {
+        writer.appendVarint(count)
+        writer.appendMeasured { $0.appendField(Self.request, bytes: request) }
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        count = try reader.readVarint("the number of records")
+        var fields = try KeyedFields(from: &reader, "the fields of a deletion")
+        while var field = try fields.next() {
+            if field.key == Self.request {
+                request = try field.bytes("a request", atMost: RequestRefusedEvent.maximumRequestBytes)
+            } else {
+                try field.skip()
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import StrataModel
+
+extension Rules {
+    /// The lazy commit that notes something of an actor: names that are new, and the audit (docs/rules.md §14).
+    public func note(
+        _ audit: Event, of kind: EnvelopeHeader.OperationKind, _ view: RulesView, _ context: RequestContext
+    ) throws -> Decision {
+        var names = NameWriter(view)
+        var commit = CommitBuilder()
+        var (user, device): (UInt64, UInt64) = (0, 0)
+        let actor = context.actor
+        if actor != .service, !actor.user.isEmpty, Self.haveRoom(actor.user, actor.device) {
+            user = try names.ordinal(of: .user(actor.user))
+            device = try names.ordinal(of: .device(user: user, actor.device))
+        }
+        for name in names.new { try commit.append(name) }
+        // Or the first write of the device would not know that nobody has said so.
+        if names.new.contains(where: { $0.name.namespace == 2 }) {
+            try commit.append(DeviceSeenEvent(device: device))
+        }
+        try commit.append(audit)
+        let header = try context.header(kind, user: user, device: device, nil)
+        var decision = Decision(.commit(commit.payload(header)), RequestResult())
+        decision.names = names.new
+        decision.eventCount = Int(commit.count)
+        return decision
+    }
+
+    private static func haveRoom(_ names: String...) -> Bool {
+        names.allSatisfy { $0.utf8.count <= Envelope.maximumNameBytes }
+    }
+}

@@ -1,0 +1,141 @@
+import StrataModel
+import StrataRules
+import StrataSystem
+
+/// What is to be noted in the log and nobody waits for: a lazy commit to be.
+struct Audit: Sendable {
+    let actor: Actor
+    let operation: OperationInfo
+    let kind: EnvelopeHeader.OperationKind
+    /// When it happened, microseconds since 1970.
+    let time: Int64
+    let event: Event
+
+    /// About what it keeps in memory, and takes in the log.
+    var byteCount: Int {
+        256 + event.body.count + actor.user.utf8.count + actor.device.utf8.count + operation.groupName.utf8.count
+    }
+}
+
+/// What is noted, and how long it may wait.
+struct AuditPolicy: Sendable {
+    /// More bytes than this are written early.
+    static let maximumWaitingBytes = 1 << 20
+
+    var recordsRefusals = false
+    var recordsFetches = false
+    /// So long an audit waits for a batch to ride with, at most.
+    var delayMilliseconds = 1_000
+}
+
+/// Audits that wait for the next batch, for their time, or for the end.
+struct AuditQueue {
+    let policy: AuditPolicy
+    private(set) var waiting: [Audit] = []
+    private(set) var byteCount = 0
+    private var since = ContinuousClock.now
+    /// Whether a thread wakes when they are due.
+    var isTimed = false
+
+    init(_ policy: AuditPolicy) { self.policy = policy }
+
+    var isEmpty: Bool { waiting.isEmpty }
+    var isFull: Bool { byteCount > AuditPolicy.maximumWaitingBytes }
+    var isDue: Bool { !isEmpty && (isFull || millisecondsLeft <= 0) }
+
+    private var millisecondsLeft: Int {
+        let (seconds, attoseconds) = since.duration(to: .now).components
+        return policy.delayMilliseconds - Int(seconds) * 1_000 - Int(attoseconds / 1_000_000_000_000_000)
+    }
+
+    /// How long to wait until they may be due; nil if none waits. What is due waits for a turn, and is looked at again.
+    var pause: Int? { isEmpty ? nil : max(5, millisecondsLeft + 1) }
+
+    mutating func add(_ audits: [Audit]) {
+        if isEmpty { since = .now }
+        waiting += audits
+        byteCount += audits.reduce(0) { $0 + $1.byteCount }
+    }
+
+    mutating func take() -> [Audit] {
+        defer { (waiting, byteCount) = ([], 0) }
+        return waiting
+    }
+
+    /// Those that did not get into the log, ahead of others. A log that goes on taking nothing loses the oldest.
+    mutating func putBack(_ audits: [Audit]) {
+        let newer = take()
+        add(audits + newer)
+        let surplus = waiting.prefix { audit in
+            guard isFull else { return false }
+            byteCount -= audit.byteCount
+            return true
+        }
+        waiting.removeFirst(surplus.count)
+    }
+}
+
+extension Audit {
+    /// That a request came to nothing, if it did by the rules.
+    ///
+    /// - Parameter answer: what was answered.
+    init?(
+        _ request: Request, _ actor: Actor, _ operation: OperationInfo, _ time: Int64,
+        _ answer: Result<Answer, any Error>
+    ) {
+        let event: Event?
+        switch answer {
+        case .failure(let refusal as Refusal): event = Self.event(request, failing: refusal)
+        case .failure: return nil
+        case .success(let answer):
+            guard answer.offset == nil else { return nil }
+            event = Self.event(request, comingTo: answer.result)
+        }
+        guard let event else { return nil }
+        self.init(actor: actor, operation: operation, kind: request.content.operationKind, time: time, event: event)
+    }
+
+    private static func event(_ request: Request, failing refusal: Refusal) -> Event? {
+        // The log's failures are no answers of the rules.
+        guard refusal.code != .serverResponseLost, refusal.code != .serviceUnavailable else { return nil }
+        let message = refusal.message.cut(toBytes: RequestRefusedEvent.maximumMessageBytes)
+        return try? RequestRefusedEvent(code: refusal.code.rawValue, message: message, request: try? request.encoded())
+            .event()
+    }
+
+    private static func event(_ request: Request, comingTo result: RequestResult) -> Event? {
+        var culprits: [RequestRefusedEvent.Culprit] = []
+        func add(_ list: RequestRefusedEvent.Culprit.List, _ index: Int, _ refusal: Refusal?) {
+            guard let refusal else { return }
+            culprits.append(
+                .init(list, index: UInt64(index), code: refusal.code.rawValue, version: refusal.serverVersion))
+        }
+        for (index, save) in result.saves.enumerated() { add(.saves, index, save.refusal) }
+        for (index, refusal) in result.deletes.enumerated() { add(.deletes, index, refusal) }
+        if !culprits.isEmpty {
+            return try? RequestRefusedEvent(
+                code: Refusal.Code.partialFailure.rawValue, request: try? request.encoded(), culprits: culprits
+            ).event()
+        }
+        guard case .modifyRecords = request.content, !result.deletes.isEmpty else { return nil }
+        return try? NothingToDeleteEvent(count: UInt64(result.deletes.count), request: try? request.encoded()).event()
+    }
+}
+
+extension Result<Version, Refusal> {
+    fileprivate var refusal: Refusal? {
+        if case .failure(let refusal) = self { refusal } else { nil }
+    }
+}
+
+extension Request.Content {
+    fileprivate var operationKind: EnvelopeHeader.OperationKind {
+        switch self {
+        case .modifyRecords: .modifyRecords
+        case .modifyZones: .modifyZones
+        case .modifySubscriptions: .modifySubscriptions
+        case .declareSchema: .schema
+        case .administer, .notify: .console
+        }
+    }
+}

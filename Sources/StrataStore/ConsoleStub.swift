@@ -1,3 +1,0 @@
-extension Store {
-    public func usage(of user: String) throws -> UInt64 { 0 }
-}

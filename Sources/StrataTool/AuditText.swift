@@ -1,0 +1,101 @@
+import StrataModel
+
+/// What audits say, for people.
+enum AuditText {
+    /// `14 server record changed`.
+    static func code(_ number: UInt64) -> String { "\(number) \(Refusal.Code(rawValue: number))" }
+
+    static func text(of refused: RequestRefusedEvent) -> String {
+        var text = code(refused.code)
+        if let message = refused.message { text += ": \(Printable.escaped(message))" }
+        for culprit in refused.culprits {
+            text += "; \(culprit.list) \(culprit.index): \(code(culprit.code))"
+            if let version = culprit.version { text += ", has \(version.tag)" }
+        }
+        return text + "; asked for: " + request(refused.request, byteCount: refused.requestBytes)
+    }
+
+    static func text(of event: NothingToDeleteEvent) -> String {
+        "\(event.count) not there; asked for: \(request(event.request, byteCount: 0))"
+    }
+
+    static func text(of note: ConsoleNote) -> String {
+        var text = Printable.escaped(note.text)
+        if !note.user.isEmpty { text += ", user \(Printable.escaped(note.user))" }
+        if !note.device.isEmpty { text += ", device \(Printable.escaped(note.device))" }
+        return text
+    }
+
+    static func text(of fetched: FetchedEvent) -> String {
+        var text = "\(fetched.question.name) of \(place(fetched.database))"
+        if let zone = fetched.zone { text += ", zone \(Printable.escaped(zone.name))" }
+        let ids = (try? fetched.ids()) ?? []
+        if !ids.isEmpty { text += " (\(ids.map { name($0.zone.name, $0.name) }.joined(separator: ", ")))" }
+        if let keys = fetched.desiredKeys {
+            text += ", keys \(keys.map { Printable.escaped($0) }.joined(separator: ", "))"
+        }
+        text += ", at \(fetched.offset): \(fetched.resultCount) results"
+        return text + (fetched.moreComing ? ", more coming" : "")
+    }
+
+    /// What a request was, as far as it was kept.
+    static func request(_ bytes: [UInt8]?, byteCount: UInt64) -> String {
+        guard let bytes else { return byteCount > 0 ? "\(byteCount) bytes, not kept" : "not kept" }
+        guard let request = try? Request(decoding: bytes[...]) else {
+            return "\(bytes.count) bytes that are no request"
+        }
+        return summary(of: request)
+    }
+
+    /// `modify records of private: save Notes/a, delete Notes/b`.
+    private static func summary(of request: Request) -> String {
+        let names = request.names
+        func zone(_ ordinal: UInt64) -> String { names.zone(ordinal)?.name ?? "zone \(ordinal)" }
+        func list(_ what: String, _ items: [String]) -> [String] { items.map { "\(what) \($0)" } }
+        let kind: String
+        let items: [String]
+        switch request.content {
+        case .modifyRecords(let body):
+            kind = "modify records"
+            items =
+                list("save", body.saves.map { name(zone($0.record.zone), $0.record.name) })
+                + list("delete", body.deletes.map { name(zone($0.zone), $0.name) })
+        case .modifyZones(let body):
+            kind = "modify zones"
+            items =
+                list("save", body.saves.map { Printable.escaped(zone($0.zone)) })
+                + list("delete", body.deletes.map { Printable.escaped(zone($0)) })
+        case .modifySubscriptions(let body):
+            kind = "modify subscriptions"
+            items =
+                list("save", body.saves.map { Printable.escaped($0.id) })
+                + list("delete", body.deletes.map { Printable.escaped($0) })
+        case .administer: (kind, items) = ("administer", [])
+        case .declareSchema:
+            kind = "declare a schema"
+            items = names.recordTypes.map { Printable.escaped($0) }
+        case .notify: (kind, items) = ("notify", [])
+        }
+        let text = "\(kind) of \(place(request.database))"
+        return items.isEmpty ? text : text + ": " + items.joined(separator: ", ")
+    }
+
+    private static func name(_ zone: String, _ record: String) -> String {
+        "\(Printable.escaped(zone))/\(Printable.escaped(record))"
+    }
+
+    private static func place(_ database: DatabaseID) -> String {
+        database.owner.isEmpty ? database.scope.name : "\(database.scope.name) of \(Printable.escaped(database.owner))"
+    }
+}
+
+extension FetchedEvent.Question {
+    var name: String {
+        switch self {
+        case .records: "records"
+        case .query: "query"
+        case .databaseChanges: "database changes"
+        case .zoneChanges: "zone changes"
+        }
+    }
+}
