@@ -99,7 +99,10 @@ extension RequestGenerator {
             let quota = dice.pick([used, used, used, used / 2, 1 << 40]) + UInt64(dice.number(below: 2))
             let tries = [(request, actor)] + (0..<2).map { _ in (modifyingRecords(store, actor), actor) }
             let end = dice.chance(70) ? [setting(.setQuota(bytes: 0, user: actor.user))] : []
-            return [setting(.setQuota(bytes: max(2, quota) - 1, user: actor.user))] + tries + end
+            // What becomes of the status leaves the quota alone.
+            let away = setting(.setAccountStatus(.restricted, user: actor.user))
+            let between = dice.chance(40) ? [away, back] : []
+            return [setting(.setQuota(bytes: max(2, quota) - 1, user: actor.user))] + between + tries + end
         }
         return [setting(.setAccountStatus(status, user: actor.user))] + during + (isForLong ? [] : [back])
     }
