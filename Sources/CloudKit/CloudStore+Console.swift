@@ -47,6 +47,7 @@ extension CloudStore {
                 guard try store.account(of: user).status != status.engine else { return }
                 try store.setAccountStatus(status.engine, of: user)
             }
+            disturbances.stir()
             NotificationCenter.default.post(name: .CKAccountChanged, object: nil)
         }
 
@@ -93,14 +94,7 @@ extension CloudStore {
             scope: FaultScope = .request, on device: String? = nil, user: String? = nil
         ) throws {
             try requireCount(count)
-            guard retryAfter.map({ $0.isFinite && $0 >= 0 }) ?? true else {
-                throw CKError(.invalidArguments, message: "retryAfter is a number of seconds from 0 on.")
-            }
-            guard code != .partialFailure else {
-                throw CKError(
-                    .invalidArguments,
-                    message: "partialFailure has items that failed: have items fail, with scope .item.")
-            }
+            try requireError([code], retryAfter)
             let target = Disturbances.Target(device: device, user: user)
             try note("fail the next \(count) (\(scope)) of \(kind?.rawValue ?? "any kind") with \(code)", target)
             disturbances.add(
@@ -118,9 +112,7 @@ extension CloudStore {
 
         /// Says what lies between a device and the store; nil for all devices.
         public func setNetwork(_ network: Network, on device: String? = nil, user: String? = nil) throws {
-            if case .slow(let delay) = network, delay < .zero {
-                throw CKError(.invalidArguments, message: "Nothing is faster than the store: \(delay) is below 0.")
-            }
+            if case .slow(let delay) = network { try requireDelay(delay) }
             let target = Disturbances.Target(device: device, user: user)
             try note("set the network to \(network)", target)
             disturbances.setNetwork(network, target)
@@ -132,10 +124,11 @@ extension CloudStore {
         public func setFaultPlan(_ plan: FaultPlan?, on device: String? = nil, user: String? = nil) throws {
             if let plan {
                 let chances = [plan.requestFailure, plan.itemFailure, plan.lostResponse, plan.expiredToken, plan.delay]
-                guard chances.allSatisfy({ (0...1).contains($0) }), plan.longestDelay >= .zero else {
-                    throw CKError(
-                        .invalidArguments, message: "Probabilities are from 0 to 1, and delays from 0 on: \(plan)")
+                guard chances.allSatisfy({ (0...1).contains($0) }) else {
+                    throw CKError(.invalidArguments, message: "Probabilities are from 0 to 1: \(plan)")
                 }
+                try requireDelay(plan.longestDelay)
+                try requireError(plan.codes, plan.retryAfter)
             }
             let target = Disturbances.Target(device: device, user: user)
             try note(plan.map { "follow \($0)" } ?? "end the fault plan", target)
@@ -150,6 +143,23 @@ extension CloudStore {
 
         private func requireCount(_ count: Int) throws {
             guard count > 0 else { throw CKError(.invalidArguments, message: "The count is \(count), below 1.") }
+        }
+
+        private func requireDelay(_ delay: Duration) throws {
+            guard delay >= .zero, delay <= .seconds(86_400) else {
+                throw CKError(.invalidArguments, message: "A delay is from nothing to a day, not \(delay).")
+            }
+        }
+
+        private func requireError(_ codes: [CKError.Code], _ retryAfter: TimeInterval?) throws {
+            guard retryAfter.map({ $0.isFinite && $0 >= 0 }) ?? true else {
+                throw CKError(.invalidArguments, message: "retryAfter is a number of seconds from 0 on.")
+            }
+            guard !codes.contains(.partialFailure) else {
+                throw CKError(
+                    .invalidArguments,
+                    message: "partialFailure has items that failed: have items fail, with scope .item.")
+            }
         }
 
         private func note(_ text: String, _ target: Disturbances.Target) throws {

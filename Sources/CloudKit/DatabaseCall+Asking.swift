@@ -17,10 +17,13 @@ extension DatabaseCall {
             guard let disturbance else { return try await body(try usable(for: kind)) }
             if let delay = disturbance.delay, delay > .zero { try await Task.sleep(for: delay) }
             let opened = try usable(for: kind)
-            if let note = disturbance.note { self.note(note, opened) }
-            if let failure = disturbance.failure { throw failure }
+            if let failure = disturbance.failure {
+                note(disturbance, opened)
+                throw failure
+            }
             let value = try await body(opened)
             if disturbance.losesResponse {
+                note(disturbance, opened)
                 throw CKError(.serverResponseLost, message: "The request was applied, and its answer was lost.")
             }
             return value
@@ -38,13 +41,18 @@ extension DatabaseCall {
         }
     }
 
-    /// The store may be gone, or full: the client is told of the fault all the same.
+    private func note(_ disturbance: Disturbance, _ opened: Client.Opened) {
+        if let text = disturbance.note { note(text, opened) }
+    }
+
     private func note(_ text: String, _ opened: Client.Opened) {
-        try? opened.store.noteConsole(ConsoleNote(text, user: client.actor.user, device: client.actor.device))
+        opened.store.noteFault(ConsoleNote(text, user: client.actor.user, device: client.actor.device))
     }
 
     /// The errors of items that fail alone because the console said so, by their place.
     func itemErrors(_ count: Int, _ kind: CloudStore.RequestKind, _ opened: Client.Opened) -> [Int: CKError] {
+        // What an earlier process sent is sent already.
+        if replayedSince != nil { return [:] }
         let errors = opened.disturbances.strikeItems(count, kind, of: client.actor)
         if let (_, error) = errors.first {
             let note = "\(errors.count) items of \(kind.rawValue) failed, one of them with \(error.code)"

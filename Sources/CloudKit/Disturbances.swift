@@ -19,18 +19,20 @@ struct Disturbance: Sendable {
 /// What a store's console was told is to go wrong, and for whom (docs/console.md). All handles of a store share it.
 final class Disturbances: Sendable {
     private struct Known {
+        weak var store: (any AnyObject & Sendable)?
         weak var disturbances: Disturbances?
     }
 
-    private static let known = Lock<[ObjectIdentifier: Known]>([:])
+    private static let known = Lock<[Known]>([])
 
     /// Those of a store, for as long as a handle of it is kept.
     static func of(_ store: Store) -> Disturbances {
         known.withLock { known in
-            if let disturbances = known[store.sharedIdentity]?.disturbances { return disturbances }
-            known = known.filter { $0.value.disturbances != nil }
+            let identity = store.sharedIdentity
+            if let disturbances = known.first(where: { $0.store === identity })?.disturbances { return disturbances }
+            known.removeAll { $0.store == nil || $0.disturbances == nil }
             let disturbances = Disturbances()
-            known[store.sharedIdentity] = Known(disturbances: disturbances)
+            known.append(Known(store: identity, disturbances: disturbances))
             return disturbances
         }
     }
@@ -42,6 +44,11 @@ final class Disturbances: Sendable {
 
         func includes(_ actor: Actor) -> Bool {
             (device == nil || device == actor.device) && (user == nil || user == actor.user)
+        }
+
+        /// Whether it includes all that another does.
+        func covers(_ other: Target) -> Bool {
+            (device == nil || device == other.device) && (user == nil || user == other.user)
         }
     }
 
@@ -64,9 +71,10 @@ final class Disturbances: Sendable {
         var lostResponses: [(target: Target, remaining: Int)] = []
         /// The last one that fits counts.
         var networks: [(target: Target, network: CloudStore.Network)] = []
-        var plans: [(target: Target, plan: CloudStore.FaultPlan)] = []
-        /// How often each device had its luck decided.
-        var draws: [Actor: UInt64] = [:]
+        /// The last one that fits counts; one that is nil is an exception.
+        var plans: [(target: Target, plan: CloudStore.FaultPlan?)] = []
+        /// How many requests each device has made since its plan began.
+        var requests: [Actor: UInt64] = [:]
         /// Notifications that wait for a network.
         var waiters: [CheckedContinuation<Void, Never>] = []
 
@@ -76,14 +84,7 @@ final class Disturbances: Sendable {
             networks.last { $0.target.includes(actor) }?.network ?? .normal
         }
 
-        func plan(of actor: Actor) -> CloudStore.FaultPlan? { plans.last { $0.target.includes(actor) }?.plan }
-
-        /// The luck of a device's next request.
-        mutating func draw(_ plan: CloudStore.FaultPlan, _ actor: Actor) -> Luck {
-            let number = draws[actor, default: 0]
-            draws[actor] = number + 1
-            return Luck(plan.seed, actor, number)
-        }
+        func plan(of actor: Actor) -> CloudStore.FaultPlan? { plans.last { $0.target.includes(actor) }?.plan ?? nil }
     }
 
     private let state = Lock(State())
@@ -108,10 +109,7 @@ final class Disturbances: Sendable {
 
     func setNetwork(_ network: CloudStore.Network, _ target: Target) {
         change { state in
-            state.networks.removeAll { entry in
-                (target.device == nil || target.device == entry.target.device)
-                    && (target.user == nil || target.user == entry.target.user)
-            }
+            state.networks.removeAll { target.covers($0.target) }
             // One that is normal for some may be an exception from what holds for all.
             if network != .normal || !state.networks.isEmpty { state.networks.append((target, network)) }
             if state.networks.allSatisfy({ $0.network == .normal }) { state.networks = [] }
@@ -120,9 +118,10 @@ final class Disturbances: Sendable {
 
     func setPlan(_ plan: CloudStore.FaultPlan?, _ target: Target) {
         change { state in
-            state.plans.removeAll { target == Target() || $0.target == target }
-            if let plan { state.plans.append((target, plan)) }
-            state.draws = [:]
+            state.plans.removeAll { target.covers($0.target) }
+            if plan != nil || !state.plans.isEmpty { state.plans.append((target, plan)) }
+            if state.plans.allSatisfy({ $0.plan == nil }) { state.plans = [] }
+            state.requests = state.requests.filter { !target.includes($0.key) }
         }
     }
 
@@ -137,6 +136,8 @@ final class Disturbances: Sendable {
         if isCalm.load(ordering: .acquiring) { return nil }
         var disturbance = Disturbance()
         change { state in
+            let number = state.requests[actor, default: 0] + 1
+            if !state.plans.isEmpty { state.requests[actor] = number }
             disturbance = state.network(of: actor).disturbance(allowsCellularAccess: allowsCellularAccess)
             if disturbance.failure != nil { return }
             if let error = state.takeFault(kind, actor) {
@@ -150,7 +151,7 @@ final class Disturbances: Sendable {
                 return
             }
             if let plan = state.plan(of: actor) {
-                var luck = state.draw(plan, actor)
+                let luck = Luck(plan.seed, actor, number)
                 luck.apply(plan, to: &disturbance, kind, carriesToken: carriesToken)
             }
         }
@@ -165,8 +166,9 @@ final class Disturbances: Sendable {
             while errors.count < count, let error = state.takeFault(kind, actor, .item) {
                 errors[errors.count] = error
             }
-            guard let plan = state.plan(of: actor), plan.itemFailure > 0 else { return }
-            var luck = state.draw(plan, actor)
+            guard let plan = state.plan(of: actor) else { return }
+            // Of the request that is under way, and apart from its own luck.
+            let luck = Luck(~plan.seed, actor, state.requests[actor, default: 0])
             for index in 0..<count where luck.happens(plan.itemFailure) {
                 if errors[index] == nil { errors[index] = luck.error(plan) }
             }
@@ -176,15 +178,22 @@ final class Disturbances: Sendable {
 
     // MARK: Notifications
 
-    /// Returns once the device has a network, or nobody waits for it any more.
-    func awaitNetwork(of actor: Actor, unless isOver: @Sendable () -> Bool) async {
+    /// Returns once the device can be told something, or nobody waits for it any more.
+    ///
+    /// - Parameters:
+    ///   - isReachable: what beside the network has to hold; who changes it calls ``stir()``.
+    ///   - isOver: whether nobody waits any more.
+    func awaitNetwork(
+        of actor: Actor, and isReachable: @Sendable () -> Bool, unless isOver: @Sendable () -> Bool
+    ) async {
+        func isCut(_ state: State) -> Bool {
+            !Task.isCancelled && !isOver() && (state.network(of: actor) == .unavailable || !isReachable())
+        }
         await withTaskCancellationHandler {
-            while !isCalm.load(ordering: .acquiring), !Task.isCancelled, isCut(actor), !isOver() {
+            while state.withLock({ isCut($0) }) {
                 await withCheckedContinuation { continuation in
                     let isWaiting = state.withLock { state in
-                        guard !Task.isCancelled, !isOver(), state.network(of: actor) == .unavailable else {
-                            return false
-                        }
+                        guard isCut(state) else { return false }
                         state.waiters.append(continuation)
                         return true
                     }
@@ -195,8 +204,6 @@ final class Disturbances: Sendable {
             stir()
         }
     }
-
-    private func isCut(_ actor: Actor) -> Bool { state.withLock { $0.network(of: actor) == .unavailable } }
 
     /// Has those that wait for a network look again.
     func stir() { change { _ in } }
@@ -256,11 +263,11 @@ private struct Luck {
         random = SeededRandom(seed: mixed &+ number &* 0xD134_2543_DE82_EF95)
     }
 
-    mutating func happens(_ probability: Double) -> Bool { fraction() < probability }
+    func happens(_ probability: Double) -> Bool { fraction() < probability }
 
     private func fraction() -> Double { Double(random.next() >> 11) * 0x1p-53 }
 
-    mutating func apply(
+    func apply(
         _ plan: CloudStore.FaultPlan, to disturbance: inout Disturbance, _ kind: CloudStore.RequestKind,
         carriesToken: Bool
     ) {

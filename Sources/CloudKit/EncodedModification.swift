@@ -120,6 +120,13 @@ struct EncodedModification {
 
     /// The records are those of the answer's own state: what this commit made of them.
     func outcome(of answer: Answer, _ options: CloudStore.Options) throws -> RecordsOutcome {
+        guard answer.result.saves.count == modification.saves.count - saveErrors.count,
+            answer.result.deletes.count == modification.deletes.count - deleteErrors.count
+        else {
+            // An earlier process could not send all of them.
+            throw CKError(
+                .serverResponseLost, message: "The operation was done, but not what became of each item is known.")
+        }
         var outcome = RecordsOutcome()
         outcome.saves.reserveCapacity(modification.saves.count)
         var answered = answer.result.saves.makeIterator()

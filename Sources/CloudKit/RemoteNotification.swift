@@ -54,7 +54,8 @@ extension NotificationInfo {
 
 extension CKContainer {
     /// What subscriptions tell this device, from now on and for as long as somebody listens; what it missed comes
-    /// first. It ends when the store is closed, and at once if nobody is signed in. Without a network it waits.
+    /// first. It ends when the store is closed, and at once if nobody is signed in. Without a network, or with an account that cannot
+    /// be used, it waits.
     ///
     /// ```swift
     /// for await push in phone.remoteNotifications { await sync(push.subscriptionID) }
@@ -65,10 +66,19 @@ extension CKContainer {
         }
         let listener = PushListener(box)
         let container = client.containerIdentifier
-        let (disturbances, actor) = (opened.disturbances, client.actor)
+        let client = client
+        @Sendable func awaitReach() async {
+            await opened.disturbances.awaitNetwork(of: client.actor) {
+                client.accountStatus == .available
+            } unless: {
+                listener.box.isClosed
+            }
+        }
         return AsyncStream {
+            // What is not taken is told to whoever listens next.
+            await awaitReach()
             guard let push = await listener.box.next() else { return nil }
-            await disturbances.awaitNetwork(of: actor) { listener.box.isClosed }
+            await awaitReach()
             return RemoteNotification(push, container: container)
         }
     }

@@ -9,6 +9,8 @@ import StrataSystem
 final class StagedAssets: Sendable {
     static let maximumRetiredCount = 1_000
     static let maximumRetiredBytes: UInt64 = 256 << 20
+    /// The newest stay, however large they are: somebody may be about to open one.
+    static let minimumRetiredCount = 16
 
     private struct State {
         var paths: Set<String> = []
@@ -50,14 +52,16 @@ final class StagedAssets: Sendable {
             state.retired.append((path, size))
             state.retiredBytes += size
             var removed: [String] = []
-            while let oldest = state.retired.first,
-                state.retired.count > Self.maximumRetiredCount || state.retiredBytes > Self.maximumRetiredBytes
-            {
-                state.retired.removeFirst()
+            var count = state.retired.count
+            for oldest in state.retired {
+                let isTooMuch = count > Self.maximumRetiredCount || state.retiredBytes > Self.maximumRetiredBytes
+                guard isTooMuch, count > Self.minimumRetiredCount else { break }
+                count -= 1
                 state.retiredBytes -= oldest.size
                 state.paths.remove(oldest.path)
                 removed.append(oldest.path)
             }
+            state.retired.removeFirst(removed.count)
             return removed
         }
         for path in removed { unlink(path) }

@@ -34,6 +34,16 @@ extension Pipeline {
         state.withLock { $0.turnWaiters -= 1 }
     }
 
+    /// What a client met with that never reached the store as a request.
+    func noteFault(_ note: ConsoleNote) {
+        guard let event = try? ConsoleActedEvent(note).event() else { return }
+        keep([
+            Audit(
+                actor: .service, operation: OperationInfo(), kind: .console,
+                time: platform.time.nowMicroseconds(), event: event)
+        ])
+    }
+
     private func keep(_ audits: [Audit]) {
         guard !audits.isEmpty else { return }
         let wakes = state.withLock { state in

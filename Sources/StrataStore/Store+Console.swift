@@ -83,6 +83,12 @@ extension Store {
     /// Keeps in the log what a console was told to do that changes no state.
     public func noteConsole(_ note: ConsoleNote) throws { try administer(.note(note)) }
 
+    /// Keeps in the log that something went wrong as a console had said, as a lazy commit: nobody waits for it.
+    public func noteFault(_ note: ConsoleNote) {
+        guard access != .readOnly else { return }
+        pipeline.noteFault(note)
+    }
+
     @discardableResult
     private func administer(
         _ body: AdministerRequest, in database: DatabaseID = DatabaseID(.private),

@@ -27,8 +27,8 @@ public final class Store: Sendable {
     }
 
     public var options: StoreOptions { engine.options }
-    /// The same for all handles that this process has of one store, as long as one of them is kept.
-    public var sharedIdentity: ObjectIdentifier { ObjectIdentifier(engine) }
+    /// The same for all handles that this process has of one store, to be compared and nothing else.
+    public var sharedIdentity: any AnyObject & Sendable { engine }
     /// What was found and done when the store was opened; nil for one in memory.
     public var opening: Opening? { engine.opening }
     var log: any EventLog { engine.log }

@@ -51,7 +51,7 @@ extension RequestGenerator {
         if isQuery || dice.chance(2) { subscription.predicate = dice.pick(["TRUEPREDICATE", "n > 1", "n > 2"]) }
         if isQuery || dice.chance(2) {
             subscription.options = Subscription.Options(rawValue: UInt64(dice.number(below: 4)) | 4)
-            if dice.chance(6) { subscription.options = dice.pick([[], .once]) }
+            if dice.chance(12) { subscription.options = dice.pick([[], .once]) }
         }
         return subscription
     }

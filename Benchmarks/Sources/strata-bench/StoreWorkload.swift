@@ -11,7 +11,7 @@ struct StoreWorkload: Workload {
     static let clientCount = 64
 
     enum Part: String, CaseIterable {
-        case requests, clients, single, fetch, growth, cascade, empty, fresh, assets
+        case requests, clients, single, fetch, growth, cascade, empty, fresh, assets, refusals
     }
 
     let size: WorkloadSize
@@ -45,6 +45,7 @@ struct StoreWorkload: Workload {
         if isWanted(.growth) { measurements += try growth(progress) }
         if isWanted(.cascade) { measurements += try cascades(progress) }
         if isWanted(.empty) { measurements += try empty(progress) }
+        if isWanted(.refusals) { measurements += try refusals(progress) }
         if isWanted(.fresh) { measurements += try fresh(progress) }
         if isWanted(.assets) { measurements += try assets(progress) }
         return measurements

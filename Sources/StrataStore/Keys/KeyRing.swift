@@ -97,8 +97,7 @@ final class KeyRing: Sendable {
             if let entry = book.current(of: user), let key = entry.key { return (entry.id, key) }
             let key = random.nextBytes(count: AuthenticatedCipher.keyBytes)
             let entry = book.add(key, of: user)
-            try file?.replace(with: book)
-            state.book = book
+            try replace(with: book, &state)
             return (entry.id, key)
         }
     }
@@ -109,38 +108,41 @@ final class KeyRing: Sendable {
     ///   its user's encrypted data was reset.
     func requireKept(_ request: Request) throws {
         guard case .modifyRecords(let body) = request.content else { return }
-        let gone = state.withLock { state in
-            guard let book = state.book, !state.leaving.isEmpty || !book.destroyed.isEmpty else {
-                return Set<UInt64>()
-            }
-            return state.leaving.union(book.destroyed)
+        func areAllKept(_ state: inout State) -> Bool {
+            state.leaving.isEmpty && state.book?.destroyed.isEmpty ?? true
         }
-        if gone.isEmpty { return }
+        if state.withLock(areAllKept) { return }
+        var ids: Set<UInt64> = []
         for save in body.saves {
             for change in save.fields {
-                guard case .sealed(let sealed)? = change.value, gone.contains(sealed.keyID) else { continue }
-                throw StrataError(
-                    .keyDestroyed, "A value was sealed before its user's encrypted data was reset: seal it again.",
-                    .init(found: "key \(sealed.keyID)"))
+                if case .sealed(let sealed)? = change.value { ids.insert(sealed.keyID) }
             }
         }
+        if ids.isEmpty { return }
+        let gone = state.withLock { state in
+            ids.first { state.leaving.contains($0) || state.book?.destroyed.contains($0) ?? false }
+        }
+        guard let gone else { return }
+        throw StrataError(
+            .keyDestroyed, "A value was sealed before its user's encrypted data was reset: seal it again.",
+            .init(found: "key \(gone)"))
     }
 
     /// Destroys a user's key once `commit` has returned; if that fails, the key stays.
     func destroyKey<Result>(of user: String, after commit: () throws -> Result) throws -> Result {
         let name = [UInt8](user.utf8)
-        try state.wait { state -> Void? in
+        let leaving = try state.wait { state -> UInt64?? in
             // One reset of a user at a time.
             if state.resets.contains(name) { return nil }
-            let book = try book(&state)
+            let id = try book(&state).current(of: user)?.id
             state.resets.insert(name)
-            if let id = book.current(of: user)?.id { state.leaving.insert(id) }
-            return ()
+            if let id { state.leaving.insert(id) }
+            return .some(id)
         }
         defer {
             state.withLock { state in
                 state.resets.remove(name)
-                if let id = state.book?.current(of: user)?.id { state.leaving.remove(id) }
+                if let id = leaving { state.leaving.remove(id) }
             }
             state.notifyAll()
         }
@@ -149,10 +151,16 @@ final class KeyRing: Sendable {
             var book = try book(&state)
             guard let id = book.current(of: user)?.id else { return }
             book.destroyKey(of: user)
-            try file?.replace(with: book)
-            state.book = book
+            try replace(with: book, &state)
             state.leaving.remove(id)
         }
         return result
+    }
+
+    private func replace(with book: KeyBook, _ state: inout State) throws {
+        // Where it fails nobody knows which of the two the file has: it is read again.
+        if file != nil { state.book = nil }
+        try file?.replace(with: book)
+        state.book = book
     }
 }

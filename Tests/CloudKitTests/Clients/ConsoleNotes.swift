@@ -6,8 +6,6 @@ import StrataModel
 extension CloudStore {
     /// What the log has of the console's doings, in their order: device and text.
     func consoleNotes() throws -> [String] {
-        // What nobody waited for is written when the store is.
-        try sync()
         var notes: [String] = []
         for offset in 1...store.log.end.offset {
             guard let commit = try store.log.commit(at: offset) else { continue }

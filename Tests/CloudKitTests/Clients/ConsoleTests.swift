@@ -110,12 +110,13 @@ struct ConsoleTests {
         try store.console.setFaultPlan(.init(seed: 42))
         try store.console.clearFaults()
         let texts = try store.consoleNotes()
+        // Of a fault that struck nobody waits for the note: it comes behind a later commit.
         #expect(
-            texts == [
+            texts.filter { !$0.contains("as the console had said") } == [
                 "phone: fail the next 1 (request) of fetchRecords with zoneBusy",
-                "phone: fetchRecords failed with zoneBusy, as the console had said",
                 "phone: set the network to slow(0.001 seconds)", ": follow FaultPlan(seed: 42)",
                 ": let everything go well again",
             ])
+        #expect(texts.contains("phone: fetchRecords failed with zoneBusy, as the console had said"))
     }
 }

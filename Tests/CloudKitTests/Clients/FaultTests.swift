@@ -307,6 +307,50 @@ struct FaultTests {
         try await phone.save(note("another"))
     }
 
+    @Test("A plan can end for one device, and begins anew for that one alone")
+    func plansOverlap() async throws {
+        var plan = CloudStore.FaultPlan(seed: 4)
+        (plan.requestFailure, plan.itemFailure, plan.lostResponse, plan.expiredToken) = (0.5, 0, 0, 0)
+        func luck(_ database: CKDatabase) async -> [Bool] {
+            var luck: [Bool] = []
+            for _ in 0..<24 { luck.append(await code { try await database.allRecordZones() } == nil) }
+            return luck
+        }
+        try store.console.setFaultPlan(plan)
+        let (first, ofTablet) = (await luck(phone), await luck(tablet))
+        #expect(Set(first).count == 2 && first != ofTablet)
+        try store.console.setFaultPlan(nil, on: "phone")
+        #expect(await luck(phone) == Array(repeating: true, count: 24))
+        #expect(await luck(tablet).contains(false))
+        try store.console.setFaultPlan(plan, on: "phone")
+        #expect(await luck(phone) == first)
+        // Failures that are asked for and items do not shift a plan's luck.
+        try store.console.setFaultPlan(plan)
+        try store.console.failNext(with: .zoneBusy, on: "phone")
+        _ = await code { try await phone.allRecordZones() }
+        #expect(Array((await luck(phone)).prefix(23)) == Array(first.dropFirst()))
+    }
+
+    @Test("What is pushed waits while the account cannot be used")
+    func unusableAccount() async throws {
+        try await phone.save(CKDatabaseSubscription(subscriptionID: "all"))
+        let pushes = store.container(user: "anna", device: "phone").remoteNotifications
+        try await tablet.save(note("news"))
+        try store.console.setAccountStatus(.restricted, of: "anna")
+        let got = Lock(0)
+        let listening = Task {
+            for await _ in pushes {
+                got.withLock { $0 += 1 }
+                return
+            }
+        }
+        try await Task.sleep(for: .milliseconds(60))
+        #expect(got.withLock { $0 } == 0)
+        try store.console.setAccountStatus(.available, of: "anna")
+        await listening.value
+        #expect(got.withLock { $0 } == 1)
+    }
+
     @Test("All handles of a store have the same console")
     func shared() async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -327,7 +371,20 @@ struct FaultTests {
         #expect(await code { try console.failNext(with: .zoneBusy, retryAfter: -1) } == .invalidArguments)
         #expect(await code { try console.failNext(with: .zoneBusy, retryAfter: .nan) } == .invalidArguments)
         #expect(await code { try console.loseNextResponse(-1) } == .invalidArguments)
-        #expect(await code { try console.setNetwork(.slow(.seconds(-1))) } == .invalidArguments)
+        for delay in [Duration.seconds(-1), .seconds(86_401), .seconds(Int64.max)] {
+            #expect(await code { try console.setNetwork(.slow(delay)) } == .invalidArguments)
+            var plan = CloudStore.FaultPlan(seed: 1)
+            plan.longestDelay = delay
+            #expect(await code { try console.setFaultPlan(plan) } == .invalidArguments)
+        }
+        for retryAfter in [-1, Double.nan, .infinity] {
+            var plan = CloudStore.FaultPlan(seed: 1)
+            plan.retryAfter = retryAfter
+            #expect(await code { try console.setFaultPlan(plan) } == .invalidArguments)
+        }
+        var partial = CloudStore.FaultPlan(seed: 1)
+        partial.codes = [.partialFailure]
+        #expect(await code { try console.setFaultPlan(partial) } == .invalidArguments)
         #expect(await code { try console.setQuota(bytes: 0, of: "anna") } == .invalidArguments)
         var plan = CloudStore.FaultPlan(seed: 1)
         for path in [\CloudStore.FaultPlan.requestFailure, \.itemFailure, \.lostResponse, \.expiredToken, \.delay] {

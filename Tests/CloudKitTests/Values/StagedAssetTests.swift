@@ -43,6 +43,25 @@ struct StagedAssetTests {
         try store.close()
     }
 
+    @Test("However large copies are, the newest stay for those who kept their URLs only")
+    func retiredByBytes() throws {
+        let staged = StagedAssets(of: store, in: StagingDirectory(in: directory.path))
+        let pin = try asset(3)
+        let large = StagedAssets.maximumRetiredBytes + 1
+        func retired() throws -> URL {
+            let path = try #require(staged.stage(pin.value))
+            staged.retire(path, large)
+            return URL(fileURLWithPath: path)
+        }
+        let first = try retired()
+        for _ in 1..<StagedAssets.minimumRetiredCount { _ = try retired() }
+        #expect(exists(first))
+        let last = try retired()
+        #expect(!exists(first) && exists(last))
+        staged.removeAll()
+        try store.close()
+    }
+
     @Test("A copy that is never asked for is never made; one that cannot be made is none")
     func lazy() throws {
         let parent = directory.path("tmp")

@@ -13,7 +13,7 @@ struct RebuildTests {
 
     /// A log of generated requests.
     private func history(_ seed: UInt64, _ stepCount: Int = stepCount) throws -> (log: any EventLog, store: Store) {
-        var twin = try TwinStore(.memory, seed: seed)
+        var twin = try TwinStore(.memory, seed: seed, recordsRefusals: false)
         for _ in 0..<stepCount { try twin.step() }
         return (twin.log, twin.store)
     }
@@ -25,7 +25,7 @@ struct RebuildTests {
             defer { try? first.close() }
             let requests = try RequestRebuilder.requests(of: log)
             #expect(requests.count == log.end.offset)
-            let second = try SecondLife(TwinStore.options)
+            let second = try SecondLife(TwinStore.options(recordsRefusals: false))
             defer { try? second.store.close() }
             try second.live(requests)
             let difference = try SecondLife.difference(log, second.store.log)
@@ -45,7 +45,7 @@ struct RebuildTests {
             changedCount += 1
             var others = requests
             others[index].request = changed
-            let second = try SecondLife(TwinStore.options)
+            let second = try SecondLife(TwinStore.options(recordsRefusals: false))
             defer { try? second.store.close() }
             // What was judged behind it may fail as a whole now.
             do { try second.live(others) } catch is Refusal {}
@@ -121,14 +121,14 @@ struct RebuildTests {
 struct SameBytesTests {
     @Test("Segment by segment")
     func sameFiles() throws {
-        var twin = try TwinStore(.memory, seed: 11)
+        var twin = try TwinStore(.memory, seed: 11, recordsRefusals: false)
         for _ in 0..<200 { try twin.step() }
         let requests = try RequestRebuilder.requests(of: twin.log)
         try twin.store.close()
         var contents: [[String: [UInt8]]] = []
         for _ in 0..<2 {
             let disk = SimulatedDisk()
-            let life = try SecondLife(TwinStore.options, files: disk)
+            let life = try SecondLife(TwinStore.options(recordsRefusals: false), files: disk)
             try life.live(requests)
             try life.store.close()
             var files: [String: [UInt8]] = ["STORE": try disk.content(of: "/Second.strata/STORE")]

@@ -187,6 +187,23 @@ struct KeyResetTests {
         try secrets.store.close()
     }
 
+    @Test("A key whose destruction was done and reported as failed seals nothing any more")
+    func reportedFailure() throws {
+        let secrets = try SecretStore()
+        try secrets.makeZone()
+        try secrets.saveSecret(secrets.id("a"), "1234")
+        secrets.disk.fail(.rename, at: 1, with: .doneThenErrno(EIO), on: "keys")
+        #expect(throws: StrataError.self) { try secrets.store.resetEncryptedData(of: "anna") }
+        secrets.disk.heal()
+        try secrets.makeZone()
+        try secrets.saveSecret(secrets.id("b"), "next")
+        #expect(try secrets.opened(secrets.id("b")) == .string("next"))
+        try secrets.store.close()
+        let again = try SecretStore(secrets.disk, seed: 9)
+        #expect(try again.opened(again.id("b")) == .string("next"))
+        try again.store.close()
+    }
+
     private func holds(_ disk: SimulatedDisk, _ key: [UInt8]) throws -> Bool {
         for directory in [SecretStore.path, SecretStore.path + "/log"] {
             for name in try disk.list(directory) {

@@ -40,8 +40,13 @@ struct TwinStore {
     private var hasCrashed = false
     private static let path = "/store"
 
-    init(_ ground: Ground, seed: UInt64, mutation: ReferenceStore.Mutation? = nil) throws {
+    private let options: StoreOptions
+
+    init(
+        _ ground: Ground, seed: UInt64, mutation: ReferenceStore.Mutation? = nil, recordsRefusals: Bool = true
+    ) throws {
         self.ground = ground
+        options = Self.options(recordsRefusals: recordsRefusals)
         reference = ReferenceStore(
             limits: .small, mutation: mutation, userRecordName: { UserRecord.name(of: $0) })
         generator = RequestGenerator(seed: seed)
@@ -55,11 +60,11 @@ struct TwinStore {
                     unknownOutcomes: 50), seed: seed)
         case .segmented: memory = nil
         }
-        store = try Self.open(memory, disk, clock)
+        store = try Self.open(memory, disk, clock, options)
     }
 
     /// The limits of generated requests, and many segments and checkpoints.
-    static var options: StoreOptions {
+    static func options(recordsRefusals: Bool) -> StoreOptions {
         let small = ReferenceLimits.small
         var options = StoreOptions.service
         options.limits.itemsPerRequest = small.itemsPerRequest
@@ -68,14 +73,16 @@ struct TwinStore {
         options.limits.owningReferences = small.owningReferences
         options.segmentBytes = 64 << 10
         // With a batch or at the end, so that their times are none that nobody knows of.
-        options.recordsRefusals = true
+        options.recordsRefusals = recordsRefusals
         options.auditDelayMilliseconds = 3_600_000
         options.pages = PageStoreOptions(maximumPages: 1 << 16, maximumArenaPages: 1 << 14)
         options.checkpoints = .init(logBytes: 4_096, events: 40, dirtyPercent: 50)
         return options
     }
 
-    private static func open(_ memory: MemoryLog?, _ disk: SimulatedDisk, _ clock: ManualTime) throws -> Store {
+    private static func open(
+        _ memory: MemoryLog?, _ disk: SimulatedDisk, _ clock: ManualTime, _ options: StoreOptions
+    ) throws -> Store {
         let platform = Platform(files: disk, time: clock)
         if let memory { return try Store(on: memory, options: options, platform: platform) }
         return try Store.open(at: path, options: options, platform: platform)
@@ -154,7 +161,7 @@ struct TwinStore {
         lostAnswers += 1
         try store.close()
         memory?.reopen()
-        store = try Self.open(memory, disk, clock)
+        store = try Self.open(memory, disk, clock, options)
     }
 
     /// The request was applied or not, as a whole.
@@ -180,7 +187,7 @@ struct TwinStore {
         guard ground == .segmented else { return }
         try store.close()
         if dice.next(below: 3) == 0 { try PageStore.setAside(in: Self.path, files: disk) }
-        store = try Self.open(memory, disk, clock)
+        store = try Self.open(memory, disk, clock, options)
         guard try store.snapshot().digests() == digests else {
             throw Divergence(description: "the store has another digest after it was opened again")
         }
@@ -194,7 +201,7 @@ struct TwinStore {
         hasCrashed = true
         disk = disk.afterPowerLoss(seed: dice.next())
         try old.close()
-        store = try Self.open(memory, disk, clock)
+        store = try Self.open(memory, disk, clock, options)
         guard try store.snapshot().digests() == digests else {
             throw Divergence(description: "what was acknowledged is not there after a loss of power")
         }
