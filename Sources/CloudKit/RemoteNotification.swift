@@ -54,8 +54,8 @@ extension NotificationInfo {
 
 extension CKContainer {
     /// What subscriptions tell this device, from now on and for as long as somebody listens; what it missed comes
-    /// first. It ends when the store is closed, and at once if nobody is signed in. Without a network, or with an account that cannot
-    /// be used, it waits.
+    /// first. It ends when the store is closed, and at once if nobody is signed in. Without a network, or with an
+    /// account that cannot be used, it waits.
     ///
     /// ```swift
     /// for await push in phone.remoteNotifications { await sync(push.subscriptionID) }
