@@ -6,7 +6,8 @@ extension StoreWorkload {
     /// What accepted requests pay for refused ones that the log keeps: a client whose every second request is refused,
     /// beside one whose requests are all accepted. Only the accepted ones are timed.
     func refusals(_ progress: (String) -> Void) throws -> [Measurement] {
-        let count = size.isQuick ? 500 : 2_500
+        // Many short rounds: what a sync takes drifts.
+        let (count, rounds) = size.isQuick ? (250, 4) : (500, 20)
         progress("store: \(count * rounds) refused requests beside as many accepted ones")
         let path = "\(folder)/refusals.strata"
         defer { removeTree(path) }
@@ -34,7 +35,8 @@ extension StoreWorkload {
             }
             return total / Double(count) * 1e6
         }
-        let figures = try alternate([{ try microseconds(refusing: true) }, { try microseconds(refusing: false) }])
+        let figures = try alternating(
+            rounds: rounds, [{ try microseconds(refusing: true) }, { try microseconds(refusing: false) }])
         return [
             Measurement(
                 workload: Self.name, metric: "a save of a client whose every second request is refused", unit: "µs",

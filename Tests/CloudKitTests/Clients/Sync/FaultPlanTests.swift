@@ -7,7 +7,7 @@ import Testing
 @Suite("Clients under a fault plan", .timeLimit(.minutes(10)))
 struct FaultPlanTests {
     /// As many as `STRATA_FAULT_RUNS` says; few enough otherwise for the ordinary tests.
-    private static let runs = UInt64(ProcessInfo.processInfo.environment["STRATA_FAULT_RUNS"] ?? "") ?? 400
+    private static let runs = UInt64(ProcessInfo.processInfo.environment["STRATA_FAULT_RUNS"] ?? "") ?? 200
 
     @Test("Whatever goes wrong, devices come to agree and nothing that was written is lost")
     func convergence() async throws {
