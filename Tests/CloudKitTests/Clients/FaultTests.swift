@@ -246,7 +246,7 @@ struct FaultTests {
         _ = try await phone.record(for: id("known"))
         let configuration = CKOperation.Configuration()
         configuration.allowsCellularAccess = false
-        try await phone.configuredWith(configuration: configuration) { wireless in
+        await phone.configuredWith(configuration: configuration) { wireless in
             #expect(await code { try await wireless.record(for: id("known")) } == .networkUnavailable)
         }
         try store.console.setNetwork(.slow(.milliseconds(80)))
