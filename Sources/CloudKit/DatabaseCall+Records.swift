@@ -91,7 +91,7 @@ extension DatabaseCall {
         return id
     }
 
-    private static let sealingAttempts = 3
+    private static let sealingAttempts = 20
 
     private func modify(
         _ modification: RecordsModification, failing errors: [Int: CKError], _ opened: Client.Opened

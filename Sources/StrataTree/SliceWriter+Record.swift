@@ -15,6 +15,8 @@ extension SliceWriter {
             precondition(Int(next - run.first) + pages <= run.count, "the run has room for the record")
             let first = next
             try self.write(Array(first..<first + PageNumber(pages)), isLast: isLast) { number, target in
+                // The memory was somebody else's: what the record leaves of the page must not get into the file.
+                target.initializeMemory(as: UInt8.self, repeating: 0, count: PageLayout.pageBytes)
                 let none = UnsafeRawBufferPointer(start: nil, count: 0)
                 PageEditor(target).start(.record, level: 0, number: number, birth: epoch, prefix: none)
                 let start = bytes.startIndex + Int(number - first) * PageLayout.overflowBytesPerPage

@@ -78,7 +78,8 @@ struct PlainBytesTests {
         try keep(plain)
 
         for round in 0..<2 {
-            #expect(try files(notes.path, with: Self.secret) == [])
+            let leaking = try files(notes.path, with: Self.secret)
+            #expect(leaking == [], "round \(round)")
             #expect(try commits(notes.path, with: Self.secret) == 0)
             let found = try files(notes.path, with: Self.canary)
             #expect(found.contains { $0.hasPrefix("log/") } && found.contains("operations/\(plain.operationID)"))

@@ -31,6 +31,29 @@ struct LongRecordTests {
         return CheckpointRecord(roots: TreeRoots(), free: free, retired: lists, kept: [], opaque: [1, 2, 3])
     }
 
+    /// Leaves memory behind that somebody had a secret in.
+    private func soilMemory() {
+        let soiled = (0..<64).map { _ in
+            UnsafeMutableRawBufferPointer.allocate(byteCount: PageLayout.pageBytes, alignment: 4_096)
+        }
+        for buffer in soiled { buffer.initializeMemory(as: UInt8.self, repeating: 0xA5) }
+        for buffer in soiled { buffer.deallocate() }
+    }
+
+    @Test("What a record leaves of its page is zeros, whatever was in memory before")
+    func restOfPage() throws {
+        let record = record(singles: 0, longer: 0)
+        let file = try SimulatedDisk().open("/views", .create)
+        try file.allocate(0..<4 * PageLayout.pageBytes)
+        let writer = SliceWriter(file: file, time: ManualTime(microseconds: 5), pace: CheckpointSlice.takeAll)
+        for _ in 0..<20 {
+            soilMemory()
+            _ = try writer.write(record, to: PageRun(first: 2, count: 1), epoch: 9)
+            let page = try file.read(count: PageLayout.pageBytes, at: 2 * PageLayout.pageBytes)
+            #expect(page[(PageLayout.headerBytes + record.encoded().count)...].allSatisfy { $0 == 0 })
+        }
+    }
+
     @Test("What is written in parts is read as one")
     func parts() throws {
         for (singles, longer) in [(0, 0), (3, 2), (260_000, 0), (300_000, 40_000), (700_000, 1_000)] {
