@@ -363,11 +363,6 @@ struct Quota {
     /// With what the request has added so far.
     private(set) var usage: UInt64
 
-    init(bytes: UInt64, usage: UInt64) {
-        self.bytes = bytes
-        self.usage = usage
-    }
-
     /// Whether there is room for so much more, which then is taken.
     mutating func takes(_ growth: UInt64) -> Bool {
         let (sum, isOver) = usage.addingReportingOverflow(growth)

@@ -164,6 +164,7 @@ private struct ApiSides: Sendable {
         var same = StoreOptions.service
         same.durability = .system
         same.containerIdentifier = options.containerIdentifier
+        same.recordsRefusals = options.recordRefusals
         store = try Store.open(at: path, options: same)
         numbers = TaskNumbers(from: count)
         _ = try store.modify(TaskRecords.makingZone, as: TaskRecords.actor)
