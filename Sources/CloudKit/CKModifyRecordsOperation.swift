@@ -80,7 +80,8 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
 
     override var archive: (kind: LongLivedOperation.Kind, properties: OperationArchive)? {
         var archive = OperationArchive()
-        archive.records = recordsToSave
+        // Copies, so that what is written and whether it is secret are told from one state of each (B201).
+        archive.records = recordsToSave?.map { CKRecord($0.recordType, $0.recordID, $0.state.withLock { $0 }) }
         archive.recordIDs = recordIDsToDelete
         archive.policy = savePolicy
         archive.isAtomic = isAtomic

@@ -45,19 +45,6 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
         self.init(recordType: recordType, recordID: CKRecordID(zoneID: zoneID))
     }
 
-    /// A record as the store has it, whose fields are decoded when they are asked for.
-    ///
-    /// - Parameters:
-    ///   - id: as clients see it.
-    ///   - me: name of the current user.
-    ///   - isPartial: whether only some keys were fetched.
-    convenience init(
-        stored record: Record, id: CKRecordID, me: String, isPartial: Bool = false, sealed: SealedReading = .required
-    ) throws {
-        self.init(
-            try record.type, id, try RecordFields(record, me: me, in: id.zoneID, isPartial: isPartial, sealed))
-    }
-
     init(_ type: RecordType, _ id: CKRecordID, _ fields: RecordFields) {
         recordType = type
         recordID = id

@@ -6,13 +6,24 @@ import StrataViews
 
 /// One device of one user on one store, or why there is none.
 final class Client: Sendable {
-    /// A store that could be opened.
-    struct Opened: Sendable {
+    /// A store that could be opened. A class, since every call hands it on.
+    final class Opened: Sendable {
         let store: Store
         let disturbances: Disturbances
         let longLived: LongLivedOperations
         let stagedAssets: StagedAssets
         let options: CloudStore.Options
+
+        init(
+            _ store: Store, _ disturbances: Disturbances, _ longLived: LongLivedOperations,
+            _ stagedAssets: StagedAssets, _ options: CloudStore.Options
+        ) {
+            self.store = store
+            self.disturbances = disturbances
+            self.longLived = longLived
+            self.stagedAssets = stagedAssets
+            self.options = options
+        }
     }
 
     /// A failure is the error of every call (docs/cloudkit.md).

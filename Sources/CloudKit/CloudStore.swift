@@ -65,9 +65,7 @@ public final class CloudStore: Sendable {
     public func container(user: String?, device: String = "default") -> CKContainer {
         clients.container(of: Actor(user: user ?? "", device: device)) { actor in
             Client(
-                Client.Opened(
-                    store: store, disturbances: disturbances, longLived: longLived, stagedAssets: stagedAssets,
-                    options: options), actor,
+                Client.Opened(store, disturbances, longLived, stagedAssets, options), actor,
                 identifier: options.containerIdentifier)
         }
     }

@@ -49,19 +49,9 @@ extension DatabaseCall {
         of record: Record, _ id: CKRecord.ID, _ desiredKeys: [CKRecord.FieldKey]?
     ) -> Result<CKRecord, CKError> {
         do {
-            try requireAssets(of: record)
             return .success(try CKRecord(stored: record, id: id, for: client, isPartial: desiredKeys != nil))
         } catch {
             return .failure(CKError(engine: error))
-        }
-    }
-
-    /// - Throws: `CKError` `assetNotAvailable` if a file of a desired field is missing or damaged.
-    private func requireAssets(of record: Record) throws {
-        do { try client.opened().store.requireAssets(of: record) } catch let error as StrataError {
-            throw CKError(
-                .assetNotAvailable, message: "An asset of record \(record.id.name) is not available. \(error)",
-                cause: error)
         }
     }
 
@@ -117,19 +107,5 @@ extension DatabaseCall {
             }
             return try await modify(modification, failing: errors, opened)
         }
-    }
-}
-
-extension CKRecord {
-    /// A record as a client's device sees it.
-    convenience init(
-        stored record: Record, id: CKRecord.ID, for client: Client, isPartial: Bool = false,
-        sealed: SealedReading = .required
-    ) throws {
-        try self.init(
-            stored: record, id: client.canonical(id), me: client.actor.user, isPartial: isPartial, sealed: sealed)
-        guard try record.hasAssets else { return }
-        let copies = FetchedAssets(try client.opened().stagedAssets)
-        state.withLock { $0.assets = copies }
     }
 }

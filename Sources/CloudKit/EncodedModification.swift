@@ -74,7 +74,7 @@ struct EncodedModification {
         var userInfo = error.userInfo
         userInfo[CKRecordChangedErrorClientRecordKey] = record
         userInfo[CKRecordChangedErrorServerRecordKey] = stored.flatMap {
-            try? CKRecord(stored: $0, id: record.recordID, for: call.client, sealed: .leftOut)
+            try? CKRecord(stored: $0, id: record.recordID, for: call.client, unreadable: .leaveOut)
         }
         return CKError(.serverRecordChanged, userInfo: userInfo)
     }
@@ -172,14 +172,14 @@ struct EncodedModification {
         let records = try answer.snapshot.records(models, in: call.database, as: client.actor)
         return try zip(saved, records).map { saved, record in
             if let record = try? record.get(), record.version == saved.version {
-                return .success(try CKRecord(stored: record, id: saved.id, for: client, sealed: .leftOut))
+                return .success(try CKRecord(stored: record, id: saved.id, for: client, unreadable: .leaveOut))
             }
             // Saved again or gone since; with the log's help it is what it was then.
             let made = try answer.snapshot.record(
                 saved.id.model(for: client.userRecordName), at: saved.version, in: call.database, as: client.actor)
             do {
                 return .success(
-                    try CKRecord(stored: try made ?? record.get(), id: saved.id, for: client, sealed: .leftOut))
+                    try CKRecord(stored: try made ?? record.get(), id: saved.id, for: client, unreadable: .leaveOut))
             } catch let refusal as Refusal {
                 return .failure(CKError(refusal))
             }
@@ -189,7 +189,7 @@ struct EncodedModification {
     private func current(_ id: CKRecord.ID, _ answer: Answer) throws -> CKRecord {
         let record = try answer.snapshot.record(
             id.model(for: call.client.userRecordName), in: call.database, as: call.client.actor)
-        return try CKRecord(stored: record, id: id, for: call.client, sealed: .leftOut)
+        return try CKRecord(stored: record, id: id, for: call.client, unreadable: .leaveOut)
     }
 
     /// A conflict has the record that was sent, the one that is stored, and the one that the client began with (B62).
@@ -200,7 +200,7 @@ struct EncodedModification {
         func version(_ version: Version?) throws -> CKRecord? {
             guard let version else { return nil }
             let stored = try answer.snapshot.record(id, at: version, in: call.database, as: client.actor)
-            return try stored.map { try CKRecord(stored: $0, id: record.recordID, for: client, sealed: .leftOut) }
+            return try stored.map { try CKRecord(stored: $0, id: record.recordID, for: client, unreadable: .leaveOut) }
         }
         let server = try version(refusal.serverVersion) ?? (try? current(record.recordID, answer))
         // What was never fetched began with nothing (B63).

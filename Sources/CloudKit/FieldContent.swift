@@ -12,6 +12,13 @@ enum FieldContent: Sendable {
     /// What was set cannot be saved, and why (B270).
     case mistake(String)
 
+    var isOfAssets: Bool {
+        switch self {
+        case .asset, .assets: true
+        case .plain, .reference, .references, .mistake: false
+        }
+    }
+
     static func integer(_ number: UInt64) -> FieldContent {
         Int64(exactly: number).map { .plain(.int64($0)) }
             ?? .mistake("The number \(number) does not fit into 64 bits with a sign.")

@@ -15,12 +15,16 @@ struct FieldEdits: Sendable {
     /// Of every key, as soon as there are more than a few; empty before.
     private var places: [String: Int] = [:]
 
+    /// Whether an asset was ever set; most records have none, and nobody then has to look at each key.
+    private(set) var mayHaveAssets = false
+
     var isEmpty: Bool { edits.isEmpty }
 
     subscript(key: String) -> Edit? { place(of: key).map { edits[$0].edit } }
 
     mutating func set(_ content: FieldContent?, forKey key: String, isEncrypted: Bool) {
         let edit = Edit(content: content, isEncrypted: isEncrypted)
+        if content?.isOfAssets == true { mayHaveAssets = true }
         if let place = place(of: key) {
             edits[place].edit = edit
             return

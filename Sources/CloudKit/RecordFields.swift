@@ -12,12 +12,12 @@ struct RecordFields: Sendable {
 
     let origin: Origin
     /// Whether the store may have keys that were not fetched.
-    let isPartial: Bool
+    var isPartial: Bool
     let zone: CKRecordZoneID
     /// Copies of the assets of a record that was fetched; nil if it has none.
     var assets: FetchedAssets?
     /// Values of a stored record that are encrypted there.
-    private let opened: [String: FieldValue]
+    var opened: [String: FieldValue] = [:]
     var edits = FieldEdits()
     /// Nil: as it was.
     var parent: LinkEdit?
@@ -27,9 +27,8 @@ struct RecordFields: Sendable {
         case set(CKReference)
     }
 
-    init(_ origin: Origin, in zone: CKRecordZoneID, isPartial: Bool, opened: [String: FieldValue] = [:]) {
+    init(_ origin: Origin, in zone: CKRecordZoneID, isPartial: Bool) {
         self.origin = origin
-        self.opened = opened
         self.zone = zone
         self.isPartial = isPartial
     }

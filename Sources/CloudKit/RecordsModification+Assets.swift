@@ -14,8 +14,7 @@ struct ImportedAssets: Sendable {
 extension RecordsModification {
     private var hasAssets: Bool {
         contents.contains { fields in
-            fields.edits.contains { !($0.edit.content?.assets.isEmpty ?? true) }
-                || policy == .allKeys && fields.mayHaveStoredAssets
+            fields.edits.mayHaveAssets || policy == .allKeys && fields.mayHaveStoredAssets
         }
     }
 

@@ -114,6 +114,16 @@ public struct FieldTable {
         return range.isEmpty ? nil : FieldKind(rawValue: bytes[range.lowerBound])
     }
 
+    /// All bits that one of the kinds has. Looks at one byte of each value.
+    public func kindBits() throws -> UInt8 {
+        var bits: UInt8 = 0
+        for index in 0..<count {
+            let range = try range(at: index)
+            if !range.isEmpty { bits |= bytes[range.lowerBound] }
+        }
+        return bits
+    }
+
     /// Throws unless the field of the entry is above the one before it.
     @inline(__always)
     func checkOrder(at index: Int) throws {

@@ -133,6 +133,8 @@ public struct FieldKind: RawRepresentable, Hashable, Sendable, CustomStringConve
 
     public var isList: Bool { rawValue & 0xC0 == 0x40 }
     public var isSealed: Bool { rawValue & 0x80 != 0 }
+    /// Assets, lists of them and encrypted values have one of these bits; of the other kinds that are known, none has.
+    public static let specialBits: UInt8 = 0x88
     var isScalar: Bool { rawValue > 0 && rawValue < UInt8(Self.scalarNames.count) }
 
     /// Of a list, the kind of its elements; otherwise the kind itself.

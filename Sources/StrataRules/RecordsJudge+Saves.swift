@@ -243,11 +243,7 @@ extension RecordsJudge {
     // MARK: Size
 
     private func checkSize(_ save: ModifyRecordsRequest.Save, _ state: SaveState) throws {
-        // A number that was made to fit counts as much as the one that was sent.
-        var size = state.facts.sentBytes
-        if state.facts.hasRemovals {
-            for change in state.fields where change.value == nil { size -= keyBytes[Int(change.field) - 1] }
-        }
+        var size = sentBytes(state)
         if let stored = state.stored {
             try checkKeyCount(stored, save)
             size += try keptBytes(stored, save, room: rules.limits.recordBytes - size)
@@ -287,7 +283,7 @@ extension RecordsJudge {
             let table = try RecordStateView(bytes, in: 0..<bytes.count).fields()
             // A stored byte stands for at most eight (a number may be one byte long), beside the key.
             if bytes.count * 8 + table.count * NameRules.maximumCharacters <= room { return 0 }
-            let sent = try Set(save.fields.compactMap { try view.ordinal(of: .field(key($0.field))) })
+            let sent = try sentFields(save)
             var size = 0
             for index in 0..<table.count where !sent.contains(UInt64(table.ordinal(at: index))) {
                 let value = try FieldValue(decoding: bytes, in: try table.range(at: index))

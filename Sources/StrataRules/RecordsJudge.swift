@@ -191,13 +191,24 @@ struct RecordsJudge {
 
     private func usedBytes(after index: Int) throws -> Int {
         let (save, state) = (body.saves[index], saves[index])
-        var size = state.facts.sentBytes + state.facts.assetBytes
-        if state.facts.hasRemovals {
-            for change in state.fields where change.value == nil { size -= keyBytes[Int(change.field) - 1] }
-        }
+        let size = sentBytes(state) + state.facts.assetBytes
         guard let stored = state.stored else { return size }
-        let sent = try Set(save.fields.compactMap { try view.ordinal(of: .field(key($0.field))) })
+        let sent = try sentFields(save)
         return try size + usedBytes(stored) { !sent.contains(UInt64($0)) }
+    }
+
+    /// What the keys count that were sent with a value. A number that was made to fit counts as much as the one that
+    /// was sent.
+    func sentBytes(_ state: SaveState) -> Int {
+        guard state.facts.hasRemovals else { return state.facts.sentBytes }
+        return state.fields.reduce(state.facts.sentBytes) {
+            $1.value == nil ? $0 - keyBytes[Int($1.field) - 1] : $0
+        }
+    }
+
+    /// The keys of a save that are known, by their ordinals in the store.
+    func sentFields(_ save: ModifyRecordsRequest.Save) throws -> Set<UInt64> {
+        try Set(save.fields.compactMap { try view.ordinal(of: .field(key($0.field))) })
     }
 
     private func usedBytes(_ stored: StoredRecord, where isCounted: (UInt32) -> Bool) throws -> Int {

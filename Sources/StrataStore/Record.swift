@@ -66,45 +66,31 @@ public struct Record: Sendable {
 
     private func isDesired(_ field: UInt32) -> Bool { origin.desiredKeys?.contains(field) ?? true }
 
-    /// Whether one of the values that were desired is encrypted.
-    var hasSealedFields: Bool {
-        get throws {
-            try withView { view in
-                let table = try view.fields()
-                for index in 0..<table.count where try table.kind(at: index)?.isSealed == true {
-                    if isDesired(table.ordinal(at: index)) { return true }
-                }
-                return false
-            }
-        }
+    /// Whether a value may be an asset, encrypted, or of a kind that this version does not know. Most records have
+    /// none, which this says without decoding any.
+    public var mayHaveSpecialValues: Bool {
+        get throws { try withView { try $0.fields().kindBits() & FieldKind.specialBits != 0 } }
     }
 
     /// Calls `body` with each key and value, in no particular order.
     public func forEachField(_ body: (_ key: String, _ value: FieldValue) throws -> Void) throws {
+        try forEachField(where: { _ in true }, body)
+    }
+
+    /// Calls `body` with each key and value of some kinds; other values are not decoded.
+    @inline(__always)
+    func forEachField(
+        where isWanted: (FieldKind?) -> Bool, _ body: (_ key: String, _ value: FieldValue) throws -> Void
+    ) throws {
         try bytes.withUnsafeBytes { bytes in
             let table = try RecordStateView(bytes, in: 0..<bytes.count).fields()
             let known = origin.knownFields
             for index in 0..<table.count where isDesired(table.ordinal(at: index)) {
+                guard isWanted(try table.kind(at: index)) else { continue }
                 let field = Int(table.ordinal(at: index))
                 let known = field < known.count ? known[field] : nil
                 let key = try known ?? naming { try $0.text(6, UInt64(field), in: $1) }
                 try body(key, try FieldValue(decoding: bytes, in: try table.range(at: index)))
-            }
-        }
-    }
-
-    /// Calls `body` with each asset of a desired field. Costs next to nothing where there is none.
-    func forEachAsset(_ body: (FieldValue.Asset) throws -> Void) throws {
-        try bytes.withUnsafeBytes { bytes in
-            let table = try RecordStateView(bytes, in: 0..<bytes.count).fields()
-            for index in 0..<table.count where try table.kind(at: index)?.element == .asset {
-                guard isDesired(table.ordinal(at: index)) else { continue }
-                switch try FieldValue(decoding: bytes, in: try table.range(at: index)) {
-                case .asset(let asset): try body(asset)
-                case .list(let list):
-                    for case .asset(let asset) in list.elements { try body(asset) }
-                default: break
-                }
             }
         }
     }

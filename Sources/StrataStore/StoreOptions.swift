@@ -19,7 +19,9 @@ public struct StoreOptions: Sendable {
     public var predicates: PredicateDialect
     /// Whether saves extend the schema (B24).
     public var schema: SchemaMode
-    /// Whether requests that come to nothing are kept in the log, complete and with the reasons (docs/rules.md §14).
+    /// Whether requests that come to nothing are kept in the log, complete and with the reasons (docs/rules.md §14). No
+    /// preset of the engine does; CloudKit's `CloudStore.Options.service` does, and a store that is open with the one
+    /// cannot be opened with the other in the same process.
     public var recordsRefusals: Bool
     /// Whether it is kept in the log what devices read.
     public var recordsFetches: Bool

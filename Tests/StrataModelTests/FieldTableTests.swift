@@ -50,6 +50,32 @@ struct FieldTableTests {
         }
     }
 
+    @Test("The bits of the kinds tell tables that may have assets or encrypted values from all others")
+    func kindBits() throws {
+        let link = FieldValue.Reference(RecordKey(zone: 1, name: "a"), action: .none)
+        let plain: [FieldValue] = [
+            .string("a"), .int64(-1), .double(1), .date(1), .data([0xFF]),
+            .location(.init(latitude: 1, longitude: 2)), .reference(link), .list(.empty),
+        ]
+        let asset = FieldValue.asset(.init(hash: ContentHash(first: 1, second: 2), size: 3))
+        let sealed = FieldValue.Sealed(
+            keyID: 1, nonce: [UInt8](repeating: 0, count: 24), ciphertext: [UInt8](repeating: 0, count: 16))
+        let special: [FieldValue] = [asset, .list(try FieldList([asset])), .sealed(sealed)]
+        func isSpecial(_ values: [FieldValue?]) throws -> Bool {
+            let changes = values.enumerated().map { FieldChange(UInt32($0.offset + 1), $0.element) }
+            return try withTable(encode(changes)) { try $0.kindBits() & FieldKind.specialBits != 0 }
+        }
+        let lists = try plain.dropLast().map { FieldValue.list(try FieldList([$0])) }
+        try #expect(!isSpecial(plain + lists + [nil]))
+        for value in special {
+            try #expect(isSpecial([value]), "\(value.kind)")
+            try #expect(isSpecial(plain + [value] + lists), "\(value.kind)")
+        }
+        // One of a kind that is not known yet is looked at closely.
+        let bits = try withTable([2, 0x11, 1, 2, 3, 5, 9, 9, 9, 2, 4]) { try $0.kindBits() }
+        #expect(bits & FieldKind.specialBits != 0)
+    }
+
     @Test("A value of a kind of later versions is skipped, and an error only for who decodes it")
     func unknownKinds() throws {
         try withTable([2, 0x11, 1, 2, 3, 5, 9, 9, 9, 2, 4]) { table in

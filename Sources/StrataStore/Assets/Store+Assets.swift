@@ -84,9 +84,20 @@ extension Record {
     /// Whether any desired field has one.
     public var hasAssets: Bool {
         get throws {
-            var hasAny = false
-            try forEachAsset { _ in hasAny = true }
-            return hasAny
+            guard try mayHaveSpecialValues else { return false }
+            return try !assets.isEmpty
+        }
+    }
+
+    /// Calls `body` with each asset of a desired field.
+    func forEachAsset(_ body: (FieldValue.Asset) throws -> Void) throws {
+        try forEachField(where: { $0?.element == .asset }) { _, value in
+            switch value {
+            case .asset(let asset): try body(asset)
+            case .list(let list):
+                for case .asset(let asset) in list.elements { try body(asset) }
+            default: break
+            }
         }
     }
 }

@@ -94,6 +94,17 @@ struct PlainBytesTests {
         try notes.store.close()
     }
 
+    @Test("What is kept of an operation and whether it is secret are told from one state of its records (B201)")
+    func archivedState() throws {
+        let record = CKRecord(recordType: "Note")
+        record.encryptedValues["secret"] = Self.secret
+        let archive = try #require(CKModifyRecordsOperation(recordsToSave: [record]).archive).properties
+        record.encryptedValues["secret"] = nil
+        #expect(archive.holdsEncryptedValues)
+        #expect(archive.records?.first?.encryptedValues["secret"] as? String == Self.secret)
+        #expect(archive.records?.first?.recordID == record.recordID)
+    }
+
     @Test("A long-lived operation with encrypted values is done after a restart; after a reset it is forgotten")
     func longLived() async throws {
         let notes = try await NotesDirectory()
