@@ -17,6 +17,7 @@ struct ChangeList: Sendable {
 
     private var chunks: [Chunk] = []
     private var lastOffset: UInt64 = 0
+    private(set) var count = 0
 
     mutating func append(_ touch: Touch, offset: UInt64, payload: UnsafeRawBufferPointer) {
         let last = chunks.count - 1
@@ -39,6 +40,12 @@ struct ChangeList: Sendable {
         }
         chunks[place].bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: payload[touch.key]))
         lastOffset = offset
+        count += 1
+    }
+
+    /// The entries in pieces: each with the offset of the entry in front of it, 0 for the first.
+    func forEachPiece(_ body: (_ offsetBefore: UInt64, _ entries: [UInt8]) throws -> Void) rethrows {
+        for chunk in chunks { try body(chunk.offsetBefore, chunk.bytes) }
     }
 
     private static func put(_ number: UInt64, into target: UnsafeMutableRawBufferPointer, at count: inout Int) {
@@ -58,20 +65,40 @@ struct ChangeList: Sendable {
         guard offset < lastOffset else { return true }
         for chunk in chunks[chunk(for: offset)...] {
             let isComplete = try chunk.bytes.withUnsafeBytes { bytes in
-                var reader = ByteReader(bytes)
-                var current = chunk.offsetBefore
-                while reader.remaining > 0 {
-                    let next = current + (try reader.readVarint("the offset of a touch"))
-                    if touches.count >= limit, next != touches.last?.offset { return false }
-                    current = next
-                    let touch = try Self.read(&reader, offset: current, from: bytes)
-                    if current > offset { touches.append(touch) }
-                }
-                return true
+                try Self.collect(
+                    bytes, behind: chunk.offsetBefore, after: offset, limit: limit, into: &touches)
             }
             if !isComplete { return false }
         }
         return true
+    }
+
+    /// As ``collect(after:limit:into:)``, of one piece.
+    static func collect(
+        _ entries: UnsafeRawBufferPointer, behind offsetBefore: UInt64, after offset: UInt64, limit: Int,
+        into touches: inout [ZoneTouch]
+    ) throws -> Bool {
+        var reader = ByteReader(entries)
+        var current = offsetBefore
+        while reader.remaining > 0 {
+            let delta = try reader.readVarint("the offset of a touch", atMost: Version.maximumOffset - current)
+            let next = current + delta
+            if touches.count >= limit, next != touches.last?.offset { return false }
+            current = next
+            if current > offset {
+                touches.append(try read(&reader, offset: current, from: entries))
+            } else {
+                try skip(&reader)
+            }
+        }
+        return true
+    }
+
+    private static func skip(_ reader: inout ByteReader) throws {
+        _ = try reader.readVarint("an event index")
+        _ = try reader.read(UInt8.self, "a touch kind")
+        _ = try reader.readVarint("a type")
+        _ = try reader.readStringRange("a key", atMost: Envelope.maximumNameBytes)
     }
 
     /// The last chunk that has everything behind `offset` in it or behind it.

@@ -5,7 +5,8 @@ extension LogCatalog {
     /// The commit at exactly this offset.
     func commit(at offset: UInt64) throws -> Commit? {
         guard offset > 0, let segment = try segment(containing: offset) else { return nil }
-        return try explainingAbsence(of: segment) {
+        return try reading(segment) { segment in
+            if let sealed = try sealed(segment) { return try sealed.commit(at: offset) }
             guard let range = try withIndex(of: segment, { $0.range(of: offset) }) else { return nil }
             return try withFile(of: segment) { file in
                 try FrameLoader(segment: segment, file: file).commit(offset: offset, in: range)
@@ -21,7 +22,7 @@ extension LogCatalog {
         }
         if let known { return known }
         guard let segment = try segment(containing: offset),
-            let chain = try explainingAbsence(of: segment, { try chainValue(at: offset, in: segment) })
+            let chain = try reading(segment, { try chainValue(at: offset, in: $0) })
         else {
             throw StrataError(
                 .outOfRange, "There is no commit at this offset.",
@@ -31,6 +32,7 @@ extension LogCatalog {
     }
 
     private func chainValue(at offset: UInt64, in segment: SegmentFile) throws -> UInt32? {
+        if let sealed = try sealed(segment) { return try sealed.chain(at: offset) }
         guard let range = try withIndex(of: segment, { $0.range(of: offset) }) else { return nil }
         return try withFile(of: segment) { file in
             try FrameLoader(segment: segment, file: file).lastHeader(offset: offset, in: range).chain
@@ -45,8 +47,9 @@ extension LogCatalog {
         let segment = segments.last { $0.header.timeBefore < time } ?? segments[0]
         let low = max(segment.firstOffset, floor + 1)
         let high = min(segment.seal?.end.offset ?? end.offset, end.offset)
-        return try explainingAbsence(of: segment) {
-            try withFile(of: segment) { file in
+        return try reading(segment) { segment in
+            if let sealed = try sealed(segment) { return try max(low, sealed.firstOffset(notBefore: time)) }
+            return try withFile(of: segment) { file in
                 try firstOffset(notBefore: time, from: low, to: high, FrameLoader(segment: segment, file: file))
             }
         }
@@ -84,10 +87,15 @@ extension LogCatalog {
         var page = TouchPage(touches: [], readThrough: max(end, offset), moreComing: false)
         for segment in segments where segment.seal?.end.offset ?? UInt64.max > offset {
             let room = limit - page.touches.count
-            // A copy, which shares the list's bytes, so that nobody waits for the lock while it is read.
-            let list = try explainingAbsence(of: segment) { try withIndex(of: segment) { $0.changeList(of: zone) } }
             var found: [ZoneTouch] = []
-            let isComplete = try list?.collect(after: offset, limit: room, into: &found) ?? true
+            let isComplete = try reading(segment) { segment in
+                if let sealed = try sealed(segment) {
+                    return try sealed.collect(zone: zone, after: offset, limit: room, into: &found)
+                }
+                // A copy, which shares the list's bytes, so that nobody waits for the lock while it is read.
+                let list = try withIndex(of: segment) { $0.changeList(of: zone) }
+                return try list?.collect(after: offset, limit: room, into: &found) ?? true
+            }
             page.touches += found.prefix { $0.offset <= end }
             if !isComplete || (page.touches.count >= limit && segment.firstOffset != segments.last?.firstOffset) {
                 page.readThrough = page.touches.last?.offset ?? offset
@@ -98,9 +106,25 @@ extension LogCatalog {
         return page
     }
 
+    /// How often a segment may be rewritten while one call looks at it.
+    private static let replacements = 8
+
+    /// Runs `body` with a segment as it is now: it may be rewritten meanwhile, by this process or another, or let go.
+    func reading<Result>(_ segment: SegmentFile, _ body: (SegmentFile) throws -> Result) throws -> Result {
+        var segment = segment
+        for _ in 1..<Self.replacements {
+            do { return try explainingAbsence(of: segment) { try body(segment) } } catch let replaced as ReplacedSegment
+            {
+                segment = replaced.segment
+                publish { _ = Self.replace(with: replaced.segment, in: &$0) }
+            }
+        }
+        return try explainingAbsence(of: segment) { try body(segment) }
+    }
+
     /// Runs `body`; if the segment's file is gone because its history was let go meanwhile, by this process or another,
     /// that is what the error says.
-    func explainingAbsence<Result>(of segment: SegmentFile, _ body: () throws -> Result) throws -> Result {
+    private func explainingAbsence<Result>(of segment: SegmentFile, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as StrataError where error.code == .notFound {
             guard let floor = try? FloorMark.read(paths, files), floor.position.offset >= segment.firstOffset else {
                 throw error
@@ -119,7 +143,7 @@ extension LogCatalog {
     /// Runs `body` with the segment's file: closed ones are opened for the occasion.
     private func withFile<Result>(of segment: SegmentFile, _ body: (any File) throws -> Result) throws -> Result {
         if let file = newestFile(of: segment) { return try body(file) }
-        let file = try files.open(segment.path, .read)
+        let file = try open(segment)
         defer { file.close() }
         return try body(file)
     }

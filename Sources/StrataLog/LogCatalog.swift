@@ -38,6 +38,8 @@ final class LogCatalog: Sendable {
         }
     }
 
+    /// So many sealed segments are kept open, those that were used last.
+    private static let openSegments = 16
     /// Indexes of closed segments are kept up to this many bytes, the most recently used ones.
     private static let closedIndexBytes = 24 << 20
 
@@ -46,6 +48,8 @@ final class LogCatalog: Sendable {
     let touches: TouchFunction
     private let state: Lock<State>
     private let waiters = EndWaiters()
+    private let openSealed = Lock<[SealedSegment]>([])
+    private let blocks = BlockCache()
 
     init(paths: StorePaths, files: any FileSystem, touches: @escaping TouchFunction, state: sending State) {
         self.paths = paths
@@ -134,7 +138,7 @@ final class LogCatalog: Sendable {
             return entry.index
         }
         if let cached { return cached }
-        let file = try files.open(segment.path, .read)
+        let file = try open(segment)
         defer { file.close() }
         var index = SegmentIndex(firstOffset: segment.firstOffset, endPosition: segment.header.byteCount)
         var scanner = SegmentScanner(segment.header, FileWindow(file, limit: try file.size()))
@@ -156,6 +160,61 @@ final class LogCatalog: Sendable {
         while bytes > closedIndexBytes, state.closedIndexes.count > 1 {
             bytes -= state.closedIndexes.removeFirst().index.index.byteCount
         }
+    }
+
+    // MARK: Sealed segments
+
+    /// A sealed segment, open; nil for one of frames.
+    func sealed(_ segment: SegmentFile) throws -> SealedSegment? {
+        guard segment.header.form == .blocks else { return nil }
+        let known = openSealed.withLock { open -> SealedSegment? in
+            guard let place = open.firstIndex(where: { $0.segment.header == segment.header }) else { return nil }
+            let found = open.remove(at: place)
+            open.append(found)
+            return found
+        }
+        if let known { return known }
+        let sealed = try SealedSegment(segment, try open(segment), blocks)
+        openSealed.withLock { open in
+            open.append(sealed)
+            if open.count > Self.openSegments { open.removeFirst() }
+        }
+        return sealed
+    }
+
+    /// Opens a closed segment.
+    ///
+    /// - Throws: ``ReplacedSegment`` if another file has come into its place since it was looked at.
+    func open(_ segment: SegmentFile) throws -> any File {
+        let file = try files.open(segment.path, .read)
+        do {
+            let header = try SegmentHeader.read(file)
+            if header == segment.header { return file }
+            guard header.form == .blocks, header.storeID == segment.header.storeID,
+                header.before == segment.header.before
+            else {
+                throw StrataError(
+                    .foreignSegment, "Another file has come into the place of a segment.",
+                    .init(
+                        segment: segment.firstOffset, path: segment.path, expected: "segment \(segment.header.segmentID)",
+                        found: "segment \(header.segmentID) of store \(header.storeID)"))
+            }
+            let seal = try SealedSegment.readSeal(file, header)
+            throw ReplacedSegment(segment: SegmentFile(path: segment.path, header: header, seal: seal))
+        } catch {
+            file.close()
+            throw error
+        }
+    }
+
+    /// Puts a rewritten segment into the place of the one that it was made of; false if that is gone.
+    static func replace(with segment: SegmentFile, in state: inout State) -> Bool {
+        guard let place = state.segments.firstIndex(where: { $0.firstOffset == segment.firstOffset }),
+            state.segments[place].seal?.end == segment.seal?.end
+        else { return false }
+        state.segments[place] = segment
+        state.closedIndexes.removeAll { $0.firstOffset == segment.firstOffset }
+        return true
     }
 
     /// Puts a new segment behind the last one, whose seal is now known, and keeps the index of what it closes.
@@ -180,4 +239,9 @@ final class LogCatalog: Sendable {
         for segment in removed { state.closedIndexes.removeAll { $0.firstOffset == segment.firstOffset } }
         return removed
     }
+}
+
+/// A closed segment was rewritten since it was looked at: this is what stands in its place now.
+struct ReplacedSegment: Error {
+    var segment: SegmentFile
 }

@@ -6,6 +6,8 @@ struct LogCursor: CommitCursor {
     private let catalog: LogCatalog
     private var nextOffset: UInt64
     private var scanner: SegmentScanner?
+    /// Instead of the scanner, in a segment that was sealed.
+    private var sealed: SealedSegment.Cursor?
     // Closed with the last copy of the cursor that uses it; the newest segment's file is shared instead.
     private var segment: SegmentFile?
     /// The segment is closed, and the window reaches to its end.
@@ -22,7 +24,16 @@ struct LogCursor: CommitCursor {
         while true {
             let visible = try catalog.visibleEnd()
             guard nextOffset <= visible.offset else { return nil }
-            try prepareScanner(visible)
+            if sealed == nil { try prepareScanner(visible) }
+            if sealed != nil {
+                if let commit = try sealed?.next() {
+                    nextOffset = commit.offset + 1
+                    return commit
+                }
+                // Whatever comes next is in another segment.
+                sealed = nil
+                continue
+            }
             guard var scanner else { return nil }
             let step = try scanner.next()
             self.scanner = scanner
@@ -70,11 +81,15 @@ struct LogCursor: CommitCursor {
             return
         }
         guard let segment = try catalog.segment(containing: nextOffset) else { return }
-        try catalog.explainingAbsence(of: segment) { try begin(segment, visible) }
+        try catalog.reading(segment) { try begin($0, visible) }
     }
 
     private mutating func begin(_ segment: SegmentFile, _ visible: LogCatalog.VisibleEnd) throws {
-        let file = try catalog.newestFile(of: segment) ?? catalog.files.open(segment.path, .read)
+        if let found = try catalog.sealed(segment) {
+            sealed = try SealedSegment.Cursor(found, from: nextOffset)
+            return
+        }
+        let file = try catalog.newestFile(of: segment) ?? catalog.open(segment)
         seesWholeSegment = visible.newestFirstOffset != segment.firstOffset
         let window = FileWindow(file, limit: seesWholeSegment ? try file.size() : visible.endPosition)
         if nextOffset == segment.firstOffset {

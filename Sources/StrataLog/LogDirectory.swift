@@ -17,6 +17,8 @@ public struct StorePaths: Sendable {
     public var log: String { store + "/log" }
     public var floor: String { log + "/FLOOR" }
     var spare: String { log + "/spare" }
+    /// A segment that is being sealed.
+    var sealing: String { log + "/sealing" }
 
     func segment(_ firstOffset: UInt64) -> String { log + "/" + LogFormat.segmentName(firstOffset) }
 }
@@ -27,7 +29,7 @@ struct SegmentFile: Sendable {
     struct Seal: Sendable, Equatable {
         var end: Position
         var time: Int64
-        /// Where the seal frame begins.
+        /// Where the seal frame begins; of a sealed segment, its end block.
         var position: Int
     }
 
@@ -36,6 +38,12 @@ struct SegmentFile: Sendable {
     var seal: Seal?
 
     var firstOffset: UInt64 { header.firstOffset }
+
+    /// How large the segment is as frames, or was before it was sealed.
+    var frameBytes: Int {
+        if let bytes = header.frameBytes { return Int(clamping: bytes) }
+        return seal.map { $0.position + (header.form == .frames ? LogFormat.frameHeaderBytes : 0) } ?? 0
+    }
 
     func contains(_ offset: UInt64) -> Bool {
         offset >= firstOffset && offset <= seal?.end.offset ?? UInt64.max
@@ -118,6 +126,9 @@ struct LogDirectory {
             throw StrataError(
                 .brokenSequence, "A segment's header names another first offset than its file's name.",
                 .init(segment: first, path: path, expected: "\(first)", found: "\(header.firstOffset)"))
+        }
+        if header.form == .blocks {
+            return SegmentFile(path: path, header: header, seal: try SealedSegment.readSeal(file, header))
         }
         let seal = try findSeal(file, header)
         if seal == nil && !isNewest {

@@ -52,16 +52,18 @@ public final class LogReader: Sendable {
             directory.floor ?? FloorMark(storeID: directory.identity.storeID, position: .start, time: Int64.min)
         let file = try platform.files.open(newest.path, .read)
         var segments = directory.segments
-        // Known again once it has been read through to its end.
-        segments[segments.count - 1].seal = nil
-        let before = newest.header.before
+        // Known again once it has been read through to its end, which a sealed one need not be.
+        let sealed = SegmentEnd(ofSealed: newest)
+        if sealed == nil { segments[segments.count - 1].seal = nil }
+        let before = sealed?.end ?? newest.header.before
+        let timeBefore = sealed?.time ?? newest.header.timeBefore
         let catalog = LogCatalog(
             paths: paths, files: platform.files, touches: touches,
             state: LogCatalog.State(
                 floor: floor, segments: segments,
                 newest: SegmentIndex(firstOffset: newest.firstOffset, endPosition: newest.header.byteCount),
-                newestFile: file, end: before,
-                endTime: newest.header.timeBefore == Int64.min ? nil : newest.header.timeBefore, durableEnd: before))
+                newestFile: file, end: before, endTime: timeBefore == Int64.min ? nil : timeBefore,
+                durableEnd: before))
         let reader = LogReader(identity: directory.identity, catalog: catalog)
         try reader.refresh()
         try directory.checkEnd(reader.end, paths)
@@ -87,6 +89,11 @@ public final class LogReader: Sendable {
                     lastOffset: last >= segment.firstOffset ? last : nil, isClosed: segment.seal != nil)
             }
         }
+    }
+
+    /// Those that have been sealed, open.
+    var sealedSegments: [SealedSegment] {
+        get throws { try catalog.read { $0.segments }.compactMap { try catalog.sealed($0) } }
     }
 
     public func commit(at offset: UInt64) throws -> Commit? { try catalog.commit(at: offset) }
@@ -132,6 +139,7 @@ public final class LogReader: Sendable {
                 state.endTime ?? Int64.min
             )
         }
+        if let sealed = SegmentEnd(ofSealed: segment) { return try takeUpSuccessor(of: segment, sealed) }
         let found = try Self.retrying(nil) {
             let size = try file.size()
             guard size >= position else {
@@ -193,10 +201,8 @@ public final class LogReader: Sendable {
                     segment: found.end.offset + 1, path: path, expected: "\(found.end)",
                     found: "\(successor.header.before)"))
         }
-        let seal = SegmentFile.Seal(
-            end: found.end, time: found.time, position: found.position - LogFormat.frameHeaderBytes)
         catalog.publish { $0.newest.extend(to: found.position) }
-        catalog.publish { LogCatalog.startSegment(successor, file, closing: seal, in: &$0) }
+        catalog.publish { LogCatalog.startSegment(successor, file, closing: found.seal, in: &$0) }
         return true
     }
 

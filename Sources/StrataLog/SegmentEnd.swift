@@ -17,6 +17,27 @@ struct SegmentEnd {
     var time: Int64
     var endsWithMark: Bool
 
+    /// The end of a segment that was sealed, which needs no reading; nil for any other.
+    init?(ofSealed segment: SegmentFile) {
+        guard segment.header.form == .blocks, let seal = segment.seal else { return nil }
+        self.init(
+            kind: .closed, position: seal.position + SegmentSealer.endBytes, end: seal.end, time: seal.time,
+            endsWithMark: false)
+    }
+
+    private init(kind: Kind, position: Int, end: Position, time: Int64, endsWithMark: Bool) {
+        self.kind = kind
+        self.position = position
+        self.end = end
+        self.time = time
+        self.endsWithMark = endsWithMark
+    }
+
+    /// Of a segment that is closed: what its last 64 bytes say, a seal frame or an end block.
+    var seal: SegmentFile.Seal {
+        SegmentFile.Seal(end: end, time: time, position: position - LogFormat.frameHeaderBytes)
+    }
+
     var isClosed: Bool { if case .closed = kind { true } else { false } }
 
     /// Reads the rest of a segment, giving each commit to `visit`.

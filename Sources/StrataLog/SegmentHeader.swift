@@ -12,7 +12,9 @@ public struct SegmentHeader: Sendable, Equatable {
         static let form: UInt16 = 4
         static let segmentID: UInt16 = 5
         static let timeBefore: UInt16 = 6
-        static let all: Set<UInt16> = [storeID, firstOffset, chainBefore, form, segmentID, timeBefore]
+        /// Optional: it serves the choice of later sizes only.
+        static let frameBytes: UInt16 = 7 | HeaderBlock.Field.optionalBit
+        static let all: Set<UInt16> = [storeID, firstOffset, chainBefore, form, segmentID, timeBefore, frameBytes]
     }
 
     public let storeID: Identifier
@@ -21,6 +23,9 @@ public struct SegmentHeader: Sendable, Equatable {
     public let chainBefore: UInt32
     /// Time of the commit before; the smallest number if there is none.
     public let timeBefore: Int64
+    let form: Form
+    /// Of a sealed segment, how many bytes it had before.
+    let frameBytes: UInt64?
     /// Checksum of the header: every frame's header checksum starts from it, so frames of other segments are not valid
     /// here.
     let salt: UInt32
@@ -44,6 +49,19 @@ public struct SegmentHeader: Sendable, Equatable {
         return (try SegmentHeader(decoding: bytes, path: "a new segment"), bytes)
     }
 
+    /// The header of the same segment as blocks, and its bytes.
+    func sealed(frameBytes: Int) throws -> (header: SegmentHeader, bytes: [UInt8]) {
+        let block = HeaderBlock(
+            magic: LogFormat.segmentMagic,
+            fields: [
+                .init(Tag.storeID, storeID), .init(Tag.firstOffset, firstOffset), .init(Tag.chainBefore, chainBefore),
+                .init(Tag.form, Form.blocks.rawValue), .init(Tag.segmentID, segmentID),
+                .init(Tag.timeBefore, timeBefore), .init(Tag.frameBytes, UInt64(frameBytes)),
+            ])
+        let bytes = block.encoded(size: LogFormat.segmentHeaderBytes)
+        return (try SegmentHeader(decoding: bytes, path: "a sealed segment"), bytes)
+    }
+
     init(decoding bytes: [UInt8], path: String) throws {
         let block = try HeaderBlock(decoding: bytes, magic: LogFormat.segmentMagic, path: path)
         try block.requireKnown(Tag.all, path: path)
@@ -52,6 +70,10 @@ public struct SegmentHeader: Sendable, Equatable {
         firstOffset = try block.number(Tag.firstOffset, as: UInt64.self, path: path)
         chainBefore = try block.number(Tag.chainBefore, as: UInt32.self, path: path)
         timeBefore = try block.number(Tag.timeBefore, as: Int64.self, path: path)
+        form = try Self.form(try block.number(Tag.form, as: UInt32.self, path: path), path: path)
+        frameBytes =
+            form == .frames || !block.fields.contains { $0.tag == Tag.frameBytes }
+            ? nil : try block.number(Tag.frameBytes, as: UInt64.self, path: path)
         salt = block.checksum
         byteCount = Int(bytes[10]) | Int(bytes[11]) << 8
         guard (1...Version.maximumOffset).contains(firstOffset) else {
@@ -59,12 +81,15 @@ public struct SegmentHeader: Sendable, Equatable {
                 .malformed, "The segment's first offset is impossible.",
                 .init(path: path, expected: "1 to \(Version.maximumOffset)", found: "\(firstOffset)"))
         }
-        let form = try block.number(Tag.form, as: UInt32.self, path: path)
-        guard form == Form.frames.rawValue else {
+    }
+
+    private static func form(_ number: UInt32, path: String) throws -> Form {
+        guard let form = Form(rawValue: number) else {
             throw StrataError(
                 .newerFormat, "The segment has a form that this version does not know.",
-                .init(path: path, expected: "\(Form.frames.rawValue)", found: "\(form)"))
+                .init(path: path, expected: "1 or 2", found: "\(number)"))
         }
+        return form
     }
 
     static func read(_ file: any File) throws -> SegmentHeader {

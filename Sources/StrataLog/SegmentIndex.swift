@@ -45,6 +45,12 @@ struct SegmentIndex: Sendable {
         return zone < directLists.count ? directLists[Int(zone)] : nil
     }
 
+    /// Every zone that was touched, in order.
+    func forEachChangeList(_ body: (_ zone: UInt64, ChangeList) throws -> Void) rethrows {
+        for (zone, list) in directLists.enumerated() where list.count > 0 { try body(UInt64(zone), list) }
+        for (zone, list) in otherLists.sorted(by: { $0.key < $1.key }) { try body(zone, list) }
+    }
+
     /// After a mark or seal, which belong to no commit.
     mutating func extend(to position: Int) { endPosition = position }
 

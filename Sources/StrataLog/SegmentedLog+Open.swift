@@ -64,9 +64,7 @@ private struct LogOpener {
         var found = try readNewest(newest, file, directory, &index, &report)
         report.removedFiles = try removeLeftovers(directory.leftovers)
         if case .closed = found.kind {
-            let seal = SegmentFile.Seal(
-                end: found.end, time: found.time, position: found.position - LogFormat.frameHeaderBytes)
-            segments[segments.count - 1].seal = seal
+            segments[segments.count - 1].seal = found.seal
             file.close()
             (newest, file) = try SegmentMaker(paths: paths, platform: platform, storeID: directory.identity.storeID)
                 .make(after: found.end, time: found.time, spare: nil)
@@ -93,7 +91,7 @@ private struct LogOpener {
                 endTime: found.time == Int64.min ? nil : found.time, durableEnd: found.end))
         // Zeros ahead make syncs cheap; where nobody waits for syncs they would only be written twice.
         let stepBytes = options.durability == .commit ? options.spaceStepBytes : 0
-        let previous = segments.dropLast().last?.seal?.position ?? 0
+        let previous = segments.dropLast().last?.frameBytes ?? 0
         let limitBytes = options.segmentLimit(after: previous)
         // Asked first: what throws behind the next line would leave a thread without an owner.
         let filled = max(try file.size(), found.position)
@@ -112,6 +110,10 @@ private struct LogOpener {
         _ segment: SegmentFile, _ file: any File, _ directory: LogDirectory, _ index: inout SegmentIndex,
         _ report: inout RecoveryReport
     ) throws -> SegmentEnd {
+        if let sealed = SegmentEnd(ofSealed: segment) {
+            try directory.checkEnd(sealed.end, paths)
+            return sealed
+        }
         var scanner = SegmentScanner(segment.header, FileWindow(file, limit: try file.size()))
         var witnessed = segment.header.before.offset
         let found = try SegmentEnd.find(&scanner, isNewest: true) { commit in
@@ -179,7 +181,7 @@ private struct LogOpener {
     /// Removes what an interrupted creation, switch, replacement or trim left.
     private func removeLeftovers(_ trimmed: [String]) throws -> [String] {
         var removed = trimmed
-        for path in [paths.spare, paths.identity + ".new", paths.floor + ".new"] where try files.exists(path) {
+        for path in [paths.spare, paths.sealing, paths.identity + ".new", paths.floor + ".new"] where try files.exists(path) {
             removed.append(path)
         }
         for path in removed { try files.remove(path) }

@@ -16,6 +16,7 @@ extension SegmentedLog {
         let seal = SegmentFile.Seal(
             end: writer.end, time: writer.time, position: writer.position - LogFormat.frameHeaderBytes)
         catalog.publish { LogCatalog.startSegment(begun.segment, begun.file, closing: seal, in: &$0) }
+        sealer.wake()
         // The zeros behind the seal serve nobody any more; if they stay, they are only space.
         try? writer.file.truncate(to: writer.position)
         writer.segment = begun.segment

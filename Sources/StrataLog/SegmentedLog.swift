@@ -27,6 +27,7 @@ public final class SegmentedLog: EventLog {
     /// failure to one caller only and takes the data for written, so that a second sync at the same time would succeed.
     private let syncing = Lock<StrataError?>(nil)
     private let syncer: IntervalSyncer
+    let sealer = Sealer()
 
     init(
         opened: OpenedLog, options: LogOptions, platform: Platform, lock: StoreLock, space: SpaceKeeper,
@@ -148,6 +149,7 @@ public final class SegmentedLog: EventLog {
         }
         if wasClosed { return }
         syncer.stop()
+        sealer.stop()
         // No zeros are written any more once the thread has ended, so the file can be cut behind its last frame.
         space.stop()
         let failure = writer.withLock { writer -> (any Error)? in

@@ -35,7 +35,8 @@ public struct ByteWriter: Sendable {
         bytes.append(contentsOf: text.utf8)
     }
 
-    mutating func truncate(to count: Int) { bytes.removeSubrange(count...) }
+    /// Takes back what was appended behind the first `count` bytes.
+    public mutating func truncate(to count: Int) { bytes.removeSubrange(count...) }
 
     /// The content that `body` appends, with its length in front.
     mutating func appendMeasured(_ body: (inout ByteWriter) throws -> Void) rethrows {
@@ -60,7 +61,7 @@ public struct ByteWriter: Sendable {
 
     mutating func append(byte: UInt8) { bytes.append(byte) }
 
-    mutating func append(raw more: UnsafeRawBufferPointer) {
+    public mutating func append(raw more: UnsafeRawBufferPointer) {
         bytes.append(contentsOf: more)
     }
 

@@ -81,20 +81,32 @@ final class StoreEngine: Sendable {
             let rebuilder = ViewsRebuilder(
                 log: log, directory: path, platform: platform, options: options.pages,
                 checkpoints: options.checkpoints)
-            return try StoreEngine(
+            let engine = try StoreEngine(
                 log, WorkingViews(views: opened.views, checkpointer: checkpointer),
                 IndexState(opened.keeper, try IndexCatalog(opened.views.pages.snapshot())), options, platform,
                 rebuilder,
                 Store.Opening(recovery: log.recovery, views: opened.finding, reasons: opened.reasons),
                 assets: .directory(AssetPaths(path)), keys: KeyFile(in: path, platform.files))
+            try log.startSealing { [weak engine] key in try engine?.name(of: key) }
+            return engine
         } catch {
             try? log.close()
             throw error
         }
     }
 
+    /// What an ordinal stands for; the log keeps it in segments that use the name.
+    private func name(of key: UsedNames.Key) throws -> InternedName? {
+        let name = try reader.context.reading(views.pages.snapshot(), acceptsNewer: true) {
+            try reader.context.names.name(key.namespace, key.ordinal, in: $0)
+        }
+        return name.map { InternedName(ordinal: key.ordinal, name: $0) }
+    }
+
     /// Finishes what waits, writes a last checkpoint, and lets the files go. Called once.
     func close() throws {
+        // First, because it looks up names in the views.
+        (log as? SegmentedLog)?.stopSealing()
         notifier.stop()
         pipeline.close()
         assets.end()

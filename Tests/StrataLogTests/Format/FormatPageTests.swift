@@ -93,6 +93,41 @@ struct FormatPageTests {
         #expect(position == LogFormat.frameHeaderBytes)
     }
 
+    @Test("§25 The fields of a block's header, and its kinds")
+    func blockFields() throws {
+        var header = BlockHeader(kind: .changes)
+        header.codec = .lz4
+        header.first = 0x1112_1314_1516_1718
+        (header.count, header.rawLength, header.storedLength) = (0x2122_2324, 0x0042_4344, 0x0032_3334)
+        (header.chain, header.time) = (0x5152_5354, 0x6162_6364_6566_6768)
+        header.bodyChecksum = 0x7172_7374
+        var bytes = [UInt8](repeating: 0xFF, count: BlockHeader.byteCount)
+        bytes.withUnsafeMutableBytes { header.encode(into: $0, salt: 5, position: 128) }
+        let covered = littleEndian(UInt32(5)) + littleEndian(UInt64(128)) + Array(bytes[..<44])
+        let expected: [String: [UInt8]] = [
+            "magic": Array("StBk".utf8), "kind": [2], "codec": [1], "flags": [0, 0],
+            "first": littleEndian(header.first), "count": littleEndian(header.count),
+            "raw length": littleEndian(header.rawLength), "stored length": littleEndian(header.storedLength),
+            "chain": littleEndian(header.chain), "time": littleEndian(header.time),
+            "body checksum": littleEndian(header.bodyChecksum),
+            "header checksum": littleEndian(ReferenceChain.checksum(covered)),
+        ]
+        let rows = page.table(0, ofSection: 25)
+        #expect(rows.count == expected.count)
+        var position = 0
+        for row in rows {
+            let (place, size) = (try #require(Int(row[0])), try #require(Int(row[1])))
+            #expect(place == position, "\(row)")
+            #expect(Array(bytes[place..<place + size]) == expected[row[2]], "\(row[2])")
+            position += size
+        }
+        #expect(position == BlockHeader.byteCount)
+        let kinds = BlockHeader.Kind.allCases.map { "\($0.rawValue) \($0)" }.joined(separator: ", ")
+        #expect(rows[1][3] == kinds)
+        let decoded = try bytes.withUnsafeBytes { try BlockHeader(decoding: $0, salt: 5, position: 128) }
+        #expect(decoded == header)
+    }
+
     @Test("§4 Kinds and codecs")
     func kinds() {
         let rows = page.table(0, ofSection: 4)

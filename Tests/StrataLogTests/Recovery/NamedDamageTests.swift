@@ -64,9 +64,9 @@ struct NamedDamage: Sendable, CustomTestStringConvertible {
         .init("an unknown mandatory field in a segment", .newerFormat, in: third) {
             try $0.disk.addHeaderField($0.segment(6), tag: 7, value: [1])
         },
-        .init("a form that is reserved", .newerFormat, in: second) {
+        .init("a form that nobody knows", .newerFormat, in: second) {
             // Tag 4 is the fourth field: 20 + 12 + 8 bytes behind the prelude, its value 4 further.
-            try $0.disk.patchHeader($0.segment(4), at: 16 + 20 + 12 + 8 + 4, with: [2, 0, 0, 0])
+            try $0.disk.patchHeader($0.segment(4), at: 16 + 20 + 12 + 8 + 4, with: [3, 0, 0, 0])
         },
         .init("an impossible first offset", .malformed, in: second) {
             try $0.disk.patchHeader($0.segment(4), at: 16 + 20 + 4, with: [UInt8](repeating: 0xFF, count: 8))

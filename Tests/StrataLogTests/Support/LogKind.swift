@@ -7,19 +7,23 @@ import Testing
 /// The logs that the contract suite runs on.
 enum LogKind: Sendable, CaseIterable, CustomTestStringConvertible {
     case simulatedDisk, stutteringDisk, realDisk, memory
+    /// Every segment is sealed as soon as it is closed, or some time later by the log's own thread.
+    case sealed, sealing
     case hostileMemory(seed: UInt64)
 
     static let allCases: [LogKind] =
-        [.simulatedDisk, .stutteringDisk, .realDisk, .memory] + seeds(8).map { .hostileMemory(seed: $0) }
+        [.simulatedDisk, .stutteringDisk, .realDisk, .memory, .sealed, .sealing] + seeds(8).map { .hostileMemory(seed: $0) }
 
     /// Those that do nothing that the caller did not ask for.
-    static let predictable: [LogKind] = [.simulatedDisk, .stutteringDisk, .realDisk, .memory]
+    static let predictable: [LogKind] = [.simulatedDisk, .stutteringDisk, .realDisk, .memory, .sealed, .sealing]
 
     var testDescription: String {
         switch self {
         case .simulatedDisk: "segments on a simulated disk"
         case .stutteringDisk: "segments on a disk with short and interrupted calls"
         case .realDisk: "segments on the real disk"
+        case .sealed: "sealed segments on a simulated disk"
+        case .sealing: "segments on the real disk, sealed meanwhile"
         case .memory: "memory"
         case .hostileMemory(let seed): "hostile memory, seed \(seed)"
         }
@@ -34,6 +38,7 @@ final class LogFixture {
     private var commits: CommitSequence
     // Held so that the directory lives as long as the fixture.
     private let directory: TestDirectory?
+    private var sealsAll: () throws -> Void = {}
 
     static let noTouches: TouchFunction = { _ in [] }
 
@@ -49,10 +54,17 @@ final class LogFixture {
             if case .stutteringDisk = kind { disk.stutter(seed: 1) }
             log = try SegmentedLog.open(
                 at: "/Notes.strata", options: options, platform: Platform(files: disk), touches: touches)
-        case .realDisk:
+        case .sealed:
+            let segmented = try SegmentedLog.open(
+                at: "/Notes.strata", options: options, platform: Platform(files: SimulatedDisk()), touches: touches)
+            log = segmented
+            sealsAll = { while try segmented.sealNext() {} }
+        case .realDisk, .sealing:
             let real = try TestDirectory()
             directory = real
-            log = try SegmentedLog.open(at: real.path("Notes.strata"), options: options, touches: touches)
+            let segmented = try SegmentedLog.open(at: real.path("Notes.strata"), options: options, touches: touches)
+            log = segmented
+            if case .sealing = kind { try segmented.startSealing { _ in nil } }
         case .memory: log = MemoryLog(touches: touches)
         case .hostileMemory(let seed): log = MemoryLog(hostility: .everything, seed: seed, touches: touches)
         }
@@ -100,6 +112,7 @@ final class LogFixture {
                     offset: position.offset, id: commit.id, time: commit.time, chain: position.chain,
                     payload: commit.payload))
         }
+        try sealsAll()
         return positions
     }
 

@@ -1,0 +1,118 @@
+import StrataModel
+import StrataSystem
+
+/// A block of a sealed segment, checked and decompressed.
+struct Block: Sendable {
+    let header: BlockHeader
+    /// Where the block stands in the file.
+    let position: Int
+    /// The raw body.
+    let bytes: [UInt8]
+
+    /// - Parameter stored: header, body and padding, as they stand in the file.
+    init(decoding stored: UnsafeRawBufferPointer, salt: UInt32, position: Int) throws {
+        let headerBytes = UnsafeRawBufferPointer(rebasing: stored[..<min(stored.count, BlockHeader.byteCount)])
+        let header = try BlockHeader(decoding: headerBytes, salt: salt, position: position)
+        self.header = header
+        self.position = position
+        guard stored.count >= header.blockBytes else {
+            throw StrataError(
+                .impossibleLength, "The file ends inside a block.",
+                .init(
+                    position: UInt64(position), expected: "\(header.blockBytes) bytes", found: "\(stored.count)"))
+        }
+        let padded = UnsafeRawBufferPointer(rebasing: stored[BlockHeader.byteCount..<header.blockBytes])
+        let checksum = CRC32C.checksum(padded)
+        guard checksum == header.bodyChecksum else {
+            throw StrataError(
+                .badChecksum, "The checksum of a block's body does not fit.",
+                .init(
+                    position: UInt64(position), expected: hexadecimal(header.bodyChecksum),
+                    found: hexadecimal(checksum)))
+        }
+        let body = UnsafeRawBufferPointer(rebasing: padded[..<Int(header.storedLength)])
+        guard header.codec == .lz4 else {
+            bytes = [UInt8](body)
+            return
+        }
+        bytes = try [UInt8](unsafeUninitializedCapacity: Int(header.rawLength)) { target, count in
+            count = Int(header.rawLength)
+            let target = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(target)[..<count])
+            guard LZ4.decompress(body, into: target) else {
+                count = 0
+                throw StrataError(
+                    .malformed, "A block does not decompress to the length that its header names.",
+                    .init(position: UInt64(position), expected: "\(header.rawLength) bytes"))
+            }
+        }
+    }
+
+    /// An error about what the body holds.
+    func malformed(_ message: StaticString, expected: String? = nil, found: String? = nil) -> StrataError {
+        StrataError(.malformed, message, .init(position: UInt64(position), expected: expected, found: found))
+    }
+}
+
+/// Appends blocks to a file that nobody reads yet.
+struct BlockWriter: ~Copyable {
+    /// Handed to the system in pieces of this size, so that a sync at the end has little left to do.
+    private static let pieceBytes = 1 << 20
+
+    private let file: any File
+    private let salt: UInt32
+    private var compressor = LZ4Strong()
+    private var buffer = ByteWriter(reserving: pieceBytes + (128 << 10))
+    private var written: Int
+
+    /// - Parameter position: where the first block goes.
+    init(_ file: any File, salt: UInt32, at position: Int) {
+        self.file = file
+        self.salt = salt
+        written = position
+    }
+
+    var position: Int { written + buffer.bytes.count }
+
+    /// Appends a block with this raw body and returns how long it is in the file.
+    ///
+    /// - Parameter header: all but lengths, codec and checksums.
+    @discardableResult
+    mutating func append(_ header: BlockHeader, _ raw: [UInt8], compresses: Bool = true) throws -> Int {
+        var header = header
+        let (start, place) = (buffer.bytes.count, position)
+        header.rawLength = UInt32(raw.count)
+        buffer.append(bytes: repeatElement(0, count: BlockHeader.byteCount + raw.count + LogFormat.frameAlignment))
+        raw.withUnsafeBytes { raw in
+            let count = buffer.withMutableBytes { buffer in
+                // Worth it only if it saves something.
+                let body = UnsafeMutableRawBufferPointer(rebasing: buffer[(start + BlockHeader.byteCount)...])
+                let limit = UnsafeMutableRawBufferPointer(rebasing: body[..<max(0, raw.count - 1)])
+                if compresses, raw.count >= 64, let count = compressor.compress(raw, into: limit) {
+                    header.codec = .lz4
+                    header.storedLength = UInt32(count)
+                    // What the compressor tried behind its end must not stay in the padding.
+                    for index in count..<LogFormat.padded(count) { body[index] = 0 }
+                } else {
+                    header.storedLength = UInt32(raw.count)
+                    body.copyMemory(from: raw)
+                }
+                let padded = UnsafeMutableRawBufferPointer(rebasing: body[..<LogFormat.padded(Int(header.storedLength))])
+                header.bodyChecksum = CRC32C.checksum(UnsafeRawBufferPointer(padded))
+                let target = UnsafeMutableRawBufferPointer(rebasing: buffer[start..<start + BlockHeader.byteCount])
+                header.encode(into: target, salt: salt, position: place)
+                return header.blockBytes
+            }
+            buffer.truncate(to: start + count)
+        }
+        if buffer.bytes.count >= Self.pieceBytes { try flush() }
+        return header.blockBytes
+    }
+
+    mutating func flush() throws {
+        guard !buffer.bytes.isEmpty else { return }
+        try file.write(buffer.bytes, at: written)
+        file.finishWriteback(written..<position)
+        written = position
+        buffer.removeAll()
+    }
+}

@@ -1,0 +1,108 @@
+import StrataModel
+import StrataSystem
+
+/// The 48 bytes in front of every block of a sealed segment (docs/format.md §25).
+struct BlockHeader: Sendable, Equatable {
+    enum Kind: UInt8, Sendable, CaseIterable { case commits = 1, changes, filter, names, index, end }
+
+    static let byteCount = 48
+    private static let magic: UInt32 = 0x6B42_7453  // "StBk" in the order of the bytes
+    /// One commit of the largest size, with its row in the table.
+    static let maximumRawBytes = LogFormat.maximumCommitBytes + 4_096
+
+    var kind: Kind
+    var codec: FrameHeader.Codec = .stored
+    var first: UInt64 = 0
+    var count: UInt32 = 0
+    var rawLength: UInt32 = 0
+    var storedLength: UInt32 = 0
+    var chain: UInt32 = 0
+    var time: Int64 = 0
+    var bodyChecksum: UInt32 = 0
+
+    /// Header, body and padding.
+    var blockBytes: Int { Self.byteCount + LogFormat.padded(Int(storedLength)) }
+
+    init(kind: Kind) { self.kind = kind }
+
+    private static func checksum(_ header: UnsafeRawBufferPointer, salt: UInt32, position: Int) -> UInt32 {
+        withUnsafeTemporaryAllocation(byteCount: 12 + 44, alignment: 8) { bytes in
+            bytes.storeBytes(of: salt.littleEndian, as: UInt32.self)
+            bytes.storeBytes(of: UInt64(position).littleEndian, toByteOffset: 4, as: UInt64.self)
+            UnsafeMutableRawBufferPointer(rebasing: bytes[12...])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: header[..<44]))
+            return CRC32C.checksum(UnsafeRawBufferPointer(bytes))
+        }
+    }
+
+    /// Writes the 48 bytes; `position` is where they will stand in the file.
+    func encode(into target: UnsafeMutableRawBufferPointer, salt: UInt32, position: Int) {
+        precondition(target.count == Self.byteCount, "a block header has 48 bytes")
+        target.storeBytes(of: Self.magic.littleEndian, as: UInt32.self)
+        target.storeBytes(of: kind.rawValue, toByteOffset: 4, as: UInt8.self)
+        target.storeBytes(of: codec.rawValue, toByteOffset: 5, as: UInt8.self)
+        target.storeBytes(of: 0, toByteOffset: 6, as: UInt16.self)
+        target.storeBytes(of: first.littleEndian, toByteOffset: 8, as: UInt64.self)
+        target.storeBytes(of: count.littleEndian, toByteOffset: 16, as: UInt32.self)
+        target.storeBytes(of: rawLength.littleEndian, toByteOffset: 20, as: UInt32.self)
+        target.storeBytes(of: storedLength.littleEndian, toByteOffset: 24, as: UInt32.self)
+        target.storeBytes(of: chain.littleEndian, toByteOffset: 28, as: UInt32.self)
+        target.storeBytes(of: time.littleEndian, toByteOffset: 32, as: Int64.self)
+        target.storeBytes(of: bodyChecksum.littleEndian, toByteOffset: 40, as: UInt32.self)
+        let checksum = Self.checksum(UnsafeRawBufferPointer(target), salt: salt, position: position)
+        target.storeBytes(of: checksum.littleEndian, toByteOffset: 44, as: UInt32.self)
+    }
+
+    /// - Parameter position: where the bytes stand in the file.
+    /// - Throws: ``StrataError``: `wrongMagic`, `badChecksum`, `newerFormat`, `impossibleLength`.
+    init(decoding bytes: UnsafeRawBufferPointer, salt: UInt32, position: Int) throws {
+        func number<Number: FixedWidthInteger>(_ place: Int, _: Number.Type) -> Number {
+            Number(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: Number.self))
+        }
+        func error(_ code: StrataError.Code, _ message: StaticString, _ expected: String, _ found: String)
+            -> StrataError
+        {
+            StrataError(code, message, .init(position: UInt64(position), expected: expected, found: found))
+        }
+        guard bytes.count == Self.byteCount else {
+            throw error(
+                .impossibleLength, "The file ends inside a block's header.", "\(Self.byteCount) bytes",
+                "\(bytes.count)")
+        }
+        let magic = number(0, UInt32.self)
+        guard magic == Self.magic else {
+            throw error(.wrongMagic, "There is no block here.", hexadecimal(Self.magic), hexadecimal(magic))
+        }
+        let stored = number(44, UInt32.self)
+        let checksum = Self.checksum(bytes, salt: salt, position: position)
+        guard stored == checksum else {
+            throw error(
+                .badChecksum, "The checksum of a block's header does not fit.", hexadecimal(checksum),
+                hexadecimal(stored))
+        }
+        guard let kind = Kind(rawValue: bytes[4]), let codec = FrameHeader.Codec(rawValue: bytes[5]),
+            number(6, UInt16.self) & FrameHeader.mandatoryFlags == 0
+        else {
+            throw error(
+                .newerFormat, "A block has a kind, codec or flag that this version does not know.",
+                "kind 1 to 6, codec 0 or 1, no flags",
+                "kind \(bytes[4]), codec \(bytes[5]), flags \(number(6, UInt16.self))")
+        }
+        self.init(kind: kind)
+        self.codec = codec
+        first = number(8, UInt64.self)
+        count = number(16, UInt32.self)
+        rawLength = number(20, UInt32.self)
+        storedLength = number(24, UInt32.self)
+        chain = number(28, UInt32.self)
+        time = number(32, Int64.self)
+        bodyChecksum = number(40, UInt32.self)
+        let isPossible = codec == .stored ? storedLength == rawLength : storedLength < rawLength
+        guard isPossible, rawLength <= Self.maximumRawBytes else {
+            throw error(
+                .impossibleLength, "The lengths of a block are impossible.",
+                "at most \(Self.maximumRawBytes) bytes raw, and stored as the codec allows",
+                "raw \(rawLength), stored \(storedLength)")
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import StrataModel
+import StrataSystem
+
+/// The commits of a block, as a table (docs/format.md §25): one is found without looking at those in front of it.
+struct CommitBlock: Sendable {
+    static let targetBytes = 64 << 10
+    /// What a commit takes beside its payload, at most.
+    static let rowBytes = 16 + 8 + 4 + 4
+
+    let block: Block
+    private let timeWidth: Int
+    private let endWidth: Int
+    private let times: Int
+    private let chains: Int
+    private let ends: Int
+    private let payloads: Int
+
+    var firstOffset: UInt64 { block.header.first }
+    var count: Int { Int(block.header.count) }
+    var lastOffset: UInt64 { firstOffset + UInt64(count) - 1 }
+
+    init(_ block: Block) throws {
+        let header = block.header
+        guard header.kind == .commits, header.count > 0, header.first > 0,
+            header.first <= Version.maximumOffset - UInt64(header.count) + 1
+        else {
+            throw block.malformed(
+                "A block is not one of commits.", expected: "kind 1, at least one commit",
+                found: "kind \(header.kind.rawValue), \(header.count) from \(header.first) on")
+        }
+        self.block = block
+        let widths = block.bytes.first ?? 0
+        (timeWidth, endWidth) = (Int(widths & 0x0F), Int(widths >> 4))
+        let count = Int(header.count)
+        times = 1 + count * 16
+        chains = times + count * timeWidth
+        ends = chains + count * 4
+        payloads = ends + count * endWidth
+        guard [0, 1, 2, 4, 8].contains(timeWidth), [1, 2, 4].contains(endWidth), payloads <= block.bytes.count else {
+            throw block.malformed(
+                "The table of a block of commits is impossible.", expected: "at most \(block.bytes.count) bytes",
+                found: "\(payloads) for \(count) commits, widths \(widths)")
+        }
+        let (lastTime, lastEnd) = (number(times + (count - 1) * timeWidth, timeWidth), end(at: count - 1))
+        guard timeWidth == Self.timeWidth(lastTime), endWidth == Self.endWidth(lastEnd),
+            lastEnd == block.bytes.count - payloads
+        else {
+            throw block.malformed(
+                "The table of a block of commits does not fit its payloads.",
+                expected: "\(block.bytes.count - payloads) bytes, widths as narrow as can be", found: "\(lastEnd)")
+        }
+    }
+
+    static func timeWidth(_ time: UInt64) -> Int {
+        time == 0 ? 0 : time < 1 << 8 ? 1 : time < 1 << 16 ? 2 : time < 1 << 32 ? 4 : 8
+    }
+
+    static func endWidth(_ end: Int) -> Int { end < 1 << 8 ? 1 : end < 1 << 16 ? 2 : 4 }
+
+    @inline(__always)
+    private func number(_ place: Int, _ width: Int) -> UInt64 {
+        // The bounds were checked against the array in `init`, and the array never changes.
+        block.bytes.withUnsafeBytes { bytes in
+            switch width {
+            case 0: 0
+            case 1: UInt64(bytes[place])
+            case 2: UInt64(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt16.self)))
+            case 4: UInt64(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
+            default: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+            }
+        }
+    }
+
+    @inline(__always)
+    private func end(at index: Int) -> Int { Int(number(ends + index * endWidth, endWidth)) }
+
+    /// - Parameter index: below `count`, as below.
+    func id(at index: Int) -> Identifier {
+        precondition(index >= 0 && index < count, "a commit that is not there")
+        return block.bytes.withUnsafeBytes { bytes in
+            Identifier(
+                high: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 1 + index * 16, as: UInt64.self)),
+                low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 9 + index * 16, as: UInt64.self)))
+        }
+    }
+
+    func time(at index: Int) -> Int64 {
+        precondition(index >= 0 && index < count, "a commit that is not there")
+        return block.header.time &+ Int64(bitPattern: number(times + index * timeWidth, timeWidth))
+    }
+
+    func chain(at index: Int) -> UInt32 {
+        precondition(index >= 0 && index < count, "a commit that is not there")
+        return UInt32(truncatingIfNeeded: number(chains + index * 4, 4))
+    }
+
+    /// Where the payload stands in the block's bytes.
+    @inline(__always)
+    func payload(at index: Int) throws -> Range<Int> {
+        precondition(index >= 0 && index < count, "a commit that is not there")
+        let (start, end) = (index == 0 ? 0 : end(at: index - 1), end(at: index))
+        guard start <= end, payloads + end <= block.bytes.count else {
+            throw block.malformed(
+                "The end of a payload is in front of its beginning.", expected: "at least \(start)", found: "\(end)")
+        }
+        return payloads + start..<payloads + end
+    }
+
+    /// The commit, whose payload shares the block's memory.
+    @inline(__always)
+    func commit(at index: Int) throws -> Commit {
+        Commit(
+            offset: firstOffset + UInt64(index), id: id(at: index), time: time(at: index), chain: chain(at: index),
+            payload: block.bytes[try payload(at: index)])
+    }
+
+    /// The first commit that is not older; `count` if all are.
+    func firstIndex(notBefore time: Int64) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self.time(at: middle) < time { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+/// Gathers the commits of a block.
+struct CommitBlockBuilder {
+    private var ids = ByteWriter(reserving: 8 << 10)
+    private var times: [UInt64] = []
+    private var chains = ByteWriter(reserving: 2 << 10)
+    private var ends: [Int] = []
+    private var payloads = ByteWriter(reserving: CommitBlock.targetBytes)
+    private var header = BlockHeader(kind: .commits)
+
+    var isEmpty: Bool { ends.isEmpty }
+
+    /// Whether a commit with a payload of so many bytes belongs into this block: one always does.
+    func hasRoom(for payloadBytes: Int) -> Bool {
+        isEmpty
+            || 1 + (ends.count + 1) * CommitBlock.rowBytes + payloads.bytes.count + payloadBytes
+                <= CommitBlock.targetBytes
+    }
+
+    /// - Parameter chainBefore: what the commit's own chain value goes on from.
+    mutating func append(
+        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, chainBefore: UInt32
+    ) {
+        if isEmpty {
+            self.header.first = header.offset
+            self.header.chain = chainBefore
+            self.header.time = header.time
+        }
+        ids.append(header.id)
+        times.append(UInt64(bitPattern: header.time &- self.header.time))
+        chains.append(header.chain)
+        payloads.append(bytes: payload)
+        ends.append(payloads.bytes.count)
+    }
+
+    /// The block's header and raw body; the builder is empty again.
+    mutating func finish() -> (header: BlockHeader, raw: [UInt8]) {
+        precondition(!isEmpty, "a block has commits")
+        let timeWidth = CommitBlock.timeWidth(times[times.count - 1])
+        let endWidth = CommitBlock.endWidth(ends[ends.count - 1])
+        var writer = ByteWriter(reserving: 1 + ends.count * CommitBlock.rowBytes + payloads.bytes.count)
+        writer.append(UInt8(timeWidth | endWidth << 4))
+        writer.append(bytes: ids.bytes)
+        for time in times { writer.append(time, width: timeWidth) }
+        writer.append(bytes: chains.bytes)
+        for end in ends { writer.append(UInt64(end), width: endWidth) }
+        writer.append(bytes: payloads.bytes)
+        var header = header
+        header.count = UInt32(ends.count)
+        self.header = BlockHeader(kind: .commits)
+        ids.removeAll()
+        chains.removeAll()
+        payloads.removeAll()
+        times.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+        return (header, writer.bytes)
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func append(_ number: UInt64, width: Int) {
+        switch width {
+        case 0: break
+        case 1: append(UInt8(truncatingIfNeeded: number))
+        case 2: append(UInt16(truncatingIfNeeded: number))
+        case 4: append(UInt32(truncatingIfNeeded: number))
+        default: append(number)
+        }
+    }
+}

@@ -1,0 +1,305 @@
+import StrataModel
+import StrataSystem
+
+/// A segment that was sealed, open for reading. What it meets in the file has to be right: anything else is damage.
+final class SealedSegment: Sendable {
+    let segment: SegmentFile
+    let index: SealedIndex
+    private let file: any File
+    private let cache: BlockCache
+
+    init(_ segment: SegmentFile, _ file: any File, _ cache: BlockCache) throws {
+        self.segment = segment
+        self.file = file
+        self.cache = cache
+        guard let seal = segment.seal else {
+            preconditionFailure("what a sealed segment ends with is known when its directory has been read")
+        }
+        let start = try Self.indexPosition(segment, file, endingAt: seal.position)
+        let block = try Self.block(segment, file, start..<seal.position, .index)
+        index = try Self.located(segment) {
+            try block.bytes.withUnsafeBytes { bytes in
+                try SealedIndex(
+                    decoding: bytes, startingAt: segment.header.byteCount, start, firstOffset: segment.firstOffset,
+                    lastOffset: seal.end.offset)
+            }
+        }
+    }
+
+    deinit { file.close() }
+
+    // MARK: The end
+
+    /// What the end block says. It is always where the file ends.
+    static func readSeal(_ file: any File, _ header: SegmentHeader) throws -> SegmentFile.Seal {
+        let size = try file.size()
+        let position = size - SegmentSealer.endBytes
+        let segment = SegmentFile(path: file.path, header: header, seal: nil)
+        guard position >= header.byteCount else {
+            throw StrataError(
+                .impossibleLength, "A sealed segment has no end.",
+                .init(
+                    segment: header.firstOffset, path: file.path,
+                    expected: "at least \(header.byteCount + SegmentSealer.endBytes) bytes", found: "\(size)"))
+        }
+        let end = try block(segment, file, position..<size, .end)
+        try located(segment) { try check(end, header, fileBytes: size) }
+        return SegmentFile.Seal(
+            end: Position(offset: end.header.first, chain: end.header.chain), time: end.header.time,
+            position: position)
+    }
+
+    private static func check(_ end: Block, _ header: SegmentHeader, fileBytes: Int) throws {
+        let named = end.bytes.count == 16 ? end.bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self) } : 0
+        guard UInt64(littleEndian: named) == UInt64(fileBytes) else {
+            throw end.malformed(
+                "The end of a sealed segment is not where it says.", expected: "\(UInt64(littleEndian: named)) bytes",
+                found: "\(fileBytes)")
+        }
+        let offsets = header.firstOffset...Version.maximumOffset
+        guard offsets.contains(end.header.first), end.header.time >= header.timeBefore,
+            end.header.first - header.firstOffset + 1 == UInt64(end.header.count)
+        else {
+            throw end.malformed(
+                "The end of a sealed segment cannot be its end.",
+                expected: "an offset from \(offsets.lowerBound) on, and as many commits",
+                found: "\(end.header.first), \(end.header.count) commits")
+        }
+    }
+
+    private static func indexPosition(_ segment: SegmentFile, _ file: any File, endingAt limit: Int) throws -> Int {
+        let end = try block(segment, file, limit..<limit + SegmentSealer.endBytes, .end)
+        let position = end.bytes.count == 16 ? end.bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) } : 0
+        let places = UInt64(segment.header.byteCount)..<UInt64(limit)
+        guard places.contains(UInt64(littleEndian: position)) else {
+            throw located(
+                segment,
+                end.malformed(
+                    "The end of a sealed segment names an impossible place of its index.", expected: "\(places)",
+                    found: "\(UInt64(littleEndian: position))"))
+        }
+        return Int(UInt64(littleEndian: position))
+    }
+
+    // MARK: Blocks
+
+    private static func block(
+        _ segment: SegmentFile, _ file: any File, _ range: Range<Int>, _ kind: BlockHeader.Kind
+    ) throws -> Block {
+        let bytes = try file.read(count: range.count, at: range.lowerBound)
+        return try located(segment) {
+            let block = try bytes.withUnsafeBytes {
+                try Block(decoding: $0, salt: segment.header.salt, position: range.lowerBound)
+            }
+            guard block.header.kind == kind, block.header.blockBytes == range.count else {
+                throw block.malformed(
+                    "Another block stands here than the index says.", expected: "\(kind), \(range.count) bytes",
+                    found: "\(block.header.kind), \(block.header.blockBytes) bytes")
+            }
+            return block
+        }
+    }
+
+    private func block(_ range: Range<Int>, _ kind: BlockHeader.Kind, isKept: Bool = true) throws -> Block {
+        let key = BlockCache.Key(salt: segment.header.salt, firstOffset: segment.firstOffset, range.lowerBound)
+        if let known = cache[key] { return known }
+        let block = try Self.block(segment, file, range, kind)
+        if isKept { cache[key] = block }
+        return block
+    }
+
+    private static func located<Result>(_ segment: SegmentFile, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as StrataError { throw located(segment, error) }
+    }
+
+    private static func located(_ segment: SegmentFile, _ error: StrataError) -> StrataError {
+        error.located(path: segment.path, segment: segment.firstOffset)
+    }
+
+    // MARK: Commits
+
+    private func commitBlock(_ number: Int, isKept: Bool = true) throws -> CommitBlock {
+        let entry = index.commits[number]
+        let next = number + 1 < index.commits.count ? index.commits[number + 1].firstOffset : lastOffset + 1
+        return try Self.located(segment) {
+            let block = try CommitBlock(try block(entry.range, .commits, isKept: isKept))
+            guard block.firstOffset == entry.firstOffset, UInt64(block.count) == next - entry.firstOffset,
+                block.block.header.time == entry.time
+            else {
+                throw block.block.malformed(
+                    "A block holds other commits than the index says.",
+                    expected: "\(entry.firstOffset) to \(next - 1)",
+                    found: "\(block.firstOffset) to \(block.lastOffset)")
+            }
+            return block
+        }
+    }
+
+    var lastOffset: UInt64 { segment.seal?.end.offset ?? segment.firstOffset }
+
+    /// - Parameter offset: one that the segment has, as below.
+    func commit(at offset: UInt64) throws -> Commit {
+        let block = try commitBlock(index.commitBlock(of: offset))
+        return try Self.located(segment) {
+            var commit = try block.commit(at: Int(offset - block.firstOffset))
+            // A copy, so that who keeps one commit does not keep its block.
+            commit.payload = commit.payload.withUnsafeBytes { ArraySlice($0) }
+            return commit
+        }
+    }
+
+    func chain(at offset: UInt64) throws -> UInt32 {
+        let block = try commitBlock(index.commitBlock(of: offset))
+        return block.chain(at: Int(offset - block.firstOffset))
+    }
+
+    /// The first commit that is not older than `time`, which the last one is not.
+    func firstOffset(notBefore time: Int64) throws -> UInt64 {
+        let number = index.commitBlock(before: time)
+        let block = try commitBlock(number)
+        let found = block.firstIndex(notBefore: time)
+        return found < block.count ? block.firstOffset + UInt64(found) : min(block.lastOffset + 1, lastOffset)
+    }
+
+    // MARK: Changes
+
+    /// As ``ChangeList/collect(after:limit:into:)``, of one zone.
+    func collect(zone: UInt64, after offset: UInt64, limit: Int, into touches: inout [ZoneTouch]) throws -> Bool {
+        guard let known = index.zone(zone) else { return true }
+        var number = index.changeBlock(of: known, after: offset)
+        while number < index.changes.count, index.changes[number].zone <= zone {
+            let block = try block(index.changes[number].range, .changes)
+            let isComplete = try Self.located(segment) {
+                try block.bytes.withUnsafeBytes { bytes in
+                    var runs = try ChangeRuns(block.header, bytes)
+                    while let run = try runs.next(), run.zone <= zone {
+                        guard run.zone == zone else { continue }
+                        let entries = UnsafeRawBufferPointer(rebasing: bytes[run.entries])
+                        guard
+                            try ChangeList.collect(
+                                entries, behind: run.offsetBefore, after: offset, limit: limit, into: &touches)
+                        else { return false }
+                    }
+                    return true
+                }
+            }
+            if !isComplete { return false }
+            number += 1
+        }
+        return true
+    }
+
+    /// Whether the segment may have touched a record; false is certain.
+    func mayTouch(_ name: [UInt8], in zone: UInt64) throws -> Bool {
+        guard index.filterGroups > 0 else { return false }
+        let hash = name.withUnsafeBytes { NameFilter.hash(zone: zone, name: $0) }
+        let group = NameFilter.group(of: hash, count: index.filterGroups)
+        let block = try block(index.filters[group / NameFilter.groupsPerBlock], .filter)
+        let start = group % NameFilter.groupsPerBlock * NameFilter.groupBytes
+        guard start + NameFilter.groupBytes <= block.bytes.count else {
+            throw Self.located(
+                segment,
+                block.malformed(
+                    "A filter block is too short.", expected: "\(start + NameFilter.groupBytes) bytes",
+                    found: "\(block.bytes.count)"))
+        }
+        return block.bytes.withUnsafeBytes { bytes in
+            NameFilter.mayContain(
+                hash, inGroup: UnsafeRawBufferPointer(rebasing: bytes[start..<start + NameFilter.groupBytes]))
+        }
+    }
+
+    // MARK: Names
+
+    /// The names that the segment's commits use, as far as they were known.
+    func names() throws -> [InternedName] {
+        var names: [InternedName] = []
+        for entry in index.names {
+            let block = try block(entry.range, .names, isKept: false)
+            try Self.located(segment) {
+                try block.bytes.withUnsafeBytes { bytes in
+                    var reader = ByteReader(bytes)
+                    for _ in 0..<block.header.count {
+                        let count = try reader.readVarint("the length of a name")
+                        let body = try reader.readRange(count: count, "a name")
+                        names.append(try InternedName(decoding: ArraySlice(bytes[body])))
+                    }
+                    try reader.expectEnd("a block of names")
+                }
+            }
+        }
+        return names
+    }
+
+    // MARK: Checking
+
+    /// Reads what ``Cursor`` does not: every block beside those of commits.
+    func requireWhole() throws {
+        for entry in index.changes { _ = try block(entry.range, .changes, isKept: false) }
+        for range in index.filters { _ = try block(range, .filter, isKept: false) }
+        _ = try names()
+    }
+
+    // MARK: Going through
+
+    /// Reads the commits in order, checking the chain.
+    struct Cursor {
+        private let sealed: SealedSegment
+        private var number: Int
+        private var block: CommitBlock?
+        private var place = 0
+        private var chain: UInt32
+
+        var segment: SegmentFile { sealed.segment }
+
+        /// - Parameter offset: one that the segment has.
+        init(_ sealed: SealedSegment, from offset: UInt64) throws {
+            self.sealed = sealed
+            number = sealed.index.commitBlock(of: offset)
+            let block = try sealed.commitBlock(number, isKept: false)
+            place = Int(offset - block.firstOffset)
+            chain = place == 0 ? block.block.header.chain : block.chain(at: place - 1)
+            self.block = block
+        }
+
+        /// Nil behind the last.
+        mutating func next() throws -> Commit? {
+            while let block {
+                if place < block.count { return try next(in: block) }
+                number += 1
+                place = 0
+                guard number < sealed.index.commits.count else {
+                    self.block = nil
+                    return nil
+                }
+                let next = try sealed.commitBlock(number, isKept: false)
+                self.block = next
+                try require(chain, next.block.header.chain, next, at: next.firstOffset)
+            }
+            return nil
+        }
+
+        private mutating func next(in block: CommitBlock) throws -> Commit {
+            let commit = try block.commit(at: place)
+            let expected = commit.payload.withUnsafeBytes {
+                Chain.value(after: chain, offset: commit.offset, time: commit.time, payload: $0)
+            }
+            try require(expected, commit.chain, block, at: commit.offset)
+            chain = commit.chain
+            place += 1
+            return commit
+        }
+
+        private func require(
+            _ expected: UInt32, _ found: UInt32, _ block: CommitBlock, at offset: UInt64
+        ) throws {
+            if expected == found { return }
+            let error = StrataError(
+                .brokenChain, "A commit's chain value does not follow from the commits before it.",
+                .init(
+                    offset: offset, position: UInt64(block.block.position), expected: hexadecimal(expected),
+                    found: hexadecimal(found)))
+            throw SealedSegment.located(sealed.segment, error)
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import StrataModel
+import StrataSystem
+
+/// Looks up a name that a segment uses and does not bring; nil for one that is not known.
+public typealias NameLookup = @Sendable (UsedNames.Key) throws -> InternedName?
+
+/// Rewrites a closed segment as blocks (docs/format.md §25), into a file of its own.
+struct SegmentSealer: ~Copyable {
+    private let segment: SegmentFile
+    private let header: SegmentHeader
+    private let draft: any File
+    private var writer: BlockWriter
+    private var builder = CommitBlockBuilder()
+    private var index = SealedIndex()
+    private var lists: SegmentIndex
+    private var hashes: [UInt64] = []
+    private var names = UsedNames()
+
+    /// - Parameter draft: an empty file.
+    init(_ segment: SegmentFile, into draft: any File) throws {
+        let (header, bytes) = try segment.header.sealed(frameBytes: segment.frameBytes)
+        try draft.write(bytes, at: 0)
+        self.segment = segment
+        self.header = header
+        self.draft = draft
+        writer = BlockWriter(draft, salt: header.salt, at: header.byteCount)
+        lists = SegmentIndex(firstOffset: segment.firstOffset, endPosition: header.byteCount)
+    }
+
+    /// Reads the segment through, checking everything, and writes the draft, which is durable on return.
+    ///
+    /// - Parameters:
+    ///   - touches: what a payload touches.
+    ///   - lookup: names that the segment does not bring.
+    ///   - isStopped: asked from time to time.
+    /// - Returns: the sealed segment; nil if it was stopped.
+    consuming func seal(
+        from file: any File, touches: TouchFunction, lookup: NameLookup, isStopped: () -> Bool
+    ) throws -> SegmentFile? {
+        var scanner = SegmentScanner(segment.header, FileWindow(file, limit: try file.size()))
+        var chain = segment.header.chainBefore
+        var isInterrupted = false
+        let found = try SegmentEnd.find(&scanner, isNewest: false) { commit in
+            guard !isInterrupted else { return }
+            try append(commit, try touches(commit.payload), chainBefore: chain)
+            chain = commit.header.chain
+            isInterrupted = builder.isEmpty && isStopped()
+        }
+        if isInterrupted || isStopped() { return nil }
+        guard let seal = segment.seal, found.end == seal.end, found.time == seal.time else {
+            throw StrataError(
+                .brokenSequence, "A closed segment does not end where its seal says.",
+                .init(
+                    segment: segment.firstOffset, path: segment.path, expected: "\(segment.seal?.end ?? .start)",
+                    found: "\(found.end)"))
+        }
+        try finishCommits()
+        try writeChanges()
+        try writeFilter()
+        try writeNames(try names.resolved(lookup))
+        let position = try writeEnd(found)
+        try draft.sync()
+        var sealed = SegmentFile(path: segment.path, header: header, seal: seal)
+        sealed.seal?.position = position
+        return sealed
+    }
+
+    private mutating func append(
+        _ commit: SegmentScanner.ScannedCommit, _ touches: [Touch], chainBefore: UInt32
+    ) throws {
+        if !builder.hasRoom(for: commit.payload.count) { try finishCommits() }
+        builder.append(commit.header, commit.payload, chainBefore: chainBefore)
+        index.payloadBytes += UInt64(commit.payload.count)
+        index.touchCount += UInt64(touches.count)
+        lists.append(offset: commit.header.offset, range: commit.range, touches: touches, payload: commit.payload)
+        for touch in touches where touch.kind == .recordSaved || touch.kind == .recordDeleted {
+            let name = UnsafeRawBufferPointer(rebasing: commit.payload[touch.key])
+            hashes.append(NameFilter.hash(zone: touch.zone, name: name))
+        }
+        names.add(commit.payload)
+    }
+
+    private mutating func finishCommits() throws {
+        guard !builder.isEmpty else { return }
+        let start = writer.position
+        let (header, raw) = builder.finish()
+        let count = try writer.append(header, raw)
+        index.commits.append(.init(range: start..<start + count, firstOffset: header.first, time: header.time))
+    }
+
+    private mutating func writeChanges() throws {
+        var changes = ChangeBlockBuilder()
+        // Taken out, since the lists are read while the index is written.
+        let lists = lists
+        try lists.forEachChangeList { zone, list in
+            var isFirst = true
+            try list.forEachPiece { before, entries in
+                if let finished = changes.append(zone: zone, offsetBefore: before, entries) { try write(finished) }
+                if isFirst {
+                    index.zones.append(
+                        .init(zone: zone, touchCount: UInt64(list.count), block: index.changes.count))
+                }
+                isFirst = false
+            }
+        }
+        if let finished = changes.finish() { try write(finished) }
+    }
+
+    private mutating func write(_ block: ChangeBlockBuilder.Finished) throws {
+        let start = writer.position
+        let count = try writer.append(block.header, block.raw)
+        index.changes.append(
+            .init(range: start..<start + count, zone: block.header.first, offsetBefore: block.offsetBefore))
+    }
+
+    private mutating func writeFilter() throws {
+        hashes.sort()
+        var distinct: [UInt64] = []
+        distinct.reserveCapacity(hashes.count)
+        for hash in hashes where hash != distinct.last { distinct.append(hash) }
+        hashes = []
+        index.recordNameCount = UInt64(distinct.count)
+        index.filterGroups = NameFilter.groupCount(names: distinct.count)
+        for (number, bits) in NameFilter.blocks(of: distinct).enumerated() {
+            var header = BlockHeader(kind: .filter)
+            header.first = UInt64(number)
+            header.count = UInt32(bits.count / NameFilter.groupBytes)
+            let start = writer.position
+            index.filters.append(start..<start + (try writer.append(header, bits, compresses: false)))
+        }
+    }
+
+    private mutating func writeNames(_ names: [InternedName]) throws {
+        var body = ByteWriter()
+        var header = BlockHeader(kind: .names)
+        for (place, name) in names.enumerated() {
+            let event = name.event
+            body.appendVarint(UInt64(event.body.count))
+            body.append(bytes: event.body)
+            header.count += 1
+            guard body.bytes.count >= CommitBlock.targetBytes || place == names.count - 1 else { continue }
+            let start = writer.position
+            let count = try writer.append(header, body.bytes)
+            index.names.append(.init(range: start..<start + count, count: UInt64(header.count)))
+            header.count = 0
+            body.removeAll()
+        }
+    }
+
+    static let endBytes = BlockHeader.byteCount + 16
+
+    /// Writes index and end; returns where the end stands.
+    private mutating func writeEnd(_ found: SegmentEnd) throws -> Int {
+        index.position = writer.position
+        try writer.append(BlockHeader(kind: .index), index.encoded(lastOffset: found.end.offset))
+        let position = writer.position
+        var header = BlockHeader(kind: .end)
+        header.first = found.end.offset
+        header.count = UInt32(clamping: found.end.offset - segment.firstOffset + 1)
+        header.chain = found.end.chain
+        header.time = found.time
+        var body = ByteWriter(reserving: 16)
+        body.append(UInt64(index.position))
+        body.append(UInt64(position + Self.endBytes))
+        try writer.append(header, body.bytes, compresses: false)
+        try writer.flush()
+        return position
+    }
+}

@@ -1,0 +1,192 @@
+import StrataModel
+import StrataSystem
+
+extension SegmentedLog {
+    /// Rewrites the oldest closed segment that has not been sealed (docs/format.md §25). Nobody who reads or appends
+    /// waits for it.
+    ///
+    /// - Parameter lookup: names that the segment uses and does not bring itself.
+    /// - Returns: Whether there was one; false too if the log is closed meanwhile.
+    @discardableResult
+    public func sealNext(lookup: @escaping NameLookup = { _ in nil }) throws -> Bool {
+        try catalog.requireOpen()
+        return try sealer.oneAtATime {
+            let waiting = catalog.read { state in
+                state.segments.dropLast().first { $0.header.form == .frames && $0.seal != nil }
+            }
+            guard let waiting else { return false }
+            return try seal(waiting, lookup)
+        }
+    }
+
+    /// Seals closed segments in the background from now on, until the log is closed.
+    ///
+    /// - Parameter lookup: names that a segment uses and does not bring itself.
+    public func startSealing(lookup: @escaping NameLookup) throws {
+        try sealer.start { [weak self] in try self?.sealNext(lookup: lookup) ?? false }
+    }
+
+    /// Ends what ``startSealing(lookup:)`` began, in the middle of a segment if need be.
+    public func stopSealing() { sealer.stop() }
+
+    /// Why the last segment that was to be sealed in the background was not; nil if it was.
+    public var sealingFailure: StrataError? { sealer.failure }
+
+    private func seal(_ segment: SegmentFile, _ lookup: NameLookup) throws -> Bool {
+        let files = platform.files
+        let source: any File
+        do { source = try catalog.open(segment) } catch let error as StrataError where error.code == .notFound {
+            // Let go of meanwhile.
+            return false
+        }
+        defer { source.close() }
+        let path = catalog.paths.sealing
+        if try files.exists(path) { try files.remove(path) }
+        let draft = try files.open(path, .create)
+        let sealed: SegmentFile?
+        do {
+            sealed = try SegmentSealer(segment, into: draft).seal(
+                from: source, touches: catalog.touches, lookup: lookup, isStopped: { sealer.isStopping })
+            if let sealed { try verify(sealed, draft) }
+            draft.close()
+        } catch {
+            draft.close()
+            try? files.remove(path)
+            throw error
+        }
+        guard let sealed, try putInPlace(sealed) else {
+            try? files.remove(path)
+            return false
+        }
+        return true
+    }
+
+    /// Reads the draft as it will be read: what replaces the only copy of commits must be whole.
+    private func verify(_ sealed: SegmentFile, _ draft: any File) throws {
+        let copy = try SealedSegment(sealed, SharedFile(draft), BlockCache())
+        var cursor = try SealedSegment.Cursor(copy, from: sealed.firstOffset)
+        var end = sealed.header.before
+        while let commit = try cursor.next() { end = commit.position }
+        guard end == sealed.seal?.end else {
+            throw StrataError(
+                .brokenChain, "A segment that was just sealed does not end where it did.",
+                .init(
+                    segment: sealed.firstOffset, path: draft.path, expected: "\(sealed.seal?.end ?? .start)",
+                    found: "\(end)"))
+        }
+    }
+
+    /// - Returns: false if the segment is not part of the log any more.
+    private func putInPlace(_ sealed: SegmentFile) throws -> Bool {
+        // The writing lock keeps the list of segments as it is.
+        let isInPlace = try writer.withLock { writer throws -> Bool in
+            // IMPORTANT: once closed, another process may be writing to the store.
+            if writer.isClosed { return false }
+            let isThere = catalog.read { state in
+                state.segments.contains { $0.firstOffset == sealed.firstOffset && $0.header.form == .frames }
+            }
+            guard isThere else { return false }
+            // The draft is durable, and under either name the file is whole: a crash leaves one of the two.
+            try platform.files.rename(catalog.paths.sealing, to: sealed.path)
+            catalog.publish { _ = LogCatalog.replace(with: sealed, in: &$0) }
+            return true
+        }
+        if isInPlace { try platform.files.syncDirectory(catalog.paths.log) }
+        return isInPlace
+    }
+}
+
+/// The thread that seals segments, and what keeps two callers from sealing at once.
+final class Sealer: Sendable {
+    private struct State {
+        var isStopping = false
+        /// Whether a segment was closed since the thread looked.
+        var hasWork = true
+        var thread: WorkerThread?
+        var failure: StrataError?
+    }
+
+    private let state = Monitor(State())
+    /// Held while a segment is sealed; it counts them, because a lock needs a state that has a size.
+    private let working = Lock(0)
+
+    var isStopping: Bool { state.withLock { $0.isStopping } }
+    var failure: StrataError? { state.withLock { $0.failure } }
+
+    func oneAtATime(_ body: () throws -> Bool) throws -> Bool {
+        try working.withLock { count in
+            let isDone = try body()
+            if isDone { count += 1 }
+            return isDone
+        }
+    }
+
+    /// - Parameter sealNext: seals one segment; false if there is none.
+    func start(_ sealNext: @escaping @Sendable () throws -> Bool) throws {
+        let state = state
+        let thread = try WorkerThread(name: "strata-seal") {
+            WorkerThread.lowerPriority()
+            while true {
+                let goesOn = state.wait { state -> Bool? in
+                    if state.isStopping { return false }
+                    guard state.hasWork else { return nil }
+                    state.hasWork = false
+                    return true
+                }
+                guard goesOn else { return }
+                Self.sealAll(state, sealNext)
+            }
+        }
+        state.withLock { $0.thread = thread }
+    }
+
+    private static func sealAll(_ state: Monitor<State>, _ sealNext: () throws -> Bool) {
+        do {
+            while try !state.withLock({ $0.isStopping }) && sealNext() {}
+            state.withLock { $0.failure = nil }
+        } catch {
+            // The segment stays as it is, which serves as well; the next one that is closed brings another try.
+            let failure = error as? StrataError ?? StrataError(.inputOutput, "Sealing failed.", cause: error)
+            state.withLock { $0.failure = failure }
+        }
+    }
+
+    /// Called when a segment was closed.
+    func wake() {
+        state.withLock { $0.hasWork = true }
+        state.notifyAll()
+    }
+
+    func stop() {
+        let thread = state.withLock { state in
+            state.isStopping = true
+            defer { state.thread = nil }
+            return state.thread
+        }
+        state.notifyAll()
+        thread?.join()
+    }
+}
+
+/// A file that somebody else closes.
+private final class SharedFile: File {
+    private let file: any File
+
+    init(_ file: any File) { self.file = file }
+
+    var path: String { file.path }
+    func size() throws -> Int { try file.size() }
+    func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int {
+        try file.readSome(into: target, at: position)
+    }
+    func writeSome(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int {
+        try file.writeSome(source, at: position)
+    }
+    func syncData() throws { try file.syncData() }
+    func finishWriteback(_ range: Range<Int>) { file.finishWriteback(range) }
+    func allocate(_ range: Range<Int>) throws { try file.allocate(range) }
+    func truncate(to size: Int) throws { try file.truncate(to: size) }
+    func map(length: Int) throws -> any MappedMemory { try file.map(length: length) }
+    func tryLock() throws -> Bool { try file.tryLock() }
+    func close() {}
+}

@@ -1,0 +1,93 @@
+import StrataModel
+import StrataSystem
+import TestSupport
+import Testing
+
+@testable import StrataLog
+
+@Suite("Damage of a sealed segment is noticed", .timeLimit(.minutes(5)))
+struct SealedDamageTests {
+    @Test("Every flipped byte is found by whoever reads it, with its place")
+    func flips() throws {
+        let sealed = try SealedStore(seed: 2, count: 90, bytesPerEvent: [40, 900])
+        let path = try #require(sealed.sealedPaths.first)
+        let size = try sealed.store.disk.open(path, .read).size()
+        var generator = SeededGenerator(seed: 2)
+        var missed: [Int] = []
+        for position in 0..<size {
+            // One bit of each byte; which one changes from byte to byte.
+            let bit = UInt8(1) << UInt8(generator.next(below: 8))
+            let error = try withFlip(sealed, path, position, bit) { store in
+                thrownError { try SealedStore.readAll(store, expecting: sealed.commits) }
+            }
+            guard let error else {
+                missed.append(position)
+                continue
+            }
+            #expect(error.context.path == path, "byte \(position): \(error)")
+        }
+        #expect(missed == [])
+    }
+
+    @Test("Canary: a byte that is flipped twice is not damage")
+    func flippedTwice() throws {
+        let sealed = try SealedStore(seed: 2, count: 60)
+        let path = try #require(sealed.sealedPaths.first)
+        let error = try withFlip(sealed, path, 300, 0) { store in
+            thrownError { try SealedStore.readAll(store, expecting: sealed.commits) }
+        }
+        #expect(error == nil)
+    }
+
+    private func withFlip<Result>(
+        _ sealed: SealedStore, _ path: String, _ position: Int, _ bit: UInt8, _ body: (TinyStore) throws -> Result
+    ) throws -> Result {
+        let file = try sealed.store.disk.open(path, .write)
+        defer { file.close() }
+        func flip() throws {
+            let byte = try file.read(count: 1, at: position).map { $0 ^ bit }
+            try file.write(byte, at: position)
+        }
+        try flip()
+        let result = try body(sealed.store)
+        try flip()
+        return result
+    }
+
+    @Test("A file that is cut anywhere is refused when the log is opened")
+    func cut() throws {
+        let sealed = try SealedStore(seed: 3, count: 60)
+        let path = try #require(sealed.sealedPaths.first)
+        let size = try sealed.store.disk.open(path, .read).size()
+        for count in stride(from: 0, to: size, by: 61) {
+            let store = sealed.store.copy()
+            let file = try store.disk.open(path, .write)
+            try file.truncate(to: count)
+            file.close()
+            let error = thrownError { _ = try store.reader() }
+            #expect(error?.context.path == path, "\(count) of \(size): \(String(describing: error))")
+            let opening = thrownError { _ = try store.open() }
+            #expect(opening != nil)
+        }
+    }
+
+    @Test("Blocks of other segments, at other places, or of another store are no blocks here")
+    func foreign() throws {
+        let sealed = try SealedStore(seed: 4, count: 200)
+        let paths = sealed.sealedPaths
+        try check(paths.count >= 3, "there is nothing to exchange")
+        // The first block of the second segment in the place of that of the first.
+        let store = sealed.store.copy()
+        let source = try store.disk.open(paths[1], .read)
+        let header = LogFormat.segmentHeaderBytes
+        let bytes = try source.read(count: 4_096, at: header)
+        let target = try store.disk.open(paths[0], .write)
+        try target.write(bytes, at: header)
+        #expect(thrownError { try SealedStore.readAll(store, expecting: sealed.commits) }?.code == .badChecksum)
+        // A whole segment in the place of another.
+        let other = sealed.store.copy()
+        try other.disk.remove(paths[0])
+        try other.disk.rename(paths[1], to: paths[0])
+        #expect(thrownError { _ = try other.reader() }?.code == .brokenSequence)
+    }
+}
