@@ -98,7 +98,7 @@ extension LogWorkload {
         return Double(count) / (secondsNow() - start)
     }
 
-    private func threadedCommitsPerSecond(
+    func threadedCommitsPerSecond(
         _ log: SegmentedLog, _ payloads: [ArraySlice<UInt8>], threads: Int
     ) throws -> Double {
         let queue = try CommitQueue(log)

@@ -7,6 +7,9 @@ import StrataSystem
 struct LogWorkload: Workload {
     static let name = "log"
 
+    /// Its parts can be measured alone.
+    enum Part: String, CaseIterable { case active, sealed, sealing }
+
     let size: WorkloadSize
     let folder: String
 
@@ -31,6 +34,10 @@ struct LogWorkload: Workload {
             progress("log: \(name)")
             measurements += try body()
         }
+        func isWanted(_ part: Part) -> Bool { size.part == nil || size.part == part.rawValue }
+        if isWanted(.sealed) { try measure("sealed segments") { try sealedSegments(memory, progress) } }
+        if isWanted(.sealing) { try measure("sealing beside commits") { try sealingBesideCommits(memory) } }
+        guard isWanted(.active) else { return measurements }
         try measure("large commits, one writer") { try largeOneWriter(memory) }
         try measure("large commits, eight writers") { try largeEightWriters(memory) }
         try measure("small commits, one synchronous writer") { try smallOneWriter(memory) }

@@ -32,7 +32,7 @@ struct Runner {
     typealias Maker = @Sendable (WorkloadSize, String) -> any Workload
 
     static let workloads: [(name: String, parts: [String], make: Maker)] = [
-        (LogWorkload.name, [], { LogWorkload(size: $0, folder: $1) }),
+        (LogWorkload.name, LogWorkload.Part.allCases.map(\.rawValue), { LogWorkload(size: $0, folder: $1) }),
         (TreeWorkload.name, [], { TreeWorkload(size: $0, folder: $1) }),
         (ViewsWorkload.name, ViewsWorkload.Part.allCases.map(\.rawValue), { ViewsWorkload(size: $0, folder: $1) }),
         (StoreWorkload.name, StoreWorkload.Part.allCases.map(\.rawValue), { StoreWorkload(size: $0, folder: $1) }),

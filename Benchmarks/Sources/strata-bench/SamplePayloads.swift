@@ -13,17 +13,19 @@ struct SamplePayloads {
     init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
     /// A commit of `count` saved records, about `bodyBytes` each.
-    func payload(events count: Int, bodyBytes: Int) -> ArraySlice<UInt8> {
+    ///
+    /// - Parameter zone: of all records; by default one of ten for each.
+    func payload(events count: Int, bodyBytes: Int, zone: UInt64? = nil) -> ArraySlice<UInt8> {
         var envelope = Envelope(
             header: EnvelopeHeader(
                 user: 1, device: 1, operationID: text(16), operationKind: .modifyRecords, qualityOfService: .utility))
-        for _ in 0..<count { envelope.events.append(record(bodyBytes)) }
+        for _ in 0..<count { envelope.events.append(record(bodyBytes, zone)) }
         return envelope.encoded()[...]
     }
 
-    private func record(_ bodyBytes: Int) -> Event {
+    private func record(_ bodyBytes: Int, _ zone: UInt64?) -> Event {
         var writer = ByteWriter(reserving: bodyBytes + 32)
-        writer.appendVarint(1 + random.next(below: 10))
+        writer.appendVarint(zone ?? 1 + random.next(below: 10))
         writer.appendVarint(1)
         writer.appendString(text(36))
         writer.append(random.next() % 1_000_000)

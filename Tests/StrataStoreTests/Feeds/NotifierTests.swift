@@ -247,11 +247,9 @@ struct NotifierTests {
         try tablet.save("a")
         for watch in watches { try watch.store.listen(as: watch.actor).close() }
         try await phone.store.settleNotifications()
-        for watch in watches {
-            let box = try watch.store.listen(as: watch.actor)
-            try await phone.store.settleNotifications()
-            #expect(await drain(box, box.waitingCount) == ["all: database"])
-        }
+        let boxes = try watches.map { try $0.store.listen(as: $0.actor) }
+        try await phone.store.settleNotifications()
+        for box in boxes { #expect(await drain(box, box.waitingCount) == ["all: database"]) }
     }
 
     @Test func `A device that listened before its user wrote anything misses nothing later`() async throws {
