@@ -1,5 +1,6 @@
 import StrataModel
 import StrataSystem
+import Synchronization
 
 /// What readers of a log share: its segments, where commits stand, and how far it reaches. The writer publishes into
 /// it.
@@ -47,6 +48,8 @@ final class LogCatalog: Sendable {
     let files: any FileSystem
     let touches: TouchFunction
     private let state: Lock<State>
+    /// As in the state, for those who ask for each commit.
+    let isClosed = Atomic(false)
     private let waiters = EndWaiters()
     private let openSealed = Lock<[SealedSegment]>([])
     private let blocks = BlockCache()
@@ -68,6 +71,7 @@ final class LogCatalog: Sendable {
             change(&state)
             return (state.end.offset, state.isClosed)
         }
+        if isClosed { self.isClosed.store(true, ordering: .relaxed) }
         waiters.wake(end: end, isClosed: isClosed)
     }
 
@@ -196,7 +200,8 @@ final class LogCatalog: Sendable {
                 throw StrataError(
                     .foreignSegment, "Another file has come into the place of a segment.",
                     .init(
-                        segment: segment.firstOffset, path: segment.path, expected: "segment \(segment.header.segmentID)",
+                        segment: segment.firstOffset, path: segment.path,
+                        expected: "segment \(segment.header.segmentID)",
                         found: "segment \(header.segmentID) of store \(header.storeID)"))
             }
             let seal = try SealedSegment.readSeal(file, header)

@@ -22,18 +22,11 @@ struct LogCursor: CommitCursor {
 
     mutating func next() throws -> Commit? {
         while true {
+            if let commit = try nextSealed() { return commit }
             let visible = try catalog.visibleEnd()
             guard nextOffset <= visible.offset else { return nil }
-            if sealed == nil { try prepareScanner(visible) }
-            if sealed != nil {
-                if let commit = try sealed?.next() {
-                    nextOffset = commit.offset + 1
-                    return commit
-                }
-                // Whatever comes next is in another segment.
-                sealed = nil
-                continue
-            }
+            try prepareScanner(visible)
+            if sealed != nil { continue }
             guard var scanner else { return nil }
             let step = try scanner.next()
             self.scanner = scanner
@@ -56,6 +49,19 @@ struct LogCursor: CommitCursor {
                         path: scanner.window.file.path, expected: "a frame", found: "zeros"))
             }
         }
+    }
+
+    /// All of a sealed segment is visible, so that nobody needs to be asked how far to go.
+    private mutating func nextSealed() throws -> Commit? {
+        if sealed == nil { return nil }
+        if catalog.isClosed.load(ordering: .relaxed) { throw LogCatalog.closedError(catalog.paths) }
+        if let commit = try sealed?.next() {
+            nextOffset = commit.offset + 1
+            return commit
+        }
+        // Whatever comes next is in another segment.
+        sealed = nil
+        return nil
     }
 
     /// What comes behind a seal is in the next segment; looking for it in the same one again would never end.

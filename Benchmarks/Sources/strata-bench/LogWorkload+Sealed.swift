@@ -19,7 +19,8 @@ extension LogWorkload {
                 workload: Self.name, metric: "sealed size", unit: "of the payloads",
                 strata: [Double(filled.sealedBytes) / Double(filled.rawBytes)], bar: .atMost(0.55)),
             Measurement(
-                workload: Self.name, metric: "sealing", unit: "MB/s raw", strata: [filled.megabytesPerSecond], bar: .none),
+                workload: Self.name, metric: "sealing", unit: "MB/s raw", strata: [filled.megabytesPerSecond],
+                bar: .none),
         ]
         measurements.append(try replaying(path, memory))
         measurements += try openingSealed(path, memory)
@@ -38,7 +39,9 @@ extension LogWorkload {
 
     private func fill(_ path: String, _ count: Int, _ memory: MemoryLedger) throws -> Filled {
         let samples = SamplePayloads(seed: 7)
-        let payloads = (0..<20_000).map { samples.payload(events: 1, bodyBytes: 268, zone: 1 + UInt64($0) % Self.zones) }
+        let payloads = (0..<20_000).map {
+            samples.payload(events: 1, bodyBytes: 268, zone: 1 + UInt64($0) % Self.zones)
+        }
         let log = try SegmentedLog.open(at: path, options: LogOptions(durability: .system))
         let random = SeededRandom(seed: 8)
         var filled = Filled()

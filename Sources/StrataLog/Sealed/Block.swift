@@ -96,7 +96,8 @@ struct BlockWriter: ~Copyable {
                     header.storedLength = UInt32(raw.count)
                     body.copyMemory(from: raw)
                 }
-                let padded = UnsafeMutableRawBufferPointer(rebasing: body[..<LogFormat.padded(Int(header.storedLength))])
+                let padded = UnsafeMutableRawBufferPointer(
+                    rebasing: body[..<LogFormat.padded(Int(header.storedLength))])
                 header.bodyChecksum = CRC32C.checksum(UnsafeRawBufferPointer(padded))
                 let target = UnsafeMutableRawBufferPointer(rebasing: buffer[start..<start + BlockHeader.byteCount])
                 header.encode(into: target, salt: salt, position: place)

@@ -96,8 +96,7 @@ struct CommitBlock: Sendable {
 
     /// Where the payload stands in the block's bytes.
     @inline(__always)
-    func payload(at index: Int) throws -> Range<Int> {
-        precondition(index >= 0 && index < count, "a commit that is not there")
+    private func payload(at index: Int) throws -> Range<Int> {
         let (start, end) = (index == 0 ? 0 : end(at: index - 1), end(at: index))
         guard start <= end, payloads + end <= block.bytes.count else {
             throw block.malformed(
@@ -112,6 +111,38 @@ struct CommitBlock: Sendable {
         Commit(
             offset: firstOffset + UInt64(index), id: id(at: index), time: time(at: index), chain: chain(at: index),
             payload: block.bytes[try payload(at: index)])
+    }
+
+    /// Checks that each chain value follows from the one before it and the commit.
+    ///
+    /// - Parameter chain: what is in front of the block.
+    func checkChain(after chain: UInt32) throws {
+        guard chain == block.header.chain else { throw brokenChain(firstOffset, chain, block.header.chain) }
+        try block.bytes.withUnsafeBytes { bytes in
+            var chain = chain
+            var time = block.header.time
+            for index in 0..<count {
+                let next = self.time(at: index)
+                guard next >= time else {
+                    throw block.malformed(
+                        "A commit's time is before that of the commit in front of it.", expected: "\(time) or later",
+                        found: "\(next)")
+                }
+                time = next
+                let offset = firstOffset + UInt64(index)
+                let payload = UnsafeRawBufferPointer(rebasing: bytes[try payload(at: index)])
+                chain = Chain.value(after: chain, offset: offset, time: time, payload: payload)
+                guard chain == self.chain(at: index) else { throw brokenChain(offset, chain, self.chain(at: index)) }
+            }
+        }
+    }
+
+    private func brokenChain(_ offset: UInt64, _ expected: UInt32, _ found: UInt32) -> StrataError {
+        StrataError(
+            .brokenChain, "A commit's chain value does not follow from the commits before it.",
+            .init(
+                offset: offset, position: UInt64(block.position), expected: hexadecimal(expected),
+                found: hexadecimal(found)))
     }
 
     /// The first commit that is not older; `count` if all are.

@@ -68,6 +68,8 @@ enum NameFilter {
             }
         }
         let blockBytes = groupsPerBlock * groupBytes
-        return stride(from: 0, to: bits.count, by: blockBytes).map { Array(bits[$0..<min($0 + blockBytes, bits.count)]) }
+        return stride(from: 0, to: bits.count, by: blockBytes).map {
+            Array(bits[$0..<min($0 + blockBytes, bits.count)])
+        }
     }
 }

@@ -243,7 +243,9 @@ private struct IndexReader {
         index.zones.reserveCapacity(count)
         for _ in 0..<count {
             let delta = try reader.readVarint("a zone", atMost: UInt64.max - last.zone)
-            guard delta > 0 || index.zones.isEmpty else { throw reader.malformed("a zone", expected: "zones to ascend") }
+            guard delta > 0 || index.zones.isEmpty else {
+                throw reader.malformed("a zone", expected: "zones to ascend")
+            }
             last.zone += delta
             last.touchCount = try reader.readVarint("the touches of a zone")
             let blocks = UInt64(max(0, index.changes.count - 1 - last.block))

@@ -50,7 +50,9 @@ final class SealedSegment: Sendable {
     }
 
     private static func check(_ end: Block, _ header: SegmentHeader, fileBytes: Int) throws {
-        let named = end.bytes.count == 16 ? end.bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self) } : 0
+        let named =
+            end.bytes.count == 16
+            ? end.bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self) } : 0
         guard UInt64(littleEndian: named) == UInt64(fileBytes) else {
             throw end.malformed(
                 "The end of a sealed segment is not where it says.", expected: "\(UInt64(littleEndian: named)) bytes",
@@ -246,60 +248,40 @@ final class SealedSegment: Sendable {
     struct Cursor {
         private let sealed: SealedSegment
         private var number: Int
-        private var block: CommitBlock?
-        private var place = 0
-        private var chain: UInt32
-
-        var segment: SegmentFile { sealed.segment }
+        private var block: CommitBlock
+        private var place: Int
 
         /// - Parameter offset: one that the segment has.
         init(_ sealed: SealedSegment, from offset: UInt64) throws {
             self.sealed = sealed
             number = sealed.index.commitBlock(of: offset)
-            let block = try sealed.commitBlock(number, isKept: false)
+            block = try sealed.commitBlock(number, isKept: false)
             place = Int(offset - block.firstOffset)
-            chain = place == 0 ? block.block.header.chain : block.chain(at: place - 1)
-            self.block = block
+            try check(after: block.block.header.chain)
         }
 
         /// Nil behind the last.
+        @inline(__always)
         mutating func next() throws -> Commit? {
-            while let block {
-                if place < block.count { return try next(in: block) }
-                number += 1
-                place = 0
-                guard number < sealed.index.commits.count else {
-                    self.block = nil
-                    return nil
-                }
-                let next = try sealed.commitBlock(number, isKept: false)
-                self.block = next
-                try require(chain, next.block.header.chain, next, at: next.firstOffset)
+            if place == block.count {
+                guard number + 1 < sealed.index.commits.count else { return nil }
+                try loadNext()
             }
-            return nil
+            defer { place += 1 }
+            return try block.commit(at: place)
         }
 
-        private mutating func next(in block: CommitBlock) throws -> Commit {
-            let commit = try block.commit(at: place)
-            let expected = commit.payload.withUnsafeBytes {
-                Chain.value(after: chain, offset: commit.offset, time: commit.time, payload: $0)
-            }
-            try require(expected, commit.chain, block, at: commit.offset)
-            chain = commit.chain
-            place += 1
-            return commit
+        private mutating func loadNext() throws {
+            number += 1
+            let chain = block.chain(at: block.count - 1)
+            block = try sealed.commitBlock(number, isKept: false)
+            place = 0
+            try check(after: chain)
         }
 
-        private func require(
-            _ expected: UInt32, _ found: UInt32, _ block: CommitBlock, at offset: UInt64
-        ) throws {
-            if expected == found { return }
-            let error = StrataError(
-                .brokenChain, "A commit's chain value does not follow from the commits before it.",
-                .init(
-                    offset: offset, position: UInt64(block.block.position), expected: hexadecimal(expected),
-                    found: hexadecimal(found)))
-            throw SealedSegment.located(sealed.segment, error)
+        /// All of the block at once: commit by commit it would cost twice as much.
+        private func check(after chain: UInt32) throws {
+            try SealedSegment.located(sealed.segment) { try block.checkChain(after: chain) }
         }
     }
 }

@@ -159,7 +159,8 @@ struct SealedReadingTests {
         while try log.sealNext() {}
         for reader in readers {
             for commit in commits { try #expect(reader.commit(at: commit.offset) == commit) }
-            try #expect(reader.touches(zone: 1, after: 0, limit: Int.max) == log.touches(zone: 1, after: 0, limit: Int.max))
+            try #expect(
+                reader.touches(zone: 1, after: 0, limit: Int.max) == log.touches(zone: 1, after: 0, limit: Int.max))
         }
         for index in cursors.indices {
             for expected in commits[(index + 1)...] {

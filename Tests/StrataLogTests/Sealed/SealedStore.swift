@@ -28,6 +28,11 @@ struct SealedStore {
         try log.close()
     }
 
+    /// One whose sealed segment has a few commits only: the one behind them has room in no segment but its own.
+    static func small() throws -> SealedStore {
+        try SealedStore(seed: 2, count: 16, bytesPerEvent: Array(repeating: 40, count: 15) + [30_000])
+    }
+
     /// Names that nobody interned, as a store would look them up.
     static let lookup: NameLookup = { key in
         switch key.namespace {
@@ -66,5 +71,18 @@ struct SealedStore {
         try check(try cursor.next() == nil, "there are more commits")
         for zone in zones { _ = try reader.touches(zone: zone, after: 0, limit: Int.max) }
         for segment in try reader.sealedSegments { try segment.requireWhole() }
+    }
+
+    /// The same of one sealed segment, without a log around it.
+    static func readSegment(_ path: String, on disk: SimulatedDisk, expecting commits: [Commit]) throws {
+        let file = try disk.open(path, .read)
+        let header = try SegmentHeader.read(file)
+        let seal = try SealedSegment.readSeal(file, header)
+        let segment = try SealedSegment(
+            SegmentFile(path: path, header: header, seal: seal), file, BlockCache())
+        var cursor = try SealedSegment.Cursor(segment, from: header.firstOffset)
+        for expected in commits { try check(try cursor.next() == expected, "commit \(expected.offset) is another") }
+        try check(try cursor.next() == nil, "there are more commits")
+        try segment.requireWhole()
     }
 }

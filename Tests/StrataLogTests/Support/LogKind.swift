@@ -12,7 +12,8 @@ enum LogKind: Sendable, CaseIterable, CustomTestStringConvertible {
     case hostileMemory(seed: UInt64)
 
     static let allCases: [LogKind] =
-        [.simulatedDisk, .stutteringDisk, .realDisk, .memory, .sealed, .sealing] + seeds(8).map { .hostileMemory(seed: $0) }
+        [.simulatedDisk, .stutteringDisk, .realDisk, .memory, .sealed, .sealing]
+        + seeds(8).map { .hostileMemory(seed: $0) }
 
     /// Those that do nothing that the caller did not ask for.
     static let predictable: [LogKind] = [.simulatedDisk, .stutteringDisk, .realDisk, .memory, .sealed, .sealing]
