@@ -64,7 +64,7 @@ extension SegmentedLog {
     /// Reads the draft as it will be read: what replaces the only copy of commits must be whole.
     private func verify(_ sealed: SegmentFile, _ draft: any File) throws {
         let copy = try SealedSegment(sealed, SharedFile(draft), BlockCache())
-        var cursor = try SealedSegment.Cursor(copy, from: sealed.firstOffset)
+        var cursor = try SealedSegment.Cursor(copy, from: sealed.firstOffset, checksChain: true)
         var end = sealed.header.before
         while let commit = try cursor.next() { end = commit.position }
         guard end == sealed.seal?.end else {

@@ -2,7 +2,8 @@ import StrataModel
 import StrataSystem
 
 /// The commits of a block, as a table (docs/format.md §25): one is found without looking at those in front of it.
-struct CommitBlock: Sendable {
+// A class, because cursors hand it on with every commit.
+final class CommitBlock: Sendable {
     static let targetBytes = 64 << 10
     /// What a commit takes beside its payload, at most.
     static let rowBytes = 16 + 8 + 4 + 4
@@ -113,11 +114,12 @@ struct CommitBlock: Sendable {
             payload: block.bytes[try payload(at: index)])
     }
 
-    /// Checks that each chain value follows from the one before it and the commit.
+    /// Checks that each chain value follows from the one before it and the commit. The block's checksum has found
+    /// whatever decayed; this finds what was never right.
     ///
     /// - Parameter chain: what is in front of the block.
     func checkChain(after chain: UInt32) throws {
-        guard chain == block.header.chain else { throw brokenChain(firstOffset, chain, block.header.chain) }
+        try requireContinuity(after: chain)
         try block.bytes.withUnsafeBytes { bytes in
             var chain = chain
             var time = block.header.time
@@ -134,6 +136,17 @@ struct CommitBlock: Sendable {
                 chain = Chain.value(after: chain, offset: offset, time: time, payload: payload)
                 guard chain == self.chain(at: index) else { throw brokenChain(offset, chain, self.chain(at: index)) }
             }
+        }
+    }
+
+    func requireContinuity(after chain: UInt32) throws {
+        guard chain == block.header.chain else { throw brokenChain(firstOffset, chain, block.header.chain) }
+    }
+
+    /// Of the last block: what the segment ends with.
+    func requireEnd(_ end: Position) throws {
+        guard chain(at: count - 1) == end.chain else {
+            throw brokenChain(lastOffset, end.chain, chain(at: count - 1))
         }
     }
 

@@ -89,10 +89,18 @@ final class SealedSegment: Sendable {
         _ segment: SegmentFile, _ file: any File, _ range: Range<Int>, _ kind: BlockHeader.Kind
     ) throws -> Block {
         let bytes = try file.read(count: range.count, at: range.lowerBound)
-        return try located(segment) {
-            let block = try bytes.withUnsafeBytes {
-                try Block(decoding: $0, salt: segment.header.salt, position: range.lowerBound)
-            }
+        return try bytes.withUnsafeBytes { try block(segment, $0, range, kind) }
+    }
+
+    private static func block(_ segment: SegmentFile, _ window: FileWindow, _ range: Range<Int>) throws -> Block {
+        try block(segment, try window.bytes(at: range.lowerBound, count: range.count), range, .commits)
+    }
+
+    private static func block(
+        _ segment: SegmentFile, _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ kind: BlockHeader.Kind
+    ) throws -> Block {
+        try located(segment) {
+            let block = try Block(decoding: bytes, salt: segment.header.salt, position: range.lowerBound)
             guard block.header.kind == kind, block.header.blockBytes == range.count else {
                 throw block.malformed(
                     "Another block stands here than the index says.", expected: "\(kind), \(range.count) bytes",
@@ -120,11 +128,13 @@ final class SealedSegment: Sendable {
 
     // MARK: Commits
 
-    private func commitBlock(_ number: Int, isKept: Bool = true) throws -> CommitBlock {
+    /// - Parameter window: reads ahead; nil to look into the cache.
+    private func commitBlock(_ number: Int, from window: FileWindow? = nil) throws -> CommitBlock {
         let entry = index.commits[number]
         let next = number + 1 < index.commits.count ? index.commits[number + 1].firstOffset : lastOffset + 1
         return try Self.located(segment) {
-            let block = try CommitBlock(try block(entry.range, .commits, isKept: isKept))
+            let block = try CommitBlock(
+                try window.map { try Self.block(segment, $0, entry.range) } ?? block(entry.range, .commits))
             guard block.firstOffset == entry.firstOffset, UInt64(block.count) == next - entry.firstOffset,
                 block.block.header.time == entry.time
             else {
@@ -244,20 +254,27 @@ final class SealedSegment: Sendable {
 
     // MARK: Going through
 
-    /// Reads the commits in order, checking the chain.
+    /// Reads the commits in order, a large piece of the file at a time.
     struct Cursor {
         private let sealed: SealedSegment
+        private let window: FileWindow
+        private let checksChain: Bool
         private var number: Int
         private var block: CommitBlock
         private var place: Int
 
-        /// - Parameter offset: one that the segment has.
-        init(_ sealed: SealedSegment, from offset: UInt64) throws {
+        /// - Parameters:
+        ///   - offset: one that the segment has.
+        ///   - checksChain: whether the chain value of each commit is worked out again, not only compared from block to
+        ///     block.
+        init(_ sealed: SealedSegment, from offset: UInt64, checksChain: Bool = false) throws {
             self.sealed = sealed
+            self.checksChain = checksChain
+            window = FileWindow(sealed.file, limit: sealed.index.position)
             number = sealed.index.commitBlock(of: offset)
-            block = try sealed.commitBlock(number, isKept: false)
+            block = try sealed.commitBlock(number, from: window)
             place = Int(offset - block.firstOffset)
-            try check(after: block.block.header.chain)
+            try check(after: number == 0 ? sealed.segment.header.chainBefore : block.block.header.chain)
         }
 
         /// Nil behind the last.
@@ -274,14 +291,18 @@ final class SealedSegment: Sendable {
         private mutating func loadNext() throws {
             number += 1
             let chain = block.chain(at: block.count - 1)
-            block = try sealed.commitBlock(number, isKept: false)
+            block = try sealed.commitBlock(number, from: window)
             place = 0
             try check(after: chain)
         }
 
-        /// All of the block at once: commit by commit it would cost twice as much.
         private func check(after chain: UInt32) throws {
-            try SealedSegment.located(sealed.segment) { try block.checkChain(after: chain) }
+            try SealedSegment.located(sealed.segment) {
+                if checksChain { try block.checkChain(after: chain) } else { try block.requireContinuity(after: chain) }
+                if number + 1 == sealed.index.commits.count, let end = sealed.segment.seal?.end {
+                    try block.requireEnd(end)
+                }
+            }
         }
     }
 }
