@@ -59,6 +59,9 @@ public protocol EventLog: AnyObject, Sendable {
     /// commit's entries are never split.
     func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage
 
+    /// What touched one record behind `offset`, in order: about `limit` entries, more where one commit has more.
+    func touches(record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage
+
     /// Returns once the end is behind `offset`, or the log is closed, or the task is cancelled.
     func waitForEnd(past offset: UInt64) async
 
@@ -71,6 +74,21 @@ public protocol EventLog: AnyObject, Sendable {
 
     /// Ends all use. What was accepted is durable afterwards.
     func close() throws
+}
+
+extension EventLog {
+    /// By looking at all that touched the zone.
+    public func touches(
+        record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int
+    ) throws -> TouchPage {
+        var page = TouchPage(touches: [], readThrough: offset, moreComing: true)
+        while page.moreComing, page.touches.count < limit {
+            let next = try touches(zone: zone, after: page.readThrough, limit: max(limit, TouchPage.pieceCount))
+            page.touches += next.touches.filter { $0.isOf(record: name) }
+            (page.readThrough, page.moreComing) = (next.readThrough, next.moreComing)
+        }
+        return page
+    }
 }
 
 /// Gives commits one after another.

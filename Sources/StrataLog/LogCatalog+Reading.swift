@@ -74,6 +74,50 @@ extension LogCatalog {
     }
 
     func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+        let (segments, end) = try segmentsWithTouches(after: offset, limit: limit)
+        var page = TouchPage(touches: [], readThrough: max(end, offset), moreComing: false)
+        for segment in segments where segment.seal?.end.offset ?? UInt64.max > offset {
+            var found: [ZoneTouch] = []
+            let isComplete = try reading(segment) {
+                try collect(zone, in: $0, after: offset, limit: limit - page.touches.count, into: &found)
+            }
+            page.touches += found.prefix { $0.offset <= end }
+            if !isComplete || (page.touches.count >= limit && segment.firstOffset != segments.last?.firstOffset) {
+                page.readThrough = page.touches.last?.offset ?? offset
+                page.moreComing = true
+                return page
+            }
+        }
+        return page
+    }
+
+    /// As ``EventLog/touches(record:in:after:limit:)``; sealed segments that do not have the record cost a look at
+    /// their filter.
+    func touches(record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+        let (segments, end) = try segmentsWithTouches(after: offset, limit: limit)
+        var page = TouchPage(touches: [], readThrough: max(end, offset), moreComing: false)
+        for segment in segments where segment.seal?.end.offset ?? UInt64.max > offset {
+            guard try reading(segment, { try sealed($0)?.mayTouch(name, in: zone) ?? true }) else { continue }
+            var (after, isComplete) = (offset, false)
+            while !isComplete {
+                var found: [ZoneTouch] = []
+                isComplete = try reading(segment) {
+                    found = []
+                    return try collect(zone, in: $0, after: after, limit: TouchPage.pieceCount, into: &found)
+                }
+                page.touches += found.filter { $0.offset <= end && $0.isOf(record: name) }
+                after = found.last?.offset ?? after
+                if page.touches.count >= limit, !isComplete || segment.firstOffset != segments.last?.firstOffset {
+                    page.readThrough = min(after, end)
+                    page.moreComing = true
+                    return page
+                }
+            }
+        }
+        return page
+    }
+
+    private func segmentsWithTouches(after offset: UInt64, limit: Int) throws -> ([SegmentFile], end: UInt64) {
         guard limit > 0 else {
             throw StrataError(.invalidArgument, "A page of touches has at least one.", .init(found: "\(limit)"))
         }
@@ -84,26 +128,19 @@ extension LogCatalog {
                 .outOfRange, "The history up to the floor has been let go.",
                 .init(offset: offset, path: paths.log, expected: "\(floor) or later", found: "\(offset)"))
         }
-        var page = TouchPage(touches: [], readThrough: max(end, offset), moreComing: false)
-        for segment in segments where segment.seal?.end.offset ?? UInt64.max > offset {
-            let room = limit - page.touches.count
-            var found: [ZoneTouch] = []
-            let isComplete = try reading(segment) { segment in
-                if let sealed = try sealed(segment) {
-                    return try sealed.collect(zone: zone, after: offset, limit: room, into: &found)
-                }
-                // A copy, which shares the list's bytes, so that nobody waits for the lock while it is read.
-                let list = try withIndex(of: segment) { $0.changeList(of: zone) }
-                return try list?.collect(after: offset, limit: room, into: &found) ?? true
-            }
-            page.touches += found.prefix { $0.offset <= end }
-            if !isComplete || (page.touches.count >= limit && segment.firstOffset != segments.last?.firstOffset) {
-                page.readThrough = page.touches.last?.offset ?? offset
-                page.moreComing = true
-                return page
-            }
+        return (segments, end)
+    }
+
+    /// As ``ChangeList/collect(after:limit:into:)``, of one zone in one segment.
+    private func collect(
+        _ zone: UInt64, in segment: SegmentFile, after offset: UInt64, limit: Int, into touches: inout [ZoneTouch]
+    ) throws -> Bool {
+        if let sealed = try sealed(segment) {
+            return try sealed.collect(zone: zone, after: offset, limit: limit, into: &touches)
         }
-        return page
+        // A copy, which shares the list's bytes, so that nobody waits for the lock while it is read.
+        let list = try withIndex(of: segment) { $0.changeList(of: zone) }
+        return try list?.collect(after: offset, limit: limit, into: &touches) ?? true
     }
 
     /// How often a segment may be rewritten while one call looks at it.

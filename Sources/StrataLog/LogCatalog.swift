@@ -71,7 +71,11 @@ final class LogCatalog: Sendable {
             change(&state)
             return (state.end.offset, state.isClosed)
         }
-        if isClosed { self.isClosed.store(true, ordering: .relaxed) }
+        if isClosed {
+            self.isClosed.store(true, ordering: .relaxed)
+            // Who reads one just now keeps it until then.
+            openSealed.withLock { $0 = [] }
+        }
         waiters.wake(end: end, isClosed: isClosed)
     }
 

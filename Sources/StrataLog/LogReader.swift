@@ -105,6 +105,12 @@ public final class LogReader: Sendable {
         try catalog.touches(zone: zone, after: offset, limit: limit)
     }
 
+    public func touches(
+        record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int
+    ) throws -> TouchPage {
+        try catalog.touches(record: name, in: zone, after: offset, limit: limit)
+    }
+
     /// Looks for commits and segments that have come since; returns whether the end has moved.
     @discardableResult
     public func refresh() throws -> Bool {

@@ -70,6 +70,12 @@ public final class SegmentedLog: EventLog {
         try catalog.touches(zone: zone, after: offset, limit: limit)
     }
 
+    public func touches(
+        record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int
+    ) throws -> TouchPage {
+        try catalog.touches(record: name, in: zone, after: offset, limit: limit)
+    }
+
     // MARK: Durability
 
     public func sync() throws {

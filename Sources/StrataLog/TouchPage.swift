@@ -8,6 +8,10 @@ public struct ZoneTouch: Sendable, Equatable {
     public var type: UInt64
     public var key: [UInt8]
 
+    func isOf(record name: [UInt8]) -> Bool {
+        (kind == .recordSaved || kind == .recordDeleted) && key == name
+    }
+
     public init(offset: UInt64, eventIndex: UInt32, kind: Touch.Kind, type: UInt64, key: [UInt8]) {
         self.offset = offset
         self.eventIndex = eventIndex
@@ -24,6 +28,9 @@ public struct TouchPage: Sendable, Equatable {
     public var readThrough: UInt64
     /// Whether more may follow.
     public var moreComing: Bool
+
+    /// Where only some entries of a zone are wanted, so many are looked at at a time.
+    static let pieceCount = 4_096
 
     public init(touches: [ZoneTouch], readThrough: UInt64, moreComing: Bool) {
         self.touches = touches

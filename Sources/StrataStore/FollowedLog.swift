@@ -38,6 +38,9 @@ final class FollowedLog: EventLog {
     func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
         try reader.touches(zone: zone, after: offset, limit: limit)
     }
+    func touches(record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+        try reader.touches(record: name, in: zone, after: offset, limit: limit)
+    }
     func base() throws -> Position? { nil }
 
     func waitForEnd(past offset: UInt64) async {

@@ -11,6 +11,7 @@ let package = Package(
         .executableTarget(name: "fuzz-canary", dependencies: ["FuzzDriver"]),
         .target(name: "FuzzBodies", dependencies: [.product(name: "StrataEngine", package: "strata")]),
         .executableTarget(name: "fuzz-segment", dependencies: ["FuzzDriver", "FuzzBodies"]),
+        .executableTarget(name: "fuzz-sealed", dependencies: ["FuzzDriver", "FuzzBodies"]),
         .executableTarget(name: "fuzz-event", dependencies: ["FuzzDriver", "FuzzBodies"]),
         .executableTarget(name: "fuzz-envelope", dependencies: ["FuzzDriver", "FuzzBodies"]),
         .executableTarget(name: "fuzz-schema", dependencies: ["FuzzDriver", "FuzzBodies"]),

@@ -21,6 +21,13 @@ import Testing
         for input in inputs { _ = input.withUnsafeBytes { FuzzBodies.segment($0) } }
     }
 
+    @Test("the corpus of fuzz-sealed") func sealedSegments() throws {
+        let inputs = try inputs(of: "fuzz-sealed")
+        #expect(inputs.count > 10)
+        let counts = inputs.map { input in input.withUnsafeBytes { FuzzBodies.sealed($0) } }
+        #expect(counts.contains { $0 ?? 0 > 2 } && counts.contains(nil))
+    }
+
     @Test("the corpus of fuzz-envelope") func envelopes() throws {
         let inputs = try inputs(of: "fuzz-envelope")
         #expect(inputs.count > 10)

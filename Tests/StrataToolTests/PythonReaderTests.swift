@@ -73,6 +73,18 @@ import Testing
         try Self.expectSame(fixture, minimumLines: 123)
     }
 
+    @Test func printsTheSameOfSealedSegments() throws {
+        let fixture = try everything()
+        try fixture.open(segmentBytes: 64 << 10)
+        try fixture.sealAll()
+        try fixture.close()
+        try Self.expectSame(fixture, minimumLines: 123)
+        try fixture.flipByte(inSegment: 1)
+        let theirs = try Self.read(fixture)
+        let ours = try fixture.run("log", "--json", fixture.name)
+        #expect(theirs.code == 1 && ours.code == 3)
+    }
+
     @Test func printsTheSameOfATrimmedLogWithAnUnfinishedTail() throws {
         let fixture = try StoreFixture.segmented()
         try fixture.open(segmentBytes: 64 << 10)

@@ -112,6 +112,10 @@ final class StoreFixture {
         return try log.append([commit], expecting: log.end).positions[0]
     }
 
+    func sealAll() throws {
+        while try log?.sealNext() == true {}
+    }
+
     func trim(to offset: UInt64) throws -> Position? { try log?.trim(to: offset) }
 
     // MARK: The files

@@ -303,6 +303,52 @@ def frames(path, size, salt, newest):
         size += 64 + len(body)
 
 
+def blocks(path, size, salt):
+    """Yields (kind, first, count, chain, time, body) of every block of a sealed segment."""
+    data = open(path, "rb").read()
+    while size < len(data):
+        head = data[size:size + 48]
+        check(head[:4] == b"StBk" and len(head) == 48, path, size, "no block")
+        kind, codec, flags, first, count, raw, stored, chain, time, body_sum, head_sum = struct.unpack(
+            "<4xBBHQIIIIqII", head)
+        check(crc32c(salt + struct.pack("<Q", size) + head[:44]) == head_sum, path, size, "header checksum")
+        check(1 <= kind <= 6 and codec <= 1 and flags & 255 == 0, path, size, "kind, codec or flags unknown")
+        body = data[size + 48:size + 48 + (stored + 7) // 8 * 8]
+        check(len(body) >= stored and crc32c(body) == body_sum, path, size, "body checksum")
+        size += 48 + len(body)
+        body = lz4_block(body[:stored]) if codec == 1 else body[:stored]
+        check(len(body) == raw and (kind == 6) == (size == len(data)), path, size, "raw length or end")
+        if kind == 6:
+            check(number(body[8:]) == size, path, "the file's length at its end")
+        yield kind, first, count, chain, time, body
+
+
+def sealed_commits(path, size, salt, end, chain, now):
+    """Yields (offset, id, time, chain, payload) of a sealed segment that begins behind offset `end`."""
+    for kind, first, count, value, time, body in blocks(path, size, salt):
+        if kind == 6:
+            check((first, value, time) == (end, chain, now), path, "the end does not follow")
+        if kind != 1:
+            continue
+        check((first, value) == (end + 1, chain) and time >= now, path, "a block does not follow")
+        wide, end_wide = body[0] & 15, body[0] >> 4
+        times, chains = 1 + 16 * count, 1 + (16 + wide) * count
+        ends = chains + 4 * count
+        payloads = ends + end_wide * count
+        start = payloads
+        for index in range(count):
+            id = body[1 + 16 * index:17 + 16 * index]
+            when = time + number(body[times + wide * index:times + wide * (index + 1)])
+            stop = payloads + number(body[ends + end_wide * index:ends + end_wide * (index + 1)])
+            value = number(body[chains + 4 * index:chains + 4 * index + 4])
+            payload, start = body[start:stop], stop
+            end, running = end + 1, crc32c(struct.pack("<IQqQ", chain, end + 1, when, len(payload)))
+            check(when >= now and crc32c(payload, running) == value, path, "time or chain at offset", end)
+            chain, now = value, when
+            yield end, id, now, chain, payload
+        check(start == len(body), path, "bytes behind the payloads")
+
+
 def commits(store):
     """Yields (offset, id, time, chain, payload), checking sequence and chain across segments."""
     _, _, identity = header_block(open(f"{store}/STORE", "rb").read(), b"StrataSt")
@@ -318,7 +364,12 @@ def commits(store):
         size, salt, header = header_block(open(path, "rb").read(4096), b"StrataSg")
         check(header[1] == identity[1], path, "segment of another store")
         check(number(header[2]) == int(name[:-4]) == end + 1 and number(header[3]) == chain, path, "does not follow")
-        check(number(header[4]) == 1 and number(header[6], signed=True) == now, path, "another form or time")
+        check(number(header[4]) in (1, 2) and number(header[6], signed=True) == now, path, "another form or time")
+        if number(header[4]) == 2:
+            for commit in sealed_commits(path, size, struct.pack("<I", salt), end, chain, now):
+                (end, _, now, chain, _) = commit
+                yield commit
+            continue
         parts, sealed = [], False
         salt, newest = struct.pack("<I", salt), name == names[-1]
         for kind, codec, offset, id, time, raw, value, body in frames(path, size, salt, newest):

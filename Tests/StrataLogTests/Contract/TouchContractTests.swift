@@ -37,6 +37,32 @@ struct TouchContractTests {
         try Self.checkPages(try LogFixture(kind))
     }
 
+    @Test("The touches of one record are those of its zone that name it", arguments: LogKind.allCases)
+    func records(kind: LogKind) throws {
+        let fixture = try LogFixture(kind)
+        try Self.fill(fixture)
+        let commits = try fixture.log.allCommits()
+        for zone: UInt64 in [1, 3, 5] {
+            let all = try Self.touches(of: commits, zone: zone)
+            // Zones are touched without a name, and nobody is named like that.
+            let names = Array(Set(all.map(\.key))).sorted { $0.count < $1.count }.prefix(4) + [[], [65], [1, 2, 3]]
+            for name in names {
+                let kinds: [Touch.Kind] = [.recordSaved, .recordDeleted]
+                let expected = all.filter { $0.key == name && kinds.contains($0.kind) }
+                for (start, limit) in [(0, 1), (0, 3), (0, 10_000), (commits.count / 2, 2)] {
+                    var (read, after, isDone): ([ZoneTouch], UInt64, Bool) = ([], UInt64(start), false)
+                    while !isDone {
+                        let page = try fixture.log.touches(record: name, in: zone, after: after, limit: limit)
+                        read += page.touches
+                        (after, isDone) = (page.readThrough, !page.moreComing)
+                    }
+                    try check(read == expected.filter { $0.offset > UInt64(start) }, "zone \(zone), \(name)")
+                    try check(after >= commits.last?.offset ?? 0, "all was read, but only through \(after)")
+                }
+            }
+        }
+    }
+
     static func checkPages(_ fixture: LogFixture) throws {
         try fill(fixture)
         let commits = try fixture.log.allCommits()

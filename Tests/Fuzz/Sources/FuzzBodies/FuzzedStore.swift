@@ -10,22 +10,31 @@ struct FuzzedStore {
         | UInt32(segmentHeader[15]) << 24
 
     private static let storeID = [UInt8](repeating: 7, count: 16)
-    private static let segmentHeader = block(
-        "StrataSg", size: headerBytes,
-        [
-            (1, storeID), (2, [1, 0, 0, 0, 0, 0, 0, 0]), (3, [0, 0, 0, 0]), (4, [1, 0, 0, 0]),
-            (5, [UInt8](repeating: 9, count: 16)), (6, [0, 0, 0, 0, 0, 0, 0, 0x80]),
-        ])
+    private static let segmentHeader = segmentHeader(form: 1)
+    /// Of a sealed segment.
+    static let blocksHeader = segmentHeader(form: 2)
+
+    private static func segmentHeader(form: UInt8) -> [UInt8] {
+        block(
+            "StrataSg", size: headerBytes,
+            [
+                (1, storeID), (2, [1, 0, 0, 0, 0, 0, 0, 0]), (3, [0, 0, 0, 0]), (4, [form, 0, 0, 0]),
+                (5, [UInt8](repeating: 9, count: 16)), (6, [0, 0, 0, 0, 0, 0, 0, 0x80]),
+            ])
+    }
     private static let identity = block(
         "StrataSt", size: 64, [(1, storeID), (2, Array("f".utf8)), (3, [UInt8](repeating: 0, count: 8))])
 
     let platform: Platform
 
-    init(frames: [UInt8]) {
+    init(frames: [UInt8]) { self.init(segment: Self.segmentHeader + frames) }
+
+    init(blocks: [UInt8]) { self.init(segment: Self.blocksHeader + blocks) }
+
+    private init(segment: [UInt8]) {
         platform = Platform(
-            files: FuzzedFiles([
-                "s/STORE": Self.identity, "s/log/00000000000000000001.seg": Self.segmentHeader + frames,
-            ]), time: ManualTime(microseconds: 1), random: SeededRandom(seed: 1))
+            files: FuzzedFiles(["s/STORE": Self.identity, "s/log/00000000000000000001.seg": segment]),
+            time: ManualTime(microseconds: 1), random: SeededRandom(seed: 1))
     }
 
     /// A header block as docs/format.md §2 has it.

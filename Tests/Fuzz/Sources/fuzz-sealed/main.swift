@@ -1,0 +1,4 @@
+import FuzzBodies
+import FuzzDriver
+
+fuzz { FuzzBodies.sealed($0) }
