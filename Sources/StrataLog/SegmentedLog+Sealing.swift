@@ -9,13 +9,23 @@ extension SegmentedLog {
     /// - Returns: Whether there was one; false too if the log is closed meanwhile.
     @discardableResult
     public func sealNext(lookup: @escaping NameLookup = { _ in nil }) throws -> Bool {
+        do { return try sealNext(behind: 0, lookup) != nil } catch let error as SealingFailure { throw error.cause }
+    }
+
+    /// - Parameter offset: segments that begin there or before are left alone.
+    /// - Returns: the first offset of the segment that was sealed; nil if there was none.
+    private func sealNext(behind offset: UInt64, _ lookup: NameLookup) throws -> UInt64? {
         try catalog.requireOpen()
         return try sealer.oneAtATime {
             let waiting = catalog.read { state in
-                state.segments.dropLast().first { $0.header.form == .frames && $0.seal != nil }
+                state.segments.dropLast().first {
+                    $0.firstOffset > offset && $0.header.form == .frames && $0.seal != nil
+                }
             }
-            guard let waiting else { return false }
-            return try seal(waiting, lookup)
+            guard let waiting else { return nil }
+            do { return try seal(waiting, lookup) ? waiting.firstOffset : nil } catch {
+                throw SealingFailure(firstOffset: waiting.firstOffset, cause: error)
+            }
         }
     }
 
@@ -23,7 +33,7 @@ extension SegmentedLog {
     ///
     /// - Parameter lookup: names that a segment uses and does not bring itself.
     public func startSealing(lookup: @escaping NameLookup) throws {
-        try sealer.start { [weak self] in try self?.sealNext(lookup: lookup) ?? false }
+        try sealer.start { [weak self] in try self?.sealNext(behind: $0, lookup) }
     }
 
     /// Ends what ``startSealing(lookup:)`` began, in the middle of a segment if need be.
@@ -113,16 +123,17 @@ final class Sealer: Sendable {
     var isStopping: Bool { state.withLock { $0.isStopping } }
     var failure: StrataError? { state.withLock { $0.failure } }
 
-    func oneAtATime(_ body: () throws -> Bool) throws -> Bool {
+    func oneAtATime(_ body: () throws -> UInt64?) throws -> UInt64? {
         try working.withLock { count in
-            let isDone = try body()
-            if isDone { count += 1 }
-            return isDone
+            let sealed = try body()
+            if sealed != nil { count += 1 }
+            return sealed
         }
     }
 
-    /// - Parameter sealNext: seals one segment; false if there is none.
-    func start(_ sealNext: @escaping @Sendable () throws -> Bool) throws {
+    /// - Parameter sealNext: seals one segment that begins behind the given offset, and returns where it begins; nil if
+    ///   there is none.
+    func start(_ sealNext: @escaping @Sendable (UInt64) throws -> UInt64?) throws {
         let state = state
         let thread = try WorkerThread(name: "strata-seal") {
             WorkerThread.lowerPriority()
@@ -140,15 +151,20 @@ final class Sealer: Sendable {
         state.withLock { $0.thread = thread }
     }
 
-    private static func sealAll(_ state: Monitor<State>, _ sealNext: () throws -> Bool) {
-        do {
-            while try !state.withLock({ $0.isStopping }) && sealNext() {}
-            state.withLock { $0.failure = nil }
-        } catch {
-            // The segment stays as it is, which serves as well; the next one that is closed brings another try.
-            let failure = error as? StrataError ?? StrataError(.inputOutput, "Sealing failed.", cause: error)
-            state.withLock { $0.failure = failure }
+    private static func sealAll(_ state: Monitor<State>, _ sealNext: (UInt64) throws -> UInt64?) {
+        var (last, failure): (UInt64, StrataError?) = (0, nil)
+        while !state.withLock({ $0.isStopping }) {
+            do {
+                guard let sealed = try sealNext(last) else { break }
+                last = sealed
+            } catch let error as SealingFailure {
+                // The segment stays as it is, which serves as well, and must not keep others from being sealed.
+                failure = failure ?? error.cause as? StrataError
+                last = error.firstOffset
+            } catch { break }
         }
+        let found = failure
+        state.withLock { $0.failure = found }
     }
 
     /// Called when a segment was closed.
@@ -166,6 +182,12 @@ final class Sealer: Sendable {
         state.notifyAll()
         thread?.join()
     }
+}
+
+/// Why a segment stays as it is.
+private struct SealingFailure: Error {
+    var firstOffset: UInt64
+    var cause: any Error
 }
 
 /// A file that somebody else closes.

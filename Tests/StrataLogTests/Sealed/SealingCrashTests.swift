@@ -89,6 +89,33 @@ struct SealingCrashTests {
         }
     }
 
+    @Test("A segment that cannot be sealed stays as it is and keeps no other from being sealed")
+    func oneFails() throws {
+        let (store, commits) = try Self.makeStore()
+        let first = try #require(store.segments.first)
+        let log = try store.open()
+        store.disk.fail(.read, from: 1, with: .errno(EIO), on: String(first.suffix(24)))
+        try log.startSealing { _ in nil }
+        let deadline = ContinuousClock.now + .seconds(30)
+        let wanted = store.segments.count - 2
+        while try store.segments.dropFirst().filter({ try Self.isSealed($0, store) }).count < wanted {
+            try check(ContinuousClock.now < deadline, "the others are not sealed")
+            usleep(1_000)
+        }
+        log.stopSealing()
+        #expect(log.sealingFailure?.code == .inputOutput)
+        store.disk.heal()
+        try #expect(!Self.isSealed(first, store))
+        for commit in commits { try #expect(log.commit(at: commit.offset) == commit) }
+        try log.close()
+    }
+
+    private static func isSealed(_ path: String, _ store: TinyStore) throws -> Bool {
+        let bytes = try store.disk.content(of: path)
+        return try SegmentHeader(decoding: Array(bytes.prefix(LogFormat.headerBlockMaximumBytes)), path: path).form
+            == .blocks
+    }
+
     @Test("History that is let go while it is sealed does not come back")
     func trim() throws {
         let (store, commits) = try Self.makeStore()
