@@ -69,6 +69,9 @@ public protocol EventLog: AnyObject, Sendable {
     /// only let go.
     func base() throws -> Position?
 
+    /// The payloads that stand for the history up to ``base()``; nil where there is none.
+    func readBase() throws -> BaseReader?
+
     /// Lets go of history up to `offset` or a little less, and returns the new floor.
     func trim(to offset: UInt64) throws -> Position
 
@@ -77,6 +80,8 @@ public protocol EventLog: AnyObject, Sendable {
 }
 
 extension EventLog {
+    public func readBase() throws -> BaseReader? { nil }
+
     /// By looking at all that touched the zone.
     public func touches(
         record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int

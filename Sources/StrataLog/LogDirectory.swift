@@ -17,6 +17,10 @@ public struct StorePaths: Sendable {
     public var log: String { store + "/log" }
     public var floor: String { log + "/FLOOR" }
     var spare: String { log + "/spare" }
+    /// A base that is being written.
+    var baseDraft: String { log + "/base.new" }
+    /// What stands for all commits up to an offset.
+    func base(_ horizon: UInt64) -> String { log + "/" + LogFormat.baseName(horizon) }
     /// A segment that is being sealed.
     var sealing: String { log + "/sealing" }
 
@@ -56,7 +60,7 @@ struct LogDirectory {
     let floor: FloorMark?
     /// In order. All but the last are closed; the last may be.
     let segments: [SegmentFile]
-    /// Segments that a trim should have removed.
+    /// Segments and bases that a trim or a compaction should have removed.
     let leftovers: [String]
 
     static func readIdentity(_ paths: StorePaths, _ files: any FileSystem) throws -> StoreIdentity {
@@ -89,6 +93,12 @@ struct LogDirectory {
             segments.append(try readSegment(paths.segment(first), named: first, identity, files, isNewest: isNewest))
         }
         try checkNeighbours(segments, floor)
+        leftovers += try bases(paths, files).filter { !(floor?.hasBase == true && $0 == floorOffset) }.map(paths.base)
+        if let floor, floor.hasBase, try !files.exists(paths.base(floorOffset)) {
+            throw StrataError(
+                .missingSegment, "The base that stands for the history up to the floor is missing.",
+                .init(offset: floorOffset, path: paths.base(floorOffset)))
+        }
         return LogDirectory(identity: identity, floor: floor, segments: segments, leftovers: leftovers)
     }
 
@@ -98,6 +108,10 @@ struct LogDirectory {
         } catch let error as StrataError where error.code == .notFound {
             return []
         }
+    }
+
+    private static func bases(_ paths: StorePaths, _ files: any FileSystem) throws -> [UInt64] {
+        try files.list(paths.log).compactMap(LogFormat.horizon(ofBaseNamed:)).sorted()
     }
 
     private static func readFloor(

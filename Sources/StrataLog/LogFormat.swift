@@ -7,6 +7,7 @@ public enum LogFormat {
     static let storeMagic = "StrataSt"
     static let segmentMagic = "StrataSg"
     static let floorMagic = "StrataFl"
+    static let baseMagic = "StrataBs"
 
     static let headerBlockPreludeBytes = 16
     static let headerBlockMaximumBytes = 4_096
@@ -32,6 +33,16 @@ public enum LogFormat {
     static func segmentName(_ firstOffset: UInt64) -> String {
         let digits = String(firstOffset)
         return String(repeating: "0", count: 20 - digits.count) + digits + ".seg"
+    }
+
+    static func baseName(_ horizon: UInt64) -> String { segmentName(horizon).dropLast(4) + ".base" }
+
+    /// The horizon that a file name of the log's folder claims; nil for other files.
+    static func horizon(ofBaseNamed name: String) -> UInt64? {
+        guard name.hasSuffix(".base"), let horizon = firstOffset(ofSegmentNamed: name.dropLast(5) + ".seg") else {
+            return nil
+        }
+        return horizon
     }
 
     /// The first offset that a file name of the log's folder claims; nil for other files.

@@ -91,6 +91,10 @@ public final class LogReader: Sendable {
         }
     }
 
+    /// As ``EventLog/base()``.
+    public func base() throws -> Position? { catalog.read { $0.floor.hasBase ? $0.floor.position : nil } }
+    public func readBase() throws -> BaseReader? { try catalog.readBase() }
+
     /// Those that have been sealed, open.
     var sealedSegments: [SealedSegment] {
         get throws { try catalog.read { $0.segments }.compactMap { try catalog.sealed($0) } }

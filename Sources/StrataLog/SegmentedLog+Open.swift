@@ -181,7 +181,7 @@ private struct LogOpener {
     /// Removes what an interrupted creation, switch, replacement or trim left.
     private func removeLeftovers(_ trimmed: [String]) throws -> [String] {
         var removed = trimmed
-        for path in [paths.spare, paths.sealing, paths.identity + ".new", paths.floor + ".new"]
+        for path in [paths.spare, paths.sealing, paths.baseDraft, paths.identity + ".new", paths.floor + ".new"]
         where try files.exists(path) {
             removed.append(path)
         }

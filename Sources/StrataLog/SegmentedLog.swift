@@ -64,7 +64,6 @@ public final class SegmentedLog: EventLog {
     public func chain(at offset: UInt64) throws -> UInt32 { try catalog.chain(at: offset) }
     public func firstOffset(notBefore time: Int64) throws -> UInt64? { try catalog.firstOffset(notBefore: time) }
     public func waitForEnd(past offset: UInt64) async { await catalog.waitForEnd(past: offset) }
-    public func base() throws -> Position? { nil }
 
     public func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
         try catalog.touches(zone: zone, after: offset, limit: limit)
@@ -140,8 +139,9 @@ public final class SegmentedLog: EventLog {
             try platform.files.replace(catalog.paths.floor, in: catalog.paths.log, with: mark.encoded())
             var removed: [SegmentFile] = []
             catalog.publish { removed = LogCatalog.raiseFloor(to: mark, in: &$0) }
+            let base = floor.hasBase ? [catalog.paths.base(floor.position.offset)] : []
             // What cannot be removed now is removed when the log is opened next.
-            for segment in removed { try? platform.files.remove(segment.path) }
+            for path in removed.map(\.path) + base { try? platform.files.remove(path) }
             return seal.end
         }
     }

@@ -57,16 +57,22 @@ struct FloorMark: Sendable, Equatable {
         static let offset: UInt16 = 2
         static let chain: UInt16 = 3
         static let time: UInt16 = 6
+        /// Who does not know of bases must not take the rest of the log for all of it.
+        static let hasBase: UInt16 = 7
+        static let all: Set<UInt16> = [storeID, offset, chain, time, hasBase]
     }
 
     var storeID: Identifier
     var position: Position
     var time: Int64
+    /// Whether a base stands for what was let go.
+    var hasBase = false
 
-    init(storeID: Identifier, position: Position, time: Int64) {
+    init(storeID: Identifier, position: Position, time: Int64, hasBase: Bool = false) {
         self.storeID = storeID
         self.position = position
         self.time = time
+        self.hasBase = hasBase
     }
 
     /// What is in the store's `FLOOR` now; nil where nothing was let go.
@@ -82,13 +88,16 @@ struct FloorMark: Sendable, Equatable {
             fields: [
                 .init(Tag.storeID, storeID), .init(Tag.offset, position.offset), .init(Tag.chain, position.chain),
                 .init(Tag.time, time),
-            ]
+            ] + (hasBase ? [.init(Tag.hasBase, 1 as UInt32)] : [])
         ).encoded()
     }
 
     init(decoding bytes: [UInt8], path: String) throws {
         let block = try HeaderBlock(decoding: bytes, magic: LogFormat.floorMagic, path: path)
-        try block.requireKnown([Tag.storeID, Tag.offset, Tag.chain, Tag.time], path: path)
+        try block.requireKnown(Tag.all, path: path)
+        if block.fields.contains(where: { $0.tag == Tag.hasBase }) {
+            hasBase = try block.number(Tag.hasBase, as: UInt32.self, path: path) == 1
+        }
         storeID = try block.identifier(Tag.storeID, path: path)
         position = Position(
             offset: try block.number(Tag.offset, as: UInt64.self, path: path),

@@ -41,7 +41,8 @@ final class FollowedLog: EventLog {
     func touches(record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
         try reader.touches(record: name, in: zone, after: offset, limit: limit)
     }
-    func base() throws -> Position? { nil }
+    func base() throws -> Position? { try reader.base() }
+    func readBase() throws -> BaseReader? { try reader.readBase() }
 
     func waitForEnd(past offset: UInt64) async {
         while end.offset <= offset, !gate.isClosed, !Task.isCancelled {

@@ -3,7 +3,7 @@ import StrataSystem
 
 /// The 48 bytes in front of every block of a sealed segment (docs/format.md §25).
 struct BlockHeader: Sendable, Equatable {
-    enum Kind: UInt8, Sendable, CaseIterable { case commits = 1, changes, filter, names, index, end }
+    enum Kind: UInt8, Sendable, CaseIterable { case commits = 1, changes, filter, names, index, end, state }
 
     static let byteCount = 48
     private static let magic: UInt32 = 0x6B42_7453  // "StBk" in the order of the bytes
@@ -85,7 +85,7 @@ struct BlockHeader: Sendable, Equatable {
         else {
             throw error(
                 .newerFormat, "A block has a kind, codec or flag that this version does not know.",
-                "kind 1 to 6, codec 0 or 1, no flags",
+                "kind 1 to 7, codec 0 or 1, no flags",
                 "kind \(bytes[4]), codec \(bytes[5]), flags \(number(6, UInt16.self))")
         }
         self.init(kind: kind)

@@ -17,7 +17,7 @@ struct FormatPageTests {
         let rows = page.table(0, ofSection: 2)
         #expect(
             rows.map { Array($0.prefix(2)) } == [["0", "8"], ["8", "2"], ["10", "2"], ["12", "4"], ["16", ""]])
-        for magic in [LogFormat.storeMagic, LogFormat.segmentMagic, LogFormat.floorMagic] {
+        for magic in [LogFormat.storeMagic, LogFormat.segmentMagic, LogFormat.floorMagic, LogFormat.baseMagic] {
             #expect(rows[0][2].contains("`\(magic)`") && magic.utf8.count == 8)
         }
         #expect(rows[1][2] == "format version: \(LogFormat.version)")
@@ -32,8 +32,12 @@ struct FormatPageTests {
         for commit in sequence.next(12, events: 2, bytesPerEvent: 4_000) {
             _ = try log.append([commit], expecting: log.end)
         }
-        _ = try log.trim(to: log.end.offset)
-        let blocks = ["STORE": store.path + "/STORE", "segment": store.segments[0], "FLOOR": store.log + "/FLOOR"]
+        var payloads: ArraySlice<[UInt8]> = [[1]]
+        try log.adopt(try log.writeBase(at: log.end.offset) { payloads.popFirst()?[...] })
+        let blocks = [
+            "STORE": store.path + "/STORE", "segment": store.segments[0], "FLOOR": store.log + "/FLOOR",
+            "base": store.log + "/" + LogFormat.baseName(log.end.offset),
+        ]
         var documented: [String: [[UInt64]]] = [:]
         for row in page.table(1, ofSection: 2) {
             let block = row[0].filter { $0 != "`" }
