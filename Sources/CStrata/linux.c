@@ -4,10 +4,13 @@
 
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/futex.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 int strata_finish_writeback(int descriptor, int64_t position, int64_t count) {
@@ -52,3 +55,16 @@ int strata_is_byte_locked(int descriptor, int64_t position) {
     if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;
     return lock.l_type != F_UNLCK;
 }
+
+int strata_wait_while_equal(const void *word, uint32_t value, int64_t milliseconds) {
+    struct timespec limit = {.tv_sec = milliseconds / 1000, .tv_nsec = (milliseconds % 1000) * 1000000};
+    return (int)syscall(SYS_futex, word, FUTEX_WAIT, value, &limit, NULL, 0);
+}
+
+int strata_wake_waiters(const void *word) {
+    return (int)syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+void strata_increment(void *word) { __atomic_add_fetch((uint32_t *)word, 1, __ATOMIC_SEQ_CST); }
+
+uint32_t strata_take(void *word) { return __atomic_exchange_n((uint32_t *)word, 0, __ATOMIC_SEQ_CST); }

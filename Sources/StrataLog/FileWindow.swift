@@ -3,18 +3,21 @@ import StrataSystem
 
 /// Reads a file mostly forwards, a large piece at a time.
 final class FileWindow {
-    private static let readBytes = 1 << 20
+    static let largePieceBytes = 1 << 20
 
     let file: any File
+    /// Read at once, or more where more is asked for.
+    private let readBytes: Int
     /// Bytes at and behind this position are not read: they may still change.
     private(set) var limit: Int
     private let buffer = RawBuffer()
     private var start = 0
     private var count = 0
 
-    init(_ file: any File, limit: Int) {
+    init(_ file: any File, limit: Int, readBytes: Int = largePieceBytes) {
         self.file = file
         self.limit = limit
+        self.readBytes = readBytes
     }
 
     func raise(limit: Int) { self.limit = max(self.limit, limit) }
@@ -30,7 +33,7 @@ final class FileWindow {
     }
 
     private func fill(at position: Int, atLeast wanted: Int) throws {
-        let wanted = min(max(wanted, Self.readBytes), limit - position)
+        let wanted = min(max(wanted, readBytes), limit - position)
         buffer.ensure(wanted)
         start = position
         // A failed read leaves the buffer half overwritten, so nothing in it counts until the read has succeeded.
@@ -42,7 +45,7 @@ final class FileWindow {
     /// the square of the file's size.
     private func piece(at position: Int) throws -> UnsafeRawBufferPointer {
         let known = position >= start ? (start + count - position) & ~7 : 0
-        return try bytes(at: position, count: known > 0 ? known : Self.readBytes)
+        return try bytes(at: position, count: known > 0 ? known : Self.largePieceBytes)
     }
 
     /// The first position at or behind `position`, a multiple of 8 apart from it, whose 8 bytes `matches`; the last
@@ -58,7 +61,7 @@ final class FileWindow {
                 if matches(word) { return position + index }
                 index += 8
             }
-            if index < piece.count, piece.count < Self.readBytes {
+            if index < piece.count, piece.count < Self.largePieceBytes {
                 var word: UInt64 = 0
                 for (shift, byte) in piece[index...].enumerated() { word |= UInt64(byte) << UInt64(8 * shift) }
                 return matches(word) ? position + index : nil

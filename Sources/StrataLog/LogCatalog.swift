@@ -53,11 +53,17 @@ final class LogCatalog: Sendable {
     private let waiters = EndWaiters()
     private let openSealed = Lock<[SealedSegment]>([])
     private let blocks = BlockCache()
+    /// Where a writer tells other processes.
+    private let tail: TailPublisher?
 
-    init(paths: StorePaths, files: any FileSystem, touches: @escaping TouchFunction, state: sending State) {
+    init(
+        paths: StorePaths, files: any FileSystem, touches: @escaping TouchFunction, tail: TailPublisher? = nil,
+        state: sending State
+    ) {
         self.paths = paths
         self.files = files
         self.touches = touches
+        self.tail = tail
         self.state = Lock(state)
     }
 
@@ -67,9 +73,11 @@ final class LogCatalog: Sendable {
 
     /// Changes what readers see, then wakes those who waited for it.
     func publish(_ change: (inout State) -> Void) {
-        let (end, isClosed) = state.withLock { state in
+        let (end, isClosed, hasNews) = state.withLock { state in
             change(&state)
-            return (state.end.offset, state.isClosed)
+            // Within the lock, so that pages and states come in the same order.
+            let hasNews = tail?.update(durableEnd: state.durableEnd, end: state.end, isClosed: state.isClosed) ?? false
+            return (state.end.offset, state.isClosed, hasNews)
         }
         if isClosed {
             self.isClosed.store(true, ordering: .relaxed)
@@ -77,6 +85,7 @@ final class LogCatalog: Sendable {
             openSealed.withLock { $0 = [] }
         }
         waiters.wake(end: end, isClosed: isClosed)
+        if hasNews { tail?.announce() }
     }
 
     func waitForEnd(past offset: UInt64) async {

@@ -23,6 +23,7 @@ public struct StorePaths: Sendable {
     func base(_ horizon: UInt64) -> String { log + "/" + LogFormat.baseName(horizon) }
     /// A segment that is being sealed.
     var sealing: String { log + "/sealing" }
+    var tail: String { log + "/tail" }
 
     func segment(_ firstOffset: UInt64) -> String { log + "/" + LogFormat.segmentName(firstOffset) }
 }

@@ -8,6 +8,7 @@ public enum LogFormat {
     static let segmentMagic = "StrataSg"
     static let floorMagic = "StrataFl"
     static let baseMagic = "StrataBs"
+    static let tailMagic = "StrataTl"
 
     static let headerBlockPreludeBytes = 16
     static let headerBlockMaximumBytes = 4_096

@@ -3,8 +3,8 @@ import StrataSystem
 
 /// Reads a store's log without its lock: beside a writer in another process, or from a medium that cannot be written.
 ///
-/// It sees whole commits only; what stands unfinished behind them may be somebody at work. ``refresh()`` looks for
-/// more.
+/// It sees whole commits only; what stands unfinished behind them may be somebody at work. Beside a living writer it
+/// sees no more than that writer vouches for. ``refresh()`` looks for more, ``follow(from:)`` gives it as it comes.
 ///
 /// ```swift
 /// let reader = try LogReader.open(at: "Notes.strata")
@@ -29,18 +29,30 @@ public final class LogReader: Sendable {
         public var isClosed: Bool
     }
 
+    /// How far a reader goes beside a living writer. Where none lives it goes to the last whole commit.
+    public enum Extent: Sendable {
+        /// To the last commit that survives a loss of power.
+        case durable
+        /// To the last commit that the writer shows to its own process: farther where the log's
+        /// ``LogOptions/durability`` promises less than a sync, and with lazy commits.
+        case written
+    }
+
     /// How often a place that looks damaged is read again, because a writer may have been in the middle of it.
     private static let attempts = 3
 
     public let identity: StoreIdentity
-    private let catalog: LogCatalog
+    public let extent: Extent
+    let catalog: LogCatalog
+    let tail: TailReader
+    let watch = LogWatch()
     private let unfinished = Lock<UnfinishedTail?>(nil)
     /// Held while one thread looks for more: two would each publish the same commits. It counts the looks, because the
     /// thread sanitizer takes a state without size for the field behind it.
     private let looks = Lock(0)
 
     public static func open(
-        at path: String, platform: Platform = Platform(),
+        at path: String, extent: Extent = .durable, platform: Platform = Platform(),
         touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
     ) throws -> LogReader {
         let paths = StorePaths(path)
@@ -64,16 +76,22 @@ public final class LogReader: Sendable {
                 newest: SegmentIndex(firstOffset: newest.firstOffset, endPosition: newest.header.byteCount),
                 newestFile: file, end: before, endTime: timeBefore == Int64.min ? nil : timeBefore,
                 durableEnd: before))
-        let reader = LogReader(identity: directory.identity, catalog: catalog)
+        let reader = LogReader(
+            identity: directory.identity, extent: extent, catalog: catalog,
+            tail: TailReader(paths, platform.files, storeID: directory.identity.storeID))
         try reader.refresh()
         try directory.checkEnd(reader.end, paths)
         return reader
     }
 
-    private init(identity: StoreIdentity, catalog: LogCatalog) {
+    private init(identity: StoreIdentity, extent: Extent, catalog: LogCatalog, tail: TailReader) {
         self.identity = identity
+        self.extent = extent
         self.catalog = catalog
+        self.tail = tail
     }
+
+    deinit { watch.stop() }
 
     public var end: Position { catalog.read { $0.end } }
     public var endTime: Int64? { catalog.read { $0.endTime } }
@@ -117,52 +135,87 @@ public final class LogReader: Sendable {
 
     /// Looks for commits and segments that have come since; returns whether the end has moved.
     @discardableResult
-    public func refresh() throws -> Bool {
-        try looks.withLock { count in
+    public func refresh() throws -> Bool { try look().hasMoved }
+
+    /// - Returns: besides, what there is to wait on for more.
+    func look() throws -> (hasMoved: Bool, outlook: TailOutlook) {
+        let (before, outlook) = try looks.withLock { count in
             count += 1
             let before = end.offset
             try replaceIfMadeAgain()
-            while try readOn() {}
-            return end.offset > before
+            return (before, try readOn())
         }
+        let hasMoved = end.offset > before
+        if hasMoved { watch.wake(end: end.offset) }
+        return (hasMoved, outlook)
     }
+
+    /// Reads as far as the writer vouches for, or as far as there is something where no writer does.
+    private func readOn() throws -> TailOutlook {
+        for _ in 0..<Self.attempts {
+            let outlook = tail.outlook()
+            switch outlook {
+            case .live(let hint, _):
+                if try readOn(upTo: extent == .durable ? hint.durableEnd : hint.end) { return outlook }
+                // The files do not bear out the hint. They are the truth.
+                while try readOn(unless: nil) {}
+                return outlook
+            case .alone(let block):
+                do {
+                    while try readOn(unless: { self.tail.hasChanged(since: block) }) {}
+                    return outlook
+                } catch is WriterHasCome { continue }
+            case .unknown:
+                while try readOn(unless: nil) {}
+                return outlook
+            }
+        }
+        // Writers come and go; the next look will find more.
+        return .unknown
+    }
+
+    /// Thrown where a commit may not be published any more, because the writer that has come may still take it back.
+    private struct WriterHasCome: Error {}
 
     /// A writer that fails in the middle of a segment switch makes the new segment a second time, under the same name.
     private func replaceIfMadeAgain() throws {
         let (segment, isEmpty) = catalog.read { ($0.segments[$0.segments.count - 1], $0.newest.count == 0) }
         guard isEmpty, try catalog.files.exists(segment.path) else { return }
-        let file = try catalog.files.open(segment.path, .read)
-        let header = try SegmentHeader.read(file)
-        guard header.segmentID != segment.header.segmentID, header.storeID == identity.storeID,
-            header.before == segment.header.before
+        let (found, file) = try open(segment.path)
+        guard found.header.segmentID != segment.header.segmentID, found.header.storeID == identity.storeID,
+            found.header.before == segment.header.before
         else { return }
         catalog.publish { state in
-            state.replaceNewest(SegmentFile(path: segment.path, header: header, seal: nil), file)
+            state.replaceNewest(found, file)
+            Self.showSealed(found, in: &state)
         }
     }
 
+    /// A segment that this reader comes to late may have been sealed already.
+    private func open(_ path: String) throws -> (segment: SegmentFile, file: any File) {
+        let file = try catalog.files.open(path, .read)
+        let header = try SegmentHeader.read(file)
+        let seal = header.form == .blocks ? try SealedSegment.readSeal(file, header) : nil
+        return (SegmentFile(path: path, header: header, seal: seal), file)
+    }
+
+    /// All of a sealed segment is there at once.
+    private static func showSealed(_ segment: SegmentFile, in state: inout LogCatalog.State) {
+        guard let seal = segment.seal else { return }
+        (state.end, state.endTime, state.durableEnd) = (seal.end, seal.time, seal.end)
+    }
+
     /// Reads the newest segment on; true if it turned out closed and its successor has been taken up.
-    private func readOn() throws -> Bool {
-        let (segment, file, position, end, time) = catalog.read { state in
-            (
-                state.segments[state.segments.count - 1], state.newestFile, state.newest.endPosition, state.end,
-                state.endTime ?? Int64.min
-            )
-        }
+    private func readOn(unless hasWriterCome: (() -> Bool)?) throws -> Bool {
+        let segment = newestSegment
         if let sealed = SegmentEnd(ofSealed: segment) { return try takeUpSuccessor(of: segment, sealed) }
         let found = try Self.retrying(nil) {
-            let size = try file.size()
-            guard size >= position else {
-                throw StrataError(
-                    .impossibleLength, "A segment has become shorter than what has been read of it.",
-                    .init(
-                        segment: segment.firstOffset, path: segment.path, expected: "at least \(position) bytes",
-                        found: "\(size)"))
-            }
-            var scanner = SegmentScanner(
-                segment.header, FileWindow(file, limit: size), at: position, after: end, time: time)
+            var scanner = try scannerOfTheRest(readBytes: FileWindow.largePieceBytes)
             // Published one by one: what comes before a place that must be read again has been read.
-            return try SegmentEnd.find(&scanner, isNewest: true) { commit in try publish(commit) }
+            return try SegmentEnd.find(&scanner, isNewest: true) { commit in
+                if let hasWriterCome, hasWriterCome() { throw WriterHasCome() }
+                try publish(commit)
+            }
         }
         unfinished.withLock { $0 = Self.tail(found, segment) }
         if case .closed = found.kind {
@@ -171,6 +224,60 @@ public final class LogReader: Sendable {
         }
         catalog.publish { $0.newest.extend(to: found.position) }
         return false
+    }
+
+    private var newestSegment: SegmentFile { catalog.read { $0.segments[$0.segments.count - 1] } }
+
+    /// Goes through what has not been read yet of the newest segment.
+    private func scannerOfTheRest(readBytes: Int) throws -> SegmentScanner {
+        let (segment, file, position, end, time) = catalog.read { state in
+            (
+                state.segments[state.segments.count - 1], state.newestFile, state.newest.endPosition, state.end,
+                state.endTime ?? Int64.min
+            )
+        }
+        let size = try file.size()
+        guard size >= position else {
+            throw StrataError(
+                .impossibleLength, "A segment has become shorter than what has been read of it.",
+                .init(
+                    segment: segment.firstOffset, path: segment.path, expected: "at least \(position) bytes",
+                    found: "\(size)"))
+        }
+        return SegmentScanner(
+            segment.header, FileWindow(file, limit: size, readBytes: readBytes), at: position, after: end, time: time)
+    }
+
+    /// Reads on up to a position that a writer vouches for, and looks at nothing behind it.
+    /// - Returns: false if that is not in the files.
+    private func readOn(upTo limit: Position) throws -> Bool {
+        unfinished.withLock { $0 = nil }
+        while end.offset < limit.offset {
+            guard try readNewest(upTo: limit) else { return false }
+        }
+        return end.offset > limit.offset || end.chain == limit.chain
+    }
+
+    /// The newest segment, or what it has in front of the limit; false if it has not what must be there.
+    private func readNewest(upTo limit: Position) throws -> Bool {
+        let segment = newestSegment
+        if let sealed = SegmentEnd(ofSealed: segment) { return try takeUpSuccessor(of: segment, sealed) }
+        // Where little is missing it is not worth to read what is only zeros yet.
+        let isLittle = limit.offset - end.offset < 32
+        var scanner = try scannerOfTheRest(readBytes: isLittle ? 16 << 10 : FileWindow.largePieceBytes)
+        while scanner.end.offset < limit.offset {
+            switch try scanner.next() {
+            case .commit(let commit): try publish(commit)
+            case .mark: continue
+            case .seal:
+                let found = SegmentEnd(
+                    kind: .closed, position: scanner.position, end: scanner.end, time: scanner.time,
+                    endsWithMark: false)
+                return try takeUpSuccessor(of: segment, found)
+            case .stop: return false
+            }
+        }
+        return true
     }
 
     private static func tail(_ found: SegmentEnd, _ segment: SegmentFile) -> UnfinishedTail? {
@@ -202,8 +309,7 @@ public final class LogReader: Sendable {
             try refuseIfLetGo(behind: found.end.offset)
             return false
         }
-        let file = try catalog.files.open(path, .read)
-        let successor = SegmentFile(path: path, header: try SegmentHeader.read(file), seal: nil)
+        let (successor, file) = try open(path)
         guard successor.header.storeID == identity.storeID, successor.header.before == found.end else {
             throw StrataError(
                 .brokenChain, "A segment does not continue the history of its predecessor.",
@@ -211,8 +317,11 @@ public final class LogReader: Sendable {
                     segment: found.end.offset + 1, path: path, expected: "\(found.end)",
                     found: "\(successor.header.before)"))
         }
-        catalog.publish { $0.newest.extend(to: found.position) }
-        catalog.publish { LogCatalog.startSegment(successor, file, closing: found.seal, in: &$0) }
+        catalog.publish { state in
+            state.newest.extend(to: found.position)
+            LogCatalog.startSegment(successor, file, closing: found.seal, in: &state)
+            Self.showSealed(successor, in: &state)
+        }
         return true
     }
 

@@ -25,7 +25,7 @@ struct SegmentEnd {
             endsWithMark: false)
     }
 
-    private init(kind: Kind, position: Int, end: Position, time: Int64, endsWithMark: Bool) {
+    init(kind: Kind, position: Int, end: Position, time: Int64, endsWithMark: Bool) {
         self.kind = kind
         self.position = position
         self.end = end

@@ -86,6 +86,7 @@ private struct LogOpener {
             directory.floor ?? FloorMark(storeID: directory.identity.storeID, position: .start, time: Int64.min)
         let catalog = LogCatalog(
             paths: paths, files: files, touches: touches,
+            tail: TailPublisher.make(paths, platform, storeID: directory.identity.storeID, end: found.end),
             state: LogCatalog.State(
                 floor: floor, segments: segments, newest: index, newestFile: file, end: found.end,
                 endTime: found.time == Int64.min ? nil : found.time, durableEnd: found.end))

@@ -46,11 +46,15 @@ final class FollowedLog: EventLog {
 
     func waitForEnd(past offset: UInt64) async {
         while end.offset <= offset, !gate.isClosed, !Task.isCancelled {
-            // What cannot be read now may be somebody at work.
-            _ = try? reader.refresh()
-            try? await Task.sleep(for: .milliseconds(20))
+            do { try await reader.waitForEnd(past: offset) } catch {
+                // What cannot be read now may be somebody at work.
+                try? await Task.sleep(for: .milliseconds(20))
+            }
         }
     }
 
-    func close() throws { gate.close() }
+    func close() throws {
+        gate.close()
+        reader.stopWaiting()
+    }
 }

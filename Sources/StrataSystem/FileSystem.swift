@@ -26,9 +26,13 @@ public protocol FileSystem: Sendable {
     func list(_ directory: String) throws -> [String]
     /// Returns once the names in the directory have reached the medium.
     func syncDirectory(_ directory: String) throws
+    /// A page in memory that processes share; nil if files of this kind cannot be that.
+    func openSharedPage(_ path: String, _ use: SharedPageUse) throws -> SharedPage?
 }
 
 extension FileSystem {
+    public func openSharedPage(_ path: String, _ use: SharedPageUse) throws -> SharedPage? { nil }
+
     /// Puts `bytes` in place of whatever `path` holds, so that after a crash there is the old or the new content,
     /// durable on return.
     ///

@@ -69,4 +69,8 @@ public struct RealFileSystem: FileSystem {
         defer { Glibc.close(descriptor) }
         guard fsync(descriptor) == 0 else { throw StrataError.systemCall("fsync", path: directory, errno: errno) }
     }
+
+    public func openSharedPage(_ path: String, _ use: SharedPageUse) throws -> SharedPage? {
+        try SharedPage(path, use)
+    }
 }

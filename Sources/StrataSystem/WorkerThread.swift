@@ -39,6 +39,9 @@ public final class WorkerThread: @unchecked Sendable {
     /// Lets other threads go before the one that calls this, as far as the system can.
     public static func lowerPriority() { _ = strata_lower_priority() }
 
-    /// Waits until the body has returned. Call it exactly once.
+    /// Waits until the body has returned. Call this or ``detach()``, once.
     public func join() { pthread_join(handle, nil) }
+
+    /// Leaves the thread to itself: nobody will wait for its end.
+    public func detach() { pthread_detach(handle) }
 }

@@ -13,7 +13,8 @@ struct CommitSource {
         cursor = try store.reader.read(from: nextOffset)
     }
 
-    /// The next commit; nil at the end, where ``refresh()`` may find more, or in front of ``StoreAccess/damage``.
+    /// The next commit; nil at the end, where ``wait(milliseconds:)`` may find more, or in front of
+    /// ``StoreAccess/damage``.
     mutating func next() throws -> Commit? {
         while true {
             do {
@@ -29,9 +30,9 @@ struct CommitSource {
         }
     }
 
-    /// Looks for commits that have come since.
-    func refresh() throws {
+    /// Waits for commits that are still to come, for so long at most.
+    func wait(milliseconds: Int) throws {
         if let damage = store.damage { throw damage }
-        try store.reader.refresh()
+        _ = try store.reader.wait(past: nextOffset - 1, milliseconds: milliseconds)
     }
 }

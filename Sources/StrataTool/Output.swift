@@ -97,12 +97,11 @@ final class Output {
         if failure != 0 { try reportFailure() }
     }
 
-    /// Sleeps, but no longer than somebody listens.
-    func pause(milliseconds: Int32) throws {
+    /// Hands on what is buffered, unless nobody listens any more.
+    func flushToListener() throws {
         try flush()
         var request = pollfd(fd: descriptor, events: 0, revents: 0)
-        guard poll(&request, 1, milliseconds) > 0 else { return }
-        throw OutputError.closedPipe
+        if poll(&request, 1, 0) > 0 { throw OutputError.closedPipe }
     }
 
     private func reportFailure() throws {

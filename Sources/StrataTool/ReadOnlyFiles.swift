@@ -3,7 +3,8 @@ import StrataSystem
 
 /// Files as the tool may use them: for reading, and if need be only up to a place that is known to be damaged.
 ///
-/// Everything the tool opens goes through here, so nothing that it calls can change a store; but `schema import` does.
+/// Everything the tool opens goes through here, so nothing that it calls can change a store; but `schema import` does,
+/// and who follows a writer asks it by `log/tail` to be woken.
 struct ReadOnlyFiles: FileSystem {
     /// Where the readable part of a log ends: the rest looks as if it had not been written yet.
     struct Limit: Sendable, Equatable {
@@ -35,6 +36,12 @@ struct ReadOnlyFiles: FileSystem {
     func rename(_ source: String, to target: String) throws { throw Self.refusal(source) }
     func remove(_ path: String) throws { throw Self.refusal(path) }
     func syncDirectory(_ directory: String) throws { throw Self.refusal(directory) }
+
+    func openSharedPage(_ path: String, _ use: SharedPageUse) throws -> SharedPage? {
+        if case .own = use { throw Self.refusal(path) }
+        // What a writer says of its log does not hold for a part of it.
+        return try limit == nil ? files.openSharedPage(path, use) : nil
+    }
 
     /// Names of segments have the same length, so they are in order as text.
     private func isHidden(_ path: String) -> Bool {

@@ -21,8 +21,10 @@ struct StoreAccess {
         var files = files
         while true {
             do {
-                // The tool finds its commits by offset and looks at payloads itself, whatever they are.
-                reader = try LogReader.open(at: path, platform: Platform(files: files), touches: { _ in [] })
+                // The tool finds its commits by offset and looks at payloads itself, whatever they are; and shows what
+                // the writing program shows.
+                reader = try LogReader.open(
+                    at: path, extent: .written, platform: Platform(files: files), touches: { _ in [] })
                 self.files = files
                 return
             } catch let error as StrataError {

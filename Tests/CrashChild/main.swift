@@ -4,9 +4,11 @@ import StrataModel
 import StrataSystem
 import Synchronization
 
-// Commits from several threads and prints what was acknowledged, until it is killed.
-//   usage: crash-child STORE FIRST-NUMBER [early]
+// What tests kill. The first form commits from several threads and prints what was acknowledged, until it is killed;
 // `early` prints before the commit instead of behind it: a bug, which whoever kills this must notice.
+//   usage: crash-child STORE FIRST-NUMBER [early]
+//          crash-child write STORE SEED [last]      see PacedWriter
+//          crash-child follow STORE OFFSET [WORD…]  see Follower
 
 /// A number, then filler of a length that follows from it, so that the reader can tell what must be there.
 func payload(_ number: UInt64) -> [UInt8] {
@@ -30,6 +32,11 @@ func fail(_ reason: String) -> Never {
 
 func run() throws {
     let arguments = CommandLine.arguments
+    switch arguments.dropFirst().first {
+    case "write": return try PacedWriter(arguments.dropFirst(2)).run()
+    case "follow": return try Follower(arguments.dropFirst(2)).run()
+    default: break
+    }
     guard arguments.count >= 3, let first = UInt64(arguments[2]) else { fail("usage: crash-child STORE FIRST-NUMBER") }
     let isEarly = arguments.dropFirst(3).first == "early"
     let log = try SegmentedLog.open(

@@ -3,12 +3,13 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// The log: durable commits of two sizes, by one and by many, appends without sync, opening, reading.
+/// The log: durable commits of two sizes, by one and by many, appends without sync, opening, reading; sealing; another
+/// process that follows.
 struct LogWorkload: Workload {
     static let name = "log"
 
     /// Its parts can be measured alone.
-    enum Part: String, CaseIterable { case active, sealed, sealing }
+    enum Part: String, CaseIterable { case active, sealed, sealing, following }
 
     let size: WorkloadSize
     let folder: String
@@ -37,6 +38,7 @@ struct LogWorkload: Workload {
         func isWanted(_ part: Part) -> Bool { size.part == nil || size.part == part.rawValue }
         if isWanted(.sealed) { try measure("sealed segments") { try sealedSegments(memory, progress) } }
         if isWanted(.sealing) { try measure("sealing beside commits") { try sealingBesideCommits(memory) } }
+        if isWanted(.following) { try measure("another process follows") { try following() } }
         guard isWanted(.active) else { return measurements }
         try measure("large commits, one writer") { try largeOneWriter(memory) }
         try measure("large commits, eight writers") { try largeEightWriters(memory) }

@@ -2,6 +2,10 @@ import Glibc
 
 // Runs workloads and compares them with their peers; `--help` says how.
 do {
+    if CommandLine.arguments.dropFirst().first == FollowerProcess.word {
+        try FollowerProcess.run(Array(CommandLine.arguments.dropFirst(2)))
+        exit(0)
+    }
     let arguments = try Arguments(CommandLine.arguments.dropFirst())
     if arguments.showsHelp {
         print(Arguments.help)

@@ -25,6 +25,17 @@ int strata_lock_byte(int descriptor, int64_t position);
 int strata_unlock_byte(int descriptor, int64_t position);
 int strata_is_byte_locked(int descriptor, int64_t position);
 
+// Waits until somebody, of this process or another that maps the same file, wakes those who wait at the word; not at
+// all if it has another value. 0 if woken, else -1 with errno. The word is a multiple of 4 and need not be writable.
+int strata_wait_while_equal(const void *word, uint32_t value, int64_t milliseconds);
+// How many were woken, or -1 with errno.
+int strata_wake_waiters(const void *word);
+
+// Changes of a word in shared memory that nobody misses: what was stored before them is seen by whoever sees them.
+void strata_increment(void *word);
+// Puts 0 in place of what it returns.
+uint32_t strata_take(void *word);
+
 // Has the pages written back, and does not wait for it. 0, or -1 with errno.
 int strata_start_writeback(int descriptor, int64_t position, int64_t count);
 

@@ -30,8 +30,8 @@ enum LogCommand: Command {
         "strata log Notes.strata --json --follow | jq .offset",
     ]
 
-    /// How often following looks for more.
-    private static let pollMilliseconds: Int32 = 100
+    /// How often following looks whether somebody still reads what it prints.
+    private static let listenerMilliseconds = 100
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         if let from = arguments[Self.from], let to = arguments[Self.to], from > to {
@@ -51,8 +51,8 @@ enum LogCommand: Command {
             try printer.printAll(upTo: last)
             if let damage = printer.source.store.damage ?? damageBefore { throw damage }
             guard arguments[follow], printer.source.store.reader.end.offset < last else { return .success }
-            try output.pause(milliseconds: pollMilliseconds)
-            try printer.source.refresh()
+            try output.flushToListener()
+            try printer.source.wait(milliseconds: listenerMilliseconds)
         }
     }
 

@@ -17,7 +17,9 @@ struct FormatPageTests {
         let rows = page.table(0, ofSection: 2)
         #expect(
             rows.map { Array($0.prefix(2)) } == [["0", "8"], ["8", "2"], ["10", "2"], ["12", "4"], ["16", ""]])
-        for magic in [LogFormat.storeMagic, LogFormat.segmentMagic, LogFormat.floorMagic, LogFormat.baseMagic] {
+        for magic in [
+            LogFormat.storeMagic, LogFormat.segmentMagic, LogFormat.floorMagic, LogFormat.tailMagic, LogFormat.baseMagic,
+        ] {
             #expect(rows[0][2].contains("`\(magic)`") && magic.utf8.count == 8)
         }
         #expect(rows[1][2] == "format version: \(LogFormat.version)")
@@ -45,11 +47,13 @@ struct FormatPageTests {
             let size = row[2].contains("…") ? UInt64(log.identity.containerIdentifier.utf8.count) : UInt64(row[2])
             documented[block, default: []].append([try #require(UInt64(row[1])), try #require(size)])
         }
-        #expect(Set(documented.keys) == Set(blocks.keys))
-        for (block, path) in blocks {
-            let bytes = try store.disk.content(of: path)
-            #expect(Self.fields(of: bytes) == documented[block], "\(block)")
-        }
+        var contents = try blocks.mapValues { try store.disk.content(of: $0) }
+        // Only real files have one.
+        let real = try RealStore()
+        try real.open().close()
+        contents["tail"] = try real.page()
+        #expect(Set(documented.keys) == Set(contents.keys))
+        for (block, bytes) in contents { #expect(Self.fields(of: bytes) == documented[block], "\(block)") }
     }
 
     /// Tags and lengths, read as the page says.
@@ -155,6 +159,17 @@ struct FormatPageTests {
         #expect(segments.contains("a header block of \(LogFormat.segmentHeaderBytes) bytes"))
         #expect(LogFormat.segmentName(4_711) == "00000000000000004711.seg")
         #expect(page.section(1).contains { $0.contains("log/00000000000000004711.seg") })
+    }
+
+    @Test("§26 Where the parts of the hint page are")
+    func hintPage() throws {
+        let rows = page.table(0, ofSection: 26).map { Array($0.prefix(2)) }
+        let place = TailHint.Place.self
+        #expect(
+            rows == [
+                ["0", "at most \(place.block.count)"], ["\(place.news)", "4"], ["\(place.isAwaited)", "4"], ["", ""],
+            ])
+        #expect(page.section(26).contains { $0.contains("a file of 4,096 bytes") } && SharedPage.byteCount == 4_096)
     }
 
     @Test("§15 The version")

@@ -1,0 +1,146 @@
+import CStrata
+import Glibc
+import StrataModel
+
+/// How a ``SharedPage`` is opened.
+public enum SharedPageUse: Sendable {
+    /// By its one owner, who makes the file if it is not there.
+    case own
+    /// By somebody who reads it and asks to be woken.
+    case follow
+    /// By somebody who may only read it: the owner does not know that anybody waits.
+    case read
+}
+
+/// A file of one page by which one process tells others on the same machine of news, in memory that all of them map.
+///
+/// The owner holds a lock on the file, which ends with the owner's process. Everybody else reads with system calls
+/// alone: memory of a file that somebody cuts short must not be touched.
+///
+/// ```swift
+/// let page = try SharedPage(path, .own)
+/// page.store(bytes, at: 0)
+/// page.announce(at: 2_048, wakingIfSet: 2_112)
+/// ```
+// @unchecked: the memory is mapped as long as the object is, what is in it is everybody's, and one owner at a time
+// stores.
+public final class SharedPage: @unchecked Sendable {
+    public static let byteCount = 4_096
+
+    public let path: String
+    private let descriptor: Int32
+    private let start: UnsafeMutableRawPointer
+    private let use: SharedPageUse
+
+    public init(_ path: String, _ use: SharedPageUse) throws {
+        let flags =
+            switch use {
+            case .own: O_RDWR | O_CREAT
+            case .follow: O_RDWR
+            case .read: O_RDONLY
+            }
+        // A pipe in the place of the file is refused instead of waited for.
+        let descriptor = open(path, flags | O_CLOEXEC | O_NONBLOCK, 0o644)
+        guard descriptor >= 0 else { throw StrataError.systemCall("open", path: path, errno: errno) }
+        do {
+            if case .own = use { try Self.fill(descriptor, path) }
+            try Self.checkSize(descriptor, path)
+            let protection = if case .own = use { PROT_READ | PROT_WRITE } else { PROT_READ }
+            guard let start = mmap(nil, Self.byteCount, protection, MAP_SHARED, descriptor, 0), start != MAP_FAILED
+            else { throw StrataError.systemCall("mmap", path: path, errno: errno) }
+            (self.path, self.descriptor, self.start, self.use) = (path, descriptor, start, use)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    deinit {
+        munmap(start, Self.byteCount)
+        // A child that another thread is just starting shares the descriptor for a moment, and the lock with it.
+        if case .own = use { unclaim() }
+        close(descriptor)
+    }
+
+    /// Writes the page as it is, or zeros where there is none yet: memory without space behind it must not be written
+    /// to, and space that is only reserved may be none.
+    private static func fill(_ descriptor: Int32, _ path: String) throws {
+        var bytes = [UInt8](repeating: 0, count: byteCount)
+        guard pread(descriptor, &bytes, byteCount, 0) >= 0 else {
+            throw StrataError.systemCall("pread", path: path, errno: errno)
+        }
+        let count = pwrite(descriptor, bytes, byteCount, 0)
+        guard count == byteCount else {
+            throw StrataError.systemCall("pwrite", path: path, errno: count < 0 ? errno : ENOSPC)
+        }
+    }
+
+    private static func checkSize(_ descriptor: Int32, _ path: String) throws {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw StrataError.systemCall("fstat", path: path, errno: errno) }
+        guard status.st_size >= byteCount else {
+            throw StrataError(
+                .impossibleLength, "The file is too short for a page.",
+                .init(path: path, expected: "\(byteCount) bytes", found: "\(status.st_size)"))
+        }
+    }
+
+    // MARK: The owner
+
+    /// Tells everybody that the owner lives, until this object or the process ends; false if somebody else does so.
+    public func claim() -> Bool { strata_lock_byte(descriptor, 0) == 0 }
+
+    public func unclaim() { _ = strata_unlock_byte(descriptor, 0) }
+
+    public func store(_ bytes: [UInt8], at position: Int) {
+        requireOwner(position, bytes.count)
+        UnsafeMutableRawBufferPointer(start: start + position, count: bytes.count).copyBytes(from: bytes)
+    }
+
+    /// Adds 1 to the number at `word`, and wakes those who wait for that if the number at `flag` says that there are
+    /// any. Without them this is no system call.
+    public func announce(at word: Int, wakingIfSet flag: Int) {
+        requireOwner(max(word, flag), 4)
+        strata_increment(start + word)
+        if strata_take(start + flag) != 0 { _ = strata_wake_waiters(start + word) }
+    }
+
+    private func requireOwner(_ position: Int, _ count: Int) {
+        precondition(position >= 0 && position + count <= Self.byteCount, "outside of the page")
+        guard case .own = use else { preconditionFailure("only the owner changes a shared page") }
+    }
+
+    // MARK: The others
+
+    /// Whether the owner's process lives and still holds the page.
+    public func isClaimed() -> Bool { strata_is_byte_locked(descriptor, 0) > 0 }
+
+    public func read(_ range: Range<Int>) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+            let result = pread(descriptor, buffer.baseAddress, range.count, off_t(range.lowerBound))
+            guard result >= 0 else { throw StrataError.systemCall("pread", path: path, errno: errno) }
+            count = result
+        }
+    }
+
+    /// Waits until the owner announces something, or for so long; not at all if the number at `word` is another one.
+    ///
+    /// Whoever may only read the page is not known to the owner, and looks again after a while.
+    public func wait(at word: Int, while value: UInt32, flag: Int, milliseconds: Int) {
+        // IMPORTANT: raised before the number is looked at, which the call does: an announcement in between is either
+        // seen there or sees the flag.
+        if case .follow = use, raise(flag) {
+            if strata_wait_while_equal(start + word, value, Int64(milliseconds)) == 0 { return }
+            // Another number, a signal, the time is up; all else means that nobody can wait here.
+            if [EAGAIN, EINTR, ETIMEDOUT].contains(errno) { return }
+        }
+        ThreadStripe.rest(microseconds: Int64(min(milliseconds, Self.unknownFollowerMilliseconds)) * 1_000)
+    }
+
+    private static let unknownFollowerMilliseconds = 20
+
+    private func raise(_ flag: Int) -> Bool {
+        var raised: UInt32 = 1
+        return pwrite(descriptor, &raised, 4, off_t(flag)) == 4
+    }
+}
