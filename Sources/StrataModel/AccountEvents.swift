@@ -1,5 +1,5 @@
 /// That a database was written to for the first time.
-public struct DatabaseCreatedEvent: EventBody {
+public struct DatabaseCreatedEvent: StatedEvent {
     public static let kind = EventKind.databaseCreated
 
     public var database: UInt64
@@ -22,7 +22,7 @@ public struct DatabaseCreatedEvent: EventBody {
 }
 
 /// That a device of a user came for the first time.
-public struct DeviceSeenEvent: EventBody {
+public struct DeviceSeenEvent: StatedEvent {
     public static let kind = EventKind.deviceSeen
 
     public var device: UInt64
@@ -50,7 +50,7 @@ public enum AccountStatus: UInt8, Sendable, CaseIterable {
 }
 
 /// What is known of a user from now on.
-public struct UserChangedEvent: EventBody {
+public struct UserChangedEvent: StatedEvent {
     public static let kind = EventKind.userChanged
 
     public var user: UInt64

@@ -15,6 +15,12 @@ public struct CommitBuilder: Sendable {
 
     public var byteCount: Int { events.bytes.count }
 
+    /// Begins another payload with the memory that there is.
+    public mutating func removeAll() {
+        events.removeAll()
+        count = 0
+    }
+
     /// - Returns: the event's index.
     @discardableResult
     public mutating func append(_ body: some EventBody) throws -> UInt32 {
@@ -43,7 +49,8 @@ public struct CommitBuilder: Sendable {
         try append(.nameInterned) { $0.append(bytes: name.event.body) }
     }
 
-    private mutating func append(_ kind: EventKind, _ body: (inout ByteWriter) throws -> Void) throws -> UInt32 {
+    @discardableResult
+    mutating func append(_ kind: EventKind, _ body: (inout ByteWriter) throws -> Void) throws -> UInt32 {
         guard count < Envelope.maximumEventCount else {
             throw StrataError.tooLarge(
                 "the events of a commit", limit: Int(Envelope.maximumEventCount), found: Int(count) + 1)

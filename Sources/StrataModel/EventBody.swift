@@ -11,6 +11,11 @@ public protocol EventBody: Sendable, Hashable {
     init(from reader: inout ByteReader) throws
 }
 
+/// What a base can state again (docs/compaction.md §2): it then says which place its event had in the log.
+public protocol StatedEvent: EventBody {
+    var original: Version? { get set }
+}
+
 extension EventBody {
     public func event() throws -> Event {
         var writer = ByteWriter(reserving: 32)

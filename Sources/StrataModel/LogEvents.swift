@@ -1,5 +1,5 @@
 /// What a client wants to find again with the changes of a zone.
-public struct ClientTokenEvent: EventBody {
+public struct ClientTokenEvent: StatedEvent {
     public static let kind = EventKind.clientTokenKept
     public static let maximumBytes = 65_536
 
@@ -57,12 +57,24 @@ public struct BaseMarkerEvent: EventBody {
     public var horizon: Position
     public var stateDigest: UInt128
     public var contentDigest: UInt128
+    /// How many payloads of the base are in front of the marker's.
+    public var payloadCount: UInt64
+    /// Of all of them (docs/compaction.md §3).
+    public var payloadHash: UInt128
 
-    public init(horizon: Position, stateDigest: UInt128, contentDigest: UInt128) {
+    public init(
+        horizon: Position, stateDigest: UInt128, contentDigest: UInt128, payloadCount: UInt64 = 0,
+        payloadHash: UInt128 = 0
+    ) {
         self.horizon = horizon
         self.stateDigest = stateDigest
         self.contentDigest = contentDigest
+        self.payloadCount = payloadCount
+        self.payloadHash = payloadHash
     }
+
+    private static let payloadCount: UInt64 = 2
+    private static let payloadHash: UInt64 = 4
 
     public func encode(into writer: inout ByteWriter) throws {
         try Self.check(horizon.offset)
@@ -70,7 +82,10 @@ public struct BaseMarkerEvent: EventBody {
         writer.append(horizon.chain)
         writer.append(stateDigest)
         writer.append(contentDigest)
-        writer.appendVarint(0)
+        writer.appendMeasured { writer in
+            writer.appendField(Self.payloadCount, payloadCount)
+            if payloadHash != 0 { writer.appendField(Self.payloadHash) { $0.append(payloadHash) } }
+        }
     }
 
     public init(from reader: inout ByteReader) throws {
@@ -78,13 +93,25 @@ public struct BaseMarkerEvent: EventBody {
         horizon = Position(offset: offset, chain: try reader.read(UInt32.self, "a base's chain value"))
         stateDigest = try reader.read(UInt128.self, "a base's digest")
         contentDigest = try reader.read(UInt128.self, "a base's digest")
+        (payloadCount, payloadHash) = (0, 0)
         var fields = try KeyedFields(from: &reader, "the fields of a base")
-        try fields.skipAll()
+        while var field = try fields.next() {
+            switch field.key {
+            case Self.payloadCount: payloadCount = try field.number("the payloads of a base")
+            case Self.payloadHash:
+                payloadHash = try field.value.read(UInt128.self, "the hash of a base")
+                guard payloadHash != 0 else {
+                    throw field.value.malformed("the hash of a base", expected: "left out when it is 0")
+                }
+                try field.value.expectEnd("the hash of a base")
+            default: try field.skip()
+            }
+        }
     }
 }
 
 /// That clients' tokens up to an offset are not served any more.
-public struct TokensExpiredEvent: EventBody {
+public struct TokensExpiredEvent: StatedEvent {
     public static let kind = EventKind.tokensExpired
 
     public var offset: UInt64

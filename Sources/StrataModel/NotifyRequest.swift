@@ -68,7 +68,7 @@ public struct NotifyRequest: Sendable, Hashable {
 }
 
 /// That a device has been told of everything up to an offset. A reader that does not know it tells a device twice.
-public struct NotificationDeliveredEvent: EventBody {
+public struct NotificationDeliveredEvent: StatedEvent {
     public static let kind = EventKind.notificationDelivered
 
     public var device: UInt64

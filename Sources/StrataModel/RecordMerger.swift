@@ -77,7 +77,9 @@ public struct RecordMerger: Sendable {
         let kept = event.change == .touch ? old : nil
         let modified = rest.modified ?? kept?.modified ?? place.time
         let modifiedBy = rest.modifiedBy ?? kept?.modifiedBy ?? place.user
-        let since = event.isFull ? 0 : (old?.eventsSinceFull ?? 0) + 1
+        // A base states a record as the log left it.
+        let isStated = rest.original != nil
+        let since = isStated ? rest.eventsSinceFull ?? 0 : event.isFull ? 0 : (old?.eventsSinceFull ?? 0) + 1
         guard since <= RecordHeader.maximumEventsSinceFull else {
             throw StrataError(
                 .malformed, "There is no full event where one must be.",

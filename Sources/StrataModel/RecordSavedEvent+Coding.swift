@@ -8,6 +8,14 @@ extension RecordSavedEvent: EventBody {
 
     /// Appends the body. The builder lends its memory, and is empty before and after.
     public func encode(into writer: inout ByteWriter, with builder: inout FieldTableBuilder) throws {
+        try encodeFront(into: &writer)
+        builder.removeAll()
+        try builder.append(fields)
+        builder.finish(into: &writer)
+    }
+
+    /// Appends all that stands in front of the field table.
+    func encodeFront(into writer: inout ByteWriter) throws {
         try check()
         writer.appendVarint(record.zone)
         writer.appendVarint(type)
@@ -25,10 +33,8 @@ extension RecordSavedEvent: EventBody {
             writer.appendField(SavedField.createdBy, number: createdBy)
             try writer.appendField(SavedField.parent, parent)
             try writer.appendField(SavedField.share, share)
+            writer.appendField(SavedField.eventsSinceFull, UInt64(eventsSinceFull))
         }
-        builder.removeAll()
-        try builder.append(fields)
-        builder.finish(into: &writer)
     }
 
     private func check() throws {
@@ -38,6 +44,11 @@ extension RecordSavedEvent: EventBody {
         guard change != .create || isFull, isComplete, !isFull || !hasRemovals else {
             throw StrataError(
                 .invalidArgument, "A creation is full, and a full event names what there is and when it began.")
+        }
+        let mostEvents = original == nil ? 0 : RecordHeader.maximumEventsSinceFull
+        guard (0...mostEvents).contains(eventsSinceFull) else {
+            throw StrataError.tooLarge(
+                "the events since the last full one", limit: mostEvents, found: eventsSinceFull)
         }
     }
 

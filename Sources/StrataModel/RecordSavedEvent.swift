@@ -38,6 +38,8 @@ public struct RecordSavedEvent: Sendable, Hashable {
     public var base: Version?
     /// In a base, the place that the event had in the log.
     public var original: Version?
+    /// In a base, how many events of the log there are since the last full one.
+    public var eventsSinceFull = 0
     /// Nil: the commit's time, or unchanged by a touch.
     public var modified: Int64?
     public var modifiedBy: UInt64?
@@ -77,4 +79,5 @@ enum SavedField {
     static let createdBy: UInt64 = 12
     static let parent: UInt64 = 14
     static let share: UInt64 = 16
+    static let eventsSinceFull: UInt64 = 18
 }

@@ -61,6 +61,8 @@ public struct RecordSavedView {
         var createdBy: UInt64?
         var parent: Range<Int>?
         var share: Range<Int>?
+        /// Only beside an original version.
+        var eventsSinceFull: Int?
     }
 
     func rest() throws -> Rest {
@@ -68,6 +70,10 @@ public struct RecordSavedView {
         if !keyed.isEmpty {
             var fields = KeyedFields(ByteReader(bytes, in: keyed))
             while var field = try fields.next() { try Self.read(&field, into: &rest) }
+            guard rest.original != nil || rest.eventsSinceFull == nil else {
+                throw ByteReader(bytes, at: keyed.lowerBound)
+                    .malformed("a save that is not of a base", expected: "without the events since the last full one")
+            }
         }
         guard isFull else { return rest }
         let isComplete = change == .create || rest.created != nil && rest.createdBy != nil
@@ -88,6 +94,9 @@ public struct RecordSavedView {
         case SavedField.createdBy: rest.createdBy = try field.ordinal("who created it")
         case SavedField.parent: rest.parent = try field.link()
         case SavedField.share: rest.share = try field.link()
+        case SavedField.eventsSinceFull:
+            let limit = UInt64(RecordHeader.maximumEventsSinceFull)
+            rest.eventsSinceFull = Int(try field.number("the events since the last full one", atMost: limit))
         default: try field.skip()
         }
     }
@@ -102,6 +111,7 @@ public struct RecordSavedView {
             parent: try link(rest.parent), fields: try fields.changes())
         event.isFull = isFull
         event.original = rest.original
+        event.eventsSinceFull = rest.eventsSinceFull ?? 0
         event.modified = rest.modified
         event.modifiedBy = rest.modifiedBy
         event.modifiedWith = rest.modifiedWith

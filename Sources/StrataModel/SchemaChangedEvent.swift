@@ -24,7 +24,7 @@ public struct SchemaField: Sendable, Hashable {
 }
 
 /// What a record type is declared to have from now on; fields that are not named stay, and so do grants if none are.
-public struct SchemaChangedEvent: EventBody {
+public struct SchemaChangedEvent: StatedEvent {
     public static let kind = EventKind.schemaChanged
 
     public var type: UInt64

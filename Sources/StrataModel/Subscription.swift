@@ -101,7 +101,7 @@ public struct Subscription: Sendable, Hashable {
 }
 
 /// That a user subscribed, or changed a subscription.
-public struct SubscriptionSavedEvent: EventBody {
+public struct SubscriptionSavedEvent: StatedEvent {
     public static let kind = EventKind.subscriptionSaved
 
     public var database: UInt64

@@ -15,7 +15,7 @@ public enum EncryptionScope: UInt8, Sendable, CaseIterable {
 }
 
 /// That a zone was made, or is no longer what it was.
-public struct ZoneSavedEvent: EventBody {
+public struct ZoneSavedEvent: StatedEvent {
     public static let kind = EventKind.zoneSaved
 
     public var zone: UInt64
@@ -26,10 +26,13 @@ public struct ZoneSavedEvent: EventBody {
     public var encryptionScope: EncryptionScope
     public var share: RecordKey?
     public var original: Version?
+    /// In a base, the last commit that changed the zone or one of its records, if that is not the zone's own version.
+    public var lastChanged: UInt64?
 
     public init(
         zone: UInt64, database: UInt64, incarnation: Version? = nil, capabilities: ZoneCapabilities = [],
-        encryptionScope: EncryptionScope = .record, share: RecordKey? = nil, original: Version? = nil
+        encryptionScope: EncryptionScope = .record, share: RecordKey? = nil, original: Version? = nil,
+        lastChanged: UInt64? = nil
     ) {
         self.zone = zone
         self.database = database
@@ -38,10 +41,12 @@ public struct ZoneSavedEvent: EventBody {
         self.encryptionScope = encryptionScope
         self.share = share
         self.original = original
+        self.lastChanged = lastChanged
     }
 
     private static let scope: UInt64 = 4
     private static let share: UInt64 = 6
+    private static let lastChanged: UInt64 = 8
 
     public func encode(into writer: inout ByteWriter) throws {
         writer.appendVarint(zone)
@@ -52,6 +57,7 @@ public struct ZoneSavedEvent: EventBody {
             writer.appendField(CommonField.original, original?.packed ?? 0)
             writer.appendField(Self.scope, UInt64(encryptionScope.rawValue))
             if let share { try writer.appendField(Self.share) { try $0.append(share) } }
+            writer.appendField(Self.lastChanged, lastChanged ?? 0)
         }
     }
 
@@ -68,6 +74,8 @@ public struct ZoneSavedEvent: EventBody {
                 _ = try field.number("an encryption scope", atMost: 1)
                 encryptionScope = .zone
             case Self.share: share = try field.value.readRecordKey()
+            case Self.lastChanged:
+                lastChanged = try field.number("a zone's last change", atMost: Version.maximumOffset)
             default: try field.skip()
             }
         }
@@ -75,7 +83,7 @@ public struct ZoneSavedEvent: EventBody {
 }
 
 /// That a zone, with all its records, is no more.
-public struct ZoneDeletedEvent: EventBody {
+public struct ZoneDeletedEvent: StatedEvent {
     public static let kind = EventKind.zoneDeleted
 
     public enum Reason: UInt8, Sendable, CaseIterable {

@@ -49,26 +49,24 @@ extension Fold {
         case .databaseCreated:
             let event = try DatabaseCreatedEvent(from: &reader)
             _ = try records.names.hash(3, event.database, in: fork)
-            try putRow(ViewTree.databases, ViewKeys.numbers(event.database), body, event.original ?? place.version)
+            try putRow(ViewTree.databases, ViewKeys.numbers(event.database), event, body, at: place)
         case .userChanged: try applyUser(try UserChangedEvent(from: &reader), body, at: place)
         case .deviceSeen:
             let event = try DeviceSeenEvent(from: &reader)
             _ = try records.names.hash(2, event.device, in: fork)
-            try putRow(ViewTree.devices, ViewKeys.numbers(event.device), body, event.original ?? place.version)
+            try putRow(ViewTree.devices, ViewKeys.numbers(event.device), event, body, at: place)
         case .schemaChanged: try applySchema(try SchemaChangedEvent(from: &reader), at: place)
         case .clientTokenKept: try applyToken(try ClientTokenEvent(from: &reader), body, at: place)
         case .tokensExpired:
             let event = try TokensExpiredEvent(from: &reader)
             _ = try records.names.hash(3, event.database, in: fork)
-            try putRow(ViewTree.expiredTokens, ViewKeys.numbers(event.database), body, event.original ?? place.version)
+            try putRow(ViewTree.expiredTokens, ViewKeys.numbers(event.database), event, body, at: place)
         case .subscriptionSaved: try applySubscription(try SubscriptionSavedEvent(from: &reader), body, at: place)
         case .subscriptionDeleted: try applyDeletion(of: try SubscriptionDeletedEvent(from: &reader))
         case .notificationDelivered:
             let event = try NotificationDeliveredEvent(from: &reader)
             _ = try records.names.hash(2, event.device, in: fork)
-            try putRow(ViewTree.deliveries, ViewKeys.numbers(event.device), body, event.original ?? place.version)
-        // What it replaces is the events around it, which are folded like any others.
-        case .baseMarker: _ = try BaseMarkerEvent(from: &reader)
+            try putRow(ViewTree.deliveries, ViewKeys.numbers(event.device), event, body, at: place)
         default:
             throw StrataError(
                 .newerFormat, "There is an event that this release must know and does not.",
@@ -80,7 +78,7 @@ extension Fold {
     private func applyUser(_ event: UserChangedEvent, _ body: UnsafeRawBufferPointer, at place: EventPlace) throws {
         let seed = Self.seed(ViewTree.users, try records.names.hash(1, event.user, in: fork))
         let content = DigestHash.hash(seed, words: [UInt64(event.status.rawValue), event.quota])
-        try putRow(ViewTree.users, ViewKeys.numbers(event.user), body, event.original ?? place.version, content)
+        try putRow(ViewTree.users, ViewKeys.numbers(event.user), event, body, at: place, content)
     }
 
     private func applyToken(_ event: ClientTokenEvent, _ body: UnsafeRawBufferPointer, at place: EventPlace) throws {
@@ -89,8 +87,7 @@ extension Fold {
             try records.names.hash(2, event.device, in: fork))
         let content = event.token.withUnsafeBytes { DigestHash.hash(seed, $0) }
         try putRow(
-            ViewTree.clientTokens, ViewKeys.numbers(event.zone, event.device), body, event.original ?? place.version,
-            content)
+            ViewTree.clientTokens, ViewKeys.numbers(event.zone, event.device), event, body, at: place, content)
     }
 
     /// Declarations of fields that the event does not name stay, and grants if it has none. Indexes follow.
@@ -116,7 +113,7 @@ extension Fold {
         let seed = Self.seed(ViewTree.schema, try records.names.hash(5, event.type, in: fork))
         let content = DigestHash.hash(seed, words: [sum.low, sum.high])
         try Array(try merged.event().body).withUnsafeBytes { body in
-            try putRow(ViewTree.schema, key, body, event.original ?? place.version, content)
+            try putRow(ViewTree.schema, key, merged, body, at: place, content)
         }
         try IndexCatalog.follow(merged.fields, of: event.type, in: fork)
     }
@@ -141,7 +138,7 @@ extension Fold {
         let key = ViewKeys.subscription(event.database, event.user, subscription.id)
         try removeContent(ofSubscription: key)
         try forgetFired(event)
-        try putRow(ViewTree.subscriptions, key, body, event.original ?? place.version, content)
+        try putRow(ViewTree.subscriptions, key, event, body, at: place, content)
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
         try ViewKeys.subscriptionContent(of: event).withUnsafeBytes {
             try fork.put(ViewTree.subscriptionContents, $0, none)
@@ -178,14 +175,23 @@ extension Fold {
     /// - Parameter content: made of names, not of the body, whose ordinals another store may not share; nil for what
     ///   is in no digest.
     private func putRow(
-        _ id: TreeID, _ key: [UInt8], _ body: UnsafeRawBufferPointer, _ version: Version, _ content: UInt128? = nil
+        _ id: TreeID, _ key: [UInt8], _ event: some StatedEvent, _ body: UnsafeRawBufferPointer, at place: EventPlace,
+        _ content: UInt128? = nil
     ) throws {
+        let version = event.original ?? place.version
         let state = content.map { DigestHash.hash($0, words: [version.packed]) }
         var row = ByteWriter(reserving: RowLayout.body + body.count)
         row.append(version.packed)
         row.append(state ?? 0)
         row.append(content ?? 0)
-        row.append(bytes: body)
+        if event.original == nil {
+            row.append(bytes: body)
+        } else {
+            // The row does not tell whether it comes of a base.
+            var event = event
+            event.original = nil
+            try event.encode(into: &row)
+        }
         try key.withUnsafeBytes { key in try row.bytes.withUnsafeBytes { try fork.put(id, key, $0) } }
     }
 }

@@ -22,7 +22,7 @@ extension Fold {
         row.incarnation = event.incarnation ?? version
         row.capabilities = event.capabilities
         row.encryptionScope = event.encryptionScope
-        row.lastChanged = place.version.offset
+        row.lastChanged = event.lastChanged ?? version.offset
         try setOwnDigests(&row, event.zone)
         try put(row, event.database, event.zone, over: before)
     }
@@ -39,10 +39,10 @@ extension Fold {
                 .init(expected: "a zone that is there", found: event.incarnation?.tag ?? "none"))
         }
         if let before, isAlive { try removeRecords(of: event.zone, before) }
+        let version = event.original ?? place.version
         var row = ZoneRow(
-            status: Self.status(after: event.reason), version: event.original ?? place.version,
-            incarnation: incarnation,
-            lastChanged: place.version.offset)
+            status: ZoneRow.Status(after: event.reason), version: version, incarnation: incarnation,
+            lastChanged: version.offset)
         try setOwnDigests(&row, event.zone)
         try put(row, event.database, event.zone, over: before)
     }
@@ -54,14 +54,6 @@ extension Fold {
             throw StrataError(
                 .malformed, "A zone is in another database than its name says.",
                 .init(expected: "database \(named)", found: "\(database)"))
-        }
-    }
-
-    private static func status(after reason: ZoneDeletedEvent.Reason) -> ZoneRow.Status {
-        switch reason {
-        case .deleted: .deleted
-        case .purged: .purged
-        case .encryptedDataReset: .encryptedDataReset
         }
     }
 

@@ -27,12 +27,12 @@ public final class Fold {
     /// which folding in the order of keys does not see.
     var used = UsedOrdinals()
     /// Whether a part of a commit was applied, and the rest could not be: such a state must not be published.
-    private var isTorn = false
+    var isTorn = false
     private let limits: SliceLimits
     /// Takes full slices, so that they are all folded at once; nil if each is folded by itself.
     private let sorter: EventSorter?
     /// Up to which commit everything has been applied.
-    public private(set) var offset: UInt64
+    public internal(set) var offset: UInt64
 
     public convenience init(_ fork: Fork) { self.init(fork, sorter: nil) }
 
@@ -137,6 +137,8 @@ public final class Fold {
             if hasGathered(from: try reader.readVarint("the zone of an event")) { try flush() }
             try applyOther(kind, body, at: place)
         case .notificationDelivered: try applyOther(kind, body, at: place)
+        case .baseMarker:
+            throw StrataError(.brokenSequence, "A base's marker is among commits.")
         case _ where kind.isAudit: break
         default: try applyOther(kind, body, at: place)
         }
@@ -166,7 +168,7 @@ public final class Fold {
 }
 
 /// Whether bytes are UTF-8. Nearly all names are ASCII.
-private func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
+func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var place = 0
     while place + 8 <= bytes.count {
         if bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 { break }

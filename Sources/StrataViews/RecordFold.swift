@@ -22,6 +22,8 @@ struct RecordFold {
     /// What the zone's totals lose when the record changes; nil if there was none.
     private var before: Totals?
     private var exists = false
+    /// The last commit that changed the record in work.
+    private var lastChanged: UInt64 = 0
     /// Of the event in work.
     private var place: EventPlace?
 
@@ -72,6 +74,20 @@ struct RecordFold {
         }
     }
 
+    /// Makes the tree of records, with full pages, of events that come in the order of their keys.
+    ///
+    /// - Parameter events: hands one event after the other to the function that it is given.
+    mutating func load(into fork: Fork, _ events: ((SortedEvent) throws -> Void) throws -> Void) throws {
+        try fork.load(ViewTree.records) { loader in
+            let target = Target(fork: fork, loader: loader)
+            try locating { fold in
+                try events { try fold.apply($0, to: target) }
+                try fold.finishRecord(in: target)
+                try fold.assets.apply(to: target.fork)
+            }
+        }
+    }
+
     /// Has errors say in which commit they were found.
     private mutating func locating(_ body: (inout RecordFold) throws -> Void) throws {
         (livingZone, place) = (nil, nil)
@@ -93,6 +109,7 @@ struct RecordFold {
             if assets.isFull { try assets.apply(to: target.fork) }
         } else {
             try checkDeletion(event.body, of: exists, in: event.place.version.offset)
+            lastChanged = event.place.version.offset
         }
         exists = event.kind == .recordSaved
     }
@@ -110,8 +127,8 @@ struct RecordFold {
 
     /// Writes what the events of the record in work came to, if there is one.
     private mutating func finishRecord(in target: Target) throws {
-        guard !key.isEmpty, let place else { return }
-        var change = ZoneTotals.Change(lastChanged: place.version.offset)
+        guard !key.isEmpty else { return }
+        var change = ZoneTotals.Change(lastChanged: lastChanged)
         if let before {
             change.recordCount -= 1
             change.outwardCount -= before.isOutward ? 1 : 0
@@ -165,6 +182,7 @@ struct RecordFold {
         swap(&state, &nextState)
         // An event of a base has the version of the one that it stands for.
         let version = try state.bytes.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version }
+        lastChanged = version.offset
         try assets.collect(try event.fields, body, version)
     }
 

@@ -4,6 +4,24 @@ import StrataModel
 public struct ZoneRow: Sendable, Hashable {
     public enum Status: UInt8, Sendable, CaseIterable {
         case alive = 1, deleted, purged, encryptedDataReset
+
+        init(after reason: ZoneDeletedEvent.Reason) {
+            switch reason {
+            case .deleted: self = .deleted
+            case .purged: self = .purged
+            case .encryptedDataReset: self = .encryptedDataReset
+            }
+        }
+
+        /// Why the zone is gone; nil if it is there.
+        var deletionReason: ZoneDeletedEvent.Reason? {
+            switch self {
+            case .alive: nil
+            case .deleted: .deleted
+            case .purged: .purged
+            case .encryptedDataReset: .encryptedDataReset
+            }
+        }
     }
 
     public var status: Status

@@ -43,7 +43,7 @@ extension Fold {
             row.outwardCount = try Self.sum(row.outwardCount, change.outwardCount)
             row.usedBytes = try Self.sum(row.usedBytes, change.usedBytes)
             row.recordDigests += change.digests
-            row.lastChanged = change.lastChanged
+            row.lastChanged = max(row.lastChanged, change.lastChanged)
             try put(row, database, zone, over: before)
         }
     }

@@ -20,6 +20,10 @@ enum EventSamples {
                 "05 03 81808002 00 0d 0204 81808002 040101 0602 0573"
             ),
             (
+                ZoneSavedEvent(zone: 5, database: 3, incarnation: life, original: life, lastChanged: 300),
+                "05 03 81808002 00 0a 0204 81808002 0802 ac02"
+            ),
+            (
                 ZoneDeletedEvent(zone: 5, database: 3, incarnation: life, reason: .encryptedDataReset),
                 "05 03 81808002 03 00"
             ),
@@ -58,6 +62,13 @@ enum EventSamples {
                 BaseMarkerEvent(
                     horizon: Position(offset: 300, chain: 0x0102_0304), stateDigest: 1, contentDigest: 2),
                 "ac02 04030201 01000000000000000000000000000000 02000000000000000000000000000000 00"
+            ),
+            (
+                BaseMarkerEvent(
+                    horizon: Position(offset: 1, chain: 0), stateDigest: 0, contentDigest: 0, payloadCount: 300,
+                    payloadHash: 0x0102),
+                "01 00000000 00000000000000000000000000000000 00000000000000000000000000000000"
+                    + "16 0202ac02 0410 02010000000000000000000000000000"
             ),
             (TokensExpiredEvent(offset: 300), "ac02 00"), (TokensExpiredEvent(offset: 1, database: 3), "01 03 040103"),
             (TokensExpiredEvent(offset: 1, database: 3, original: life), "01 09 0204 81808002 040103"),

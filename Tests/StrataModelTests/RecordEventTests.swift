@@ -24,6 +24,11 @@ struct RecordEventTests {
         full.created = 2
         full.createdBy = 300
         full.share = .set(RecordKey(zone: 2, name: "s"))
+        var stated = RecordSavedEvent(.update, key, type: 1)
+        stated.isFull = true
+        stated.original = version
+        stated.eventsSinceFull = 15
+        (stated.created, stated.createdBy) = (2, 3)
         return [
             (created, "02 01 06 6e6f74652d31 10 00 07 0e 05 026c697374 02 11 0102 0508 016d696c6b 033ff8"),
             (updated, "02 01 06 6e6f74652d31 25 81808002 02 0e00 02 12 01002c01 0001 40"),
@@ -34,6 +39,7 @@ struct RecordEventTests {
                 0a 08 0200000000000000 0c 02 ac02 10 02 0273 00
                 """
             ),
+            (stated, "02 01 06 6e6f74652d31 11 00 16 02 04 81808002 0a 08 0200000000000000 0c 01 03 12 01 0f 00"),
         ]
     }()
 
@@ -99,6 +105,9 @@ struct RecordEventTests {
             ("02 01 01 61 10 00 04 06 02 01 01 00", "who modified it to be the end"),
             ("02 01 01 61 10 00 06 06 01 01 04 01 01 00", "field keys to be ascending"),
             ("02 01 01 61 10 00 04 04 02 01 01 00", "when it was modified to be 8 bytes"),
+            ("02 01 01 61 10 00 06 02 01 05 12 01 10 00", "the events since the last full one to be at most 15"),
+            ("02 01 01 61 10 00 06 02 01 05 12 01 00 00", "the events since the last full one to be left out"),
+            ("02 01 01 61 10 00 03 12 01 01 00", "a save that is not of a base to be without the events"),
         ])
     func malformed(body: String, expected: String) {
         let error = thrownError { _ = try RecordSavedEvent(decoding: hex(body)[...]) }
@@ -127,6 +136,13 @@ struct RecordEventTests {
         var event = RecordSavedEvent(.create, Self.key, type: 1)
         event.isFull = false
         #expect(code(event) == .invalidArgument)
+        event = RecordSavedEvent(.update, Self.key, type: 1)
+        event.eventsSinceFull = 1
+        #expect(code(event) == .tooLarge)
+        event.original = Self.version
+        #expect(code(event) == nil)
+        event.eventsSinceFull = 16
+        #expect(code(event) == .tooLarge)
         event = RecordSavedEvent(.update, Self.key, type: 1)
         event.isFull = true
         #expect(code(event) == .invalidArgument)

@@ -114,6 +114,7 @@ struct RecordFormatPageTests {
         case is ZoneSavedEvent: hex("01 01 00 00")
         case is ZoneDeletedEvent: hex("01 01 00 01")
         case is FetchedEvent: hex("01 01 00 00 00")
+        case is BaseMarkerEvent: hex("01") + [UInt8](repeating: 0, count: 36)
         default: hex("01")
         }
     }

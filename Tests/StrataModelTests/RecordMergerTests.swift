@@ -45,7 +45,8 @@ struct RecordMergerTests {
                 created: event.created ?? old?.header.created ?? modified,
                 createdBy: event.createdBy ?? old?.header.createdBy ?? modifiedBy, modified: modified,
                 modifiedBy: modifiedBy, modifiedWith: event.modifiedWith ?? kept?.modifiedWith ?? place.device,
-                eventsSinceFull: event.isFull ? 0 : (old?.header.eventsSinceFull ?? 0) + 1),
+                eventsSinceFull: event.original != nil
+                    ? event.eventsSinceFull : event.isFull ? 0 : (old?.header.eventsSinceFull ?? 0) + 1),
             parent: link(event.parent, old?.parent), share: link(event.share, old?.share),
             fields: fields.sorted { $0.key < $1.key }.map { RecordField($0.key, $0.value) })
     }

@@ -94,7 +94,11 @@ public struct SampleRecords: Sendable {
         if generator.next(below: 4) == 0 { event.modified = Int64(bitPattern: generator.next()) }
         if generator.next(below: 4) == 0 { event.modifiedBy = nextNumber() }
         if generator.next(below: 4) == 0 { event.modifiedWith = 0 }
-        if generator.next(below: 8) == 0 { event.original = nextVersion() }
+        if generator.next(below: 8) == 0 {
+            let original = nextVersion()
+            event.original = original
+            event.eventsSinceFull = Int(original.eventIndex) % (RecordHeader.maximumEventsSinceFull + 1)
+        }
         if isFull, change != .create || generator.next(below: 2) == 0 {
             event.created = Int64(bitPattern: nextNumber())
             event.createdBy = nextNumber()

@@ -39,8 +39,11 @@ extension ViewsWorkload {
 }
 
 /// The most anonymous memory that was seen.
-private final class AnonymousGauge {
+final class AnonymousGauge {
+    private let before = MemoryGauge.anonymousMebibytes
     private(set) var highest = 0.0
+    /// Beyond what was in use before.
+    var extra: Double { highest - before }
 
     func look() { highest = max(highest, MemoryGauge.anonymousMebibytes) }
 }

@@ -24,7 +24,7 @@ struct ViewsWorkload: Workload {
     var rebuiltRecords: Int? { getenv("STRATA_BENCH_REBUILD").flatMap { Int(String(cString: $0)) } }
 
     enum Part: String, CaseIterable {
-        case replay, opening, retired, rebuild, bulk, checkpoint, sustained
+        case replay, opening, retired, rebuild, base, bulk, checkpoint, sustained
     }
 
     func run(_ progress: (String) -> Void) throws -> [Measurement] {
@@ -34,6 +34,7 @@ struct ViewsWorkload: Workload {
             case .opening: try openings(progress)
             case .retired: try openingWithRetiredPages(progress)
             case .rebuild: try rebuild(progress)
+            case .base: try bases(progress)
             case .bulk: try durableLoad(progress)
             case .checkpoint: try checkpointUnderLoad(progress)
             case .sustained: try sustained(progress)

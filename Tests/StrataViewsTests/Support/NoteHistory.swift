@@ -35,7 +35,7 @@ struct NoteHistory {
             [NewCommit(id: id, time: log.endTime ?? 0, payload: envelope.encoded()[...])], expecting: log.end)
     }
 
-    private func beginning() throws -> [Event] {
+    fileprivate func beginning() throws -> [Event] {
         let names: [(UInt64, InternedName.Name)] = [
             (1, .user("anna")), (1, .database(.private, owner: 1)), (1, .zone(database: 1, owner: 1, "Notes")),
             (1, .recordType("Note")), (1, .field("title")),
@@ -61,5 +61,26 @@ struct NoteHistory {
             events.append(try event.event())
         }
         return events
+    }
+}
+
+extension NoteHistory {
+    /// Commits with so many notes, each its own, behind one with the names and the zone.
+    mutating func manyNotes(_ count: Int, perCommit: Int) throws -> [SampleCommit] {
+        var commits = [SampleCommit(offset: 1, time: 0, payload: Envelope(events: try beginning()).encoded())]
+        for start in stride(from: 0, to: count, by: perCommit) {
+            var commit = CommitBuilder()
+            for number in start..<min(count, start + perCommit) {
+                // In no order.
+                let name = "note-\(UInt64(number) &* 0x9E37_79B9_7F4A_7C15)"
+                try commit.append(
+                    RecordSavedEvent(
+                        .create, RecordKey(zone: 1, name: name), type: 1, fields: [FieldChange(1, .string(name))]))
+            }
+            let offset = UInt64(commits.count) + 1
+            let payload = commit.payload(EnvelopeHeader(user: 1))
+            commits.append(SampleCommit(offset: offset, time: Int64(offset) * 1_000, payload: payload))
+        }
+        return commits
     }
 }

@@ -1,0 +1,78 @@
+import StrataModel
+import StrataTree
+
+/// What a base of a state would hold, told without making it: some records of each zone stand for all of them.
+///
+/// ```swift
+/// let estimate = try BaseEstimate(store.snapshot())
+/// for zone in estimate.zones { print(zone.zone, zone.recordCount, zone.byteCount) }
+/// ```
+public struct BaseEstimate: Sendable, Hashable {
+    public struct Zone: Sendable, Hashable {
+        /// Ordinals.
+        public var database: UInt64
+        public var zone: UInt64
+        /// Exact.
+        public var recordCount: UInt64
+        /// Of their events, before compression: exact for zones of up to ``BaseEstimate/exactCount`` records.
+        public var byteCount: UInt64
+    }
+
+    /// Of more records than so many, some are looked at.
+    public static let exactCount: UInt64 = 256
+    private static let places = 64
+    private static let recordsAtPlace = 4
+
+    /// Those that have records, in the order of their databases.
+    public private(set) var zones: [Zone] = []
+    /// Names, zones, subscriptions, and all else that is no record.
+    public private(set) var otherCount: UInt64 = 0
+    public var recordCount: UInt64 { zones.reduce(0) { $0 + $1.recordCount } }
+    /// Of the events of records.
+    public var byteCount: UInt64 { zones.reduce(0) { $0 + $1.byteCount } }
+
+    /// Reads a row for each zone, and up to 256 records of it.
+    public init(_ snapshot: Snapshot) throws {
+        otherCount = BaseScan.trees.reduce(0) { $0 + ($1 == ViewTree.records ? 0 : snapshot.entryCount($1)) }
+        try snapshot.scan(ViewTree.zones) { key, row in
+            var reader = KeyReader(key)
+            let (database, zone) = (try reader.readNumber(), try reader.readNumber())
+            let count = try ZoneRow(decoding: row).recordCount
+            guard count > 0 else { return true }
+            let bytes = try Self.byteCount(of: zone, count, snapshot)
+            zones.append(Zone(database: database, zone: zone, recordCount: count, byteCount: bytes))
+            return true
+        }
+    }
+
+    private static func byteCount(of zone: UInt64, _ count: UInt64, _ snapshot: Snapshot) throws -> UInt64 {
+        try ViewKeys.withBounds(ofNumber: zone) { lower, upper in
+            guard count > exactCount else {
+                return UInt64(try sample(.max, from: lower, to: upper, snapshot).bytes)
+            }
+            var starts = try snapshot.dividingKeys(ViewTree.records, from: lower, to: upper, count: places)
+            starts.append([UInt8](lower))
+            var sum = (records: 0, bytes: 0)
+            for start in starts {
+                let part = try start.withUnsafeBytes { try sample(recordsAtPlace, from: $0, to: upper, snapshot) }
+                sum = (sum.records + part.records, sum.bytes + part.bytes)
+            }
+            return UInt64(Double(sum.bytes) / Double(max(1, sum.records)) * Double(count))
+        }
+    }
+
+    /// The events of the first records between two keys.
+    private static func sample(
+        _ limit: Int, from lower: UnsafeRawBufferPointer, to upper: UnsafeRawBufferPointer, _ snapshot: Snapshot
+    ) throws -> (records: Int, bytes: Int) {
+        var sum = (records: 0, bytes: 0)
+        var commit = CommitBuilder()
+        try snapshot.scan(ViewTree.records, from: lower, to: upper) { key, row in
+            commit.removeAll()
+            try BaseScan.append(key, row, to: &commit)
+            sum = (sum.records + 1, sum.bytes + commit.byteCount)
+            return sum.records < limit
+        }
+        return sum
+    }
+}

@@ -1,0 +1,136 @@
+import StrataModel
+import StrataTree
+
+extension Fold {
+    /// Folds a base into trees that are empty, all of it at its horizon; commits go on behind that.
+    ///
+    /// Its records are written as they come, each page once.
+    ///
+    /// ```swift
+    /// let fold = Fold(pages.fork())
+    /// try fold.load(base: floor) { try reader.next() }
+    /// try fold.publish(to: pages)
+    /// ```
+    /// - Parameters:
+    ///   - horizon: where the log says that its base ends.
+    ///   - next: gives the next payload, in the order in which ``BaseScan`` gave them; nil behind the last.
+    /// - Throws: ``StrataError`` if a payload is missing, repeated, changed or out of its place, or the trees are not
+    ///   what the marker says; it names what differs. Then the fork can only be dropped.
+    public func load(base horizon: Position, _ next: () throws -> ArraySlice<UInt8>?) throws {
+        guard offset == 0, slice.count == 0, ViewTree.folded.allSatisfy(fork.isEmpty) else {
+            throw StrataError(
+                .invalidArgument, "Only trees that are empty take a base.", .init(found: "offset \(offset)"))
+        }
+        guard (1...Version.maximumOffset).contains(horizon.offset) else {
+            throw StrataError(.outOfRange, "There is no such horizon.", .init(found: "\(horizon.offset)"))
+        }
+        isTorn = true
+        try withoutActuallyEscaping(next) { next in
+            let reading = try BaseReading(horizon, next)
+            while try reading.locating({ try reading.content() }) == .others {
+                try reading.locating { try reading.forEachEvent(applyStated) }
+                try reading.advance()
+            }
+            if try reading.locating({ try reading.content() }) == .records { try loadRecords(reading) }
+            try checkMarker(reading, horizon)
+        }
+    }
+
+    private func applyStated(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace) throws {
+        switch kind {
+        case .nameInterned: try applyName(body)
+        case .recordSaved, .baseMarker:
+            throw StrataError(.brokenSequence, "A payload of a base states records and other things.")
+        default: try applyOther(kind, body, at: place)
+        }
+    }
+
+    private func loadRecords(_ reading: BaseReading) throws {
+        let fork = fork
+        var keys = StatedKeys()
+        try records.load(into: fork) { fold in
+            repeat {
+                try reading.locating {
+                    try reading.forEachEvent { kind, body, place in
+                        guard kind == .recordSaved else {
+                            throw StrataError(
+                                .brokenSequence, "A payload of a base states records and other things.")
+                        }
+                        try keys.advance(to: body)
+                        try keys.key.bytes.withUnsafeBytes {
+                            try fold(SortedEvent(key: $0, body: body, kind: kind, place: place))
+                        }
+                    }
+                }
+                try reading.advance()
+            } while try reading.locating({ try reading.content() }) == .records
+        }
+    }
+
+    private func checkMarker(_ reading: BaseReading, _ horizon: Position) throws {
+        try reading.locating {
+            guard try reading.content() == .marker else {
+                throw StrataError(
+                    .brokenSequence, "A base does not end with its marker.",
+                    .init(found: reading.payload == nil ? "the end" : "something else"))
+            }
+            var marker: BaseMarkerEvent?
+            try reading.forEachEvent { _, body, _ in
+                guard marker == nil else { throw StrataError(.brokenSequence, "A base has two markers.") }
+                var reader = ByteReader(body)
+                marker = try BaseMarkerEvent(from: &reader)
+                try reader.expectEnd("an event")
+            }
+            guard let marker else { return }
+            try Self.require(marker.horizon, horizon, "horizon")
+            try Self.require(marker.payloadCount, reading.count, "number of payloads")
+            try Self.require(marker.payloadHash, reading.hash, "hash of the payloads")
+            (offset, isTorn) = (horizon.offset, false)
+            do {
+                try flush()
+                let digests = try fork.digests()
+                try Self.require(marker.stateDigest, digests.state, "digest of the state")
+                try Self.require(marker.contentDigest, digests.content, "digest of the content")
+            } catch {
+                isTorn = true
+                throw error
+            }
+        }
+        try reading.advance()
+        if reading.payload == nil { return }
+        isTorn = true
+        try reading.locating { throw StrataError(.brokenSequence, "Something comes behind the marker of a base.") }
+    }
+
+    private static func require<Value: Equatable>(_ said: Value, _ found: Value, _ what: StaticString) throws {
+        guard said == found else {
+            throw StrataError(
+                .brokenChain, "A base is not what its marker says.",
+                .init(expected: "\(what) \(said)", found: "\(found)"))
+        }
+    }
+}
+
+/// The keys of a base's records, which must ascend.
+private struct StatedKeys {
+    private(set) var key = KeyWriter()
+    private var last = KeyWriter()
+
+    mutating func advance(to body: UnsafeRawBufferPointer) throws {
+        swap(&key, &last)
+        var reader = ByteReader(body)
+        let zone = try reader.readVarint("the zone of an event")
+        _ = try reader.readVarint("the type of a record event")
+        let name = UnsafeRawBufferPointer(
+            rebasing: body[try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)])
+        guard isText(name) else { throw reader.malformed("a record name", expected: "valid UTF-8") }
+        key.removeAll()
+        key.append(number: zone)
+        key.append(lastName: name)
+        // The same key again is a record that takes several events.
+        let isInOrder = last.bytes.withUnsafeBytes { last in
+            key.bytes.withUnsafeBytes { RecordSlice.compare(last, $0) <= 0 }
+        }
+        guard isInOrder else { throw StrataError(.brokenSequence, "The records of a base are not in order.") }
+    }
+}
