@@ -75,6 +75,7 @@ public enum LogVerifier {
         _ segment: SegmentFile, isNewest: Bool, _ files: any FileSystem, _ names: inout NameTable?,
         _ report: inout Report, _ progress: (Int, Int) -> Void, _ total: Int
     ) throws {
+        if segment.header.form == .blocks { return try verifySealed(segment, files, &names, &report, progress, total) }
         let file = try files.open(segment.path, .read)
         defer { file.close() }
         let size = try file.size()
@@ -99,6 +100,29 @@ public enum LogVerifier {
                 path: segment.path, position: found.position, byteCount: limit - found.position,
                 reason: error?.message ?? "A commit in front of others is not there.")
         }
+        progress(report.fileBytes, total)
+    }
+
+    /// A segment of blocks: every block, and the chain of the commits.
+    private static func verifySealed(
+        _ segment: SegmentFile, _ files: any FileSystem, _ names: inout NameTable?, _ report: inout Report,
+        _ progress: (Int, Int) -> Void, _ total: Int
+    ) throws {
+        let file = try files.open(segment.path, .read)
+        let size = try file.size()
+        let sealed = try SealedSegment(segment, file, BlockCache())
+        report.segmentCount += 1
+        report.end = segment.header.before
+        var cursor = try SealedSegment.Cursor(sealed, from: segment.firstOffset, checksChain: true)
+        while let commit = try cursor.next() {
+            do { report.eventCount += try verifyPayload(commit.payload, &names) } catch let error as StrataError {
+                throw error.located(path: segment.path, segment: segment.firstOffset, offset: commit.offset)
+            }
+            report.commitCount += 1
+            report.end = commit.position
+        }
+        try sealed.requireWhole()
+        report.fileBytes += size
         progress(report.fileBytes, total)
     }
 

@@ -13,8 +13,7 @@ enum TailOutlook: Sendable {
 
 /// The reader's side of `log/tail`.
 final class TailReader: Sendable {
-    /// A page that is being written to fails its checksum; it is whole a moment later, or once its writer has the
-    /// processor again.
+    /// A page that is being written to is not valid; it is a moment later, or once its writer has the processor again.
     private static let attempts = 100
     /// How often somebody looks whom nobody wakes.
     private static let pollMilliseconds = 100
@@ -61,7 +60,7 @@ final class TailReader: Sendable {
                 guard hint.storeID == storeID, hint.bootID == BootIdentity.current else { return .unknown }
                 if hint.isClosed { return .alone(block) }
                 return .live(hint, news: news)
-            } catch let error as StrataError where error.code == .badChecksum {
+            } catch let error as StrataError where error.code != .newerFormat {
                 ThreadStripe.pause()
             } catch { return .unknown }
         }

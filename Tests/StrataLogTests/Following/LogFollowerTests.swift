@@ -82,7 +82,7 @@ struct LogFollowerTests {
         let other = try store.reader()
         let woken = Lock<Bool?>(nil)
         let thread = try WorkerThread(name: "waiter") {
-            let result = try? other.wait(past: 0, milliseconds: 60_000)
+            let result = try? other.wait(past: 0, milliseconds: 600_000)
             woken.withLock { $0 = result }
         }
         try await Task.sleep(for: .milliseconds(20))

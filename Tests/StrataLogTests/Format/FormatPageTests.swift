@@ -18,7 +18,8 @@ struct FormatPageTests {
         #expect(
             rows.map { Array($0.prefix(2)) } == [["0", "8"], ["8", "2"], ["10", "2"], ["12", "4"], ["16", ""]])
         for magic in [
-            LogFormat.storeMagic, LogFormat.segmentMagic, LogFormat.floorMagic, LogFormat.tailMagic, LogFormat.baseMagic,
+            LogFormat.storeMagic, LogFormat.segmentMagic, LogFormat.floorMagic, LogFormat.tailMagic,
+            LogFormat.baseMagic,
         ] {
             #expect(rows[0][2].contains("`\(magic)`") && magic.utf8.count == 8)
         }
