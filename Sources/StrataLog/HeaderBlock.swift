@@ -80,32 +80,16 @@ struct HeaderBlock: Sendable, Equatable {
         return size
     }
 
-    /// Where the checksum stands.
-    static let checksumRange = 12..<16
-
-    /// What the checksum of a damaged block may have been: what stands there, and what its content has.
-    static func possibleChecksums(of head: [UInt8]) -> [UInt32] {
-        guard head.count > LogFormat.headerBlockPreludeBytes else { return [] }
-        return head.withUnsafeBytes { head in
-            [UInt32(littleEndian: head.loadUnaligned(fromByteOffset: 12, as: UInt32.self)), checksum(of: head)]
-        }
-    }
-
-    private static func checksum(of block: UnsafeRawBufferPointer) -> UInt32 {
-        var checksum = CRC32C()
-        checksum.update(UnsafeRawBufferPointer(rebasing: block[..<12]))
-        checksum.update(UInt32(0))
-        checksum.update(UnsafeRawBufferPointer(rebasing: block[16...]))
-        return checksum.value
-    }
-
     private static func verifyChecksum(_ bytes: UnsafeRawBufferPointer, size: Int, path: String) throws -> UInt32 {
         let stored = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
-        let checksum = checksum(of: UnsafeRawBufferPointer(rebasing: bytes[..<size]))
-        guard stored == checksum else {
+        var checksum = CRC32C()
+        checksum.update(UnsafeRawBufferPointer(rebasing: bytes[..<12]))
+        checksum.update(UInt32(0))
+        checksum.update(UnsafeRawBufferPointer(rebasing: bytes[16..<size]))
+        guard stored == checksum.value else {
             throw StrataError(
                 .badChecksum, "The header's checksum does not fit its content.",
-                .init(position: 12, path: path, expected: hexadecimal(checksum), found: hexadecimal(stored)))
+                .init(position: 12, path: path, expected: hexadecimal(checksum.value), found: hexadecimal(stored)))
         }
         return stored
     }

@@ -47,7 +47,7 @@ public enum LogFormat {
     }
 
     /// The first offset that a file name of the log's folder claims; nil for other files.
-    public static func firstOffset(ofSegmentNamed name: String) -> UInt64? {
+    static func firstOffset(ofSegmentNamed name: String) -> UInt64? {
         guard name.utf8.count == 24, name.hasSuffix(".seg"), let offset = UInt64(name.dropLast(4)), offset > 0,
             segmentName(offset) == name
         else { return nil }

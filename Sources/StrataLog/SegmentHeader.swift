@@ -62,29 +62,6 @@ public struct SegmentHeader: Sendable, Equatable {
         return (try SegmentHeader(decoding: bytes, path: "a sealed segment"), bytes)
     }
 
-    /// Where every writer puts the segment's id: behind five tags and four fields.
-    static func segmentID(in head: [UInt8]) -> Identifier? {
-        head.withUnsafeBytes { head in
-            var reader = ByteReader(head, at: LogFormat.headerBlockPreludeBytes + 5 * 4 + 16 + 8 + 4 + 4)
-            return try? reader.readIdentifier("the segment's id")
-        }
-    }
-
-    /// Where a sealer puts how many bytes the segment had: behind two more tags and a time.
-    static func frameBytes(in head: [UInt8]) -> Int {
-        head.withUnsafeBytes { head in
-            let place = LogFormat.headerBlockPreludeBytes + 7 * 4 + 16 + 8 + 4 + 4 + 16 + 8
-            return Int(clamping: UInt64(littleEndian: head.loadUnaligned(fromByteOffset: place, as: UInt64.self)))
-        }
-    }
-
-    /// A header that cannot be read, as far as its frames need it: to find out whether any are valid.
-    init(guessing storeID: Identifier, firstOffset: UInt64, form: Form, salt: UInt32) {
-        (self.storeID, segmentID, self.firstOffset) = (storeID, .zero, firstOffset)
-        (chainBefore, timeBefore, self.form, frameBytes) = (0, Int64.min, form, nil)
-        (self.salt, byteCount) = (salt, LogFormat.segmentHeaderBytes)
-    }
-
     init(decoding bytes: [UInt8], path: String) throws {
         let block = try HeaderBlock(decoding: bytes, magic: LogFormat.segmentMagic, path: path)
         try block.requireKnown(Tag.all, path: path)

@@ -13,7 +13,7 @@ import Testing
         #expect(
             result.output == """
                 {"ok":true,"commits":4,"events":10,"segments":1,"bytes":688,"end":4,"chain":"57803e49",\
-                "unfinishedTail":null,"damage":null,"extent":null}
+                "unfinishedTail":null,"damage":null}
 
                 """)
     }
@@ -26,18 +26,6 @@ import Testing
         #expect(result.lines.count == 2 && result.lines[0].hasPrefix("ok: 4 commits, "))
         #expect(result.lines.last?.hasPrefix("note: 100 bytes behind the end are unfinished, at position ") == true)
         #expect(try fixture.run("verify", "--json", fixture.name).output.contains("\"bytes\":100,\"reason\":"))
-    }
-
-    /// The example of docs/guide/repair.md.
-    @Test func theExtentOfDamage() throws {
-        let fixture = try StoreFixture.small()
-        try fixture.change(fixture.segments()[0], at: 470) { $0 ^ 0x10 }
-        let result = try fixture.run("verify", "Notes.strata")
-        #expect(result.code == 1)
-        #expect(
-            result.output == """
-                GOLDEN
-                """)
     }
 
     @Test func damageInJSON() throws {

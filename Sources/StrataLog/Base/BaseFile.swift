@@ -119,11 +119,6 @@ public struct BaseReader {
         position = header.byteCount
     }
 
-    /// The floor that the base is for.
-    var mark: FloorMark {
-        FloorMark(storeID: header.storeID, position: header.horizon, time: header.time, hasBase: true)
-    }
-
     /// Throws unless the base is the one that a floor is for.
     func require(_ floor: FloorMark) throws {
         guard header.storeID == floor.storeID, header.horizon == floor.position, header.time == floor.time else {
