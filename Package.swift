@@ -110,3 +110,8 @@ if Context.environment["STRATA_STRICT"] == "1" {
         target.cSettings = (target.cSettings ?? []) + [.enableWarning("all"), .treatAllWarnings(as: .error)]
     }
 }
+
+// The thread sanitizer has nothing to do in most tests, and a build of its own takes minutes: tools/test --tsan.
+if let names = Context.environment["STRATA_TESTS"]?.split(separator: ",").map(String.init), !names.isEmpty {
+    package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
+}

@@ -1,7 +1,7 @@
 /// What the caller asked for.
 struct Arguments {
     static let help = """
-        usage: tools/bench [WORKLOAD…] [--quick] [--only PART] [--json FILE]
+        usage: tools/bench [WORKLOAD…] [--quick] [--rounds N] [--only PART] [--json FILE]
 
         Runs the workloads (all of them unless some are named) against their peers, rounds alternating,
         and compares medians with the bars. Exit 0: all bars met; 1: a bar was missed; 2: wrong usage;
@@ -9,12 +9,15 @@ struct Arguments {
 
         workloads: \(Runner.workloads.map(\.name).joined(separator: ", "))
         --quick      every metric at a smaller size, in under a minute
+        --rounds N   how often each side is measured; 7, or 3 when quick, unless told
         --only PART  of one workload: \(Runner.parts.joined(separator: ", "))
         --json FILE  also writes one JSON object per metric and line
         """
 
     var workloads: [String] = []
     var isQuick = false
+    /// Nil for as many as the size has.
+    var rounds: Int?
     var part: String?
     var jsonPath: String?
     var showsHelp = false
@@ -25,6 +28,11 @@ struct Arguments {
             switch word {
             case "--help", "-h": showsHelp = true
             case "--quick": isQuick = true
+            case "--rounds":
+                guard let rounds = words.next().flatMap(Int.init), (1...99).contains(rounds) else {
+                    throw UsageError(message: "--rounds needs a number from 1 to 99")
+                }
+                self.rounds = rounds
             case "--only":
                 guard let part = words.next(), Runner.parts.contains(part) else {
                     throw UsageError(message: "--only needs one of \(Runner.parts.joined(separator: ", "))")

@@ -57,6 +57,7 @@ struct Runner {
                 arguments.part.map({ workload.parts.contains($0) }) ?? true
             else { continue }
             var size = arguments.isQuick ? WorkloadSize.quick : .full
+            size.rounds = arguments.rounds ?? size.rounds
             size.part = arguments.part
             let made = workload.make(size, folder)
             measurements += try made.run(printError)

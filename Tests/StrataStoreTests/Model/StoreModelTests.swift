@@ -28,9 +28,24 @@ struct StoreModelTests {
         #expect((lostAnswers > 0) == (ground == .hostile))
     }
 
+    /// Seeds that show what few seeds show. Others would too, but it takes minutes to come to them.
+    private static let tellingSeeds: [ReferenceStore.Mutation: UInt64] = [
+        .cascadedChildHoldsParent: 38, .defaultZoneMayGo: 5, .deletedSubscriptionIsInTheWay: 46,
+        .encryptedFitsPlainKey: 8, .failedParentSuffices: 10, .firstSaveDoesNotBindInRequest: 18,
+        .insertsOverExisting: 6, .integerStaysInteger: 4, .longTokenAccepted: 18, .missingZoneMayBeDeleted: 22,
+        .plainFitsEncryptedKey: 8, .publicRecordWritableByOthers: 6, .quotaHoldsForSmaller: 32, .quotaIgnored: 16,
+        .releasedOwnersCount: 7, .removedKeyStays: 7, .requestOneByteMore: 6, .resetEndsPlainZones: 6,
+        .resetSparesZones: 26, .resetZoneHasNoMark: 26, .signedOutMayWrite: 7, .silentQueryAccepted: 5,
+        .statusResetsQuota: 56, .subscriptionsGoWithTheirZone: 10, .subscriptionsOfDefaultZone: 17,
+        .tokenKeptWhereNothingChanged: 8, .touchGoesTwoLevels: 10, .typeMayChange: 24,
+        .unchangedSubscriptionIsWritten: 5, .userRecordMadeOverSaved: 4, .userRecordMayGo: 4,
+        .userRecordOfAnyType: 11, .usersMayBeWatched: 39, .zonesInEveryDatabase: 5,
+    ]
+
     /// Each rule broken in the model is noticed within so many seeds, or the comparison compares nothing.
     @Test("Canary: a broken rule is noticed", arguments: ReferenceStore.Mutation.allCases)
     func canary(mutation: ReferenceStore.Mutation) throws {
+        if let seed = Self.tellingSeeds[mutation], try diverges(mutation, seed) { return }
         for seed in 1...60 as ClosedRange<UInt64> where try diverges(mutation, seed) { return }
         Issue.record("\(mutation) goes unnoticed")
     }
