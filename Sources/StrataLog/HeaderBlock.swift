@@ -80,16 +80,51 @@ struct HeaderBlock: Sendable, Equatable {
         return size
     }
 
+    /// Where the checksum stands.
+    static let checksumRange = 12..<16
+
+    /// What the checksum of a damaged block may have been: what stands there, and what its content has.
+    static func possibleChecksums(of head: [UInt8]) -> [UInt32] {
+        guard head.count > LogFormat.headerBlockPreludeBytes else { return [] }
+        return head.withUnsafeBytes { head in
+            [UInt32(littleEndian: head.loadUnaligned(fromByteOffset: 12, as: UInt32.self)), checksum(of: head)]
+        }
+    }
+
+    /// A block that differs from `block` in one byte of `places` and has the checksum that `head` names; nil unless there
+    /// is just one.
+    static func changingOneByte(of block: [UInt8], in places: [Range<Int>], toFit head: [UInt8]) -> [UInt8]? {
+        var changed = block
+        changed.replaceSubrange(checksumRange, with: head[checksumRange])
+        var found: [[UInt8]] = []
+        for place in places.joined() {
+            let original = changed[place]
+            for value in UInt8.min...UInt8.max where value != original {
+                changed[place] = value
+                let actual = changed.withUnsafeBytes { Self.checksum(of: $0) }
+                let isFit = withUnsafeBytes(of: actual.littleEndian) { head[checksumRange].elementsEqual($0) }
+                if isFit { found.append(changed) }
+            }
+            changed[place] = original
+        }
+        return found.count == 1 ? found[0] : nil
+    }
+
+    private static func checksum(of block: UnsafeRawBufferPointer) -> UInt32 {
+        var checksum = CRC32C()
+        checksum.update(UnsafeRawBufferPointer(rebasing: block[..<12]))
+        checksum.update(UInt32(0))
+        checksum.update(UnsafeRawBufferPointer(rebasing: block[16...]))
+        return checksum.value
+    }
+
     private static func verifyChecksum(_ bytes: UnsafeRawBufferPointer, size: Int, path: String) throws -> UInt32 {
         let stored = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
-        var checksum = CRC32C()
-        checksum.update(UnsafeRawBufferPointer(rebasing: bytes[..<12]))
-        checksum.update(UInt32(0))
-        checksum.update(UnsafeRawBufferPointer(rebasing: bytes[16..<size]))
-        guard stored == checksum.value else {
+        let checksum = checksum(of: UnsafeRawBufferPointer(rebasing: bytes[..<size]))
+        guard stored == checksum else {
             throw StrataError(
                 .badChecksum, "The header's checksum does not fit its content.",
-                .init(position: 12, path: path, expected: hexadecimal(checksum.value), found: hexadecimal(stored)))
+                .init(position: 12, path: path, expected: hexadecimal(checksum), found: hexadecimal(stored)))
         }
         return stored
     }

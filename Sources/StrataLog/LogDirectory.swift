@@ -20,12 +20,12 @@ public struct StorePaths: Sendable {
     /// A base that is being written.
     var baseDraft: String { log + "/base.new" }
     /// What stands for all commits up to an offset.
-    func base(_ horizon: UInt64) -> String { log + "/" + LogFormat.baseName(horizon) }
+    public func base(_ horizon: UInt64) -> String { log + "/" + LogFormat.baseName(horizon) }
     /// A segment that is being sealed.
     var sealing: String { log + "/sealing" }
     var tail: String { log + "/tail" }
 
-    func segment(_ firstOffset: UInt64) -> String { log + "/" + LogFormat.segmentName(firstOffset) }
+    public func segment(_ firstOffset: UInt64) -> String { log + "/" + LogFormat.segmentName(firstOffset) }
 }
 
 /// A segment file as it was found, with what is known of its end.
@@ -138,9 +138,7 @@ struct LogDirectory {
             throw foreign(path, first, expected: identity.storeID, found: header.storeID)
         }
         guard header.firstOffset == first else {
-            throw StrataError(
-                .brokenSequence, "A segment's header names another first offset than its file's name.",
-                .init(segment: first, path: path, expected: "\(first)", found: "\(header.firstOffset)"))
+            throw misnamed(path, first, header)
         }
         if header.form == .blocks {
             return SegmentFile(path: path, header: header, seal: try SealedSegment.readSeal(file, header))
@@ -154,7 +152,13 @@ struct LogDirectory {
         return SegmentFile(path: path, header: header, seal: seal)
     }
 
-    private static func foreign(
+    static func misnamed(_ path: String, _ first: UInt64, _ header: SegmentHeader) -> StrataError {
+        StrataError(
+            .brokenSequence, "A segment's header names another first offset than its file's name.",
+            .init(segment: first, path: path, expected: "\(first)", found: "\(header.firstOffset)"))
+    }
+
+    static func foreign(
         _ path: String, _ segment: UInt64?, expected: Identifier, found: Identifier
     ) -> StrataError {
         StrataError(
@@ -163,7 +167,7 @@ struct LogDirectory {
     }
 
     /// The seal, if the last bytes that are not zero are one. That it follows from the commits is for a scan to say.
-    private static func findSeal(_ file: any File, _ header: SegmentHeader) throws -> SegmentFile.Seal? {
+    static func findSeal(_ file: any File, _ header: SegmentHeader) throws -> SegmentFile.Seal? {
         guard let last = try lastNonzeroByte(file) else { return nil }
         let position = last & ~(LogFormat.frameAlignment - 1) + LogFormat.frameAlignment - LogFormat.frameHeaderBytes
         guard position >= header.byteCount else { return nil }
@@ -212,41 +216,51 @@ struct LogDirectory {
     }
 
     private static func checkNeighbours(_ segments: [SegmentFile], _ floor: FloorMark?) throws {
-        let start = floor?.position ?? .start
-        if let first = segments.first, first.firstOffset > start.offset + 1 {
-            throw missing(before: first, expected: start.offset + 1)
-        }
-        if let first = segments.first, first.firstOffset == start.offset + 1, first.header.chainBefore != start.chain {
-            throw StrataError(
-                .brokenChain, "The first segment does not continue the history that was let go.",
-                .init(
-                    segment: first.firstOffset, path: first.path, expected: hexadecimal(start.chain),
-                    found: hexadecimal(first.header.chainBefore)))
-        }
+        if let first = segments.first { try checkFirst(first, after: floor?.position ?? .start) }
         for (left, right) in zip(segments, segments.dropFirst()) {
-            guard let seal = left.seal else { continue }
-            if right.firstOffset > seal.end.offset + 1 { throw missing(before: right, expected: seal.end.offset + 1) }
-            guard right.firstOffset == seal.end.offset + 1 else {
-                throw StrataError(
-                    .brokenSequence, "A segment begins before its predecessor ends.",
-                    .init(
-                        segment: right.firstOffset, path: right.path, expected: "\(seal.end.offset + 1)",
-                        found: "\(right.firstOffset)"))
-            }
-            guard right.header.chainBefore == seal.end.chain, right.header.timeBefore == seal.time else {
-                throw StrataError(
-                    .brokenChain, "A segment does not continue the history of its predecessor.",
-                    .init(
-                        segment: right.firstOffset, offset: seal.end.offset, path: right.path,
-                        expected: hexadecimal(seal.end.chain), found: hexadecimal(right.header.chainBefore)))
-            }
+            if let seal = left.seal { try checkNeighbour(right, after: seal.end, time: seal.time) }
+        }
+    }
+
+    /// - Parameter start: what was let go, or the beginning of everything.
+    static func checkFirst(_ first: SegmentFile, after start: Position) throws {
+        if first.firstOffset > start.offset + 1 { throw missing(before: first, expected: start.offset + 1) }
+        guard first.firstOffset == start.offset + 1, first.header.chainBefore != start.chain else { return }
+        throw StrataError(
+            .brokenChain, "The first segment does not continue the history that was let go.",
+            .init(
+                segment: first.firstOffset, path: first.path, expected: hexadecimal(start.chain),
+                found: hexadecimal(first.header.chainBefore)))
+    }
+
+    /// - Parameters:
+    ///   - end: what the segment in front ends with.
+    ///   - time: of its last commit.
+    static func checkNeighbour(_ right: SegmentFile, after end: Position, time: Int64) throws {
+        if right.firstOffset > end.offset + 1 { throw missing(before: right, expected: end.offset + 1) }
+        guard right.firstOffset == end.offset + 1 else {
+            throw StrataError(
+                .brokenSequence, "A segment begins before its predecessor ends.",
+                .init(
+                    segment: right.firstOffset, path: right.path, expected: "\(end.offset + 1)",
+                    found: "\(right.firstOffset)"))
+        }
+        guard right.header.chainBefore == end.chain, right.header.timeBefore == time else {
+            throw StrataError(
+                .brokenChain, "A segment does not continue the history of its predecessor.",
+                .init(
+                    segment: right.firstOffset, offset: end.offset, path: right.path,
+                    expected: hexadecimal(end.chain), found: hexadecimal(right.header.chainBefore)))
         }
     }
 
     /// A log reaches its floor at least.
     func checkEnd(_ end: Position, _ paths: StorePaths) throws {
-        guard let floor, end.offset < floor.position.offset else { return }
-        throw StrataError(
+        if let floor, end.offset < floor.position.offset { throw Self.endsBeforeFloor(end, floor, paths) }
+    }
+
+    static func endsBeforeFloor(_ end: Position, _ floor: FloorMark, _ paths: StorePaths) -> StrataError {
+        StrataError(
             .missingSegment, "The log ends before its floor.",
             .init(
                 segment: end.offset + 1, path: paths.log, expected: "commits up to \(floor.position.offset)",

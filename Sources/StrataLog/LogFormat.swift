@@ -39,7 +39,7 @@ public enum LogFormat {
     static func baseName(_ horizon: UInt64) -> String { segmentName(horizon).dropLast(4) + ".base" }
 
     /// The horizon that a file name of the log's folder claims; nil for other files.
-    static func horizon(ofBaseNamed name: String) -> UInt64? {
+    public static func horizon(ofBaseNamed name: String) -> UInt64? {
         guard name.hasSuffix(".base"), let horizon = firstOffset(ofSegmentNamed: name.dropLast(5) + ".seg") else {
             return nil
         }
@@ -47,7 +47,7 @@ public enum LogFormat {
     }
 
     /// The first offset that a file name of the log's folder claims; nil for other files.
-    static func firstOffset(ofSegmentNamed name: String) -> UInt64? {
+    public static func firstOffset(ofSegmentNamed name: String) -> UInt64? {
         guard name.utf8.count == 24, name.hasSuffix(".seg"), let offset = UInt64(name.dropLast(4)), offset > 0,
             segmentName(offset) == name
         else { return nil }

@@ -62,6 +62,35 @@ public struct SegmentHeader: Sendable, Equatable {
         return (try SegmentHeader(decoding: bytes, path: "a sealed segment"), bytes)
     }
 
+    /// Where every writer puts the segment's id: behind five tags and four fields.
+    static let segmentIDRange = range(of: 16, at: LogFormat.headerBlockPreludeBytes + 5 * 4 + 16 + 8 + 4 + 4)
+    /// Where a sealer puts how many bytes the segment had: behind two more tags and a time.
+    static let frameBytesRange = range(of: 8, at: segmentIDRange.upperBound + 2 * 4 + 8)
+
+    private static func range(of count: Int, at place: Int) -> Range<Int> { place..<place + count }
+
+    static func segmentID(in head: [UInt8]) -> Identifier? {
+        head.withUnsafeBytes { head in
+            var reader = ByteReader(head, at: segmentIDRange.lowerBound)
+            return try? reader.readIdentifier("the segment's id")
+        }
+    }
+
+    /// - Parameter head: at least as long as a header is.
+    static func frameBytes(in head: [UInt8]) -> Int {
+        head.withUnsafeBytes { head in
+            let number = head.loadUnaligned(fromByteOffset: frameBytesRange.lowerBound, as: UInt64.self)
+            return Int(clamping: UInt64(littleEndian: number))
+        }
+    }
+
+    /// A header that cannot be read, as far as its frames need it: to find out whether any are valid.
+    init(guessing storeID: Identifier, firstOffset: UInt64, form: Form, salt: UInt32) {
+        (self.storeID, segmentID, self.firstOffset) = (storeID, .zero, firstOffset)
+        (chainBefore, timeBefore, self.form, frameBytes) = (0, Int64.min, form, nil)
+        (self.salt, byteCount) = (salt, LogFormat.segmentHeaderBytes)
+    }
+
     init(decoding bytes: [UInt8], path: String) throws {
         let block = try HeaderBlock(decoding: bytes, magic: LogFormat.segmentMagic, path: path)
         try block.requireKnown(Tag.all, path: path)

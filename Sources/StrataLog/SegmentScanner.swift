@@ -45,6 +45,8 @@ struct SegmentScanner {
     private(set) var end: Position
     private(set) var time: Int64
     private let scratch = RawBuffer()
+    /// The commit in front of the next one is not known, so that the next one's chain value cannot be checked.
+    private var adoptsChain = false
 
     init(_ segment: SegmentHeader, _ window: FileWindow) {
         self.segment = segment
@@ -61,6 +63,16 @@ struct SegmentScanner {
         self.position = position
         self.end = end
         self.time = time
+    }
+
+    /// Begins with the frame at `position`, whatever stands in front of it.
+    init(_ segment: SegmentHeader, _ window: FileWindow, at position: Int, adopting frame: FrameHeader) {
+        let isClosing = frame.kind == .seal || frame.kind == .mark
+        self.init(
+            segment, window, at: position,
+            after: Position(offset: isClosing ? frame.offset : frame.offset - 1, chain: frame.chain),
+            time: isClosing ? frame.time : Int64.min)
+        adoptsChain = !isClosing
     }
 
     var nextOffset: UInt64 { end.offset + 1 }
@@ -254,7 +266,7 @@ struct SegmentScanner {
     }
 
     private func chainFault(_ chain: UInt32, _ header: FrameHeader, at place: Int) -> StrataError? {
-        guard chain != header.chain else { return nil }
+        guard chain != header.chain, !adoptsChain else { return nil }
         return fault(
             .brokenChain, "A commit's chain value does not follow from the commits before it.", at: place,
             expected: hexadecimal(chain), found: hexadecimal(header.chain))
@@ -265,6 +277,7 @@ struct SegmentScanner {
         position = limit
         end = Position(offset: header.offset, chain: header.chain)
         time = header.time
+        adoptsChain = false
         return .commit(ScannedCommit(header: header, range: range, payload: payload))
     }
 

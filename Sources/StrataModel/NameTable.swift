@@ -30,7 +30,8 @@ public struct NameTable: Sendable {
         }
     }
 
-    private func name(_ namespace: UInt8, _ ordinal: UInt64) -> InternedName.Name? {
+    /// What an ordinal stands for, whatever it is; nil for one that has no name.
+    public func name(_ namespace: UInt8, _ ordinal: UInt64) -> InternedName.Name? {
         guard let known = names[namespace], ordinal > 0, ordinal <= UInt64(known.count) else { return nil }
         return known[Int(ordinal) - 1]
     }

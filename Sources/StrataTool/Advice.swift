@@ -13,7 +13,8 @@ enum Advice {
         case .inputOutput where error.context.errno == EIO:
             "The medium may be failing: copy the store to another one and ask there."
         case _ where error.isDamage:
-            "Copy the store before anything else is done to it; 'strata verify STORE' tells how far it is whole."
+            "Copy the store before anything else is done to it; 'strata verify STORE' tells how far it is whole, "
+                + "'strata repair STORE' what a repair would keep."
         default: nil
         }
     }
@@ -40,6 +41,17 @@ extension JSONWriter {
     mutating func field(_ key: StaticString, _ error: StrataError?) {
         guard let error else { return null(key) }
         beginObject(key)
+        writeFields(of: error)
+        endObject()
+    }
+
+    mutating func value(_ error: StrataError) {
+        beginObject()
+        writeFields(of: error)
+        endObject()
+    }
+
+    private mutating func writeFields(of error: StrataError) {
         field("code", error.code.rawValue)
         field("message", error.message)
         if let segment = error.context.segment { field("segment", segment) }
@@ -49,6 +61,5 @@ extension JSONWriter {
         if let expected = error.context.expected { field("expected", expected) }
         if let found = error.context.found { field("found", found) }
         if let cause = error.cause { field("because", "\(cause)") }
-        endObject()
     }
 }

@@ -3,7 +3,11 @@ enum CommandRegistry {
     static let commands: [any Command.Type] = [
         InfoCommand.self,
         LogCommand.self,
+        ShowCommand.self,
+        SegmentsCommand.self,
+        DumpCommand.self,
         VerifyCommand.self,
+        RepairCommand.self,
         QueryCommand.self,
         TokenCommand.self,
         SchemaCommand.self,

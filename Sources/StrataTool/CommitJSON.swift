@@ -3,6 +3,9 @@ import StrataModel
 
 /// Writes commits as JSON lines. Keys, their order and their meaning are a promise: docs/guide/tool.md.
 struct CommitJSON: CommitFormat {
+    /// Where the commit stands, if that is wanted.
+    var stored: CommitPlace?
+
     func write(_ commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to output: Output) throws {
         var json = JSONWriter(output)
         json.beginObject()
@@ -19,6 +22,7 @@ struct CommitJSON: CommitFormat {
             for event in envelope.events { write(event, names, to: &json) }
             json.endArray()
         }
+        if let stored { json.field("stored", stored) }
         json.endObject()
         try output.endLine()
     }

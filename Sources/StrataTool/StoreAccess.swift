@@ -98,16 +98,6 @@ struct StoreAccess {
 }
 
 extension StrataError {
-    /// Whether the bytes of the store are wrong, rather than the access to them.
-    var isDamage: Bool {
-        switch code {
-        case .wrongMagic, .newerFormat, .badChecksum, .brokenChain, .brokenSequence, .impossibleLength, .missingSegment,
-            .foreignSegment, .unsealedSegment, .malformed:
-            true
-        default: false
-        }
-    }
-
     /// Whether the place is behind the segment's header, where what stands in front of it can be read.
     fileprivate var isInFrames: Bool { context.position ?? 0 >= 128 }
 }

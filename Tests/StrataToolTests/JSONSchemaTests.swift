@@ -120,6 +120,45 @@ import Testing
         let object = try #require(try Self.objects(try fixture.run("verify", "--json", fixture.name).output).first)
         try Self.expect(object, follows: "What `verify` prints")
         try Self.expect(try #require(object["damage"] as? [String: Any]), follows: "Damage")
+        try Self.expect(try #require(object["extent"] as? [String: Any]), follows: "How far damage goes")
+    }
+
+    @Test func oneCommit() throws {
+        let fixture = try varied()
+        let object = try #require(try Self.objects(try fixture.run("show", "--json", fixture.name, "2").output).first)
+        try Self.expect(object, follows: "A commit")
+        let stored = try #require(object["stored"] as? [String: Any])
+        try Self.expect(stored, follows: "Where a commit stands")
+        let frames = try #require(stored["frames"] as? [[String: Any]])
+        #expect(frames.count == 1)
+        for frame in frames { try Self.expect(frame, follows: "A frame") }
+        let sealed = try StoreFixture.segmented()
+        try sealed.open()
+        try sealed.sealAll()
+        try sealed.close()
+        let other = try #require(try Self.objects(try sealed.run("show", "--json", sealed.name, "2").output).first)
+        let block = try #require((other["stored"] as? [String: Any])?["block"] as? [String: Any])
+        try Self.expect(block, follows: "A block of commits")
+    }
+
+    @Test func segments() throws {
+        let fixture = try StoreFixture.segmented()
+        let objects = try Self.objects(try fixture.run("segments", "--json", fixture.name).output)
+        #expect(try objects.count == fixture.segments().count)
+        for object in objects { try Self.expect(object, follows: "What `segments` prints") }
+    }
+
+    @Test func repair() throws {
+        let fixture = try StoreFixture.segmented()
+        for isDamaged in [false, true] {
+            if isDamaged { try fixture.flipByte(inSegment: 1) }
+            let output = try fixture.run("repair", "--json", fixture.name).output
+            let object = try #require(try Self.objects(output).first)
+            try Self.expect(object, follows: "What `repair` prints")
+            let steps = try #require(object["steps"] as? [[String: Any]])
+            #expect(steps.isEmpty == !isDamaged)
+            for step in steps { try Self.expect(step, follows: "A step of a repair") }
+        }
     }
 
     @Test func queries() throws {

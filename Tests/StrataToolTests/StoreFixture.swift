@@ -118,6 +118,13 @@ final class StoreFixture {
 
     func trim(to offset: UInt64) throws -> Position? { try log?.trim(to: offset) }
 
+    /// Puts a base in place of the commits up to `offset`.
+    func replaceHistory(to offset: UInt64) throws {
+        guard let log else { return }
+        var payloads = [try log.commit(at: 1)].compactMap { $0?.payload }[...]
+        try log.adopt(try log.writeBase(at: offset) { payloads.popFirst() })
+    }
+
     // MARK: The files
 
     /// Paths of the segments, in order.

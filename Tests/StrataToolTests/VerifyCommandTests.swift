@@ -13,7 +13,7 @@ import Testing
         #expect(
             result.output == """
                 {"ok":true,"commits":4,"events":10,"segments":1,"bytes":688,"end":4,"chain":"57803e49",\
-                "unfinishedTail":null,"damage":null}
+                "base":null,"unfinishedTail":null,"damage":null,"extent":null}
 
                 """)
     }
@@ -26,6 +26,60 @@ import Testing
         #expect(result.lines.count == 2 && result.lines[0].hasPrefix("ok: 4 commits, "))
         #expect(result.lines.last?.hasPrefix("note: 100 bytes behind the end are unfinished, at position ") == true)
         #expect(try fixture.run("verify", "--json", fixture.name).output.contains("\"bytes\":100,\"reason\":"))
+    }
+
+    /// The example of docs/guide/repair.md.
+    @Test func theExtentOfDamage() throws {
+        let fixture = try StoreFixture.small()
+        try fixture.change(fixture.segments()[0], at: 470) { $0 ^ 0x10 }
+        let result = try fixture.run("verify", "Notes.strata")
+        #expect(result.code == 1)
+        #expect(
+            result.output == """
+                damaged
+                  problem: The checksum of a frame's body does not fit.
+                  code: badChecksum
+                  segment: 1
+                  offset: 3
+                  position: 384
+                  path: Notes.strata/log/00000000000000000001.seg
+                  expected: 26870e5c
+                  found: d04af39b
+                  whole up to: 2/56460910, with 2 commits
+                  damaged bytes: 384 to 503 of Notes.strata/log/00000000000000000001.seg
+                  lost offsets: 3
+                  whole behind it: 4
+                  advice: copy the store before anything else is done to it; 'strata log' prints what is whole in \
+                front, 'strata repair' tells what a repair would keep
+
+                """)
+    }
+
+    @Test func aBase() throws {
+        let fixture = try StoreFixture.small()
+        try fixture.open()
+        try fixture.replaceHistory(to: 2)
+        try fixture.close()
+        let result = try fixture.run("verify", fixture.name)
+        #expect(result.code == 0)
+        #expect(result.output.hasPrefix("ok: 2 commits, 2 events, 1 segment, "), "\(result.output)")
+        #expect(
+            result.output.hasSuffix(" end 4/57803e49, behind a base that stands for all up to 2/56460910\n"),
+            "\(result.output)")
+        #expect(try fixture.run("verify", "--json", fixture.name).output.contains("\"base\":2,"))
+        let base = "\(fixture.path)/log/00000000000000000002.base"
+        try fixture.change(base, at: 150) { ~$0 }
+        let damaged = try fixture.run("verify", fixture.name)
+        #expect(damaged.code == 1)
+        // The commits that it stands for are still in the segment.
+        for line in [
+            "  whole up to: 0/00000000, with 0 commits", "  lost offsets: none that is known of",
+            "  whole behind it: 1 to 4",
+        ] {
+            #expect(damaged.lines.contains { $0 == line }, "\(line) in \(damaged.output)")
+        }
+        let repair = try fixture.run("repair", "--apply", fixture.name)
+        #expect(repair.code == 1 && repair.output.contains("cannot be repaired: The base is damaged or missing"))
     }
 
     @Test func damageInJSON() throws {

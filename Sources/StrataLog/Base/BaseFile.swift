@@ -119,6 +119,11 @@ public struct BaseReader {
         position = header.byteCount
     }
 
+    /// The floor that the base is for.
+    var mark: FloorMark {
+        FloorMark(storeID: header.storeID, position: header.horizon, time: header.time, hasBase: true)
+    }
+
     /// Throws unless the base is the one that a floor is for.
     func require(_ floor: FloorMark) throws {
         guard header.storeID == floor.storeID, header.horizon == floor.position, header.time == floor.time else {
@@ -158,6 +163,14 @@ public struct BaseReader {
         let block = try Block(decoding: bytes, salt: header.salt, position: position)
         position += length
         return block
+    }
+
+    /// Where the next block stands; all that is left where it does not say so.
+    func nextRange() throws -> Range<Int> {
+        let head = try window.bytes(at: position, count: BlockHeader.byteCount)
+        let header = try? BlockHeader(decoding: head, salt: self.header.salt, position: position)
+        let limit = header.map { min(position + $0.blockBytes, window.limit) } ?? window.limit
+        return position..<max(position, limit)
     }
 
     private func check(end: Block) throws {

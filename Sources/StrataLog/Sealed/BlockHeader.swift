@@ -6,7 +6,7 @@ struct BlockHeader: Sendable, Equatable {
     enum Kind: UInt8, Sendable, CaseIterable { case commits = 1, changes, filter, names, index, end, state }
 
     static let byteCount = 48
-    private static let magic: UInt32 = 0x6B42_7453  // "StBk" in the order of the bytes
+    static let magic: UInt32 = 0x6B42_7453  // "StBk" in the order of the bytes
     /// One commit of the largest size, with its row in the table.
     static let maximumRawBytes = LogFormat.maximumCommitBytes + 4_096
 

@@ -129,7 +129,7 @@ final class SealedSegment: Sendable {
     // MARK: Commits
 
     /// - Parameter window: reads ahead; nil to look into the cache.
-    private func commitBlock(_ number: Int, from window: FileWindow? = nil) throws -> CommitBlock {
+    func commitBlock(_ number: Int, from window: FileWindow? = nil) throws -> CommitBlock {
         let entry = index.commits[number]
         let next = number + 1 < index.commits.count ? index.commits[number + 1].firstOffset : lastOffset + 1
         return try Self.located(segment) {

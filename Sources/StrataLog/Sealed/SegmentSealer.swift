@@ -54,15 +54,53 @@ struct SegmentSealer: ~Copyable {
                     segment: segment.firstOffset, path: segment.path, expected: "\(segment.seal?.end ?? .start)",
                     found: "\(found.end)"))
         }
+        var sealed = SegmentFile(path: segment.path, header: header, seal: seal)
+        sealed.seal?.position = try finish(found.end, found.time, lookup)
+        return sealed
+    }
+
+    /// Writes the draft from the commits of a segment that is sealed already, up to what this one is to end with.
+    consuming func rewrite(_ walk: consuming BlockWalk, lookup: NameLookup) throws {
+        guard let seal = segment.seal else { preconditionFailure("who rewrites a segment knows its end") }
+        var end = segment.header.before
+        while end.offset < seal.end.offset, let piece = try walk.next() {
+            guard case .block(let block) = piece, block.header.kind == .commits else { continue }
+            let commits = try CommitBlock(block)
+            for place in 0..<commits.count where end.offset < seal.end.offset {
+                let commit = try commits.commit(at: place)
+                try append(commit, chainBefore: end.chain)
+                end = commit.position
+            }
+        }
+        guard end == seal.end else {
+            throw StrataError(
+                .brokenSequence, "A segment has changed since it was looked at.",
+                .init(segment: segment.firstOffset, path: segment.path, expected: "\(seal.end)", found: "\(end)"))
+        }
+        try finish(end, seal.time, lookup)
+    }
+
+    private mutating func append(_ commit: Commit, chainBefore: UInt32) throws {
+        let header = FrameHeader(
+            kind: .commit, codec: .stored, offset: commit.offset, id: commit.id, time: commit.time, rawLength: 0,
+            storedLength: 0, chain: commit.chain, undurable: 0, bodyChecksum: 0)
+        try commit.payload.withUnsafeBytes { payload in
+            try append(
+                SegmentScanner.ScannedCommit(header: header, range: 0..<0, payload: payload),
+                try Envelope.touches(of: payload), chainBefore: chainBefore)
+        }
+    }
+
+    /// Writes all that stands behind the commits; returns where the end stands.
+    @discardableResult
+    private mutating func finish(_ end: Position, _ time: Int64, _ lookup: NameLookup) throws -> Int {
         try finishCommits()
         try writeChanges()
         try writeFilter()
         try writeNames(try names.resolved(lookup))
-        let position = try writeEnd(found)
+        let position = try writeEnd(end, time)
         try draft.sync()
-        var sealed = SegmentFile(path: segment.path, header: header, seal: seal)
-        sealed.seal?.position = position
-        return sealed
+        return position
     }
 
     private mutating func append(
@@ -150,15 +188,15 @@ struct SegmentSealer: ~Copyable {
     static let endBytes = BlockHeader.byteCount + 16
 
     /// Writes index and end; returns where the end stands.
-    private mutating func writeEnd(_ found: SegmentEnd) throws -> Int {
+    private mutating func writeEnd(_ end: Position, _ time: Int64) throws -> Int {
         index.position = writer.position
-        try writer.append(BlockHeader(kind: .index), index.encoded(lastOffset: found.end.offset))
+        try writer.append(BlockHeader(kind: .index), index.encoded(lastOffset: end.offset))
         let position = writer.position
         var header = BlockHeader(kind: .end)
-        header.first = found.end.offset
-        header.count = UInt32(clamping: found.end.offset - segment.firstOffset + 1)
-        header.chain = found.end.chain
-        header.time = found.time
+        header.first = end.offset
+        header.count = UInt32(clamping: end.offset - segment.firstOffset + 1)
+        header.chain = end.chain
+        header.time = time
         var body = ByteWriter(reserving: 16)
         body.append(UInt64(index.position))
         body.append(UInt64(position + Self.endBytes))

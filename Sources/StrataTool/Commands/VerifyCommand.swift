@@ -7,10 +7,12 @@ enum VerifyCommand: Command {
     static let name = "verify"
     static let summary = "check every byte of a store's log"
     static let details =
-        "It checks headers, checksums, the chain, the order of offsets and times, how segments follow one another, and "
-        + "that payloads and interned names can be decoded. It ends with 0 if all is well, with 1 and the first "
-        + "damaged place if not. An unfinished tail is no damage: a program may be writing it, or was stopped while "
-        + "it did."
+        "It checks headers, checksums, the chain, the order of offsets and times, how segments follow one another, "
+        + "that payloads and interned names can be decoded, that sealed segments say of their commits what is so, and "
+        + "that a base is what was written. It ends with 0 if all is well, with 1 if not, and then tells the first "
+        + "damaged place, how far the damage goes, which offsets are lost and what is whole behind it. An unfinished "
+        + "tail is no damage: a program may be writing it, or was stopped while it did. What only a later release of "
+        + "Strata understands is no damage either: it ends with 3 then, as for a store that cannot be read."
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = [Option.json]
     static let examples = ["strata verify Notes.strata", "strata verify Notes.strata --json | jq .damage"]
@@ -18,35 +20,15 @@ enum VerifyCommand: Command {
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try StoreAccess.requireDirectory(arguments.store)
         let bar = ProgressBar()
-        let report = verify(arguments.store) { bar.show($0, of: $1) }
+        let report = LogVerifier.verify(at: arguments.store, platform: Platform(files: ReadOnlyFiles())) {
+            bar.show($0, of: $1)
+        }
         bar.clear()
         // What was not read was not found to be wrong.
         if let damage = report.damage, !damage.isDamage || damage.code == .newerFormat { throw damage }
         if arguments[Option.json] { writeJSON(report, to: output) } else { write(report, to: output) }
         try output.endLine()
         return report.damage == nil ? .success : .no
-    }
-
-    /// Damage between segments is met before any of them is read. What lies in front of it is then read all the same,
-    /// so that the report says how much is whole, and names the first damage rather than the one that was met first.
-    private static func verify(_ store: String, progress: (Int, Int) -> Void) -> LogVerifier.Report {
-        var files = ReadOnlyFiles()
-        var first: StrataError?
-        while true {
-            var report = LogVerifier.verify(at: store, platform: Platform(files: files), progress: progress)
-            if let damage = report.damage {
-                let isEarlier = damage.context.segment ?? UInt64.max < first?.context.segment ?? UInt64.max
-                first = isEarlier ? damage : first ?? damage
-                if report.segmentCount == 0, let limit = StoreAccess.limit(below: damage, store, files) {
-                    files.limit = limit
-                    continue
-                }
-            }
-            // A segment that is read up to its damage alone seems to end in the middle of something.
-            if first != nil { report.unfinishedTail = nil }
-            report.damage = first
-            return report
-        }
     }
 
     private static func write(_ report: LogVerifier.Report, to output: Output) {
@@ -61,11 +43,14 @@ enum VerifyCommand: Command {
                 output.write("  \(label): \(Printable.escaped(value))\n")
             }
             output.write("  whole up to: \(report.end), with \(count(report.commitCount, "commit"))\n")
-            output.write("  advice: copy the store before anything else is done to it; ")
-            output.write("'strata log' prints what is whole")
+            for line in report.extent.map(DamageText.lines) ?? [] { output.write("  \(line)\n") }
+            output.write(
+                "  advice: copy the store before anything else is done to it; 'strata log' prints what is whole ")
+            output.write("in front, 'strata repair' tells what a repair would keep")
             return
         }
         output.write("ok: \(extent), end \(report.end)")
+        if let base = report.base { output.write(", behind a base that stands for all up to \(base)") }
         if let tail = report.unfinishedTail {
             output.write(
                 "\nnote: \(tail.byteCount) bytes behind the end are unfinished, at position \(tail.position) of "
@@ -86,8 +71,10 @@ enum VerifyCommand: Command {
         json.field("bytes", report.fileBytes)
         json.field("end", report.end.offset)
         json.field("chain", hexadecimal: report.end.chain)
+        if let base = report.base { json.field("base", base.offset) } else { json.null("base") }
         json.field("unfinishedTail", report.unfinishedTail)
         json.field("damage", report.damage)
+        json.field("extent", report.extent)
         json.endObject()
     }
 }

@@ -15,16 +15,19 @@ struct NamedDamage: Sendable, CustomTestStringConvertible {
     var position: UInt64?
     /// Whether opening a store for writing reads that far; otherwise reading or verifying finds it.
     var isFoundAtOpening = true
+    /// What the verifier says, which looks closer, where that is something else.
+    var verifiedCode: StrataError.Code?
     var ending = StoreForge.Ending.mark
     var damage: @Sendable (TinyStore) throws -> Void
 
     init(
         _ name: String, _ code: StrataError.Code, in path: String, at position: UInt64? = nil,
-        isFoundAtOpening: Bool = true, ending: StoreForge.Ending = .mark,
+        isFoundAtOpening: Bool = true, verified: StrataError.Code? = nil, ending: StoreForge.Ending = .mark,
         _ damage: @escaping @Sendable (TinyStore) throws -> Void
     ) {
         (testDescription, self.code, self.path, self.position) = (name, code, path, position)
         (self.isFoundAtOpening, self.ending, self.damage) = (isFoundAtOpening, ending, damage)
+        verifiedCode = verified
     }
 
     static let first = "00001.seg", second = "00004.seg", third = "00006.seg"
@@ -114,7 +117,10 @@ struct NamedDamage: Sendable, CustomTestStringConvertible {
             let seal = try frame($0, 1, 3)
             try $0.disk.truncateFile($0.segment(1), to: seal.position)
         },
-        .init("garbage behind the seal of a segment with a successor", .unsealedSegment, in: second) {
+        .init(
+            "garbage behind the seal of a segment with a successor", .unsealedSegment, in: second,
+            verified: .brokenSequence
+        ) {
             let count = try $0.disk.content(of: $0.segment(4)).count
             try $0.disk.overwrite($0.segment(4), at: count, with: [0, 0, 0, 0, 0, 0, 0, 0, 7])
         },
@@ -198,8 +204,8 @@ struct NamedDamage: Sendable, CustomTestStringConvertible {
 
 @Suite("Damage, each with its own error and place")
 struct NamedDamageTests {
-    private func check(_ error: StrataError?, _ damage: NamedDamage) {
-        #expect(error?.code == damage.code, "\(String(describing: error))")
+    private func check(_ error: StrataError?, _ damage: NamedDamage, code: StrataError.Code? = nil) {
+        #expect(error?.code == code ?? damage.code, "\(String(describing: error))")
         #expect(error?.context.path?.hasSuffix(damage.path) == true, "\(String(describing: error))")
         if let position = damage.position { #expect(error?.context.position == position) }
     }
@@ -219,7 +225,7 @@ struct NamedDamageTests {
         if damage.code == .notAStore {
             #expect(report.damage?.code == .notAStore)
         } else {
-            check(report.damage, damage)
+            check(report.damage, damage, code: damage.verifiedCode)
         }
         if damage.isFoundAtOpening {
             check(thrownError { _ = try store.open() }, damage)

@@ -11,8 +11,9 @@ extension FuzzBodies {
     /// - Returns: how many commits were read in order; nil if the segment was refused.
     @discardableResult
     public static func sealed(_ input: UnsafeRawBufferPointer) -> UInt64? {
-        let store = FuzzedStore(blocks: SealedLayout(input).bytes)
-        _ = LogVerifier.verify(at: "s", platform: store.platform)
+        let blocks = SealedLayout(input).bytes
+        repair(FuzzedStore(blocks: blocks))
+        let store = FuzzedStore(blocks: blocks)
         let touches: TouchFunction = { _ in [] }
         guard let reader = try? LogReader.open(at: "s", platform: store.platform, touches: touches) else { return nil }
         for zone in UInt64(0)..<6 {

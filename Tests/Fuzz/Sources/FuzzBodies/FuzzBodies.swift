@@ -77,8 +77,9 @@ public enum FuzzBodies {
     /// - Returns: how many commits the writer found; nil if it refused the segment.
     @discardableResult
     public static func segment(_ input: UnsafeRawBufferPointer) -> UInt64? {
-        let store = FuzzedStore(frames: repaired(input))
-        _ = LogVerifier.verify(at: "s", platform: store.platform)
+        let frames = corrected(input)
+        repair(FuzzedStore(frames: frames))
+        let store = FuzzedStore(frames: frames)
         let touches: TouchFunction = { _ in [] }
         readAll(store, touches)
         guard let log = try? open(store, touches) else { return nil }
@@ -91,6 +92,16 @@ public enum FuzzBodies {
         precondition(reopened.recovery.tornTail == nil, "a torn tail is cut once")
         try? reopened.close()
         return end.offset
+    }
+
+    /// What a repair leaves is whole, or it says what is in its way.
+    static func repair(_ store: FuzzedStore) {
+        let before = LogVerifier.verify(at: "s", platform: store.platform)
+        guard let plan = try? LogRepair.apply(at: "s", platform: store.platform) else { return }
+        precondition(plan.isWhole == (before.damage == nil), "verify and repair see the same")
+        guard plan.obstacle == nil else { return }
+        let after = LogVerifier.verify(at: "s", platform: store.platform)
+        precondition(after.damage == nil && after.end == plan.end, "a log is whole once it was repaired")
     }
 
     private static func open(_ store: FuzzedStore, _ touches: @escaping TouchFunction) throws -> SegmentedLog {
@@ -110,7 +121,7 @@ public enum FuzzBodies {
 
     /// Puts right the magic and checksums of the frames that the input seems to mean, unless it asks not to: a fuzzer
     /// does not guess checksums, and what lies behind them is what matters.
-    private static func repaired(_ input: UnsafeRawBufferPointer) -> [UInt8] {
+    private static func corrected(_ input: UnsafeRawBufferPointer) -> [UInt8] {
         var bytes = [UInt8](input)
         guard let mode = bytes.popLast(), mode & 1 == 0 else { return bytes }
         var place = 0

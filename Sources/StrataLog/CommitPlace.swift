@@ -1,0 +1,76 @@
+import StrataModel
+import StrataSystem
+
+/// Where a commit stands on the medium.
+///
+/// ```swift
+/// let reader = try LogReader.open(at: "Notes.strata")
+/// if let place = try reader.place(of: 12) { print(place.path, place.range) }
+/// ```
+public struct CommitPlace: Sendable, Equatable {
+    /// A piece of the commit as it was written (docs/format.md §4).
+    public struct Frame: Sendable, Equatable {
+        public var position: Int
+        public var header: FrameHeader
+    }
+
+    public var path: String
+    /// First offset of the segment.
+    public var segment: UInt64
+    /// All bytes of the commit; in a sealed segment, those of its block.
+    public var range: Range<Int>
+    /// One, or as many as a large payload was divided into; none in a sealed segment.
+    public var frames: [Frame] = []
+    /// Of a commit in a sealed segment.
+    public var block: Block?
+
+    /// A block of commits of a sealed segment (docs/format.md §25).
+    public struct Block: Sendable, Equatable {
+        public var firstOffset: UInt64
+        public var commitCount: Int
+        /// Of its body, before it was compressed.
+        public var rawLength: UInt32
+        public var storedLength: UInt32
+        public var bodyChecksum: UInt32
+    }
+}
+
+extension LogReader {
+    /// Where the commit at `offset` stands; nil behind the end.
+    public func place(of offset: UInt64) throws -> CommitPlace? {
+        guard let segment = try catalog.segment(containing: offset) else { return nil }
+        return try catalog.reading(segment) { segment in
+            if let sealed = try catalog.sealed(segment) { return try sealed.place(of: offset) }
+            return try place(of: offset, in: segment)
+        }
+    }
+
+    private func place(of offset: UInt64, in segment: SegmentFile) throws -> CommitPlace? {
+        guard let range = try catalog.withIndex(of: segment, { $0.range(of: offset) }) else { return nil }
+        let file = try catalog.newestFile(of: segment) ?? catalog.open(segment)
+        let loader = FrameLoader(segment: segment, file: file)
+        var place = CommitPlace(
+            path: segment.path, segment: segment.firstOffset, range: range.lowerBound..<range.lowerBound)
+        // A mark or seal may stand behind the last piece.
+        while place.range.upperBound < range.upperBound,
+            let header = try? loader.firstHeader(offset: offset, in: place.range.upperBound..<range.upperBound)
+        {
+            place.frames.append(.init(position: place.range.upperBound, header: header))
+            place.range = place.range.lowerBound..<place.range.upperBound + header.frameBytes
+            if header.kind == .commit { break }
+        }
+        return place
+    }
+}
+
+extension SealedSegment {
+    fileprivate func place(of offset: UInt64) throws -> CommitPlace {
+        let entry = index.commits[index.commitBlock(of: offset)]
+        let header = try commitBlock(index.commitBlock(of: offset)).block.header
+        return CommitPlace(
+            path: segment.path, segment: segment.firstOffset, range: entry.range,
+            block: .init(
+                firstOffset: header.first, commitCount: Int(header.count), rawLength: header.rawLength,
+                storedLength: header.storedLength, bodyChecksum: header.bodyChecksum))
+    }
+}

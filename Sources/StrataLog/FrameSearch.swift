@@ -1,0 +1,80 @@
+import StrataModel
+import StrataSystem
+
+/// What was found behind a damaged place.
+struct FoundBehind {
+    /// Whole commits.
+    var standing = OffsetRanges()
+    var badBytes: [Range<Int>] = []
+    /// The largest offset that a valid header names.
+    var namedOffset: UInt64 = 0
+    /// What the segment ends with, if that is whole.
+    var seal: SegmentFile.Seal?
+}
+
+/// Finds what is whole behind a damaged place of a segment of frames: frames whose header checksum fits the segment and
+/// the position, which nothing else can have.
+struct FrameSearch {
+    let segment: SegmentHeader
+    let window: FileWindow
+    private(set) var found = FoundBehind()
+
+    init(_ segment: SegmentHeader, _ window: FileWindow) {
+        self.segment = segment
+        self.window = window
+    }
+
+    /// - Parameters:
+    ///   - position: where the damage begins.
+    ///   - isFault: whether a frame that is valid there is the damage itself.
+    mutating func run(from position: Int, isFault: Bool) throws {
+        var bad = position
+        var place = position
+        if isFault, let header = try frame(at: position) {
+            found.namedOffset = max(found.namedOffset, header.offset)
+            place += LogFormat.frameAlignment
+        }
+        while let start = try window.firstWord(
+            from: place, where: { UInt32(truncatingIfNeeded: $0) == LogFormat.frameMagic })
+        {
+            place = start + LogFormat.frameAlignment
+            guard let header = try frame(at: start), header.offset > 0 else { continue }
+            found.namedOffset = max(found.namedOffset, header.offset)
+            let end = try follow(header, from: start)
+            guard end > start else { continue }
+            if start > bad { found.badBytes.append(bad..<start) }
+            (bad, place) = (end, end)
+        }
+        let rest = SegmentScanner(segment, window, at: bad, after: .start, time: 0)
+        let limit = try rest.lastNonzero()
+        if limit > bad { found.badBytes.append(bad..<min(limit, window.limit)) }
+    }
+
+    /// Reads whole commits from `position` on; returns where they end.
+    private mutating func follow(_ header: FrameHeader, from position: Int) throws -> Int {
+        var scanner = SegmentScanner(segment, window, at: position, adopting: header)
+        while true {
+            switch try scanner.next() {
+            case .commit(let commit):
+                found.standing.insert(commit.header.offset)
+                found.namedOffset = max(found.namedOffset, commit.header.offset)
+            case .mark: continue
+            case .seal(let header):
+                found.seal = SegmentFile.Seal(
+                    end: Position(offset: header.offset, chain: header.chain), time: header.time,
+                    position: scanner.position - LogFormat.frameHeaderBytes)
+                return scanner.position
+            case .stop: return scanner.position
+            }
+        }
+    }
+
+    private func frame(at position: Int) throws -> FrameHeader? {
+        let bytes = try window.bytes(at: position, count: LogFormat.frameHeaderBytes)
+        guard bytes.count == LogFormat.frameHeaderBytes,
+            case .valid(let header) = FrameHeader.decode(bytes, salt: segment.salt, position: position),
+            header.offset <= Version.maximumOffset
+        else { return nil }
+        return header
+    }
+}

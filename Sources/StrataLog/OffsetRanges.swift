@@ -1,0 +1,60 @@
+/// A set of offsets, as the ranges that it consists of.
+///
+/// ```swift
+/// var offsets = OffsetRanges()
+/// offsets.insert(3)
+/// offsets.insert(4...9)
+/// print(offsets)  // 3 to 9
+/// ```
+public struct OffsetRanges: Sendable, Equatable, CustomStringConvertible {
+    /// In order, with at least one offset between each two.
+    public private(set) var ranges: [ClosedRange<UInt64>] = []
+
+    public init(_ ranges: [ClosedRange<UInt64>] = []) {
+        for range in ranges { insert(range) }
+    }
+
+    public var isEmpty: Bool { ranges.isEmpty }
+    public var count: UInt64 { ranges.reduce(0) { $0 + UInt64($1.count) } }
+
+    public func contains(_ offset: UInt64) -> Bool { ranges.contains { $0.contains(offset) } }
+
+    public mutating func insert(_ offset: UInt64) { insert(offset...offset) }
+
+    public mutating func insert(_ range: ClosedRange<UInt64>) {
+        // Mostly offsets come in order, and each continues the last range.
+        if let last = ranges.last, range.lowerBound == last.upperBound + 1 {
+            ranges[ranges.count - 1] = last.lowerBound...range.upperBound
+            return
+        }
+        let touching = ranges.filter { $0.lowerBound <= range.upperBound + 1 && range.lowerBound <= $0.upperBound + 1 }
+        let merged = touching.reduce(range) {
+            min($0.lowerBound, $1.lowerBound)...max($0.upperBound, $1.upperBound)
+        }
+        ranges.removeAll { touching.contains($0) }
+        let place = ranges.firstIndex { $0.lowerBound > merged.lowerBound } ?? ranges.count
+        ranges.insert(merged, at: place)
+    }
+
+    public mutating func formUnion(_ other: OffsetRanges) {
+        for range in other.ranges { insert(range) }
+    }
+
+    /// The offsets of `range` that are not in here.
+    public func missing(in range: ClosedRange<UInt64>) -> OffsetRanges {
+        var missing = OffsetRanges()
+        var next = range.lowerBound
+        for known in ranges where known.upperBound >= next && known.lowerBound <= range.upperBound {
+            if known.lowerBound > next { missing.insert(next...known.lowerBound - 1) }
+            next = known.upperBound + 1
+        }
+        if next <= range.upperBound { missing.insert(next...range.upperBound) }
+        return missing
+    }
+
+    /// `6 to 8, 12`.
+    public var description: String {
+        ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound) to \($0.upperBound)" }
+            .joined(separator: ", ")
+    }
+}

@@ -1,0 +1,136 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+
+/// `strata dump`: the bytes of a store's files, field by field.
+enum DumpCommand: Command {
+    static let name = "dump"
+    static let summary = "print the bytes of a store's log, field by field"
+    static let details =
+        "It prints each field with its place in the file and what it is, as docs/format.md does in its example. It "
+        + "relies on no more than the bytes that it prints, so it also shows what is damaged. Without --segment and "
+        + "--offset it prints STORE, FLOOR, bases and all segments."
+
+    static let hex = Option.flag("--hex", help: "as hexadecimal digits, which is the only form there is")
+    static let segment = Option.number(
+        "--segment", "N", 1...Version.maximumOffset, help: "print the segment whose file's name is N")
+    static let offset = Option.number(
+        "--offset", "N", 1...Version.maximumOffset, help: "print the frames of that commit")
+    static let limit = Option.number(
+        "--limit", "N", 0...UInt64.max, help: "print no more than N frames and other pieces of each segment and base")
+    static let bytes = Option.number(
+        "--bytes", "N", 0...UInt64.max, help: "print no more than N bytes of each field; without this, 256")
+
+    static let operands = [Operand.store]
+    static let options: [any OptionDescription] = [hex, segment, offset, limit, bytes]
+    static let examples = [
+        "strata dump Notes.strata --hex --offset 12", "strata dump Notes.strata --hex --segment 1 --limit 3",
+    ]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        if arguments.has(segment), arguments.has(offset) {
+            throw UsageError("--segment and --offset exclude each other")
+        }
+        try StoreAccess.requireDirectory(arguments.store)
+        let paths = StorePaths(arguments.store)
+        let files = ReadOnlyFiles()
+        let names = try files.list(paths.log).compactMap(LogFormat.firstOffset(ofSegmentNamed:)).sorted()
+        let printer = HexPrinter(byteLimit: arguments[bytes] ?? 256, output: output)
+        if let offset = arguments[offset] { return try dump(offset, names, paths, files, printer) }
+        if let segment = arguments[segment] {
+            guard names.contains(segment) else {
+                let known = names.map { "\($0)" }.joined(separator: ", ")
+                Diagnostics.report("there is no segment \(segment); there are: \(known)", by: name)
+                return .no
+            }
+            try dump(segment: paths.segment(segment), limit: arguments[limit], files, printer)
+            return .success
+        }
+        for path in [paths.identity, paths.floor] where try files.exists(path) {
+            try printer.writeTitle(path)
+            try printer.write(Anatomy.headerBlock(of: path, files: files))
+        }
+        for horizon in try files.list(paths.log).compactMap(LogFormat.horizon(ofBaseNamed:)).sorted() {
+            try dump(segment: paths.base(horizon), limit: arguments[limit], files, printer)
+        }
+        for name in names { try dump(segment: paths.segment(name), limit: arguments[limit], files, printer) }
+        return .success
+    }
+
+    private static func dump(
+        segment path: String, limit: UInt64?, _ files: ReadOnlyFiles, _ printer: HexPrinter
+    ) throws {
+        try printer.writeTitle(path)
+        var count: UInt64 = 0
+        try SegmentAnatomy(path: path, files: files).walk { anatomy in
+            try printer.write(anatomy)
+            count += 1
+            // The header is no frame.
+            return count <= limit ?? UInt64.max
+        }
+    }
+
+    /// Looks through the segment that has the offset by its name, and through the others if it is not there.
+    private static func dump(
+        _ offset: UInt64, _ names: [UInt64], _ paths: StorePaths, _ files: ReadOnlyFiles, _ printer: HexPrinter
+    ) throws -> ExitCode {
+        let likely = names.last { $0 <= offset }
+        for segment in [likely].compactMap(\.self) + names.filter({ $0 != likely }) {
+            var isFound = false
+            try SegmentAnatomy(path: paths.segment(segment), files: files).walk { anatomy in
+                guard anatomy.offsets?.contains(offset) == true else { return !isFound }
+                if !isFound { try printer.writeTitle(paths.segment(segment)) }
+                isFound = true
+                try printer.write(anatomy)
+                return true
+            }
+            if isFound { return .success }
+        }
+        Diagnostics.report("no valid frame of a commit at offset \(offset) is in any segment", by: name)
+        return .no
+    }
+}
+
+/// Prints bytes as docs/format.md does: where they stand, the digits, what they are.
+private struct HexPrinter {
+    private static let bytesPerLine = 16
+
+    let byteLimit: UInt64
+    let output: Output
+
+    func writeTitle(_ path: String) throws {
+        output.write(Printable.escaped(path))
+        try output.endLine()
+    }
+
+    func write(_ anatomy: Anatomy) throws {
+        output.write("\n\(Printable.escaped(anatomy.title)), at \(anatomy.position):")
+        try output.endLine()
+        var position = 0
+        for field in anatomy.fields {
+            try write(field, anatomy.bytes[position..<position + field.count], at: anatomy.position + position)
+            position += field.count
+        }
+    }
+
+    private func write(_ field: Anatomy.Field, _ bytes: ArraySlice<UInt8>, at position: Int) throws {
+        let shown = bytes.prefix(Int(clamping: byteLimit))
+        var place = shown.startIndex
+        repeat {
+            let piece = shown[place..<min(place + Self.bytesPerLine, shown.endIndex)]
+            if bytes.isEmpty { return }
+            let digits = piece.map { hexadecimal($0) }.joined(separator: " ")
+            let number = "\(position + place - bytes.startIndex)"
+            output.write(String(repeating: " ", count: max(0, 8 - number.count)) + number + "  " + digits)
+            if place == shown.startIndex, !field.what.isEmpty {
+                output.write(String(repeating: " ", count: 49 - digits.count) + Printable.escaped(field.what))
+            }
+            try output.endLine()
+            place += piece.count
+        } while place < shown.endIndex
+        if shown.count < bytes.count {
+            output.write("          … \(bytes.count - shown.count) bytes more")
+            try output.endLine()
+        }
+    }
+}

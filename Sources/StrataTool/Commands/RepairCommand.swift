@@ -1,0 +1,92 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+
+/// `strata repair`: makes a damaged log one that opens again.
+enum RepairCommand: Command {
+    static let name = "repair"
+    static let summary = "tell what a repair of a damaged log would keep and lose, or do it"
+    static let details =
+        "Without --apply it changes nothing. What is damaged and known for certain is written again; else the log "
+        + "is cut behind the last commit in front of the damage. Whatever leaves the log is kept beside it, in files "
+        + "whose names end in .repaired-1, .repaired-2 and so on, with a note that tells what was done. It ends with 0 "
+        + "if there is nothing to repair or the repair was done, with 1 if one is needed or cannot be done."
+
+    static let apply = Option.flag("--apply", help: "do it; no program may have the store open for writing")
+
+    static let operands = [Operand.store]
+    static let options: [any OptionDescription] = [Option.json, apply]
+    static let examples = ["strata repair Notes.strata", "strata repair Notes.strata --apply"]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        try StoreAccess.requireDirectory(arguments.store)
+        let bar = ProgressBar()
+        let isApplied = arguments[apply]
+        let plan =
+            isApplied
+            ? try LogRepair.apply(at: arguments.store) { bar.show($0, of: $1) }
+            : try LogRepair.plan(at: arguments.store, platform: Platform(files: ReadOnlyFiles())) {
+                bar.show($0, of: $1)
+            }
+        bar.clear()
+        if let damage = plan.report.damage, damage.code == .newerFormat { throw damage }
+        if arguments[Option.json] {
+            writeJSON(plan, isApplied: isApplied, to: output)
+        } else {
+            write(plan, isApplied: isApplied, to: output)
+        }
+        try output.endLine()
+        return plan.isWhole || isApplied && plan.obstacle == nil ? .success : .no
+    }
+
+    private static func write(_ plan: LogRepair.Plan, isApplied: Bool, to output: Output) {
+        guard let damage = plan.report.damage else {
+            output.write("nothing to repair: the log is whole up to its end, \(plan.end)")
+            return
+        }
+        output.write("damage: \(Printable.escaped(damage.description))\n")
+        if let obstacle = plan.obstacle {
+            output.write("cannot be repaired: \(obstacle)")
+            return
+        }
+        output.write("\(isApplied ? "kept" : "would keep"): everything up to \(plan.end)\n")
+        output.write(isApplied ? "lost: " : "would lose: ")
+        output.write(plan.lostOffsets.isEmpty ? "no offset that is known of" : DamageText.text(plan.lostOffsets))
+        if !plan.keptAsideOffsets.isEmpty {
+            // A log has no gaps.
+            output.write("; whole behind the damage, and kept aside: \(DamageText.text(plan.keptAsideOffsets))")
+        }
+        output.write("\n\(isApplied ? "done" : "would do"), in \(Printable.escaped(plan.directory)):\n")
+        for step in plan.steps { output.write("  \(Printable.escaped(step.description))\n") }
+        if let note = plan.note { output.write("note: \(Printable.escaped(note))\n") }
+        output.write(
+            isApplied
+                ? "the log is whole now; what was taken out of it is kept beside it"
+                : "nothing was changed: copy the store, then run it again with --apply")
+    }
+
+    private static func writeJSON(_ plan: LogRepair.Plan, isApplied: Bool, to output: Output) {
+        var json = JSONWriter(output)
+        json.beginObject()
+        json.field("ok", plan.isWhole)
+        json.field("applied", isApplied && !plan.steps.isEmpty)
+        if let obstacle = plan.obstacle { json.field("obstacle", obstacle) } else { json.null("obstacle") }
+        json.field("end", plan.end.offset)
+        json.field("chain", hexadecimal: plan.end.chain)
+        json.field("lost", plan.lostOffsets)
+        json.field("keptAside", plan.keptAsideOffsets)
+        json.beginArray("steps")
+        for step in plan.steps {
+            json.beginObject()
+            json.field("kind", step.kind.rawValue)
+            json.field("path", step.path)
+            if let target = step.target { json.field("target", target) }
+            if let position = step.position { json.field("position", position) }
+            json.endObject()
+        }
+        json.endArray()
+        if let note = plan.note { json.field("note", note) } else { json.null("note") }
+        json.field("damage", plan.report.damage)
+        json.endObject()
+    }
+}

@@ -1,0 +1,111 @@
+import StrataLog
+import StrataModel
+
+/// `strata segments`: what is in each segment of the log.
+enum SegmentsCommand: Command {
+    static let name = "segments"
+    static let summary = "tell what is in each segment of a store's log"
+    static let details =
+        "It reads all of the log, beside a program that writes to the store if there is one. RAW is what the payloads "
+        + "have uncompressed, RATIO how much smaller the file is, ZONES how many have changes in the segment. Of a "
+        + "damaged store it tells what it can and ends with 3."
+    static let operands = [Operand.store]
+    static let options: [any OptionDescription] = [Option.json]
+    static let examples = ["strata segments Notes.strata", "strata segments Notes.strata --json | jq .commits"]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        try StoreAccess.requireDirectory(arguments.store)
+        let store = try StoreAccess(arguments.store)
+        var damage = store.damage
+        let summaries = try store.reader.segments.map { segment in
+            let summary = try store.reader.summary(of: segment)
+            damage = damage ?? summary.damage
+            return summary
+        }
+        if arguments[Option.json] {
+            try writeJSON(summaries, to: output)
+        } else {
+            try write(summaries, to: output)
+        }
+        if let damage { throw damage }
+        return .success
+    }
+
+    private static let titles = [
+        "FIRST", "LAST", "FORM", "STATE", "COMMITS", "BYTES", "RAW", "RATIO", "ZONES", "FROM", "TO",
+    ]
+    /// Words stand on the left, numbers on the right.
+    private static let wordColumns: Set<Int> = [2, 3, 9, 10]
+
+    private static func write(_ summaries: [SegmentSummary], to output: Output) throws {
+        let rows = [titles] + summaries.map(cells)
+        let widths = titles.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        for row in rows {
+            let cells = zip(row, widths).enumerated().map { column, cell in
+                let padding = String(repeating: " ", count: cell.1 - cell.0.count)
+                if column == titles.count - 1 { return cell.0 }
+                return wordColumns.contains(column) ? cell.0 + padding : padding + cell.0
+            }
+            output.write(cells.joined(separator: "  "))
+            try output.endLine()
+        }
+    }
+
+    private static func cells(of summary: SegmentSummary) -> [String] {
+        func time(_ microseconds: Int64?) -> String { microseconds.map { "\(Timestamp(microseconds: $0))" } ?? "-" }
+        return [
+            "\(summary.firstOffset)", summary.lastOffset.map { "\($0)" } ?? "-", summary.form.rawValue,
+            summary.damage != nil ? "damaged" : summary.isClosed ? "closed" : "active", "\(summary.commitCount)",
+            "\(summary.fileBytes)", "\(summary.payloadBytes)", summary.ratioText, "\(summary.touchCounts.count)",
+            time(summary.firstTime), time(summary.lastTime),
+        ]
+    }
+
+    private static func writeJSON(_ summaries: [SegmentSummary], to output: Output) throws {
+        for summary in summaries {
+            var json = JSONWriter(output)
+            json.beginObject()
+            json.field("path", summary.path)
+            json.field("firstOffset", summary.firstOffset)
+            json.field("lastOffset", summary.lastOffset)
+            json.field("form", summary.form.rawValue)
+            json.field("closed", summary.isClosed)
+            json.field("commits", summary.commitCount)
+            json.field("bytes", summary.fileBytes)
+            json.field("payloadBytes", summary.payloadBytes)
+            json.field("firstTime", summary.firstTime)
+            json.field("lastTime", summary.lastTime)
+            json.beginArray("zones")
+            for (zone, touches) in summary.touchCounts.sorted(by: { $0.key < $1.key }) {
+                json.beginObject()
+                json.field("zone", zone)
+                json.field("changes", touches)
+                json.endObject()
+            }
+            json.endArray()
+            json.field("damage", summary.damage)
+            json.endObject()
+            try output.endLine()
+        }
+    }
+}
+
+extension SegmentSummary {
+    /// Payload bytes for each byte of the file, to two places: `3.07`.
+    fileprivate var ratioText: String {
+        guard fileBytes > 0, commitCount > 0 else { return "-" }
+        let hundredths = Int((Double(payloadBytes) * 100 / Double(fileBytes)).rounded())
+        let digits = "\(hundredths % 100)"
+        return "\(hundredths / 100)." + (digits.count == 1 ? "0" : "") + digits
+    }
+}
+
+extension JSONWriter {
+    mutating func field(_ key: StaticString, _ number: UInt64?) {
+        if let number { field(key, number) } else { null(key) }
+    }
+
+    mutating func field(_ key: StaticString, _ number: Int64?) {
+        if let number { field(key, number) } else { null(key) }
+    }
+}

@@ -1,0 +1,134 @@
+import StrataLog
+import StrataModel
+
+/// `strata show`: one commit with everything that is known of it.
+enum ShowCommand: Command {
+    static let name = "show"
+    static let summary = "print one commit in full detail"
+    static let details =
+        "Beside what 'strata log' prints: where the commit stands in which file, how it is stored, the chain value in "
+        + "front of it, the shape of its request, and each field that was sent or declared. Values are not printed. It "
+        + "ends with 1 if there is no commit at that offset."
+
+    static let operands = [
+        Operand.store, Operand(name: "OFFSET", help: "the commit's offset, as 'strata log' prints it"),
+    ]
+    static let options: [any OptionDescription] = [Option.json]
+    static let examples = ["strata show Notes.strata 12", "strata show Notes.strata 12 --json | jq .stored"]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        let offset = try Option.number("OFFSET", "", 1...Version.maximumOffset, help: "").convert(arguments.operands[1])
+        try StoreAccess.requireDirectory(arguments.store)
+        let store = try StoreAccess(arguments.store)
+        let (floor, end) = (store.reader.floor.offset, store.reader.end.offset)
+        guard offset > floor, offset <= end else {
+            // What cannot be reached behind damage may be there.
+            if offset > end, let damage = store.damage { throw damage }
+            let range = end > floor ? "its commits are \(floor + 1) to \(end)" : "it has no commits"
+            Diagnostics.report("there is no commit at offset \(offset): \(range)", by: name)
+            return .no
+        }
+        var names = KnownNames()
+        // Names are a service: damage in front keeps nobody from seeing the commit.
+        _ = try names.addAll(of: store, before: offset)
+        guard let commit = try store.reader.commit(at: offset), let place = try store.reader.place(of: offset) else {
+            throw StrataError(.outOfRange, "There is no commit at this offset.", .init(offset: offset))
+        }
+        names.add(from: commit.payload)
+        let detail = CommitDetail(place: place, chainBefore: try store.reader.chain(at: offset - 1))
+        let format: any CommitFormat = arguments[Option.json] ? CommitJSON(stored: place) : detail
+        let envelope = Result { try Envelope(decoding: commit.payload) }.mapError { error in
+            error as? StrataError ?? StrataError(.malformed, "The payload cannot be decoded.", cause: error)
+        }
+        try format.write(commit, envelope, names, to: output)
+        return .success
+    }
+}
+
+/// A paragraph as `strata log` prints it, and below it all else.
+private struct CommitDetail: CommitFormat {
+    let place: CommitPlace
+    let chainBefore: UInt32
+
+    func write(_ commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to output: Output) throws {
+        try CommitText().write(commit, envelope, names, to: output)
+        if case .success(let envelope) = envelope { writeFields(of: envelope, commit.offset, names, to: output) }
+        func line(_ label: String, _ value: String) {
+            output.write(
+                "    " + label + String(repeating: " ", count: 16 - label.count) + Printable.escaped(value) + "\n")
+        }
+        line("chain before", hexadecimal(chainBefore))
+        line("file", place.path)
+        line("segment", "\(place.segment)")
+        line("bytes", "\(place.range.lowerBound) to \(place.range.upperBound - 1), \(place.range.count) in all")
+        for frame in place.frames { line("frame at \(frame.position)", text(of: frame.header)) }
+        if let block = place.block {
+            line(
+                "block",
+                "of commits \(block.firstOffset) to \(block.firstOffset + UInt64(block.commitCount) - 1), "
+                    + "\(block.rawLength) bytes raw, \(block.storedLength) bytes stored, "
+                    + "body \(hexadecimal(block.bodyChecksum))")
+        }
+        if case .success(let envelope) = envelope, !envelope.header.requestShape.isEmpty {
+            line("request shape", envelope.header.requestShape.map { hexadecimal($0) }.joined())
+        }
+        try output.endLine()
+    }
+
+    private func text(of header: FrameHeader) -> String {
+        let codec = header.codec == .lz4 ? "LZ4, \(header.rawLength) bytes raw, " : ""
+        return "\(header.kind), \(codec)\(header.storedLength) bytes stored, body \(hexadecimal(header.bodyChecksum)), "
+            + "\(header.undurable) not known to be durable"
+    }
+
+    /// The fields of each event that has some, below its version.
+    private func writeFields(of envelope: Envelope, _ offset: UInt64, _ names: KnownNames, to output: Output) {
+        for (index, event) in envelope.events.enumerated() {
+            guard case .saved(let place, let save) = EventDetail(event), !save.fields.isEmpty else { continue }
+            let version = Version(offset: offset, eventIndex: UInt32(index))
+            output.write("    \(version.tag)  \(Printable.escaped(place.name))  \(save.policy.name)")
+            if let base = save.base { output.write(", client had \(base.tag)") }
+            output.write("\n" as StaticString)
+            for field in save.fields {
+                let name = names.field(field.ordinal).map { Printable.escaped($0) } ?? "field \(field.ordinal)"
+                output.write("        \(name)  \(field.kind?.description ?? "removed")")
+                if field.kind != nil { output.write(", \(field.bytes) \(field.bytes == 1 ? "byte" : "bytes")") }
+                output.write("\n" as StaticString)
+            }
+        }
+    }
+}
+
+extension JSONWriter {
+    mutating func field(_ key: StaticString, _ place: CommitPlace) {
+        beginObject(key)
+        field("path", place.path)
+        field("segment", place.segment)
+        field("position", place.range.lowerBound)
+        field("bytes", place.range.count)
+        beginArray("frames")
+        for frame in place.frames {
+            beginObject()
+            field("position", frame.position)
+            field("kind", "\(frame.header.kind)")
+            field("codec", "\(frame.header.codec)")
+            field("rawBytes", UInt64(frame.header.rawLength))
+            field("storedBytes", UInt64(frame.header.storedLength))
+            field("chain", hexadecimal: frame.header.chain)
+            field("undurable", UInt64(frame.header.undurable))
+            field("bodyChecksum", hexadecimal: frame.header.bodyChecksum)
+            endObject()
+        }
+        endArray()
+        if let block = place.block {
+            beginObject("block")
+            field("firstOffset", block.firstOffset)
+            field("commits", block.commitCount)
+            field("rawBytes", UInt64(block.rawLength))
+            field("storedBytes", UInt64(block.storedLength))
+            field("bodyChecksum", hexadecimal: block.bodyChecksum)
+            endObject()
+        }
+        endObject()
+    }
+}

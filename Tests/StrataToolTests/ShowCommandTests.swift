@@ -1,0 +1,106 @@
+import StrataModel
+import StrataSystem
+import Testing
+
+@Suite struct ShowCommandTests {
+    @Test func humanForm() throws {
+        let result = try StoreFixture.small().run("show", "Notes.strata", "2")
+        #expect(result.code == 0 && result.errors.isEmpty)
+        #expect(
+            result.output == """
+                commit 2  2026-11-21T05:46:43.000000Z  chain 56460910  id 00000000000000a00000000000000002
+                    anna on phone, modify records, 1 event, 51 bytes
+                    record saved     Notes / Note / note-1  create, 1 field  (37 bytes)
+
+                    18y68  note-1  if server record unchanged
+                        title  data, 21 bytes
+                    chain before    1a5ee882
+                    file            Notes.strata/log/00000000000000000001.seg
+                    segment         1
+                    bytes           264 to 383, 120 in all
+                    frame at 264    commit, 51 bytes stored, body 882c9409, 2 not known to be durable
+
+
+                """)
+    }
+
+    @Test func requestShapeAndAllKindsOfFields() throws {
+        let fixture = try StoreFixture.small()
+        try fixture.open()
+        let version = Version(offset: 2, eventIndex: 0)
+        let update = RecordSavedEvent(
+            .update, RecordKey(zone: 1, name: "note-1"), type: 1, previous: version, base: version,
+            fields: [.init(1, nil), .init(2, .list(.empty))])
+        try fixture.append(
+            Envelope(header: .init(user: 1, requestShape: [1, 0xAB]), events: [update.event()]).encoded())
+        try fixture.close()
+        let result = try fixture.run("show", fixture.name, "5")
+        #expect(result.code == 0)
+        #expect(result.lines.contains("    request shape   01ab"))
+        #expect(result.lines.contains("        title  removed"))
+        #expect(result.lines.contains("        field 2  empty list, 1 byte"))
+        #expect(result.output.contains(", client had \(version.tag)\n"))
+    }
+
+    @Test func json() throws {
+        let fixture = try StoreFixture.small()
+        let result = try fixture.run("show", "--json", fixture.name, "2")
+        let logged = try fixture.run("log", "--json", "--from", "2", "--to", "2", fixture.name)
+        #expect(result.code == 0)
+        #expect(result.output.hasPrefix(logged.output.dropLast(2) + ",\"stored\":{\"path\":\"Notes.strata/log/"))
+    }
+
+    @Test(arguments: ["0", "5", "99"]) func refusesAnOffsetThatIsNotThere(_ offset: String) throws {
+        let result = try StoreFixture.small().run("show", "Notes.strata", offset)
+        #expect(result.output.isEmpty && result.lines.isEmpty)
+        if offset == "0" {
+            #expect(result.code == 2 && result.errors.contains("OFFSET 0 is out of range"))
+        } else {
+            #expect(result.code == 1)
+            #expect(result.errors == "strata show: there is no commit at offset \(offset): its commits are 1 to 4\n")
+        }
+    }
+
+    @Test func refusesWhatIsNoOffset() throws {
+        let fixture = try StoreFixture.small()
+        #expect(try fixture.run("show", fixture.name).errors.contains("OFFSET is missing"))
+        let result = try fixture.run("show", fixture.name, "two")
+        #expect(result.code == 2 && result.errors.contains("OFFSET takes a number, and 'two' is none"))
+    }
+
+    @Test func whatWasLetGoIsNotThere() throws {
+        let fixture = try StoreFixture(segmentBytes: 64 << 10)
+        try fixture.internNames()
+        try fixture.saveNotes(200, noise: 700)
+        let floor = try #require(try fixture.trim(to: 150))
+        try fixture.close()
+        let result = try fixture.run("show", fixture.name, "\(floor.offset)")
+        #expect(result.code == 1 && result.errors.contains("its commits are \(floor.offset + 1) to 201"))
+        #expect(try fixture.run("show", fixture.name, "\(floor.offset + 1)").code == 0)
+    }
+
+    @Test func inASealedSegmentTheBlockIsTold() throws {
+        let fixture = try StoreFixture.segmented()
+        try fixture.open()
+        try fixture.sealAll()
+        try fixture.close()
+        let result = try fixture.run("show", fixture.name, "2")
+        #expect(result.code == 0)
+        #expect(result.lines.contains { $0.hasPrefix("    block           of commits 1 to ") }, "\(result.output)")
+        let segments = try fixture.run("segments", fixture.name)
+        #expect(segments.lines.count { $0.contains("  blocks  closed ") } == segments.lines.count - 2)
+        let dump = try fixture.run("dump", "--hex", "--offset", "2", fixture.name)
+        #expect(dump.code == 0 && dump.output.contains("kind 1, commits"))
+        #expect(try fixture.run("verify", fixture.name).code == 0)
+    }
+
+    @Test func ofADamagedStoreWhatIsWholeIsShown() throws {
+        let fixture = try StoreFixture.segmented()
+        let whole = try fixture.run("show", fixture.name, "300")
+        try fixture.flipByte(inSegment: 1)
+        #expect(try fixture.run("show", fixture.name, "300").output == whole.output)
+        try fixture.flipByte(inSegment: try fixture.segments().count - 1)
+        #expect(try fixture.run("show", fixture.name, "301").code == 3)
+        #expect(try fixture.run("show", fixture.name, "2").code == 0)
+    }
+}
