@@ -75,6 +75,42 @@ extension CloudStore {
             try doing { try store.expireTokens(before: offset) }
         }
 
+        // MARK: History
+
+        /// Lets go of everything that was done in front of an offset, and keeps what it came to: records, zones,
+        /// subscriptions and all else are as they were. Change tokens from before are `changeTokenExpired` from now
+        /// on.
+        ///
+        /// It returns when it is done; others read and save meanwhile.
+        ///
+        /// ```swift
+        /// let done = try store.console.compact(before: store.offset)
+        /// print(done.segmentCount, done.freedBytes)
+        /// ```
+        ///
+        /// - Parameter offset: One of the log; it stays itself.
+        /// - Throws: `invalidArguments` for one behind the end, one that has been let go already, one behind the
+        ///   beginning of a long-lived operation that has not ended, and for a store in memory.
+        @discardableResult
+        public func compact(before offset: UInt64) throws -> Compaction {
+            do {
+                let done = try store.compact(before: offset)
+                try store.noteConsole(ConsoleNote("let go of the history before \(offset)"))
+                return Compaction(done)
+            } catch { throw CKError(engine: error) }
+        }
+
+        /// What ``compact(before:)`` would do; nothing is changed.
+        ///
+        /// ```swift
+        /// for zone in try store.console.compactionPlan(before: 1_000).zones { print(zone.zoneName, zone.changeCount) }
+        /// ```
+        public func compactionPlan(before offset: UInt64) throws -> CompactionPlan {
+            do { return CompactionPlan(try store.compactionPlan(before: offset)) } catch {
+                throw CKError(engine: error)
+            }
+        }
+
         // MARK: Bad luck
 
         /// Has requests fail that are still to come.

@@ -33,6 +33,8 @@ extension CloudStore {
         public var recordRefusals = true
         /// Whether the log keeps what was fetched, queried and followed, as it keeps refusals.
         public var recordFetches = false
+        /// How much history is kept; all of it, unless this says otherwise.
+        public var history = HistoryPolicy.everything
         /// Where the time comes from.
         public var clock: any Clock = SystemClock()
         /// Where random numbers come from.
@@ -136,7 +138,7 @@ extension CloudStore.Options {
             assetBytes: UInt64(max(0, limits.assetBytes)), touchesParents: parentTouch,
             unknownTypesAreErrors: predicates == .cloudKit,
             predicates: predicates.engine, schema: schema == .enforced ? .enforced : .open,
-            recordsRefusals: recordRefusals, recordsFetches: recordFetches)
+            recordsRefusals: recordRefusals, recordsFetches: recordFetches, history: history.engine)
     }
 
     var platform: Platform {

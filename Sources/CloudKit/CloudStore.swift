@@ -47,7 +47,7 @@ public final class CloudStore: Sendable {
 
     private init(_ options: Options, at path: String?, _ open: () throws -> Store) throws {
         self.options = options
-        longLived = LongLivedOperations(in: path.map { $0 + "/operations" }, RealFileSystem())
+        longLived = LongLivedOperations(in: path.map(KeptOperation.directory), RealFileSystem())
         do {
             store = try open()
             disturbances = Disturbances.of(store)

@@ -199,7 +199,7 @@ struct EncodedModification {
         let id = record.recordID.model(for: client.userRecordName)
         func version(_ version: Version?) throws -> CKRecord? {
             guard let version else { return nil }
-            let stored = try answer.snapshot.record(id, at: version, in: call.database, as: client.actor)
+            let stored = try answer.snapshot.recordIfKept(id, at: version, in: call.database, as: client.actor)
             return try stored.map { try CKRecord(stored: $0, id: record.recordID, for: client, unreadable: .leaveOut) }
         }
         let server = try version(refusal.serverVersion) ?? (try? current(record.recordID, answer))

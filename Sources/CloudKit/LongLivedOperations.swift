@@ -31,9 +31,6 @@ struct LongLivedOperation: Sendable {
 /// Long-lived operations of a store that have not ended: a file for each, in a directory beside the log
 /// (docs/format.md §22).
 final class LongLivedOperations: Sendable {
-    private static let magic = [UInt8]("STRATAOP".utf8)
-    private static let maximumBytes = 64 << 20
-
     /// Nil for a store in memory, which has nothing that it could outlive.
     private let directory: String?
     private let files: any FileSystem
@@ -54,7 +51,7 @@ final class LongLivedOperations: Sendable {
     func remove(_ id: CKOperation.ID) throws {
         guard let directory else { return memory.withLock { $0[id] = nil } }
         let path = "\(directory)/\(id)"
-        guard Self.isID(id), try files.exists(path) else { return }
+        guard KeptOperation.isID(id), try files.exists(path) else { return }
         try files.remove(path)
     }
 
@@ -63,7 +60,7 @@ final class LongLivedOperations: Sendable {
         var found: [LongLivedOperation] = []
         if let directory {
             guard try files.exists(directory) else { return [] }
-            found = try files.list(directory).filter { Self.isID($0) }.compactMap { try read($0) }
+            found = try files.list(directory).filter { KeptOperation.isID($0) }.compactMap { try read($0) }
         } else {
             found = memory.withLock { Array($0.values) }
         }
@@ -77,66 +74,42 @@ final class LongLivedOperations: Sendable {
         return found.flatMap { $0.user == actor.user && $0.device == actor.device ? $0 : nil }
     }
 
-    /// What a caller names may be anything; only what can be one of our names leads to a file.
-    private static func isID(_ id: String) -> Bool {
-        !id.isEmpty && id.utf8.count <= 64
-            && id.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
-    }
-
     /// Nil for a file that is not there or damaged: an operation that nobody can read will not be done.
     private func read(_ id: CKOperation.ID) throws -> LongLivedOperation? {
-        guard let directory, Self.isID(id) else { return nil }
+        guard let directory, KeptOperation.isID(id) else { return nil }
         let path = "\(directory)/\(id)"
         guard try files.exists(path) else { return nil }
-        return try? Self.decoded(try files.readAll(path, atMost: Self.maximumBytes), id)
+        return try? Self.decoded(try files.readAll(path, atMost: KeptOperation.maximumBytes), id)
     }
 
     // MARK: The file
 
     private static func encoded(_ operation: LongLivedOperation) -> [UInt8] {
-        var body = ByteWriter(reserving: 4_096)
-        body.appendString(operation.user)
-        body.appendString(operation.device)
-        body.appendVarint(operation.offset)
-        body.append(operation.kind.rawValue)
+        var content = ByteWriter(reserving: 4_096)
+        content.append(operation.kind.rawValue)
         switch operation.properties {
         case .plain(let archive):
-            body.append(0 as UInt8)
-            body.append(bytes: archive)
+            content.append(0 as UInt8)
+            content.append(bytes: archive)
         case .sealed(let sealed):
-            body.append(1 as UInt8)
-            body.appendVarint(sealed.keyID)
-            body.append(bytes: sealed.nonce)
-            body.append(bytes: sealed.ciphertext)
+            content.append(1 as UInt8)
+            content.appendVarint(sealed.keyID)
+            content.append(bytes: sealed.nonce)
+            content.append(bytes: sealed.ciphertext)
         }
-        var writer = ByteWriter(reserving: body.bytes.count + 12)
-        writer.append(bytes: magic)
-        writer.append(body.bytes.withUnsafeBytes { CRC32C.checksum($0) })
-        writer.append(bytes: body.bytes)
-        return writer.bytes
+        return KeptOperation(
+            user: operation.user, device: operation.device, offset: operation.offset, content: content.bytes
+        ).encoded()
     }
 
     private static func decoded(_ bytes: [UInt8], _ id: CKOperation.ID) throws -> LongLivedOperation? {
-        guard bytes.starts(with: magic) else { return nil }
-        return try bytes.withUnsafeBytes { bytes in
+        guard let kept = KeptOperation(decoding: bytes) else { return nil }
+        return try kept.content.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
-            _ = try reader.readRange(count: UInt64(magic.count), "an operation's magic")
-            let checksum = try reader.read(UInt32.self, "an operation's checksum")
-            let body = UnsafeRawBufferPointer(rebasing: bytes[reader.position...])
-            guard CRC32C.checksum(body) == checksum else { return nil }
-            let user = try reader.readString("a user's name", atMost: body.count)
-            let device = try reader.readString("a device's name", atMost: body.count)
-            let offset = try reader.readVarint("an offset")
             let kind = LongLivedOperation.Kind(rawValue: try reader.read(UInt8.self, "an operation's kind"))
             guard let kind else { return nil }
             return LongLivedOperation(
-                id: id, user: user, device: device, offset: offset, kind: kind,
+                id: id, user: kept.user, device: kept.device, offset: kept.offset, kind: kind,
                 properties: try properties(from: &reader, bytes))
         }
     }

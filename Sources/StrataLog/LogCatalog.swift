@@ -199,6 +199,13 @@ final class LogCatalog: Sendable {
         return sealed
     }
 
+    /// Does not hold on to the files of segments that are gone.
+    func forgetSealed(through offset: UInt64) {
+        openSealed.withLock { open in
+            open.removeAll { ($0.segment.seal?.end.offset).map { $0 <= offset } ?? false }
+        }
+    }
+
     /// Opens a closed segment.
     ///
     /// - Throws: ``ReplacedSegment`` if another file has come into its place since it was looked at.

@@ -17,6 +17,7 @@ extension SegmentedLog {
             end: writer.end, time: writer.time, position: writer.position - LogFormat.frameHeaderBytes)
         catalog.publish { LogCatalog.startSegment(begun.segment, begun.file, closing: seal, in: &$0) }
         sealer.wake()
+        segmentWatcher.withLock { $0 }?()
         // The zeros behind the seal serve nobody any more; if they stay, they are only space.
         try? writer.file.truncate(to: writer.position)
         writer.segment = begun.segment

@@ -28,6 +28,8 @@ public final class SegmentedLog: EventLog {
     private let syncing = Lock<StrataError?>(nil)
     private let syncer: IntervalSyncer
     let sealer = Sealer()
+    /// Told whenever another segment begins.
+    let segmentWatcher = Lock<(@Sendable () -> Void)?>(nil)
 
     init(
         opened: OpenedLog, options: LogOptions, platform: Platform, lock: StoreLock, space: SpaceKeeper,

@@ -34,14 +34,16 @@ extension Store {
     ) throws -> DatabaseFeedPage {
         guard database.scope != .public else { throw Refusal.publicChanges }
         let limit = try pageLimit(limit)
-        let snapshot = snapshot()
-        let page = try snapshot.reading { trees in
-            let place = try snapshot.names.place(database, actor, in: trees)
-            let feed = DatabaseFeed(engine: engine, names: snapshot.names, place: place, trees: trees, limit: limit)
-            return try feed.page(since: token)
+        let (page, offset) = try readingFeed { snapshot in
+            try snapshot.reading { trees in
+                let place = try snapshot.names.place(database, actor, in: trees)
+                let feed = DatabaseFeed(
+                    engine: engine, names: snapshot.names, place: place, trees: trees, limit: limit)
+                return try feed.page(since: token)
+            }
         }
         noteChanges(
-            of: nil, database, by: actor, at: snapshot.offset, since: token,
+            of: nil, database, by: actor, at: offset, since: token,
             count: page.changed.count + page.deleted.count, page.token, moreComing: page.moreComing)
         return page
     }

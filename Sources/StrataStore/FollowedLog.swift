@@ -1,12 +1,20 @@
 import StrataLog
 import StrataModel
+import StrataSystem
 
 /// A log that this process only reads, while another one may write it.
 final class FollowedLog: EventLog {
-    private let reader: LogReader
+    private let current: Lock<LogReader>
+    private let open: @Sendable () throws -> LogReader
     private let gate = StoreGate()
 
-    init(_ reader: LogReader) { self.reader = reader }
+    /// - Parameter open: makes a reader of the log as it is then.
+    init(_ open: @escaping @Sendable () throws -> LogReader) throws {
+        self.open = open
+        current = Lock(try open())
+    }
+
+    private var reader: LogReader { current.withLock { $0 } }
 
     static var error: StrataError { StrataError(.refusingWrites, "The store was opened for reading only.") }
 
@@ -19,7 +27,24 @@ final class FollowedLog: EventLog {
     var maximumCommitBytes: Int { LogFormat.maximumCommitBytes }
 
     /// Looks for commits that have come since; returns whether there are any.
-    func refresh() throws -> Bool { try reader.refresh() }
+    func refresh() throws -> Bool {
+        let reader = reader
+        do { return try reader.refresh() } catch let error as StrataError where error.code == .outOfRange {
+            // What comes next was let go of.
+            try reopen()
+            return end.offset > reader.end.offset
+        }
+    }
+
+    /// Goes on with the log as it is now, and with its floor.
+    func reopen() throws {
+        let again = try open()
+        let before = current.withLock { current in
+            defer { current = again }
+            return current
+        }
+        before.stopWaiting()
+    }
 
     func prepare(_ commit: inout NewCommit) throws { throw Self.error }
     func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
@@ -43,6 +68,7 @@ final class FollowedLog: EventLog {
     }
     func base() throws -> Position? { try reader.base() }
     func readBase() throws -> BaseReader? { try reader.readBase() }
+    func storedSegments() throws -> [StoredSegment] { try reader.storedSegments() }
 
     func waitForEnd(past offset: UInt64) async {
         while end.offset <= offset, !gate.isClosed, !Task.isCancelled {

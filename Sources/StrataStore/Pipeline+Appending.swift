@@ -153,7 +153,7 @@ extension Pipeline {
             return .success(Answer(result: decision.result(at: 0), offset: nil, snapshot: reader.make(snapshot)))
         case .repeats(let offset):
             return Result {
-                guard let commit = try log.commit(at: offset) else {
+                guard offset > log.floor.offset, let commit = try log.commit(at: offset) else {
                     throw Refusal(
                         .serverRejectedRequest, "The request came before, and what it did is not kept any more.")
                 }

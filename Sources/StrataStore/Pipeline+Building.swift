@@ -152,16 +152,7 @@ extension Pipeline {
 
     private func publishSlice<Result>(_ task: Task, _ body: (Fork, IndexKeeper) throws -> Result) throws -> Result {
         guard views === task.views else { throw Interruption.outdated }
-        line = nil
-        let before = task.views.pages.snapshot()
-        let (keeper, hasAllIndexes) = state.withLock { state in
-            (state.indexes.mark.keeper, state.indexes.lag == 0 && !state.indexes.mark.isUnderWay)
-        }
-        let fork = task.views.pages.fork()
-        let result = try body(fork, keeper)
-        let snapshot = try publish(fork, of: task.views, over: before, changesIndexes: false) { _, _ in }
-        checkpointer?.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: hasAllIndexes)
-        return result
+        return try publishSlice(of: task.views, body)
     }
 
     /// A catch-up that is under way comes to its end, in slices.
@@ -175,28 +166,17 @@ extension Pipeline {
         }
     }
 
-    /// Both turns, ahead of requests that wait; returns when that was.
+    /// Both turns; returns when that was.
     private func takeTurns() throws -> Int64 {
         try rest()
-        state.withLock { ($0.claims, $0.turnWaiters) = ($0.claims + 1, $0.turnWaiters + 1) }
-        let isTaken = state.wait { state -> Bool? in
-            if !state.isClosed, state.isDeciding || state.isAppending { return nil }
-            (state.claims, state.turnWaiters) = (state.claims - 1, state.turnWaiters - 1)
-            if state.isClosed || state.refusal != nil { return false }
-            (state.isDeciding, state.isAppending) = (true, true)
-            return true
-        }
-        if isTaken { return platform.time.nowMicroseconds() }
-        state.notifyAll()
-        throw Interruption.stopped
+        guard claimTurns() else { throw Interruption.stopped }
+        return platform.time.nowMicroseconds()
     }
 
     private func releaseTurns(since began: Int64) {
         let microseconds = max(0, platform.time.nowMicroseconds() - began)
         lastSlice = (state.withLock { $0.indexes.publishedEvents }, microseconds)
-        releaseDeciding()
-        releaseAppending()
-        state.notifyAll()
+        returnTurns()
     }
 
     /// As long as a slice took, if others are at work: they keep half of the time at least.

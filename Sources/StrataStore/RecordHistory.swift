@@ -3,11 +3,16 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// Past states of records, rebuilt from the log: back along the previous versions to a full event, then forward.
+/// Past states of records, rebuilt from the log: back along the previous versions to a full event, then forward. Where
+/// history was compacted, the base has the state that the first event behind it begins with.
 final class RecordHistory: Sendable {
     private let log: any EventLog
+    private let base: BaseRecords
 
-    init(_ log: any EventLog) { self.log = log }
+    init(_ log: any EventLog) {
+        self.log = log
+        base = BaseRecords(log)
+    }
 
     private struct Step {
         var payload: ArraySlice<UInt8>
@@ -15,18 +20,43 @@ final class RecordHistory: Sendable {
         var place: EventPlace
     }
 
+    /// Where going back comes to an end.
+    private enum Beginning {
+        case fullEvent
+        case base([UInt8])
+    }
+
     /// The encoded state that a version made; nil if the log has no such version of that record.
     ///
     /// A tag may have come from anywhere, so that it leads nowhere is no error.
+    ///
+    /// - Throws: ``StrataError`` `outOfRange` if the state is one of those that were let go with the log's beginning.
     func state(of record: RecordKey, at version: Version, _ trees: Snapshot) throws -> [UInt8]? {
         let isCurrent = try trees.withRecord(record) { bytes in
             try RecordStateView(bytes, in: 0..<bytes.count).version == version ? [UInt8](bytes) : nil
         }
         if let current = isCurrent.flatMap({ $0 }) { return current }
-        guard version.offset <= trees.foldedOffset(ViewTree.records), let steps = try steps(of: record, to: version)
-        else { return nil }
+        guard version.offset > 0, version.offset <= trees.foldedOffset(ViewTree.records) else { return nil }
+        do { return try rebuilt(record, version) } catch let error as StrataError where error.code == .outOfRange {
+            throw StrataError(
+                .outOfRange, "The record's past was let go when the history was compacted.",
+                .init(offset: version.offset, expected: "a version behind \(log.floor.offset)", found: version.tag),
+                cause: error)
+        }
+    }
+
+    /// As ``state(of:at:_:)``, for whoever gets on without one that was let go.
+    func stateIfKept(of record: RecordKey, at version: Version, _ trees: Snapshot) throws -> [UInt8]? {
+        do { return try state(of: record, at: version, trees) } catch let error as StrataError
+            where error.code == .outOfRange
+        { return nil }
+    }
+
+    private func rebuilt(_ record: RecordKey, _ version: Version) throws -> [UInt8]? {
+        guard let (steps, beginning) = try steps(of: record, to: version) else { return nil }
         var merger = RecordMerger()
         var state: [UInt8]?
+        if case .base(let bytes) = beginning { state = bytes }
         for step in steps.reversed() {
             var writer = ByteWriter(reserving: 512)
             try step.payload.withUnsafeBytes { payload in
@@ -43,25 +73,37 @@ final class RecordHistory: Sendable {
     }
 
     /// The events from a version back to the last full one, newest first.
-    private func steps(of record: RecordKey, to version: Version) throws -> [Step]? {
+    private func steps(of record: RecordKey, to version: Version) throws -> ([Step], Beginning)? {
         var steps: [Step] = []
         var next = version
         while steps.count <= RecordHeader.maximumEventsSinceFull {
+            if next.offset <= log.floor.offset { return (steps, .base(try stateOfBase(record, at: next))) }
             guard let step = try step(of: record, at: next) else { return nil }
             steps.append(step)
             let (isFull, previous) = try step.payload.withUnsafeBytes { payload in
                 let event = try RecordSavedView(payload, in: step.body)
                 return (event.isFull, event.previous)
             }
-            if isFull { return steps }
+            if isFull { return (steps, .fullEvent) }
             guard let previous, previous < next else { return nil }
             next = previous
         }
         return nil
     }
 
+    private func stateOfBase(_ record: RecordKey, at version: Version) throws -> [UInt8] {
+        let state = try base.state(of: record)
+        let found = try state?.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version }
+        guard let state, found == version else {
+            throw StrataError(
+                .outOfRange, "The base has another version of the record, or none.",
+                .init(expected: version.tag, found: found?.tag ?? "none"))
+        }
+        return state
+    }
+
     private func step(of record: RecordKey, at version: Version) throws -> Step? {
-        guard version.offset > log.floor.offset, let commit = try log.commit(at: version.offset) else { return nil }
+        guard let commit = try log.commit(at: version.offset) else { return nil }
         return try commit.payload.withUnsafeBytes { payload in
             var walker = try EventWalker(payload)
             let header = try walker.header()

@@ -15,9 +15,10 @@ public struct RequestRebuilder {
 
     public init() throws { fold = Fold(try PageStore.inMemory().fork()) }
 
-    /// All requests of a log whose history goes back to its first commit.
+    /// All requests of a log, or those behind its base.
     public static func requests(of log: any EventLog) throws -> [RebuiltRequest] {
         let rebuilder = try RequestRebuilder()
+        if var base = try log.readBase() { try rebuilder.fold.load(base: base.horizon) { try base.next() } }
         var requests: [RebuiltRequest] = []
         var cursor = try log.read(from: log.floor.offset + 1)
         while let commit = try cursor.next() {

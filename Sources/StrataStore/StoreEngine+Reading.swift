@@ -18,10 +18,10 @@ extension StoreEngine {
     static func openForReading(
         at path: String, _ options: StoreOptions, _ platform: Platform, _ progress: (Replay.Progress) -> Void
     ) throws -> StoreEngine {
-        let log = FollowedLog(try LogReader.open(at: path, platform: platform))
+        let log = try FollowedLog { try LogReader.open(at: path, platform: platform) }
         return try StoreEngine(
             inMemory: log, options, platform, buildsIndexes: false, assets: .readOnly(AssetPaths(path)),
-            keys: KeyFile(in: path, platform.files), progress)
+            keys: KeyFile(in: path, platform.files), at: path, progress)
     }
 
     /// Folds what another process has written since; returns whether there was anything.
@@ -34,7 +34,14 @@ extension StoreEngine {
             _ = try log.refresh()
             keys.forget()
             let before = views.pages.snapshot().foldedOffset(ViewTree.records)
-            try Replay(log: log, pages: views.pages).run()
+            do { try Replay(log: log, pages: views.pages).run() } catch let error as StrataError
+                where error.code == .outOfRange
+            {
+                // The writer let go of what comes next here: the base has it.
+                try log.reopen()
+                let again = try Views.inMemory(log, options: options.pages)
+                pipeline.working.withLock { $0 = WorkingViews(views: again, checkpointer: nil) }
+            }
             return views.pages.snapshot().foldedOffset(ViewTree.records) > before
         }
     }

@@ -15,7 +15,11 @@ final class StoreEngine: Sendable {
     let opening: Store.Opening?
     /// Tells cursors of this store from those of others.
     let storeID: Identifier
-    private let platform: Platform
+    let platform: Platform
+    /// Where the store's files are; nil for one that has none.
+    let path: String?
+    /// Nil where history cannot be let go.
+    let compactor: Compactor?
     /// Held while one thread folds what another process wrote; it counts the times.
     let refreshes = Lock(0)
 
@@ -27,9 +31,10 @@ final class StoreEngine: Sendable {
     private init(
         _ log: any EventLog, _ working: WorkingViews, _ indexes: IndexState, _ options: StoreOptions,
         _ platform: Platform, _ rebuilder: ViewsRebuilder?, _ opening: Store.Opening?, assets place: AssetStore.Place,
-        keys file: KeyFile?
+        keys file: KeyFile?, at path: String?
     ) throws {
         self.log = log
+        self.path = path
         self.options = options
         self.opening = opening
         self.platform = platform
@@ -44,6 +49,9 @@ final class StoreEngine: Sendable {
             rebuilder: rebuilder, buildMemoryBytes: options.buildMemoryBytes, audits: options.audits)
         notifier = Notifier(pipeline, options.queryRules)
         assets = AssetStore(place, platform)
+        compactor = (log as? SegmentedLog).flatMap { [pipeline, assets] log in
+            path.map { Compactor(log, at: $0, platform, options.history, pipeline, assets) }
+        }
         replacements?.begin(pipeline)
         try assets.begin(pipeline)
         if !(log is FollowedLog), try views.pages.snapshot().hasSubscriptions() { notifier.start() }
@@ -57,7 +65,7 @@ final class StoreEngine: Sendable {
     convenience init(
         inMemory log: any EventLog, _ options: StoreOptions, _ platform: Platform, buildsIndexes: Bool = true,
         assets: AssetStore.Place = .unnamed(inDirectory: TemporaryDirectory.path),
-        keys file: KeyFile? = nil,
+        keys file: KeyFile? = nil, at path: String? = nil,
         _ progress: (Replay.Progress) -> Void = { _ in }
     ) throws {
         let views = try Views.inMemory(log, options: options.pages, progress: progress)
@@ -65,7 +73,7 @@ final class StoreEngine: Sendable {
         let catalog = buildsIndexes ? try IndexCatalog(snapshot) : IndexCatalog()
         try self.init(
             log, WorkingViews(views: views, checkpointer: nil), IndexState(IndexKeeper(snapshot), catalog), options,
-            platform, nil, nil, assets: assets, keys: file)
+            platform, nil, nil, assets: assets, keys: file, at: path)
     }
 
     /// Folds what the newest checkpoint lacks of a log that was just opened, which it closes if that fails.
@@ -86,8 +94,9 @@ final class StoreEngine: Sendable {
                 IndexState(opened.keeper, try IndexCatalog(opened.views.pages.snapshot())), options, platform,
                 rebuilder,
                 Store.Opening(recovery: log.recovery, views: opened.finding, reasons: opened.reasons),
-                assets: .directory(AssetPaths(path)), keys: KeyFile(in: path, platform.files))
+                assets: .directory(AssetPaths(path)), keys: KeyFile(in: path, platform.files), at: path)
             try log.startSealing { [weak engine] key in try engine?.name(of: key) }
+            try engine.compactor?.start()
             return engine
         } catch {
             try? log.close()
@@ -105,7 +114,8 @@ final class StoreEngine: Sendable {
 
     /// Finishes what waits, writes a last checkpoint, and lets the files go. Called once.
     func close() throws {
-        // First, because it looks up names in the views.
+        compactor?.stop()
+        // Early, because it looks up names in the views.
         (log as? SegmentedLog)?.stopSealing()
         notifier.stop()
         pipeline.close()

@@ -30,6 +30,8 @@ public struct StoreOptions: Sendable {
     public var segmentBytes: Int
     public var pages: PageStoreOptions
     public var checkpoints: Checkpointer.Policy
+    /// What is let go of by itself, in the background: nothing, unless this says so.
+    public var history: HistoryPolicy
     /// Rows of indexes that are being built take so much memory; beyond, they are sorted in a file.
     var buildMemoryBytes = 64 << 20
     /// So long a lazy commit waits at most.
@@ -41,7 +43,7 @@ public struct StoreOptions: Sendable {
         touchesParents: Bool = true, unknownTypesAreErrors: Bool = true, predicates: PredicateDialect = .cloudKit,
         schema: SchemaMode = .open, recordsRefusals: Bool = false, recordsFetches: Bool = false,
         createsStore: Bool = true, segmentBytes: Int = 64 << 20, pages: PageStoreOptions = PageStoreOptions(),
-        checkpoints: Checkpointer.Policy = Checkpointer.Policy()
+        checkpoints: Checkpointer.Policy = Checkpointer.Policy(), history: HistoryPolicy = .everything
     ) {
         self.containerIdentifier = containerIdentifier
         self.durability = durability
@@ -57,6 +59,7 @@ public struct StoreOptions: Sendable {
         self.segmentBytes = segmentBytes
         self.pages = pages
         self.checkpoints = checkpoints
+        self.history = history
     }
 
     public static let service = StoreOptions()
@@ -103,6 +106,7 @@ public struct StoreOptions: Sendable {
         if containerIdentifier != other.containerIdentifier { names.append("containerIdentifier") }
         if pages.numbers != other.pages.numbers || pages.access != other.pages.access { names.append("pages") }
         if checkpoints != other.checkpoints { names.append("checkpoints") }
+        if history != other.history { names.append("history") }
         return names
     }
 }

@@ -83,7 +83,10 @@ public struct StoreSnapshot: Sendable {
         return .success(try Record(id.name, bytes, origin))
     }
 
-    /// A record as one of its versions had it, rebuilt from the log; nil if the log does not have it (any more).
+    /// A record as one of its versions had it, rebuilt from the log; nil if there was no such version.
+    ///
+    /// - Throws: ``StrataError`` `outOfRange` for a version that was let go when the history was compacted; what the
+    ///   record was last before that is kept.
     public func record(
         _ id: RecordID, at version: Version, in database: DatabaseID, as actor: Actor
     ) throws -> Record? {
@@ -94,6 +97,15 @@ public struct StoreSnapshot: Sendable {
             else { return nil }
             return try Record(id.name, bytes, try origin(place, id.zone, nil, trees))
         }
+    }
+
+    /// As ``record(_:at:in:as:)``; nil too for a version that was let go.
+    public func recordIfKept(
+        _ id: RecordID, at version: Version, in database: DatabaseID, as actor: Actor
+    ) throws -> Record? {
+        do { return try record(id, at: version, in: database, as: actor) } catch let error as StrataError
+            where error.code == .outOfRange
+        { return nil }
     }
 
     // MARK: Zones

@@ -44,19 +44,38 @@ extension Store {
             throw Refusal(.invalidArguments, "AppDefaultZone does not support getChanges call", rule: "B156")
         }
         let limit = try pageLimit(limit)
-        let snapshot = snapshot()
-        let page = try snapshot.reading { trees in
-            let place = try snapshot.names.place(database, actor, in: trees)
-            let (ordinal, row) = try place.zoneToFollow(zone, trees, snapshot.names)
-            let feed = ZoneFeed(
-                engine: engine, snapshot: snapshot, place: place, trees: trees, zone: ordinal,
-                origin: try snapshot.origin(place, ZoneID(zone.name), desiredKeys, trees), row: row, limit: limit)
-            return try feed.page(since: token, as: actor)
+        let (page, offset) = try readingFeed { snapshot in
+            try snapshot.reading { trees in
+                let place = try snapshot.names.place(database, actor, in: trees)
+                let (ordinal, row) = try place.zoneToFollow(zone, trees, snapshot.names)
+                let feed = ZoneFeed(
+                    engine: engine, snapshot: snapshot, place: place, trees: trees, zone: ordinal,
+                    origin: try snapshot.origin(place, ZoneID(zone.name), desiredKeys, trees), row: row, limit: limit)
+                return try feed.page(since: token, as: actor)
+            }
         }
         noteChanges(
-            of: zone, database, desiredKeys, by: actor, at: snapshot.offset, since: token,
+            of: zone, database, desiredKeys, by: actor, at: offset, since: token,
             count: page.changed.count + page.deleted.count, page.token, moreComing: page.moreComing)
         return page
+    }
+}
+
+extension Store {
+    /// A page of a feed, and which state it is of. Where the log let go of a part of what a state needs while it was
+    /// read, a later one is read.
+    func readingFeed<Page>(_ body: (StoreSnapshot) throws -> Page) throws -> (Page, offset: UInt64) {
+        let floor = log.floor.offset
+        let snapshot = snapshot()
+        do { return (try body(snapshot), snapshot.offset) } catch let error as StrataError
+            where error.code == .outOfRange
+        {
+            // Another process may have let go of it.
+            let isNewer = try access == .readOnly && refresh()
+            guard isNewer || log.floor.offset > floor else { throw error }
+        }
+        let newer = self.snapshot()
+        return (try body(newer), newer.offset)
     }
 }
 

@@ -11,6 +11,7 @@ enum CommandRegistry {
         QueryCommand.self,
         TokenCommand.self,
         SchemaCommand.self,
+        CompactCommand.self,
         HelpCommand.self,
     ]
 

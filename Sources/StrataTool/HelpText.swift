@@ -4,8 +4,10 @@ enum HelpText {
 
     static func writeOverview(to output: Output) {
         output.write(
-            "strata \(Tool.version): looks into Strata stores. It changes none, but for 'schema import' and "
-                + "'repair --apply'.\n\n")
+            "strata \(Tool.version): looks into Strata stores. It changes none, but for 'schema import', "
+                + "'compact --apply' and 'repair --apply'.
+
+")
         output.write("usage: strata COMMAND [ARGUMENT …]\n\n")
         writeTable("commands", CommandRegistry.commands.map { ($0.name, $0.summary) }, to: output)
         writeTable(

@@ -77,7 +77,8 @@ extension KnownNames {
     /// - Returns: the first damage that was met.
     mutating func addAll(of store: StoreAccess, before offset: UInt64) throws -> StrataError? {
         var damage: StrataError?
-        guard offset > store.reader.floor.offset + 1 else { return nil }
+        do { try addBase(of: store) } catch let error as StrataError where error.isDamage { damage = error }
+        guard offset > store.reader.floor.offset + 1 else { return damage }
         for segment in store.reader.segments where segment.firstOffset < offset {
             do {
                 var source = try CommitSource(store, from: segment.firstOffset)
@@ -90,5 +91,15 @@ extension KnownNames {
             } catch let error as StrataError where error.isDamage { damage = damage ?? error }
         }
         return damage
+    }
+
+    /// What stands for the history that was let go begins with all names.
+    private mutating func addBase(of store: StoreAccess) throws {
+        guard var base = try store.reader.readBase() else { return }
+        while let payload = try base.next() {
+            add(from: payload)
+            let kinds = try Envelope(decoding: payload).events.map(\.kind)
+            if kinds.last != .nameInterned { return }
+        }
     }
 }

@@ -3,8 +3,8 @@ import StrataSystem
 
 /// Files as the tool may use them: for reading, and if need be only up to a place that is known to be damaged.
 ///
-/// Everything the tool opens goes through here, so nothing that it calls can change a store; but `schema import` does,
-/// and who follows a writer asks it by `log/tail` to be woken.
+/// Everything the tool opens goes through here, so nothing that it calls can change a store; but `schema import` and
+/// `compact` do, and who follows a writer asks it by `log/tail` to be woken.
 struct ReadOnlyFiles: FileSystem {
     /// Where the readable part of a log ends: the rest looks as if it had not been written yet.
     struct Limit: Sendable, Equatable {

@@ -30,14 +30,17 @@ public final class PageStore: Sendable {
     }
 
     /// A store that leaves nothing behind, and keeps what is beyond `maximumMemoryPages` in a file without a name.
+    ///
+    /// - Parameter name: what that file is called for a moment; others are being made at the same time under others.
     public static func temporary(
-        in directory: String, files: any FileSystem, options: PageStoreOptions = PageStoreOptions()
+        in directory: String, files: any FileSystem, options: PageStoreOptions = PageStoreOptions(),
+        name: String = "views.spill"
     ) throws -> PageStore {
         try PageStore(
             PageMemory(
                 capacity: options.maximumPages, slotCapacity: options.maximumArenaPages, source: nil,
                 memorySlots: options.maximumMemoryPages,
-                spill: SpillFile(files: files, path: viewsPath(directory) + ".spill")), options)
+                spill: SpillFile(files: files, path: directory + "/" + name)), options)
     }
 
     private convenience init(_ memory: PageMemory, _ options: PageStoreOptions) {

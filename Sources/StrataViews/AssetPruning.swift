@@ -51,6 +51,17 @@ public struct AssetPruning {
                 }
             }
         }
+        if !hasMore { try fork.setFoldedOffset(ViewTree.prunedAssets, horizon) }
         return hasMore
     }
+
+    /// Whether a state has rows of assets that the base up to `horizon` may not have.
+    public static func isDue(_ state: Snapshot, horizon: UInt64) -> Bool {
+        state.entryCount(ViewTree.assets) > 0 && state.foldedOffset(ViewTree.prunedAssets) < horizon
+    }
+}
+
+extension Fork {
+    /// Whether the rows of assets are those that the base up to `horizon`, or a later one, begins with.
+    public func hasPrunedAssets(through horizon: UInt64) -> Bool { foldedOffset(ViewTree.prunedAssets) >= horizon }
 }

@@ -88,6 +88,7 @@ extension Fold {
             (offset, isTorn) = (horizon.offset, false)
             do {
                 try flush()
+                try fork.setFoldedOffset(ViewTree.prunedAssets, horizon.offset)
                 let digests = try fork.digests()
                 try Self.require(marker.stateDigest, digests.state, "digest of the state")
                 try Self.require(marker.contentDigest, digests.content, "digest of the content")

@@ -20,8 +20,6 @@ public struct Replay {
     /// What is published at once. Pages are copied anew after each time, and changed in place until the next: rarely
     /// is both faster and smaller.
     private static let publishedBytes = 256 << 20
-    /// The same when a sorter gathers it. Each time most pages of a large tree are written.
-    private static let sortedBytes = 4 << 30
     private static let pageBytes = 4_096
     /// How often progress is told.
     private static let reportedBytes = 16 << 20
@@ -32,12 +30,17 @@ public struct Replay {
         /// How many pages there can be that no checkpoint has written.
         var maximumPages: Int
         var limits = Fold.SliceLimits()
+        /// What is published at once. Each time most pages of a large tree are written; but each slice that is sorted
+        /// takes some memory when they are merged.
+        var publishedBytes = 4 << 30
     }
 
     let log: any EventLog
     let pages: PageStore
 
     private let sorting: Sorting?
+    /// Called again and again; what it throws ends the work.
+    var pulse: () throws -> Void = {}
 
     public init(log: any EventLog, pages: PageStore) { self.init(log: log, pages: pages, sorting: nil) }
 
@@ -47,7 +50,7 @@ public struct Replay {
         self.sorting = sorting
     }
 
-    /// Folds what the trees do not have yet.
+    /// Folds what the trees do not have yet: where they have nothing, from the log's base on.
     ///
     /// - Throws: ``StrataError``; what was published until then stays.
     public func run(
@@ -57,11 +60,19 @@ public struct Replay {
         let end = min(log.end.offset, limit)
         var offset = pages.snapshot().foldedOffset(ViewTree.records)
         guard offset < end else { return }
+        if offset == 0, log.floor.offset > 0, let base = try log.readBase() {
+            let snapshot = try load(base, upTo: end)
+            offset = base.horizon.offset
+            try afterPublishing(snapshot)
+            progress(Progress(offset: offset, end: max(end, offset)))
+            guard offset < end else { return }
+        }
         var cursor = try log.read(from: offset + 1)
         var next = try cursor.next()
         let fold = Fold(pages.fork(), sorter: sorting?.sorter, limits: sorting?.limits ?? .init())
         var (published, reported, pageCount) = (0, 0, pages.info.pageCount)
         while let commit = next, commit.offset <= limit {
+            try pulse()
             try commit.payload.withUnsafeBytes { try fold.apply($0, offset: commit.offset, time: commit.time) }
             published += commit.payload.count
             reported += commit.payload.count
@@ -83,13 +94,29 @@ public struct Replay {
         }
     }
 
+    /// Trees without anything begin with what stands for the commits that were let go.
+    private func load(_ base: BaseReader, upTo limit: UInt64) throws -> Snapshot {
+        var base = base
+        guard base.horizon.offset <= limit else {
+            throw StrataError(
+                .outOfRange, "The history up to the base was compacted.",
+                .init(offset: limit, expected: "\(base.horizon.offset) or later", found: "\(limit)"))
+        }
+        let fold = Fold(pages.fork())
+        try fold.load(base: base.horizon) {
+            try pulse()
+            return try base.next()
+        }
+        return try fold.publish(to: pages)
+    }
+
     /// Whether so much has been read that it should be published.
     private func isDue(_ bytes: Int, _ events: Int, _ pageCount: Int) -> Bool {
         guard let sorting else { return bytes >= Self.publishedBytes }
         // An event changes a page that there is, at worst each its own, and what it adds may take twice its size.
         let changed = min(events, pageCount)
         let added = 2 * bytes / Self.pageBytes
-        return bytes >= max(Self.sortedBytes, pageCount * Self.pageBytes / 2)
+        return bytes >= max(sorting.publishedBytes, pageCount * Self.pageBytes / 2)
             || changed + added >= sorting.maximumPages / 2
     }
 }

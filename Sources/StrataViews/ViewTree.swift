@@ -22,6 +22,8 @@ public enum ViewTree {
     public static let indexCatalog = TreeID(rawValue: 17)
     public static let firedSubscriptions = TreeID(rawValue: 18)
     public static let assets = TreeID(rawValue: 19)
+    /// Has no rows; it is folded to the horizon of the base to which the rows of assets have been brought.
+    static let prunedAssets = TreeID(rawValue: 20)
 
     /// Trees whose rows are an event's body behind its version and digests.
     static let plain = [subscriptions, schema, users, devices, clientTokens, databases, expiredTokens, deliveries]

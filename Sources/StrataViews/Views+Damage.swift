@@ -15,8 +15,8 @@ extension Views {
     /// Puts a page file away in which somebody found a damaged page, and folds the whole log into a new one. Nobody may
     /// publish or write a checkpoint meanwhile.
     ///
-    /// - Throws: ``StrataError`` if the log does not go back to its first commit, cannot be read or folded, or no page
-    ///   file can be made.
+    /// - Throws: ``StrataError`` if the log has neither its first commit nor a base, cannot be read or folded, or no
+    ///   page file can be made.
     public static func rebuild(
         _ log: any EventLog, store: Identifier, in directory: String, platform: Platform = Platform(),
         options: PageStoreOptions = PageStoreOptions()
@@ -26,14 +26,28 @@ extension Views {
         return try open(log, store: store, in: directory, platform: platform, options: options)
     }
 
-    /// The state right behind a commit, folded from the beginning of the log into memory and a file without a name.
+    /// The state right behind a commit, folded from the beginning of the log or its base into memory and a file without
+    /// a name.
+    ///
+    /// - Parameters:
+    ///   - directory: where that file is made; nil for memory alone.
+    ///   - pulse: called again and again; what it throws ends the work.
     public static func state(
-        of log: any EventLog, at offset: UInt64, in directory: String, platform: Platform = Platform(),
-        options: PageStoreOptions = PageStoreOptions()
+        of log: any EventLog, at offset: UInt64, in directory: String?, platform: Platform = Platform(),
+        options: PageStoreOptions = PageStoreOptions(), sortsEvents: Bool = false,
+        pulse: @escaping () throws -> Void = {}
     ) throws -> Snapshot {
         try requireWhole(log)
-        let pages = try PageStore.temporary(in: directory, files: platform.files, options: options)
-        try Replay(log: log, pages: pages).run(upTo: offset)
+        let pages = try TemporaryViews(directory, platform.files).pages(options)
+        var sorting: Replay.Sorting?
+        if sortsEvents, let directory {
+            sorting = Replay.Sorting(
+                sorter: EventSorter(files: platform.files, path: directory + "/compaction.sort"),
+                maximumPages: options.maximumArenaPages, limits: .lean, publishedBytes: 512 << 20)
+        }
+        var replay = Replay(log: log, pages: pages, sorting: sorting)
+        replay.pulse = pulse
+        try replay.run(upTo: offset)
         let state = pages.snapshot()
         guard state.foldedOffset(ViewTree.records) == offset else {
             throw StrataError(
@@ -43,10 +57,11 @@ extension Views {
         return state
     }
 
-    private static func requireWhole(_ log: any EventLog) throws {
-        guard log.floor.offset > 0 else { return }
+    static func requireWhole(_ log: any EventLog) throws {
+        let floor = log.floor.offset
+        guard floor > 0, try log.base() == nil else { return }
         throw StrataError(
             .outOfRange, "The views cannot be folded again: the log does not go back to its first commit.",
-            .init(found: "\(log.floor.offset)"))
+            .init(found: "\(floor)"))
     }
 }

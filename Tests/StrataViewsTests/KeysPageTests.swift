@@ -23,11 +23,13 @@ struct KeysPageTests {
             ("subscription contents", ViewTree.subscriptionContents),
             ("deliveries", ViewTree.deliveries), ("index", ViewTree.index), ("indexes", ViewTree.indexCatalog),
             ("fired subscriptions", ViewTree.firedSubscriptions), ("assets", ViewTree.assets),
+            ("pruned assets", ViewTree.prunedAssets),
         ]
         #expect(rows.map(\.0) == trees.map(\.0))
         #expect(rows.map(\.1) == trees.map(\.1.rawValue))
-        // Indexes are the index keeper's.
-        let folded = trees.map(\.1).filter { $0 != ViewTree.index && $0 != ViewTree.indexCatalog }
+        // Indexes are the index keeper's, and how far assets were pruned is the base's.
+        let others = [ViewTree.index, ViewTree.indexCatalog, ViewTree.prunedAssets]
+        let folded = trees.map(\.1).filter { !others.contains($0) }
         #expect(Set(ViewTree.folded) == Set(folded) && ViewTree.folded.count == folded.count)
     }
 

@@ -11,7 +11,7 @@ struct StoreWorkload: Workload {
     static let clientCount = 64
 
     enum Part: String, CaseIterable {
-        case requests, clients, single, fetch, growth, cascade, empty, fresh, assets, refusals
+        case requests, clients, single, fetch, growth, cascade, empty, fresh, assets, refusals, compaction
     }
 
     let size: WorkloadSize
@@ -47,6 +47,7 @@ struct StoreWorkload: Workload {
         if isWanted(.empty) { measurements += try empty(progress) }
         if isWanted(.refusals) { measurements += try refusals(progress) }
         if isWanted(.fresh) { measurements += try fresh(progress) }
+        if isWanted(.compaction) { measurements += try compactions(progress) }
         if isWanted(.assets) { measurements += try assets(progress) }
         return measurements
     }

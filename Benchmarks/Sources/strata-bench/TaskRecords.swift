@@ -116,6 +116,18 @@ struct TaskRecords: Sendable {
         return Request(database: Self.database, names: names, .modifyRecords(body))
     }
 
+    /// Saves records again, with other values in each round.
+    func saving(_ indexes: Range<Int>, asIn round: Int) -> Request {
+        var request = saving(indexes)
+        guard case .modifyRecords(var body) = request.content else { return request }
+        body.policy = .allKeys
+        for index in body.saves.indices {
+            body.saves[index].fields = fields(of: indexes.lowerBound + index + 37 * round)
+        }
+        request.content = .modifyRecords(body)
+        return request
+    }
+
     static var makingZone: Request {
         var names = RequestNames()
         let zone = names.ordinal(of: Self.zone)

@@ -110,6 +110,8 @@ public struct BaseReader {
 
     /// The commit up to which the base stands for all.
     public var horizon: Position { header.horizon }
+    /// Of the whole file.
+    public var byteCount: Int { window.limit }
 
     init(_ file: any File) throws {
         header = try BaseHeader(

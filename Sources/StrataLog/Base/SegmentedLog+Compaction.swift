@@ -10,12 +10,45 @@ public struct BaseDraft: Sendable {
 
     /// Its payloads, as they will be read.
     public func read() throws -> BaseReader { try BaseReader(try files.open(path, .read)) }
+
+    /// Takes back one that is not adopted.
+    public func remove() throws { try files.remove(path) }
+}
+
+/// What letting go of history gave back, and what it took.
+public struct FreedHistory: Sendable, Hashable {
+    /// Files of whole segments that are gone.
+    public var segmentCount = 0
+    /// Of those, and of the base before.
+    public var freedBytes: UInt64 = 0
+    /// Of the base that stands for them.
+    public var baseBytes: UInt64 = 0
+}
+
+/// A segment of a log as it lies on disk.
+public struct StoredSegment: Sendable, Hashable {
+    public var firstOffset: UInt64
+    /// Nil for the one that grows.
+    public var lastOffset: UInt64?
+    public var byteCount: UInt64
+
+    public init(firstOffset: UInt64, lastOffset: UInt64?, byteCount: UInt64) {
+        self.firstOffset = firstOffset
+        self.lastOffset = lastOffset
+        self.byteCount = byteCount
+    }
 }
 
 extension SegmentedLog {
     public func base() throws -> Position? { catalog.read { $0.floor.hasBase ? $0.floor.position : nil } }
 
     public func readBase() throws -> BaseReader? { try catalog.readBase() }
+
+    /// Those that there are, in order.
+    public func storedSegments() throws -> [StoredSegment] { try catalog.storedSegments() }
+
+    /// Has a function called whenever a segment was closed and another one begun; it must not use the log.
+    public func onNewSegment(_ body: @escaping @Sendable () -> Void) { segmentWatcher.withLock { $0 = body } }
 
     /// Writes what stands for all commits up to `horizon`, beside the log; ``adopt(_:)`` puts it into their place.
     ///
@@ -54,8 +87,14 @@ extension SegmentedLog {
     }
 
     /// Lets a base stand for the commits up to its horizon, which are let go. Reads start behind it from then on.
-    public func adopt(_ draft: BaseDraft) throws {
+    ///
+    /// Segments that are wholly at or below the horizon are removed. Of the one that has the next commit, be it the one
+    /// that grows, only the floor moves.
+    @discardableResult
+    public func adopt(_ draft: BaseDraft) throws -> FreedHistory {
         try catalog.requireOpen()
+        var freed = FreedHistory()
+        freed.baseBytes = platform.files.byteCount(of: draft.path)
         let removed = try writer.withLock { writer throws -> [String] in
             // IMPORTANT: once closed, another process may be writing to the store.
             if writer.isClosed { throw LogCatalog.closedError(catalog.paths) }
@@ -77,14 +116,43 @@ extension SegmentedLog {
             try files.replace(paths.floor, in: paths.log, with: mark.encoded())
             var segments: [SegmentFile] = []
             catalog.publish { segments = LogCatalog.raiseFloor(to: mark, in: &$0) }
+            freed.segmentCount = segments.count
             return segments.map(\.path) + (old.hasBase ? [paths.base(old.position.offset)] : [])
         }
-        // What cannot be removed now is removed when the log is opened next.
-        for path in removed { try? platform.files.remove(path) }
+        catalog.forgetSealed(through: draft.horizon.offset)
+        for path in removed {
+            freed.freedBytes += platform.files.byteCount(of: path)
+            // What cannot be removed now is removed when the log is opened next.
+            try? platform.files.remove(path)
+        }
+        return freed
     }
 }
 
+extension FileSystem {
+    /// 0 for a file that cannot be looked at.
+    fileprivate func byteCount(of path: String) -> UInt64 {
+        guard let file = try? open(path, .read) else { return 0 }
+        defer { file.close() }
+        return UInt64((try? file.size()) ?? 0)
+    }
+}
+
+extension LogReader {
+    /// As ``SegmentedLog/storedSegments()``.
+    public func storedSegments() throws -> [StoredSegment] { try catalog.storedSegments() }
+}
+
 extension LogCatalog {
+    func storedSegments() throws -> [StoredSegment] {
+        try requireOpen()
+        return read { $0.segments }.map { segment in
+            StoredSegment(
+                firstOffset: segment.firstOffset, lastOffset: segment.seal?.end.offset,
+                byteCount: files.byteCount(of: segment.path))
+        }
+    }
+
     /// What stands for the history up to the floor; nil where that goes back to the first commit, or was only let go.
     func readBase() throws -> BaseReader? {
         try requireOpen()

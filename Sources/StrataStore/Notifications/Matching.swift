@@ -66,7 +66,7 @@ final class Matching {
         guard case .record(let record, let type, let reason, let state) = happening.subject,
             let group = index.queries(place.database, type)
         else { return }
-        let bytes = try notifier.reader.context.history.state(of: record, at: state, trees)
+        let bytes = try notifier.reader.context.history.stateIfKept(of: record, at: state, trees)
         guard let bytes else { return }
         let values = try RecordValues(bytes, names, trees)
         let key = RecordKey.viewKey(zone: record.zone, name: Array(record.name.utf8))

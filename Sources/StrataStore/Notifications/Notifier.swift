@@ -217,6 +217,11 @@ final class Notifier: @unchecked Sendable {
             let published = publication.offset
             let durable = min(published, log.durableEnd.offset)
             guard position < durable, !publication.isClosed else { return published }
+            if position < log.floor.offset {
+                // What was let go of cannot be told any more; what is subscribed to is read again.
+                (isLoaded, position) = (false, log.floor.offset)
+                try load()
+            }
             let snapshot = reader.make(pipeline.views.pages.snapshot())
             let last = min(durable, snapshot.offset)
             var commitsLeft = Self.commitsPerRound

@@ -10,7 +10,7 @@ enum SchemaCommand: Command {
         "'export' prints the schema in CloudKit's schema language (docs/schema.md), always in the same order. 'import' "
         + "declares what a file says; what it does not name stays. 'validate' says whether 'import' would, and changes "
         + "nothing. Both end with 1 and the reason, by line and column if it has any, where the file has a mistake or "
-        + "does not fit the store. 'import' is the only command that writes to a store, and so no other program may "
+        + "does not fit the store. 'import' writes to the store, and so no other program may "
         + "have it open for writing."
     static let operands = [
         Operand(name: "ACTION", help: "export, import or validate"), Operand.store,

@@ -60,6 +60,51 @@ struct ConsoleTests {
         #expect(await code { try store.console.expireTokens(before: store.offset + 10) } == .invalidArguments)
     }
 
+    @Test("History that was let go of: records stay, older tokens expire, and a conflict has no ancestor from before")
+    func compact() async throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        var store = try CloudStore(at: directory)
+        var database = store.container(user: "anna", device: "phone").privateCloudDatabase
+        try await database.save(CKRecordZone(zoneID: zone))
+        let first = note("a")
+        first["n"] = 1
+        try await database.save(first)
+        let old = try await database.recordZoneChanges(inZoneWith: zone, since: nil).changeToken
+        let second = try await database.record(for: first.recordID)
+        for number in 2...4 {
+            second["n"] = number
+            try await database.save(second)
+        }
+        let new = try await database.recordZoneChanges(inZoneWith: zone, since: nil).changeToken
+        let end = store.offset
+        let plan = try store.console.compactionPlan(before: end + 1)
+        #expect(plan.zones.first { $0.zoneName == zone.zoneName }?.changeCount == 5)
+        #expect(await code { _ = try store.console.compact(before: end + 2) } == .invalidArguments)
+        let done = try store.console.compact(before: end + 1)
+        #expect(done.horizon == end && done.baseBytes > 0)
+        #expect(await code { _ = try store.console.compact(before: end + 1) } == .invalidArguments)
+        try store.close()
+        try FileManager.default.removeItem(at: directory.appendingPathComponent("views"))
+        store = try CloudStore(at: directory)
+        database = store.container(user: "anna", device: "phone").privateCloudDatabase
+        #expect(try await database.record(for: first.recordID)["n"] as? Int == 4)
+        #expect(
+            await code { try await database.recordZoneChanges(inZoneWith: zone, since: old) } == .changeTokenExpired)
+        let changes = try await database.recordZoneChanges(inZoneWith: zone, since: new)
+        #expect(changes.modificationResultsByID.isEmpty)
+        first["n"] = 9
+        do {
+            try await database.save(first)
+            Issue.record("the older version was saved")
+        } catch let error as CKError {
+            #expect(error.code == .serverRecordChanged && error.serverRecord?["n"] as? Int == 4)
+            #expect(error.ancestorRecord?["n"] == nil)
+        }
+        try store.close()
+        #expect(await code { _ = try self.store.console.compact(before: 2) } == .invalidArguments, "it is in memory")
+    }
+
     private func tokens() async throws -> (CKServerChangeToken, CKServerChangeToken) {
         let database = database
         return (

@@ -46,7 +46,7 @@ struct AssetFixture {
     }
 
     /// Names of the files below `assets`, drafts among them.
-    static func kept(on files: any FileSystem) throws -> [String] {
+    static func kept(on files: any FileSystem, at path: String = path) throws -> [String] {
         let directory = path + "/assets"
         guard try files.exists(directory) else { return [] }
         return try files.list(directory).flatMap { name in

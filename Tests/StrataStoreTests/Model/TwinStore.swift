@@ -38,6 +38,9 @@ struct TwinStore {
     /// Requests that came to nothing by the rules.
     private var refusedCount = 0
     private var hasCrashed = false
+    private(set) var compactions = 0
+    /// All commits, folded as they came: no base was ever between.
+    private var uncompacted: PageStore?
     private static let path = "/store"
 
     private let options: StoreOptions
@@ -114,6 +117,11 @@ struct TwinStore {
                 continue
             case .failure(let error as Refusal) where error.code == .serverResponseLost:
                 return try afterLostAnswer(before)
+            case .failure(let error as Refusal) where compactions > 0 && error.code == .serverRejectedRequest:
+                // A request that came before: what it was answered has gone with its commit, and it does nothing again.
+                guard case .modifyRecords(let body) = request.content, body.clientToken != nil,
+                    reference.commitCount == before.commitCount
+                else { throw Divergence(description: "\(error) to \(step)") }
             case .failure(let error as Refusal):
                 refusedCount += 1
                 try compare(expected, .failure(error), step)
@@ -128,6 +136,7 @@ struct TwinStore {
                     throw Divergence(description: "the answer's state lacks its commit")
                 }
             }
+            try foldUncompacted()
             return try compareStates(step)
         }
         throw Divergence(description: "the log never took a request")
@@ -190,6 +199,35 @@ struct TwinStore {
         store = try Self.open(memory, disk, clock, options)
         guard try store.snapshot().digests() == digests else {
             throw Divergence(description: "the store has another digest after it was opened again")
+        }
+        try requireDigest()
+    }
+
+    /// Lets go of everything up to a commit, which is a random one by default.
+    mutating func compact(to horizon: UInt64? = nil) throws {
+        let floor = log.floor.offset
+        guard ground == .segmented, log.end.offset > floor else { return }
+        if uncompacted == nil { uncompacted = try PageStore.inMemory(options: .init(maximumPages: 1 << 16)) }
+        try foldUncompacted()
+        let offset = horizon ?? floor + 1 + UInt64(dice.next(below: Int(log.end.offset - floor)))
+        let done = try store.compact(before: offset + 1)
+        guard done.horizon == offset, try log.base()?.offset == offset else {
+            throw Divergence(description: "the base is at \(String(describing: try log.base())), not at \(offset)")
+        }
+        compactions += 1
+        try requireDigest()
+    }
+
+    private func foldUncompacted() throws {
+        if let uncompacted { try Replay(log: log, pages: uncompacted).run() }
+    }
+
+    /// That the store has the state of one that was never compacted.
+    private func requireDigest() throws {
+        guard let uncompacted else { return }
+        try foldUncompacted()
+        guard try uncompacted.snapshot().digests() == store.snapshot().digests() else {
+            throw Divergence(description: "a store that was never compacted has another digest")
         }
     }
 

@@ -1,0 +1,269 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+import StrataTree
+import StrataViews
+
+/// Lets go of history beside those who read and write (docs/compaction.md §7): one compaction at a time, on a thread
+/// of low priority.
+final class Compactor: Sendable {
+    /// What grows old without anybody writing is noticed after so long.
+    private static let idleMilliseconds = 600_000
+    /// So many rows of assets are looked at between two batches.
+    private static let rowsPerSlice = 1_000
+
+    private struct State {
+        var isStopping = false
+        /// Whether a compaction is under way.
+        var isBusy = false
+        /// Whether the policy may have something to do.
+        var isDue = true
+        /// Why the policy's last compaction failed.
+        var failure: (any Error)?
+    }
+
+    private let log: SegmentedLog
+    private let path: String
+    private let platform: Platform
+    private let policy: HistoryPolicy
+    private let pipeline: Pipeline
+    private let assets: AssetStore
+    private let state = Monitor(State())
+    private let worker = WorkerHandle()
+
+    init(
+        _ log: SegmentedLog, at path: String, _ platform: Platform, _ policy: HistoryPolicy, _ pipeline: Pipeline,
+        _ assets: AssetStore
+    ) {
+        self.log = log
+        self.path = path
+        self.platform = platform
+        self.policy = policy
+        self.pipeline = pipeline
+        self.assets = assets
+    }
+
+    /// Ends what a compaction left that was interrupted, and goes on by the policy.
+    func start() throws {
+        let isPruningDue = try self.isPruningDue()
+        if policy.keepsEverything, !isPruningDue { return }
+        if !policy.keepsEverything { log.onNewSegment { [weak self] in self?.wake() } }
+        try worker.start(name: "strata-compact") { [self] in
+            WorkerThread.lowerPriority()
+            run(isPruningDue)
+        }
+    }
+
+    private func wake() {
+        state.withLock { $0.isDue = true }
+        state.notifyAll()
+    }
+
+    /// Ends a compaction that is under way, which comes to nothing or is whole, and waits for that.
+    func stop() {
+        state.withLock { $0.isStopping = true }
+        state.notifyAll()
+        worker.join()
+        state.wait { $0.isBusy ? nil : () }
+    }
+
+    /// Why the last compaction in the background failed; nil if it did not.
+    var failure: (any Error)? { state.withLock { $0.failure } }
+
+    // MARK: The policy
+
+    private func run(_ isPruningDue: Bool) {
+        if isPruningDue { attempt { try pruneAssets() } }
+        while !policy.keepsEverything {
+            let isOver = state.wait(milliseconds: Self.idleMilliseconds) { state -> Bool? in
+                if state.isStopping { return true }
+                defer { state.isDue = false }
+                return state.isDue ? false : nil
+            }
+            if isOver == true { return }
+            attempt { if let horizon = try dueHorizon() { _ = try work(horizon) } }
+        }
+    }
+
+    private func attempt(_ body: () throws -> Void) {
+        do {
+            try begin()
+            defer { end() }
+            try body()
+            state.withLock { $0.failure = nil }
+        } catch { state.withLock { $0.failure = $0.isStopping ? nil : error } }
+    }
+
+    private func dueHorizon() throws -> UInt64? {
+        let reader = try log.readBase()
+        let horizon = try policy.horizon(
+            try log.storedSegments(), now: platform.time.nowMicroseconds(),
+            durableEnd: min(log.durableEnd.offset, publishedOffset), baseBytes: UInt64(reader?.byteCount ?? 0),
+            firstKept: log.firstOffset(notBefore:))
+        guard let horizon else { return nil }
+        let noted = try KeptOperation.firstOffset(inStore: path, platform.files)
+        let bounded = min(horizon, noted ?? horizon)
+        return bounded > log.floor.offset ? bounded : nil
+    }
+
+    // MARK: One compaction
+
+    private var publishedOffset: UInt64 { pipeline.views.pages.snapshot().foldedOffset(ViewTree.records) }
+
+    /// Lets go of everything up to `horizon`; the calling thread waits.
+    func compact(to horizon: UInt64) throws -> Compaction {
+        try begin()
+        defer { end() }
+        let result = Lock<Result<Compaction, any Error>?>(nil)
+        let thread = try WorkerThread(name: "strata-compact") { [self] in
+            WorkerThread.lowerPriority()
+            let done = Result {
+                try requireHorizon(horizon)
+                return try work(horizon)
+            }
+            result.withLock { $0 = done }
+        }
+        thread.join()
+        guard let result = result.withLock({ $0 }) else { throw StoreGate.error }
+        return try result.get()
+    }
+
+    private func begin() throws {
+        try state.wait { state -> Void? in
+            if state.isStopping { throw StoreGate.error }
+            if state.isBusy { return nil }
+            state.isBusy = true
+            return ()
+        }
+    }
+
+    private func end() {
+        state.withLock { $0.isBusy = false }
+        state.notifyAll()
+    }
+
+    private func requireGoing() throws {
+        if state.withLock({ $0.isStopping }) { throw StoreGate.error }
+    }
+
+    /// - Throws: ``StrataError`` `outOfRange` for a horizon that cannot be.
+    func requireHorizon(_ horizon: UInt64) throws {
+        if horizon > log.durableEnd.offset, horizon <= log.end.offset { try log.sync() }
+        try Self.requireHorizon(
+            horizon, behind: log.floor.offset, through: min(log.durableEnd.offset, publishedOffset),
+            noted: try KeptOperation.firstOffset(inStore: path, platform.files))
+    }
+
+    static func requireHorizon(
+        _ horizon: UInt64, behind floor: UInt64, through end: UInt64, noted: UInt64?
+    ) throws {
+        guard horizon > floor else {
+            throw StrataError(
+                .invalidArgument, "The history before that offset has been let go already, or there is none.",
+                .init(expected: "an offset behind \(floor + 1)", found: "\(horizon + 1)"))
+        }
+        guard horizon <= end else {
+            throw StrataError(
+                .invalidArgument, "Only history that is durable can be let go.",
+                .init(expected: "an offset up to \(end + 1)", found: "\(horizon + 1)"))
+        }
+        if let noted, horizon > noted {
+            throw StrataError(
+                .invalidArgument,
+                "A long-lived operation has not ended, and what became of it is looked for behind its beginning.",
+                .init(expected: "an offset up to \(noted + 1)", found: "\(horizon + 1)"))
+        }
+    }
+
+    private func work(_ horizon: UInt64) throws -> Compaction {
+        let (draft, base) = try makeBase(horizon)
+        let freed: FreedHistory
+        do {
+            try requireGoing()
+            freed = try log.adopt(draft)
+        } catch {
+            try? draft.remove()
+            throw error
+        }
+        var compaction = Compaction(
+            horizon: horizon, segmentCount: freed.segmentCount, freedBytes: freed.freedBytes,
+            baseBytes: freed.baseBytes, assetCount: 0)
+        // History is gone: what is left over is only space, and comes with the next opening at the latest.
+        if AssetPruning.isDue(pipeline.views.pages.snapshot(), horizon: horizon) {
+            compaction.assetCount = (try? prune(to: base)) ?? 0
+        }
+        FreedMemory.giveBack()
+        return compaction
+    }
+
+    /// A base that comes to the state at its horizon, and that state.
+    private func makeBase(_ horizon: UInt64) throws -> (BaseDraft, Snapshot) {
+        let newest = pipeline.views.pages.snapshot()
+        let draft: BaseDraft
+        if newest.foldedOffset(ViewTree.records) == horizon {
+            do { draft = try write(newest) } catch let error as StrataError where Views.isDamage(error) {
+                // The views are folded again by whoever reads them next; the log has it all.
+                draft = try write(try state(at: horizon))
+            }
+        } else {
+            draft = try write(try state(at: horizon))
+        }
+        do {
+            let base = try Views.state(
+                of: try draft.read(), in: path, platform: platform, pulse: { try self.requireGoing() })
+            return (draft, base)
+        } catch {
+            try? draft.remove()
+            throw error
+        }
+    }
+
+    private func state(at offset: UInt64) throws -> Snapshot {
+        try Views.state(
+            of: log, at: offset, in: path, platform: platform, options: .lean, sortsEvents: true,
+            pulse: { try self.requireGoing() })
+    }
+
+    private func write(_ state: Snapshot) throws -> BaseDraft {
+        let offset = state.foldedOffset(ViewTree.records)
+        var scan = try BaseScan(state, chain: try log.chain(at: offset))
+        return try log.writeBase(at: offset) {
+            try requireGoing()
+            return try scan.next()?[...]
+        }
+    }
+
+    // MARK: Assets
+
+    private func isPruningDue() throws -> Bool {
+        guard let base = try log.base() else { return false }
+        return AssetPruning.isDue(pipeline.views.pages.snapshot(), horizon: base.offset)
+    }
+
+    /// After a compaction that was interrupted behind its last step but one.
+    private func pruneAssets() throws {
+        guard let reader = try log.readBase() else { return }
+        _ = try prune(
+            to: try Views.state(of: reader, in: path, platform: platform, pulse: { try self.requireGoing() }))
+    }
+
+    /// - Returns: how many files went.
+    private func prune(to base: Snapshot) throws -> Int {
+        var pruning = AssetPruning(to: base)
+        let horizon = base.foldedOffset(ViewTree.records)
+        while true {
+            try requireGoing()
+            let began = platform.time.nowMicroseconds()
+            let slice = try pipeline.betweenBatches { fork -> Bool in
+                // Views that were folded again meanwhile have begun with the base.
+                if fork.hasPrunedAssets(through: horizon) { return false }
+                return try pruning.advance(fork, limit: Self.rowsPerSlice)
+            }
+            guard let hasMore = slice else { throw StoreGate.error }
+            if !hasMore { return try assets.collect() }
+            // Others keep half of the time at least.
+            let milliseconds = Int(min(max(0, platform.time.nowMicroseconds() - began), 100_000) + 999) / 1_000
+            _ = state.wait(milliseconds: milliseconds) { $0.isStopping ? true : nil }
+        }
+    }
+}

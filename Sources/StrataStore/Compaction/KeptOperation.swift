@@ -1,0 +1,89 @@
+import StrataModel
+import StrataSystem
+
+/// The file of a long-lived operation that has not ended (docs/format.md §22), as far as the store is concerned: the
+/// horizon of a compaction is not behind the end that it noted.
+///
+/// ```swift
+/// let file = KeptOperation(user: "anna", device: "phone", offset: store.offset, content: archive)
+/// try files.replace(path, in: directory, with: file.encoded())
+/// ```
+public struct KeptOperation: Sendable, Hashable {
+    private static let magic = [UInt8]("STRATAOP".utf8)
+    public static let maximumBytes = 64 << 20
+
+    public var user: String
+    public var device: String
+    /// The end of the log when the operation was kept: what it did is behind.
+    public var offset: UInt64
+    /// What kind of operation it is, and its properties.
+    public var content: [UInt8]
+
+    public init(user: String, device: String, offset: UInt64, content: [UInt8]) {
+        self.user = user
+        self.device = device
+        self.offset = offset
+        self.content = content
+    }
+
+    /// Names the directory beside the log where the files are.
+    public static func directory(inStore path: String) -> String { path + "/operations" }
+
+    public func encoded() -> [UInt8] {
+        var body = ByteWriter(reserving: content.count + 64)
+        body.appendString(user)
+        body.appendString(device)
+        body.appendVarint(offset)
+        body.append(bytes: content)
+        var writer = ByteWriter(reserving: body.bytes.count + 12)
+        writer.append(bytes: Self.magic)
+        writer.append(body.bytes.withUnsafeBytes { CRC32C.checksum($0) })
+        writer.append(bytes: body.bytes)
+        return writer.bytes
+    }
+
+    /// Nil for a file that is damaged or of another kind: an operation that nobody can read will not be done.
+    public init?(decoding bytes: [UInt8]) {
+        guard bytes.starts(with: Self.magic) else { return nil }
+        let read = try? bytes.withUnsafeBytes { bytes -> KeptOperation? in
+            var reader = ByteReader(bytes)
+            _ = try reader.readRange(count: UInt64(Self.magic.count), "an operation's magic")
+            let checksum = try reader.read(UInt32.self, "an operation's checksum")
+            let body = UnsafeRawBufferPointer(rebasing: bytes[reader.position...])
+            guard CRC32C.checksum(body) == checksum else { return nil }
+            let user = try reader.readString("a user's name", atMost: body.count)
+            let device = try reader.readString("a device's name", atMost: body.count)
+            let offset = try reader.readVarint("an offset")
+            return KeptOperation(
+                user: user, device: device, offset: offset, content: [UInt8](bytes[reader.position...]))
+        }
+        guard let read else { return nil }
+        self = read
+    }
+
+    /// What a caller names may be anything; only what can be the id of an operation names a file.
+    public static func isID(_ id: String) -> Bool {
+        !id.isEmpty && id.utf8.count <= 64
+            && id.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    /// The earliest end that an operation of a store has noted; nil if there is none.
+    static func firstOffset(inStore path: String, _ files: any FileSystem) throws -> UInt64? {
+        let directory = directory(inStore: path)
+        guard try files.exists(directory) else { return nil }
+        return try files.list(directory).filter(isID).compactMap { id -> UInt64? in
+            do {
+                return KeptOperation(decoding: try files.readAll("\(directory)/\(id)", atMost: maximumBytes))?.offset
+            } catch let error as StrataError where error.code == .notFound {
+                // It has ended since.
+                return nil
+            }
+        }.min()
+    }
+}

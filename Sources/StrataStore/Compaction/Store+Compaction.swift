@@ -1,0 +1,118 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+import StrataTree
+import StrataViews
+
+/// Letting go of history (docs/compaction.md).
+extension Store {
+    /// Lets go of the commits in front of an offset, and keeps what they came to; the commit at the offset stays. Change
+    /// tokens from before that are not served any more, and the past before it cannot be shown.
+    ///
+    /// It returns when all of it is done. Others read and write meanwhile; a store that is closed ends it.
+    ///
+    /// ```swift
+    /// let done = try store.compact(before: store.offset)
+    /// print("\(done.segmentCount) segments, \(done.freedBytes) bytes")
+    /// ```
+    ///
+    /// - Throws: ``StrataError`` `invalidArgument` for an offset behind the end, for history that has been let go
+    ///   already, for one behind what a long-lived operation noted, and for a store in memory; those of the disk. Then
+    ///   nothing has changed.
+    @discardableResult
+    public func compact(before offset: UInt64) throws -> Compaction {
+        try requireWritable()
+        guard let compactor = engine.compactor else { throw Self.noHistoryError }
+        return try compactor.compact(to: offset > 0 ? offset - 1 : 0)
+    }
+
+    /// What ``compact(before:)`` would do; nothing is changed. The state at the offset is folded for it, unless that is
+    /// the end.
+    ///
+    /// ```swift
+    /// for zone in try store.compactionPlan(before: 1_000).zones { print(zone.zone.name, zone.changeCount) }
+    /// ```
+    ///
+    /// - Throws: as ``compact(before:)``.
+    public func compactionPlan(before offset: UInt64) throws -> CompactionPlan {
+        try gate.requireOpen()
+        return try engine.compactionPlan(to: offset > 0 ? offset - 1 : 0)
+    }
+
+    /// Why the last compaction by the policy of ``StoreOptions/history`` failed; nil if it did not. It is tried again
+    /// when the log has grown.
+    public var compactionFailure: (any Error)? { engine.compactor?.failure }
+
+    static var noHistoryError: StrataError {
+        StrataError(.invalidArgument, "Only a store on a disk has history that can be let go.")
+    }
+}
+
+extension StoreEngine {
+    /// The log's files, if it has any.
+    private func storedSegments() throws -> [StoredSegment]? {
+        switch log {
+        case let log as SegmentedLog: try log.storedSegments()
+        case let log as FollowedLog: try log.storedSegments()
+        default: nil
+        }
+    }
+
+    func compactionPlan(to horizon: UInt64) throws -> CompactionPlan {
+        guard let segments = try storedSegments(), let path else { throw Store.noHistoryError }
+        let newest = views.pages.snapshot()
+        if let compactor {
+            try compactor.requireHorizon(horizon)
+        } else {
+            try Compactor.requireHorizon(
+                horizon, behind: log.floor.offset, through: newest.foldedOffset(ViewTree.records),
+                noted: try KeptOperation.firstOffset(inStore: path, platform.files))
+        }
+        let isReader = log is FollowedLog
+        let state =
+            newest.foldedOffset(ViewTree.records) == horizon
+            ? newest
+            : try Views.state(
+                of: log, at: horizon, in: isReader ? nil : path, platform: platform, options: .lean,
+                sortsEvents: !isReader)
+        let gone = segments.prefix { $0.lastOffset.map { $0 <= horizon } ?? false }
+        let estimate = try BaseEstimate(state)
+        return CompactionPlan(
+            horizon: horizon, segmentCount: gone.count,
+            freedBytes: gone.reduce(UInt64(try log.readBase()?.byteCount ?? 0)) { $0 + $1.byteCount },
+            recordBytes: estimate.byteCount, zones: try zones(of: estimate, state, through: horizon))
+    }
+
+    private func zones(
+        of estimate: BaseEstimate, _ state: Snapshot, through horizon: UInt64
+    ) throws -> [CompactionPlan.Zone] {
+        let names = reader.context.names
+        let kept = Dictionary(uniqueKeysWithValues: estimate.zones.map { ($0.zone, $0) })
+        var zones: [CompactionPlan.Zone] = []
+        for database in 1..<max(1, try state.nameCount(3)) + 1 {
+            guard case .database(let scope, let owner)? = try names.name(3, database, in: state) else { continue }
+            let id = DatabaseID(scope, owner: try names.user(owner, in: state))
+            for (ordinal, _) in try state.zoneRows(of: database) {
+                let changes = try changeCount(of: ordinal, through: horizon)
+                let zone = kept[ordinal]
+                if changes == 0, zone == nil { continue }
+                zones.append(
+                    CompactionPlan.Zone(
+                        database: id, zone: ZoneID(try names.text(4, ordinal, in: state)), changeCount: changes,
+                        recordCount: zone?.recordCount ?? 0, byteCount: zone?.byteCount ?? 0))
+            }
+        }
+        return zones
+    }
+
+    private func changeCount(of zone: UInt64, through horizon: UInt64) throws -> Int {
+        var (count, after) = (0, log.floor.offset)
+        while after < horizon {
+            let page = try log.touches(zone: zone, after: after, limit: ZoneFeed.maximumEntriesRead)
+            count += page.touches.prefix { $0.offset <= horizon }.count
+            guard page.moreComing else { break }
+            after = page.readThrough
+        }
+        return count
+    }
+}

@@ -1,0 +1,49 @@
+import StrataTree
+import StrataViews
+
+/// Work on the views that comes between batches.
+extension Pipeline {
+    /// Does some work in a fork that becomes the newest state, while nobody decides or appends.
+    ///
+    /// - Returns: nil if the store is being closed, or takes no writes any more.
+    func betweenBatches<Result>(_ body: (Fork) throws -> Result) throws -> Result? {
+        awaitRoom()
+        guard claimTurns() else { return nil }
+        defer { returnTurns() }
+        return try publishSlice(of: views) { fork, _ in try body(fork) }
+    }
+
+    /// Takes both turns, ahead of requests that wait; false if the store is being closed, or takes no writes any more.
+    func claimTurns() -> Bool {
+        state.withLock { ($0.claims, $0.turnWaiters) = ($0.claims + 1, $0.turnWaiters + 1) }
+        let isTaken = state.wait { state -> Bool? in
+            if !state.isClosed, state.isDeciding || state.isAppending { return nil }
+            (state.claims, state.turnWaiters) = (state.claims - 1, state.turnWaiters - 1)
+            if state.isClosed || state.refusal != nil { return false }
+            (state.isDeciding, state.isAppending) = (true, true)
+            return true
+        }
+        if !isTaken { state.notifyAll() }
+        return isTaken
+    }
+
+    func returnTurns() {
+        releaseDeciding()
+        releaseAppending()
+        state.notifyAll()
+    }
+
+    /// Publishes what the body does to a fork of the newest state. Both turns are the caller's.
+    func publishSlice<Result>(of views: Views, _ body: (Fork, IndexKeeper) throws -> Result) throws -> Result {
+        line = nil
+        let before = views.pages.snapshot()
+        let (keeper, hasAllIndexes) = state.withLock { state in
+            (state.indexes.mark.keeper, state.indexes.lag == 0 && !state.indexes.mark.isUnderWay)
+        }
+        let fork = views.pages.fork()
+        let result = try body(fork, keeper)
+        let snapshot = try publish(fork, of: views, over: before, changesIndexes: false) { _, _ in }
+        checkpointer?.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: hasAllIndexes)
+        return result
+    }
+}

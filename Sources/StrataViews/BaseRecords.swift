@@ -1,0 +1,95 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+
+/// Finds single records in the base of a log: what a record was at the horizon is nowhere else, once it has changed.
+///
+/// A base is read through once, when the first record is asked for; of each payload its first key is kept.
+///
+/// ```swift
+/// let records = BaseRecords(log)
+/// let state = try records.state(of: RecordKey(zone: 1, name: "a"))
+/// ```
+public final class BaseRecords: Sendable {
+    /// Where a payload of records stands.
+    private struct Mark {
+        let firstKey: [UInt8]
+        /// Gives that payload next.
+        let reader: BaseReader
+    }
+
+    // @unchecked: the readers share a window into the file, which is looked through under the lock of `marks` only.
+    private struct Marks: @unchecked Sendable {
+        var horizon: UInt64 = 0
+        var all: [Mark] = []
+    }
+
+    private let log: any EventLog
+    private let marks = Lock(Marks())
+
+    public init(_ log: any EventLog) { self.log = log }
+
+    /// The encoded state that a record had at the log's floor; nil if it was not there, or the log has no base.
+    public func state(of record: RecordKey) throws -> [UInt8]? {
+        try marks.withLock { marks in
+            let floor = log.floor.offset
+            if marks.horizon != floor {
+                marks = Marks(horizon: floor, all: try Self.read(log))
+            }
+            let key = RecordKey.viewKey(zone: record.zone, name: Array(record.name.utf8))
+            // The events of a large record may begin in a payload whose successor has the same first key.
+            let end = marks.all.firstIndex { key.lexicographicallyPrecedes($0.firstKey) } ?? marks.all.count
+            guard end > 0 else { return nil }
+            var start = end - 1
+            while start > 0, marks.all[start].firstKey == key { start -= 1 }
+            return try Self.state(of: key, in: marks.all[start..<end], horizon: floor)
+        }
+    }
+
+    private static func read(_ log: any EventLog) throws -> [Mark] {
+        guard var reader = try log.readBase() else { return [] }
+        var marks: [Mark] = []
+        while true {
+            let before = reader
+            guard let payload = try reader.next() else { return marks }
+            let firstKey = try payload.withUnsafeBytes { bytes -> [UInt8]? in
+                var walker = try EventWalker(bytes)
+                guard let event = try walker.next(), event.kind == .recordSaved else { return nil }
+                return try Self.key(UnsafeRawBufferPointer(rebasing: bytes[event.body]))
+            }
+            if let firstKey { marks.append(Mark(firstKey: firstKey, reader: before)) }
+        }
+    }
+
+    private static func key(_ body: UnsafeRawBufferPointer) throws -> [UInt8] {
+        let event = try RecordSavedView(body, in: 0..<body.count)
+        return RecordKey.viewKey(zone: event.zone, name: [UInt8](body[event.name]))
+    }
+
+    private static func state(of key: [UInt8], in marks: ArraySlice<Mark>, horizon: UInt64) throws -> [UInt8]? {
+        var merger = RecordMerger()
+        var state: [UInt8]?
+        for mark in marks {
+            var reader = mark.reader
+            guard let payload = try reader.next() else { continue }
+            try payload.withUnsafeBytes { bytes in
+                var walker = try EventWalker(bytes)
+                while let event = try walker.next() {
+                    let body = UnsafeRawBufferPointer(rebasing: bytes[event.body])
+                    guard event.kind == .recordSaved, try Self.key(body) == key else { continue }
+                    let index = UInt32(walker.eventIndex - 1)
+                    let place = EventPlace(version: Version(offset: horizon, eventIndex: index), time: 0, user: 0)
+                    var writer = ByteWriter(reserving: 512)
+                    let view = try RecordSavedView(body, in: 0..<body.count)
+                    if let before = state {
+                        try before.withUnsafeBytes { try merger.apply(view, at: place, to: $0, into: &writer) }
+                    } else {
+                        try merger.apply(view, at: place, to: nil, into: &writer)
+                    }
+                    state = writer.bytes
+                }
+            }
+        }
+        return state
+    }
+}

@@ -1,0 +1,90 @@
+import StrataModel
+import StrataStore
+import StrataSystem
+import TestSupport
+import Testing
+
+@testable import StrataTool
+
+@Suite struct CompactCommandTests {
+    private let directory: TestDirectory
+    private let path: String
+    private let end: UInt64
+
+    init() throws {
+        directory = try TestDirectory()
+        path = directory.path("Notes.strata")
+        let store = try Store.open(at: path)
+        let anna = Actor(user: "anna")
+        var names = RequestNames()
+        let zone = names.ordinal(of: ZoneID("Notes"))
+        let type = names.ordinal(ofType: "Note")
+        _ = try store.modify(
+            Request(
+                database: DatabaseID(.private), names: names,
+                .modifyZones(ModifyZonesRequest(saves: [.init(zone)]))), as: anna)
+        for number in 0..<12 {
+            let save = ModifyRecordsRequest.Save(RecordKey(zone: zone, name: "n\(number % 3)"), type: type, fields: [])
+            let request = Request(
+                database: DatabaseID(.private), names: names,
+                .modifyRecords(ModifyRecordsRequest(saves: [save], policy: .allKeys)))
+            _ = try store.modify(request, as: anna)
+        }
+        end = store.offset
+        try store.close()
+    }
+
+    private func run(_ words: String...) throws -> ToolResult {
+        try ToolProcess.run(["compact", "Notes.strata"] + words, in: directory.path)
+    }
+
+    @Test func aDryRunTellsWhatWouldGoAndChangesNothing() throws {
+        let writer = try Store.open(at: path)
+        let text = try run("--before", "\(end)")
+        #expect(text.code == 0 && text.errors.isEmpty, "\(text)")
+        #expect(text.lines.first?.hasPrefix("commits up to \(end - 1) would go: 0 segments, 0 bytes; ") == true)
+        #expect(
+            text.lines.contains { $0.hasPrefix("  Notes (private of anna): 12 changes would go, 3 records of ") },
+            "\(text.output)")
+        let json = try run("--before", "\(end)", "--json")
+        #expect(json.code == 0 && json.output.hasPrefix("{\"horizon\":\(end - 1),\"segments\":0,"), "\(json)")
+        #expect(json.output.contains("\"zone\":\"Notes\",\"changes\":12,\"records\":3,"))
+        try writer.close()
+        #expect(try run("--before", "\(end)").code == 0)
+    }
+
+    @Test func whatIsLetGoIsGoneForTheOtherCommandsToo() throws {
+        let done = try run("--before", "\(end)", "--apply", "--json")
+        #expect(done.code == 0 && done.errors.isEmpty, "\(done)")
+        #expect(done.output.hasPrefix("{\"horizon\":\(end - 1),\"segments\":0,\"freedBytes\":0,\"baseBytes\":"))
+        func tool(_ words: String...) throws -> ToolResult { try ToolProcess.run(words, in: directory.path) }
+        let records = try tool("query", "Notes.strata", "Note", "--user", "anna", "--zone", "Notes")
+        #expect(records.code == 0 && records.lines.count == 4, "\(records)")
+        // Names come from the base.
+        let log = try tool("log", "Notes.strata", "--oneline")
+        #expect(log.code == 0 && log.lines.count == 1 && log.output.contains("anna"), "\(log)")
+        #expect(try tool("verify", "Notes.strata").code == 0)
+        #expect(try tool("info", "Notes.strata").code == 0)
+        let again = try run("--before", "\(end + 1)", "--apply")
+        #expect(again.code == 0 && again.output.hasPrefix("commits up to \(end) are gone: 0 segments"), "\(again)")
+        #expect(try tool("query", "Notes.strata", "Note", "--user", "anna").lines.count == 4)
+        #expect(try tool("verify", "Notes.strata").code == 0)
+    }
+
+    @Test func whatCannotBeEndsWithAReason() throws {
+        for words in [["--before", "1"], ["--before", "\(end + 2)", "--apply"], ["--before", "\(end + 2)"]] {
+            let result = try ToolProcess.run(["compact", "Notes.strata"] + words, in: directory.path)
+            #expect(
+                result.code == 1 && result.output.isEmpty && result.errors.contains("(invalidArgument)"), "\(result)")
+        }
+        #expect(try run().code == 2)
+        #expect(try run("--before", "0", "--apply").code == 2)
+        #expect(try ToolProcess.run(["compact", "Missing.strata", "--before", "3", "--apply"], in: directory.path).code == 3)
+        let writer = try Store.open(at: path)
+        let locked = try run("--before", "3", "--apply")
+        #expect(locked.code == 3 && locked.errors.contains("(locked)"), "\(locked)")
+        try writer.close()
+        #expect(try run("--before", "3", "--apply").code == 0)
+        #expect(try run("--before", "3", "--apply").code == 1)
+    }
+}
