@@ -11,7 +11,9 @@ extension CloudStore {
     /// try store.console.failNext(2, of: .modifyRecords, with: .requestRateLimited, retryAfter: 3, on: "phone")
     /// try store.console.purgeZone(notes, of: "anna")
     /// ```
-    public var console: Console { Console(store: store, disturbances: disturbances) }
+    public var console: Console {
+        Console(store: store, disturbances: disturbances, longLived: longLived, stagedAssets: stagedAssets)
+    }
 
     /// Makes things go wrong, and does what only the service can do. Everything it does is kept in the log.
     ///
@@ -20,6 +22,8 @@ extension CloudStore {
     public struct Console: Sendable {
         let store: Store
         let disturbances: Disturbances
+        let longLived: LongLivedOperations
+        let stagedAssets: StagedAssets
 
         private func doing(_ body: () throws -> Void) throws {
             do { try body() } catch { throw CKError(engine: error) }
@@ -66,6 +70,40 @@ extension CloudStore {
         /// How many bytes the records and assets in a user's private database take.
         public func usedBytes(of user: String) throws -> Int {
             do { return Int(clamping: try store.usage(of: user)) } catch { throw CKError(engine: error) }
+        }
+
+        /// Takes away for good what records hold and ever held: from the log, from the files of assets that no other
+        /// record has, and from operations that are kept to be done again. Clients are told of a deletion.
+        ///
+        /// ```swift
+        /// try store.console.erase([card], in: .private, of: "anna", reason: "asked for on 4 May")
+        /// ```
+        /// It can be used for records that were deleted long ago, and for those of zones that are gone. What clients
+        /// have fetched before is theirs. The past does not show these records any more.
+        ///
+        /// - Parameters:
+        ///   - user: Whose private database; nil for the public one.
+        ///   - reason: Kept in the log, at most 4,096 bytes.
+        /// - Throws: `unknownItem` for a record of which nothing is known, `zoneNotFound`; `referenceViolation` if a
+        ///   record that is not named would lose its parent. Nothing is erased then.
+        public func erase(
+            _ recordIDs: [CKRecord.ID], in scope: CKDatabase.Scope, of user: String? = nil, reason: String
+        ) throws {
+            guard scope == .public && user == nil || scope == .private && user?.isEmpty == false else {
+                throw CKError(
+                    .invalidArguments, message: "Records are erased from the public database, or from a user's private."
+                )
+            }
+            let owner = user ?? ""
+            try doing {
+                let me = UserRecord.name(of: owner)
+                let ids = recordIDs.map { $0.model(for: me) }
+                // First, or one of them would save the record again.
+                try longLived.removeThoseThatSave(ids, in: scope, of: owner, store)
+                let database = scope == .public ? DatabaseID(.public) : DatabaseID(.private, owner: owner)
+                try store.erase(ids, in: database, reason: reason)
+                stagedAssets.removeRetired()
+            }
         }
 
         /// Has clients begin anew: change tokens of earlier offsets are `changeTokenExpired` from now on.

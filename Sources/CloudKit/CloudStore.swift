@@ -15,8 +15,8 @@ import StrataSystem
 public final class CloudStore: Sendable {
     let store: Store
     let disturbances: Disturbances
-    private let longLived: LongLivedOperations
-    private let stagedAssets: StagedAssets
+    let longLived: LongLivedOperations
+    let stagedAssets: StagedAssets
     /// How the store works.
     public let options: Options
     private let clients = ClientTable()

@@ -2,6 +2,7 @@ import Foundation
 import StrataModel
 import StrataStore
 import StrataSystem
+import StrataViews
 
 /// An operation as it outlives the process.
 struct LongLivedOperation: Sendable {
@@ -55,16 +56,33 @@ final class LongLivedOperations: Sendable {
         try files.remove(path)
     }
 
+    /// Ends the operations that would save one of some records, and those that nobody can read.
+    ///
+    /// - Parameter user: whose private database it is; empty for the public one.
+    func removeThoseThatSave(
+        _ records: [RecordID], in scope: CKDatabase.Scope, of user: String, _ store: Store
+    ) throws {
+        for operation in try all() where operation.kind == .modifyRecords {
+            guard scope == .public || operation.user == user else { continue }
+            let archive = try? operation.archive(in: store)
+            if let archive, archive.scope != scope { continue }
+            let me = UserRecord.name(of: operation.user)
+            let isHeld = archive.map { archive in
+                archive.records?.contains { records.contains($0.recordID.model(for: me)) } ?? false
+            }
+            if isHeld ?? true { try remove(operation.id) }
+        }
+    }
+
+    private func all() throws -> [LongLivedOperation] {
+        guard let directory else { return memory.withLock { Array($0.values) } }
+        guard try files.exists(directory) else { return [] }
+        return try files.list(directory).filter { KeptOperation.isID($0) }.compactMap { try read($0) }
+    }
+
     /// Those of a device, by the end of the log when they were kept; those of one end in no particular order.
     func ids(of actor: Actor) throws -> [CKOperation.ID] {
-        var found: [LongLivedOperation] = []
-        if let directory {
-            guard try files.exists(directory) else { return [] }
-            found = try files.list(directory).filter { KeptOperation.isID($0) }.compactMap { try read($0) }
-        } else {
-            found = memory.withLock { Array($0.values) }
-        }
-        let own = found.filter { $0.user == actor.user && $0.device == actor.device }
+        let own = try all().filter { $0.user == actor.user && $0.device == actor.device }
         return own.sorted { ($0.offset, $0.id) < ($1.offset, $1.id) }.map(\.id)
     }
 

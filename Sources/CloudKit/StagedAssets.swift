@@ -67,6 +67,17 @@ final class StagedAssets: Sendable {
         for path in removed { unlink(path) }
     }
 
+    /// Removes the copies that nobody refers to any more.
+    func removeRetired() {
+        let retired = state.withLock { state in
+            let paths = state.retired.map(\.path)
+            state.paths.subtract(paths)
+            (state.retired, state.retiredBytes) = ([], 0)
+            return paths
+        }
+        for path in retired { unlink(path) }
+    }
+
     /// Removes all copies, and makes no more.
     func removeAll() {
         let paths = state.withLock { state in

@@ -22,4 +22,11 @@ enum Chain {
         checksum.update(payload)
         return checksum.value
     }
+
+    /// The chain value of a commit of whose payload something was erased since.
+    static func value(after chain: UInt32, offset: UInt64, time: Int64, original: OriginalPayload) -> UInt32 {
+        var checksum = begin(after: chain, offset: offset, time: time, payloadBytes: Int(original.byteCount))
+        checksum.update(original.byteCount, checksum: original.checksum)
+        return checksum.value
+    }
 }

@@ -75,6 +75,17 @@ public protocol EventLog: AnyObject, Sendable {
     /// Lets go of history up to `offset` or a little less, and returns the new floor.
     func trim(to offset: UInt64) throws -> Position
 
+    /// Puts other payloads into the place of those up to `offset`, for good: positions, ids, times, chain values stay
+    /// as they are, and what is replaced is in no file of the log any more on return. It can be repeated.
+    ///
+    /// - Parameters:
+    ///   - lookup: names that the log keeps beside the commits that use them.
+    ///   - rewritten: gives payloads that touch the same. It may be asked more than once of a commit, and of some that
+    ///     are not to be replaced any more.
+    func rewrite(
+        through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting
+    ) throws
+
     /// Ends all use. What was accepted is durable afterwards.
     func close() throws
 }
@@ -95,6 +106,9 @@ extension EventLog {
         return page
     }
 }
+
+/// Another payload for the commit at an offset; nil if it stays as it is.
+public typealias PayloadRewriting = (_ offset: UInt64, _ payload: ArraySlice<UInt8>) throws -> [UInt8]?
 
 /// Gives commits one after another.
 public protocol CommitCursor {

@@ -91,8 +91,8 @@ struct HeaderBlock: Sendable, Equatable {
         }
     }
 
-    /// A block that differs from `block` in one byte of `places` and has the checksum that `head` names; nil unless there
-    /// is just one.
+    /// A block that differs from `block` in one byte of `places` and has the checksum that `head` names; nil unless
+    /// there is just one.
     static func changingOneByte(of block: [UInt8], in places: [Range<Int>], toFit head: [UInt8]) -> [UInt8]? {
         var changed = block
         changed.replaceSubrange(checksumRange, with: head[checksumRange])

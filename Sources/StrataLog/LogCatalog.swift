@@ -206,6 +206,9 @@ final class LogCatalog: Sendable {
         }
     }
 
+    /// Closes a segment that another file has replaced, once nobody reads it.
+    func letGo(of segment: SegmentFile) { openSealed.withLock { $0.removeAll { $0.segment.header == segment.header } } }
+
     /// Opens a closed segment.
     ///
     /// - Throws: ``ReplacedSegment`` if another file has come into its place since it was looked at.

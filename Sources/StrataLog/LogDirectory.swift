@@ -24,6 +24,8 @@ public struct StorePaths: Sendable {
     /// A segment that is being sealed.
     var sealing: String { log + "/sealing" }
     var tail: String { log + "/tail" }
+    /// There while an erasure is not done.
+    var erasing: String { log + "/ERASING" }
 
     public func segment(_ firstOffset: UInt64) -> String { log + "/" + LogFormat.segmentName(firstOffset) }
 }

@@ -9,6 +9,7 @@ public enum LogFormat {
     static let floorMagic = "StrataFl"
     static let baseMagic = "StrataBs"
     static let tailMagic = "StrataTl"
+    static let erasingMagic = "StrataEr"
 
     static let headerBlockPreludeBytes = 16
     static let headerBlockMaximumBytes = 4_096

@@ -224,6 +224,21 @@ public final class MemoryLog: EventLog {
         }
     }
 
+    public func rewrite(
+        through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting
+    ) throws {
+        try state.withLock { state in
+            if state.isClosed { throw Self.closedError }
+            for index in state.commits.indices where state.commits[index].offset <= offset {
+                guard let payload = try rewritten(state.commits[index].offset, state.commits[index].payload) else {
+                    continue
+                }
+                state.touches[index] = try payload.withUnsafeBytes { try touchFunction($0) }
+                state.commits[index].payload = payload[...]
+            }
+        }
+    }
+
     public func close() throws {
         state.withLock { $0.isClosed = true }
         wakeWaiters()

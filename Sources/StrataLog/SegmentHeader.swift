@@ -50,12 +50,14 @@ public struct SegmentHeader: Sendable, Equatable {
     }
 
     /// The header of the same segment as blocks, and its bytes.
-    func sealed(frameBytes: Int) throws -> (header: SegmentHeader, bytes: [UInt8]) {
+    ///
+    /// - Parameter id: another one if the payloads are not the same any more.
+    func sealed(frameBytes: Int, id: Identifier? = nil) throws -> (header: SegmentHeader, bytes: [UInt8]) {
         let block = HeaderBlock(
             magic: LogFormat.segmentMagic,
             fields: [
                 .init(Tag.storeID, storeID), .init(Tag.firstOffset, firstOffset), .init(Tag.chainBefore, chainBefore),
-                .init(Tag.form, Form.blocks.rawValue), .init(Tag.segmentID, segmentID),
+                .init(Tag.form, Form.blocks.rawValue), .init(Tag.segmentID, id ?? segmentID),
                 .init(Tag.timeBefore, timeBefore), .init(Tag.frameBytes, UInt64(frameBytes)),
             ])
         let bytes = block.encoded(size: LogFormat.segmentHeaderBytes)

@@ -182,8 +182,8 @@ private struct LogOpener {
     /// Removes what an interrupted creation, switch, replacement or trim left.
     private func removeLeftovers(_ trimmed: [String]) throws -> [String] {
         var removed = trimmed
-        for path in [paths.spare, paths.sealing, paths.baseDraft, paths.identity + ".new", paths.floor + ".new"]
-        where try files.exists(path) {
+        let drafts = [paths.identity, paths.floor, paths.erasing].map { $0 + ".new" }
+        for path in [paths.spare, paths.sealing, paths.baseDraft] + drafts where try files.exists(path) {
             removed.append(path)
         }
         for path in removed { try files.remove(path) }

@@ -57,14 +57,14 @@ extension SegmentedLog {
         do {
             sealed = try SegmentSealer(segment, into: draft).seal(
                 from: source, touches: catalog.touches, lookup: lookup, isStopped: { sealer.isStopping })
-            if let sealed { try verify(sealed, draft) }
+            if let sealed { try verifyDraft(sealed, draft) }
             draft.close()
         } catch {
             draft.close()
             try? files.remove(path)
             throw error
         }
-        guard let sealed, try putInPlace(sealed) else {
+        guard let sealed, try putInPlace(sealed, of: segment) else {
             try? files.remove(path)
             return false
         }
@@ -72,7 +72,7 @@ extension SegmentedLog {
     }
 
     /// Reads the draft as it will be read: what replaces the only copy of commits must be whole.
-    private func verify(_ sealed: SegmentFile, _ draft: any File) throws {
+    func verifyDraft(_ sealed: SegmentFile, _ draft: any File) throws {
         let copy = try SealedSegment(sealed, SharedFile(draft), BlockCache())
         var cursor = try SealedSegment.Cursor(copy, from: sealed.firstOffset, checksChain: true)
         var end = sealed.header.before
@@ -87,18 +87,19 @@ extension SegmentedLog {
     }
 
     /// - Returns: false if the segment is not part of the log any more.
-    private func putInPlace(_ sealed: SegmentFile) throws -> Bool {
+    func putInPlace(_ sealed: SegmentFile, of source: SegmentFile) throws -> Bool {
         // The writing lock keeps the list of segments as it is.
         let isInPlace = try writer.withLock { writer throws -> Bool in
             // IMPORTANT: once closed, another process may be writing to the store.
             if writer.isClosed { return false }
             let isThere = catalog.read { state in
-                state.segments.contains { $0.firstOffset == sealed.firstOffset && $0.header.form == .frames }
+                state.segments.contains { $0.header == source.header }
             }
             guard isThere else { return false }
             // The draft is durable, and under either name the file is whole: a crash leaves one of the two.
             try platform.files.rename(catalog.paths.sealing, to: sealed.path)
             catalog.publish { _ = LogCatalog.replace(with: sealed, in: &$0) }
+            catalog.letGo(of: source)
             return true
         }
         if isInPlace { try platform.files.syncDirectory(catalog.paths.log) }

@@ -11,9 +11,11 @@ public enum AdministerRequest: Sendable, Hashable {
     /// Lets change tokens from before an offset expire, not those at it: of the request's database, or of all.
     case expireTokens(before: UInt64, inAll: Bool)
     case note(ConsoleNote)
+    /// Takes away what records held, in all of history.
+    case eraseRecords([RecordToErase], reason: String)
 
     private enum Number: UInt8 {
-        case purgeZone = 1, resetEncryptedData, setAccountStatus, setQuota, expireTokens, note
+        case purgeZone = 1, resetEncryptedData, setAccountStatus, setQuota, expireTokens, note, eraseRecords
     }
 
     func encode(into writer: inout ByteWriter) throws {
@@ -38,6 +40,14 @@ public enum AdministerRequest: Sendable, Hashable {
         case .note(let note):
             begin(.note)
             try note.encode(into: &writer)
+        case .eraseRecords(let records, let reason):
+            begin(.eraseRecords)
+            try writer.appendList(records) { try $0.encode(into: &$1) }
+            guard reason.utf8.count <= RecordErasedEvent.maximumReasonBytes else {
+                throw StrataError.tooLarge(
+                    "a reason's bytes", limit: RecordErasedEvent.maximumReasonBytes, found: reason.utf8.count)
+            }
+            writer.appendString(reason)
         }
         writer.appendVarint(0)
     }
@@ -63,10 +73,38 @@ public enum AdministerRequest: Sendable, Hashable {
             guard isInAll < 2 else { throw reader.malformed("whose tokens expire", expected: "0 or 1") }
             self = .expireTokens(before: offset, inAll: isInAll == 1)
         case .note: self = .note(try ConsoleNote(from: &reader))
+        case .eraseRecords:
+            let records = try reader.readList("the number of records") { try RecordToErase(from: &$0) }
+            let limit = RecordErasedEvent.maximumReasonBytes
+            self = .eraseRecords(records, reason: try reader.readString("a reason", atMost: limit))
         case nil: throw StrataError.newer("what is to be done", number, reader)
         }
         var fields = try KeyedFields(from: &reader, "the fields of a request")
         try fields.skipAll()
+    }
+}
+
+/// A record, and its type: of one that is gone, only the log knows it.
+public struct RecordToErase: Sendable, Hashable {
+    /// Its zone, and the type, are ordinals of the request's own names.
+    public var record: RecordKey
+    public var type: UInt64
+
+    public init(_ record: RecordKey, type: UInt64) {
+        self.record = record
+        self.type = type
+    }
+
+    func encode(into writer: inout ByteWriter) throws {
+        writer.appendVarint(record.zone)
+        writer.appendVarint(type)
+        try writer.append(name: record.name)
+    }
+
+    init(from reader: inout ByteReader) throws {
+        let zone = try reader.readVarint("a record's zone")
+        type = try reader.readVarint("a record's type")
+        record = RecordKey(zone: zone, name: try reader.readName("a record name"))
     }
 }
 

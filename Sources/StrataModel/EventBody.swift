@@ -39,9 +39,10 @@ extension EventKind {
     public var body: (any EventBody.Type)? { Self.bodies.first { $0.kind == self } }
 
     static let bodies: [any EventBody.Type] = [
-        DatabaseCreatedEvent.self, RecordSavedEvent.self, RecordDeletedEvent.self, ZoneSavedEvent.self,
-        ZoneDeletedEvent.self, SubscriptionSavedEvent.self, SubscriptionDeletedEvent.self, SchemaChangedEvent.self,
-        UserChangedEvent.self, DeviceSeenEvent.self, ClientTokenEvent.self, BaseMarkerEvent.self,
+        DatabaseCreatedEvent.self, RecordSavedEvent.self, RecordDeletedEvent.self, RecordErasedEvent.self,
+        ZoneSavedEvent.self, ZoneDeletedEvent.self, SubscriptionSavedEvent.self, SubscriptionDeletedEvent.self,
+        SchemaChangedEvent.self, UserChangedEvent.self, DeviceSeenEvent.self, ClientTokenEvent.self,
+        BaseMarkerEvent.self,
         TokensExpiredEvent.self, RequestRefusedEvent.self, NotificationDeliveredEvent.self,
         ConsoleActedEvent.self, NothingToDeleteEvent.self, FetchedEvent.self,
     ]

@@ -21,7 +21,9 @@ extension RecordSavedEvent: EventBody {
         writer.appendVarint(type)
         writer.appendString(record.name)
         let baseCode: UInt8 = base == nil ? 0 : base == previous ? 1 : 2
-        writer.append(byte: change.rawValue | policy.rawValue << 2 | (isFull ? 16 : 0) | baseCode << 5)
+        let erasedFlag = isErased ? RecordSavedView.erasedFlag : 0
+        writer.append(
+            byte: change.rawValue | policy.rawValue << 2 | (isFull ? 16 : 0) | baseCode << 5 | erasedFlag)
         writer.appendVersion(previous)
         if baseCode == 2 { writer.appendVersion(base) }
         try writer.appendMeasured { writer in

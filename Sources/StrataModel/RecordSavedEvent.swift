@@ -32,6 +32,8 @@ public struct RecordSavedEvent: Sendable, Hashable {
     public var policy: SavePolicy
     /// Whether fields and links are all that the record has, rather than what changes.
     public var isFull: Bool
+    /// Whether fields and links were taken away since.
+    public internal(set) var isErased = false
     /// The version of the record before this one.
     public var previous: Version?
     /// The version that the client named.
@@ -66,6 +68,14 @@ public struct RecordSavedEvent: Sendable, Hashable {
         self.parent = parent
         share = .kept
         self.fields = fields
+    }
+
+    /// The same event without what the record held: no fields, no links.
+    public var erased: RecordSavedEvent {
+        var event = self
+        event.isErased = true
+        (event.fields, event.parent, event.share) = ([], .kept, .kept)
+        return event
     }
 }
 

@@ -14,6 +14,8 @@ public struct RecordSavedView {
     public let change: RecordSavedEvent.Change
     public let policy: SavePolicy
     public let isFull: Bool
+    /// Whether its values were taken away since (docs/format.md §28).
+    public let isErased: Bool
     public let previous: Version?
     public let base: Version?
     private let keyed: Range<Int>
@@ -28,25 +30,32 @@ public struct RecordSavedView {
         name = try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)
         let flags = try reader.read(UInt8.self, "the flags of a save")
         guard let change = RecordSavedEvent.Change(rawValue: flags & 3),
-            let policy = SavePolicy(rawValue: flags >> 2 & 3), flags >> 5 < 3
+            let policy = SavePolicy(rawValue: flags >> 2 & 3), flags >> 5 & 3 < 3
         else { throw StrataError.newer("the flags of a save", flags, reader) }
         self.change = change
         self.policy = policy
         isFull = flags & 16 != 0
+        isErased = flags & Self.erasedFlag != 0
         guard isFull || change != .create else { throw reader.malformed("a creation", expected: "full") }
         previous = try reader.readVersion("the previous version")
-        switch flags >> 5 {
+        let baseCode = flags >> 5 & 3
+        switch baseCode {
         case 0: base = nil
         case 1: base = previous
         default: base = try reader.readVersion("the base version")
         }
-        guard flags >> 5 == 0 || base != nil, flags >> 5 != 2 || base != previous else {
+        guard baseCode == 0 || base != nil, baseCode != 2 || base != previous else {
             throw reader.malformed("the base version", expected: "what the flags say")
         }
         let length = try reader.readVarint("the fields of a save")
         keyed = try reader.readRange(count: length, "the fields of a save")
         table = reader.position..<range.upperBound
+        guard !isErased || table.count == 1 && bytes[table.lowerBound] == 0 else {
+            throw reader.malformed("an erased save", expected: "no fields")
+        }
     }
+
+    static let erasedFlag: UInt8 = 128
 
     /// What was sent. Making it looks at a few bytes only.
     public var fields: FieldTable { get throws { try FieldTable(bytes, in: table) } }
@@ -74,6 +83,9 @@ public struct RecordSavedView {
                 throw ByteReader(bytes, at: keyed.lowerBound)
                     .malformed("a save that is not of a base", expected: "without the events since the last full one")
             }
+        }
+        guard !isErased || rest.parent == nil && rest.share == nil else {
+            throw ByteReader(bytes, at: keyed.lowerBound).malformed("an erased save", expected: "no links")
         }
         guard isFull else { return rest }
         let isComplete = change == .create || rest.created != nil && rest.createdBy != nil
@@ -110,6 +122,7 @@ public struct RecordSavedView {
             change, RecordKey(zone: zone, name: name), type: type, policy: policy, previous: previous, base: base,
             parent: try link(rest.parent), fields: try fields.changes())
         event.isFull = isFull
+        event.isErased = isErased
         event.original = rest.original
         event.eventsSinceFull = rest.eventsSinceFull ?? 0
         event.modified = rest.modified

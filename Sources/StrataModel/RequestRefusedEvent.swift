@@ -43,6 +43,9 @@ public struct RequestRefusedEvent: EventBody {
         self.culprits = culprits
     }
 
+    /// Puts another request into the place of the one that is kept.
+    mutating func replaceRequest(_ request: [UInt8]) { self.request = request }
+
     private static let message: UInt64 = 5
     private static let request: UInt64 = 7
     private static let requestBytes: UInt64 = 9

@@ -56,6 +56,9 @@ public struct RequestShape: Sendable, Hashable {
         self.request = request
     }
 
+    /// Changes the items that were left out, which stay the same in number and order.
+    mutating func replaceRequest(_ request: Request) { self.request = request }
+
     public func encoded() throws -> [UInt8] {
         var writer = ByteWriter(reserving: 16)
         writer.append(Self.version)

@@ -124,6 +124,9 @@ extension StrataError.Code {
     public static let keyDestroyed = Self(rawValue: "keyDestroyed")
     public static let sealBroken = Self(rawValue: "sealBroken")
 
+    // What was there has been taken away for good.
+    public static let erased = Self(rawValue: "erased")
+
     // What the caller asked for cannot be.
     public static let invalidArgument = Self(rawValue: "invalidArgument")
     public static let tooLarge = Self(rawValue: "tooLarge")

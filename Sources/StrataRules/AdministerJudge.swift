@@ -62,13 +62,34 @@ struct AdministerJudge {
         return try commit(ConsoleActedEvent(note))
     }
 
+    /// What a deletion would be refused for, an erasure is too: nobody loses a parent.
+    mutating func erase(_ records: [RecordToErase], reason: String) throws -> Decision {
+        guard !records.isEmpty, reason.utf8.count <= RecordErasedEvent.maximumReasonBytes else {
+            throw Refusal(
+                .invalidArguments,
+                "An erasure names records, and a reason of at most \(RecordErasedEvent.maximumReasonBytes) bytes.",
+                rule: "§13")
+        }
+        let actor = try ActorState(context.actor, recordName: UserRecord.name(of: context.actor.user), view)
+        var erasure = Erasure(try RequestScene(request, actor, view), view, reason: reason)
+        for item in records { try erasure.add(item, typeName: request.names.recordType(item.type)) }
+        var commit = CommitBuilder()
+        try erasure.append(to: &commit)
+        return try finish(commit)
+    }
+
     private var nothing: Decision { Decision(.nothing, RequestResult(), trace: context.isTraced ? Trace() : nil) }
 
     private func commit(_ event: some EventBody) throws -> Decision {
         var commit = CommitBuilder()
         for name in names.new { try commit.append(name) }
-        let shape = RequestShape(.administer, firstItemEvent: commit.count, saveCount: 0, deleteCount: 0)
+        let first = commit.count
         try commit.append(event)
+        return try finish(commit, firstItemEvent: first)
+    }
+
+    private func finish(_ commit: CommitBuilder, firstItemEvent: UInt32 = 0) throws -> Decision {
+        let shape = RequestShape(.administer, firstItemEvent: firstItemEvent, saveCount: 0, deleteCount: 0)
         let header = try context.header(.console, user: 0, device: 0, shape)
         var decision = nothing
         decision.outcome = .commit(commit.payload(header))

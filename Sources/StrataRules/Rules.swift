@@ -65,6 +65,9 @@ public struct Rules: Sendable {
         case .setQuota(let bytes, let user): return try judge.setAccount(of: user) { $0.quota = bytes }
         case .expireTokens(let offset, let isInAll): return try judge.expireTokens(before: offset, inAll: isInAll)
         case .note(let note): return try judge.keep(note)
+        case .eraseRecords(let records, let reason):
+            try checkItemCount(records.count)
+            return try judge.erase(records, reason: reason)
         }
     }
 

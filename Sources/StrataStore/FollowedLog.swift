@@ -54,6 +54,9 @@ final class FollowedLog: EventLog {
         throw .notWritten(Self.error)
     }
     func trim(to offset: UInt64) throws -> Position { throw Self.error }
+    func rewrite(
+        through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting
+    ) throws { throw Self.error }
     func sync() throws { try gate.requireOpen() }
 
     func commit(at offset: UInt64) throws -> Commit? { try reader.commit(at: offset) }

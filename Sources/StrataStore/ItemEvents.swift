@@ -18,6 +18,7 @@ struct ItemEvents {
     private(set) var userChange: UserChangedEvent?
     private(set) var expiry: TokensExpiredEvent?
     private(set) var note: ConsoleNote?
+    private(set) var erasures: [RecordErasedEvent] = []
     private(set) var clientToken: [UInt8]?
     /// The account of the user in `userChange` before the commit.
     var accountBefore = Account()
@@ -31,10 +32,16 @@ struct ItemEvents {
             switch event.kind {
             case .recordSaved:
                 let saved = try RecordSavedEvent(decoding: event.body)
+                guard !saved.isErased else {
+                    throw StrataError(
+                        .erased, "What a request had saved has been erased; it cannot be made again.",
+                        .init(offset: offset))
+                }
                 if saved.change != .touch { saves.append(saved) }
             case .recordDeleted:
                 let deleted = try RecordDeletedEvent(decoding: event.body)
                 if !deleted.isCascade { deletes.append(deleted.record) }
+            case .recordErased: erasures.append(try RecordErasedEvent(decoding: event.body))
             case .zoneSaved: zoneSaves.append(try ZoneSavedEvent(decoding: event.body))
             case .zoneDeleted: zoneDeletes.append(try ZoneDeletedEvent(decoding: event.body))
             case .subscriptionSaved: subscriptionSaves.append(try SubscriptionSavedEvent(decoding: event.body))
@@ -108,6 +115,18 @@ struct ItemEvents {
                 .administer(.expireTokens(before: expiry.offset, inAll: isInAll)))
         }
         if let note { return Request(database: DatabaseID(.private), .administer(.note(note))) }
+        if let first = erasures.first {
+            var request = Request(
+                database: try names.database(ofZone: first.record.zone), .administer(.resetEncryptedData))
+            let records = try erasures.map { event in
+                let zone = request.names.ordinal(of: ZoneID(try names.text(4, event.record.zone)))
+                return RecordToErase(
+                    RecordKey(zone: zone, name: event.record.name),
+                    type: request.names.ordinal(ofType: try names.text(5, event.type)))
+            }
+            request.content = .administer(.eraseRecords(records, reason: first.reason))
+            return request
+        }
         // A reset names no zones, so that its shape counts none.
         guard let first = zoneDeletes.first else { throw RequestResult.mismatch(offset, "no zone that ended") }
         var request = Request(

@@ -20,18 +20,46 @@ extension Pipeline {
         // Before the file is put away: a checkpoint may put another in its place.
         before.checkpointer?.abandon()
         do {
-            let opened = try rebuilder.rebuilt()
-            let snapshot = opened.views.pages.snapshot()
-            let catalog = try IndexCatalog(snapshot)
-            let checkpointer = try Checkpointer(opened.views, policy: rebuilder.checkpoints)
-            checkpointer.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: catalog.isEmpty)
-            take(WorkingViews(views: opened.views, checkpointer: checkpointer), snapshot, catalog)
+            try takeRebuilt(by: rebuilder)
         } catch {
             let cause = error as? StrataError
             let failure = StrataError(
                 cause?.code ?? .inputOutput, "A page of the views is damaged, and they could not be folded again.",
                 cause?.context ?? .init(), cause: error)
             state.withLock { $0.rebuilds.failure = failure }
+            refuse(failure)
+            throw failure
+        }
+    }
+
+    private func takeRebuilt(by rebuilder: ViewsRebuilder) throws {
+        let opened = try rebuilder.rebuilt()
+        let snapshot = opened.views.pages.snapshot()
+        let catalog = try IndexCatalog(snapshot)
+        let checkpointer = try Checkpointer(opened.views, policy: rebuilder.checkpoints)
+        checkpointer.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: catalog.isEmpty)
+        take(WorkingViews(views: opened.views, checkpointer: checkpointer), snapshot, catalog)
+    }
+
+    /// Folds the log into new views although nothing is wrong with those that there are: no page keeps what the log
+    /// does not have any more. The file of the old ones is gone on return; who reads a state of them goes on.
+    ///
+    /// - Parameter options: of views in memory.
+    func renewViews(_ options: PageStoreOptions) throws {
+        try takeTurnToAppend()
+        defer { releaseAppending() }
+        guard let rebuilder else {
+            let views = try Views.inMemory(log, options: options)
+            let snapshot = views.pages.snapshot()
+            return take(WorkingViews(views: views, checkpointer: nil), snapshot, try IndexCatalog(snapshot))
+        }
+        checkpointer?.abandon()
+        do {
+            try takeRebuilt(by: rebuilder)
+            try rebuilder.removeSetAside()
+        } catch {
+            // Nothing keeps what is written now in a page file, and there may be none to open.
+            let failure = StrataError(.refusingWrites, "The views could not be folded again.", cause: error)
             refuse(failure)
             throw failure
         }
@@ -54,6 +82,14 @@ extension Pipeline {
     func viewsWithout(_ broken: Snapshot, because error: StrataError) throws -> Views {
         let views = views
         guard views.pages.isSource(of: broken), let damage = ViewsDamage(error, views) else { return views }
+        try takeTurnToAppend()
+        defer { releaseAppending() }
+        try rebuildViews(damage)
+        return self.views
+    }
+
+    /// The caller has no turn.
+    private func takeTurnToAppend() throws {
         state.withLock { $0.turnWaiters += 1 }
         try state.wait { state -> Void? in
             if state.isClosed {
@@ -65,9 +101,6 @@ extension Pipeline {
             state.turnWaiters -= 1
             return ()
         }
-        defer { releaseAppending() }
-        try rebuildViews(damage)
-        return self.views
     }
 
     /// Folds the views again and judges all of a batch once more, if a page was found damaged on the way. Nothing of it

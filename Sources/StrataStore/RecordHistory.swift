@@ -26,7 +26,7 @@ final class RecordHistory: Sendable {
         case base([UInt8])
     }
 
-    /// The encoded state that a version made; nil if the log has no such version of that record.
+    /// The encoded state that a version made; nil if the log has no such version of that record, or it was erased.
     ///
     /// A tag may have come from anywhere, so that it leads nowhere is no error.
     ///
@@ -111,6 +111,8 @@ final class RecordHistory: Sendable {
             while walker.eventIndex < version.eventIndex { _ = try walker.next() }
             guard let event = try walker.next(), event.kind == .recordSaved else { return nil }
             let view = try RecordSavedView(payload, in: event.body)
+            // What is left of it would be taken for a record without values.
+            if view.isErased { return nil }
             guard view.zone == record.zone, payload[view.name].elementsEqual(record.name.utf8) else { return nil }
             let place = EventPlace(version: version, time: commit.time, user: header.user, device: header.device)
             return Step(payload: commit.payload, body: event.body, place: place)

@@ -90,7 +90,7 @@ extension Store {
     }
 
     @discardableResult
-    private func administer(
+    func administer(
         _ body: AdministerRequest, in database: DatabaseID = DatabaseID(.private),
         _ names: RequestNames = RequestNames()
     ) throws -> Answer {

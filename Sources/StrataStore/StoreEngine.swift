@@ -12,7 +12,8 @@ final class StoreEngine: Sendable {
     let reader: SnapshotMaker
     let notifier: Notifier
     let assets: AssetStore
-    let opening: Store.Opening?
+    private let found: Lock<Store.Opening?>
+    var opening: Store.Opening? { found.withLock { $0 } }
     /// Tells cursors of this store from those of others.
     let storeID: Identifier
     let platform: Platform
@@ -22,6 +23,8 @@ final class StoreEngine: Sendable {
     let compactor: Compactor?
     /// Held while one thread folds what another process wrote; it counts the times.
     let refreshes = Lock(0)
+    /// Held during an erasure, and while the log is made shorter; it counts the erasures.
+    let erasures = Lock(0)
 
     var views: Views { pipeline.views }
     var keys: KeyRing { reader.context.keys }
@@ -36,7 +39,7 @@ final class StoreEngine: Sendable {
         self.log = log
         self.path = path
         self.options = options
-        self.opening = opening
+        found = Lock(opening)
         self.platform = platform
         storeID =
             (log as? SegmentedLog)?.identity.storeID ?? (log as? FollowedLog)?.storeID
@@ -49,8 +52,8 @@ final class StoreEngine: Sendable {
             rebuilder: rebuilder, buildMemoryBytes: options.buildMemoryBytes, audits: options.audits)
         notifier = Notifier(pipeline, options.queryRules)
         assets = AssetStore(place, platform)
-        compactor = (log as? SegmentedLog).flatMap { [pipeline, assets] log in
-            path.map { Compactor(log, at: $0, platform, options.history, pipeline, assets) }
+        compactor = (log as? SegmentedLog).flatMap { [pipeline, assets, erasures] log in
+            path.map { Compactor(log, at: $0, platform, options.history, pipeline, assets, erasures) }
         }
         replacements?.begin(pipeline)
         try assets.begin(pipeline)
@@ -95,6 +98,10 @@ final class StoreEngine: Sendable {
                 rebuilder,
                 Store.Opening(recovery: log.recovery, views: opened.finding, reasons: opened.reasons),
                 assets: .directory(AssetPaths(path)), keys: KeyFile(in: path, platform.files), at: path)
+            do { try engine.finishErasures() } catch let error as StrataError {
+                // A disk that is full keeps nobody from the store; the next opening tries again.
+                engine.found.withLock { $0?.reasons.append(error) }
+            }
             try log.startSealing { [weak engine] key in try engine?.name(of: key) }
             try engine.compactor?.start()
             return engine
@@ -105,7 +112,7 @@ final class StoreEngine: Sendable {
     }
 
     /// What an ordinal stands for; the log keeps it in segments that use the name.
-    private func name(of key: UsedNames.Key) throws -> InternedName? {
+    func name(of key: UsedNames.Key) throws -> InternedName? {
         let name = try reader.context.reading(views.pages.snapshot(), acceptsNewer: true) {
             try reader.context.names.name(key.namespace, key.ordinal, in: $0)
         }

@@ -21,11 +21,16 @@ struct ViewsRebuilder: Sendable {
         try Views.state(of: log, at: offset, in: directory, platform: platform, options: options)
     }
 
+    func erasedBase(_ eraser: RecordEraser) throws -> BaseErasure? {
+        try BaseErasure(of: log, by: eraser, in: directory, platform: platform, options: options)
+    }
+
     func compactIfSparse(_ views: Views) throws { try views.compactIfSparse(platform: platform) }
 
     /// Where the rows of indexes are sorted that do not fit memory.
     var spill: RunSorter.Spill { RunSorter.Spill(files: platform.files, path: directory + "/views.build") }
 
+    func removeSetAside() throws { try PageStore.removeSetAside(in: directory, files: platform.files) }
     func setAside() throws { try PageStore.setAside(in: directory, files: platform.files) }
 }
 

@@ -24,4 +24,29 @@ public struct CRC32C: Sendable {
     public static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
         strata_crc32c(0, bytes.baseAddress, bytes.count)
     }
+
+    /// Goes on over bytes that are not there, of which only the number and the checksum are known.
+    public mutating func update(_ byteCount: UInt64, checksum: UInt32) {
+        // A checksum is a polynomial modulo that of CRC-32C: bytes behind it multiply it by x⁸ each, and add their own.
+        var (power, factor, rest) = (Self.one, Self.eighthPower, byteCount)
+        while rest > 0 {
+            if rest & 1 == 1 { power = Self.product(power, factor) }
+            factor = Self.product(factor, factor)
+            rest >>= 1
+        }
+        value = Self.product(value, power) ^ checksum
+    }
+
+    /// Polynomials with the highest bit for x⁰, as in the checksum.
+    private static let one: UInt32 = 1 << 31
+    private static let eighthPower: UInt32 = 1 << 23
+
+    private static func product(_ left: UInt32, _ right: UInt32) -> UInt32 {
+        var (sum, right) = (0 as UInt32, right)
+        for bit in stride(from: 31, through: 0, by: -1) {
+            if left >> UInt32(bit) & 1 == 1 { sum ^= right }
+            right = right >> 1 ^ (right & 1 == 1 ? 0x82F6_3B78 : 0)
+        }
+        return sum
+    }
 }

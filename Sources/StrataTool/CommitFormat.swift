@@ -81,7 +81,10 @@ struct CommitText: CommitFormat {
             output.write("  \(Self.text(of: place, names))")
             if let previous = deleted.previous { output.write("  of \(previous.tag)") }
             if deleted.isCascade { output.write(", cascade" as StaticString) }
-        case .record(let place): output.write("  \(Self.text(of: place, names))")
+        case .erased(let place, let erased):
+            output.write("  \(Self.text(of: place, names))")
+            if let previous = erased.previous { output.write("  of \(previous.tag)") }
+            if !erased.reason.isEmpty { output.write(": \(Printable.escaped(erased.reason))") }
         case .zoneSaved(let saved): output.write("  \(Self.zone(saved.zone, names))")
         case .zoneDeleted(let deleted):
             output.write("  \(Self.zone(deleted.zone, names))  \(deleted.reason.name)")
@@ -116,6 +119,7 @@ struct CommitText: CommitFormat {
         if save.isFull, save.change != .create { text += ", full" }
         if sent > 0 { text += sent == 1 ? ", 1 field" : ", \(sent) fields" }
         if removed > 0 { text += ", \(removed) removed" }
+        if save.isErased { text += ", erased since" }
         return text
     }
 

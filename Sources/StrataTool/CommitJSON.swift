@@ -55,7 +55,10 @@ struct CommitJSON: CommitFormat {
             write(place, names, to: &json)
             if let previous = deleted.previous { json.field("previous", previous.tag) }
             json.field("cascade", deleted.isCascade)
-        case .record(let place): write(place, names, to: &json)
+        case .erased(let place, let erased):
+            write(place, names, to: &json)
+            if let previous = erased.previous { json.field("previous", previous.tag) }
+            if !erased.reason.isEmpty { json.field("reason", erased.reason) }
         case .zoneSaved(let saved):
             writeZone(saved.zone, saved.database, saved.incarnation, names, to: &json)
             json.field("capabilities", saved.capabilities.rawValue)
@@ -161,6 +164,7 @@ struct CommitJSON: CommitFormat {
             json.endObject()
         }
         json.endArray()
+        if save.isErased { json.field("erased", true) }
     }
 
     private func writeZone(

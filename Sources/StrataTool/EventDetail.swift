@@ -5,8 +5,7 @@ enum EventDetail {
     case interned(InternedName)
     case saved(Place, Save)
     case deleted(Place, RecordDeletedEvent)
-    /// An event of a record of which no more than its place is known.
-    case record(Place)
+    case erased(Place, RecordErasedEvent)
     case zoneSaved(ZoneSavedEvent)
     case zoneDeleted(ZoneDeletedEvent)
     case schemaChanged(SchemaChangedEvent)
@@ -40,6 +39,7 @@ enum EventDetail {
         let change: RecordSavedEvent.Change
         let policy: SavePolicy
         let isFull: Bool
+        let isErased: Bool
         let previous: Version?
         let base: Version?
         let fields: [Field]
@@ -57,7 +57,7 @@ enum EventDetail {
         case .nameInterned: return .interned(try InternedName(decoding: event.body))
         case .recordSaved: return .saved(try Place(event.body), try Save(event.body))
         case .recordDeleted: return .deleted(try Place(event.body), try RecordDeletedEvent(decoding: event.body))
-        case .recordErased: return .record(try Place(event.body))
+        case .recordErased: return .erased(try Place(event.body), try RecordErasedEvent(decoding: event.body))
         case .zoneSaved: return .zoneSaved(try ZoneSavedEvent(decoding: event.body))
         case .zoneDeleted: return .zoneDeleted(try ZoneDeletedEvent(decoding: event.body))
         case .schemaChanged: return .schemaChanged(try SchemaChangedEvent(decoding: event.body))
@@ -97,8 +97,8 @@ extension EventDetail.Save {
                     bytes: try table.range(at: index).count)
             }
             return Self(
-                change: view.change, policy: view.policy, isFull: view.isFull, previous: view.previous,
-                base: view.base, fields: fields)
+                change: view.change, policy: view.policy, isFull: view.isFull, isErased: view.isErased,
+                previous: view.previous, base: view.base, fields: fields)
         }
     }
 }

@@ -5,9 +5,7 @@ enum HelpText {
     static func writeOverview(to output: Output) {
         output.write(
             "strata \(Tool.version): looks into Strata stores. It changes none, but for 'schema import', "
-                + "'compact --apply' and 'repair --apply'.
-
-")
+                + "'compact --apply' and 'repair --apply'.\n\n")
         output.write("usage: strata COMMAND [ARGUMENT …]\n\n")
         writeTable("commands", CommandRegistry.commands.map { ($0.name, $0.summary) }, to: output)
         writeTable(

@@ -46,6 +46,15 @@ extension PageStore {
     public static func setAside(in directory: String, files: any FileSystem) throws {
         let path = viewsPath(directory)
         guard try files.exists(path) else { return }
-        try files.rename(path, to: path + ".damaged")
+        try files.rename(path, to: setAsidePath(directory))
     }
+
+    /// Removes what was put away, for good.
+    public static func removeSetAside(in directory: String, files: any FileSystem) throws {
+        guard try files.exists(setAsidePath(directory)) else { return }
+        try files.remove(setAsidePath(directory))
+        try files.syncDirectory(directory)
+    }
+
+    private static func setAsidePath(_ directory: String) -> String { viewsPath(directory) + ".damaged" }
 }

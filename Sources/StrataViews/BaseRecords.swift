@@ -20,6 +20,7 @@ public final class BaseRecords: Sendable {
 
     // @unchecked: the readers share a window into the file, which is looked through under the lock of `marks` only.
     private struct Marks: @unchecked Sendable {
+        var base: Identifier?
         var horizon: UInt64 = 0
         var all: [Mark] = []
     }
@@ -29,12 +30,14 @@ public final class BaseRecords: Sendable {
 
     public init(_ log: any EventLog) { self.log = log }
 
-    /// The encoded state that a record had at the log's floor; nil if it was not there, or the log has no base.
+    /// The encoded state that a record had at the log's floor; nil if it was not there or was erased, or the log has no
+    /// base.
     public func state(of record: RecordKey) throws -> [UInt8]? {
         try marks.withLock { marks in
-            let floor = log.floor.offset
-            if marks.horizon != floor {
-                marks = Marks(horizon: floor, all: try Self.read(log))
+            // An erasure puts another base into the place of one.
+            guard let base = try log.readBase() else { return nil }
+            if marks.base != base.id {
+                marks = Marks(base: base.id, horizon: base.horizon.offset, all: try Self.read(base))
             }
             let key = RecordKey.viewKey(zone: record.zone, name: Array(record.name.utf8))
             // The events of a large record may begin in a payload whose successor has the same first key.
@@ -42,12 +45,12 @@ public final class BaseRecords: Sendable {
             guard end > 0 else { return nil }
             var start = end - 1
             while start > 0, marks.all[start].firstKey == key { start -= 1 }
-            return try Self.state(of: key, in: marks.all[start..<end], horizon: floor)
+            return try Self.state(of: key, in: marks.all[start..<end], horizon: marks.horizon)
         }
     }
 
-    private static func read(_ log: any EventLog) throws -> [Mark] {
-        guard var reader = try log.readBase() else { return [] }
+    private static func read(_ base: BaseReader) throws -> [Mark] {
+        var reader = base
         var marks: [Mark] = []
         while true {
             let before = reader
@@ -81,6 +84,7 @@ public final class BaseRecords: Sendable {
                     let place = EventPlace(version: Version(offset: horizon, eventIndex: index), time: 0, user: 0)
                     var writer = ByteWriter(reserving: 512)
                     let view = try RecordSavedView(body, in: 0..<body.count)
+                    if view.isErased { continue }
                     if let before = state {
                         try before.withUnsafeBytes { try merger.apply(view, at: place, to: $0, into: &writer) }
                     } else {

@@ -17,6 +17,11 @@ extension Fold {
     /// - Throws: ``StrataError`` if a payload is missing, repeated, changed or out of its place, or the trees are not
     ///   what the marker says; it names what differs. Then the fork can only be dropped.
     public func load(base horizon: Position, _ next: () throws -> ArraySlice<UInt8>?) throws {
+        try load(base: horizon, isChanged: false, next)
+    }
+
+    /// - Parameter isChanged: whether payloads are not those any more of which the marker speaks.
+    func load(base horizon: Position, isChanged: Bool, _ next: () throws -> ArraySlice<UInt8>?) throws {
         guard offset == 0, slice.count == 0, ViewTree.folded.allSatisfy(fork.isEmpty) else {
             throw StrataError(
                 .invalidArgument, "Only trees that are empty take a base.", .init(found: "offset \(offset)"))
@@ -32,7 +37,7 @@ extension Fold {
                 try reading.advance()
             }
             if try reading.locating({ try reading.content() }) == .records { try loadRecords(reading) }
-            try checkMarker(reading, horizon)
+            try checkMarker(reading, horizon, isChanged: isChanged)
         }
     }
 
@@ -67,7 +72,7 @@ extension Fold {
         }
     }
 
-    private func checkMarker(_ reading: BaseReading, _ horizon: Position) throws {
+    private func checkMarker(_ reading: BaseReading, _ horizon: Position, isChanged: Bool) throws {
         try reading.locating {
             guard try reading.content() == .marker else {
                 throw StrataError(
@@ -84,11 +89,12 @@ extension Fold {
             guard let marker else { return }
             try Self.require(marker.horizon, horizon, "horizon")
             try Self.require(marker.payloadCount, reading.count, "number of payloads")
-            try Self.require(marker.payloadHash, reading.hash, "hash of the payloads")
+            if !isChanged { try Self.require(marker.payloadHash, reading.hash, "hash of the payloads") }
             (offset, isTorn) = (horizon.offset, false)
             do {
                 try flush()
                 try fork.setFoldedOffset(ViewTree.prunedAssets, horizon.offset)
+                if isChanged { return }
                 let digests = try fork.digests()
                 try Self.require(marker.stateDigest, digests.state, "digest of the state")
                 try Self.require(marker.contentDigest, digests.content, "digest of the content")

@@ -121,7 +121,9 @@ public final class Fold {
     ) throws {
         let body = UnsafeRawBufferPointer(rebasing: payload[range])
         switch kind {
-        case .recordSaved, .recordDeleted:
+        case .recordSaved, .recordDeleted, .recordErased:
+            // What is erased once it is gone changes nothing, whatever became of its zone.
+            if try kind == .recordErased && RecordErasedEvent.isOfNone(body) { return }
             var reader = ByteReader(body)
             let zone = try reader.readVarint("the zone of an event")
             let type = try reader.readVarint("the type of a record event")

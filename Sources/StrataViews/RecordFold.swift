@@ -108,7 +108,7 @@ struct RecordFold {
             try save(event.body, at: event.place, over: exists)
             if assets.isFull { try assets.apply(to: target.fork) }
         } else {
-            try checkDeletion(event.body, of: exists, in: event.place.version.offset)
+            try checkDeletion(event, of: exists)
             lastChanged = event.place.version.offset
         }
         exists = event.kind == .recordSaved
@@ -186,10 +186,9 @@ struct RecordFold {
         try assets.collect(try event.fields, body, version)
     }
 
-    private func checkDeletion(_ body: UnsafeRawBufferPointer, of exists: Bool, in offset: UInt64) throws {
-        var reader = ByteReader(body)
-        let event = try RecordDeletedEvent(from: &reader)
-        try reader.expectEnd("an event")
+    private func checkDeletion(_ sorted: SortedEvent, of exists: Bool) throws {
+        let event = try RecordDeletedEvent(sorted)
+        let offset = sorted.place.version.offset
         try (exists ? state.bytes : []).withUnsafeBytes { bytes in
             let old = try exists ? RecordStateView(bytes, in: 0..<bytes.count) : nil
             guard let old, old.version == event.previous?.resolved(in: offset) else {
@@ -222,5 +221,19 @@ struct RecordFold {
             }
         }
         return totals
+    }
+}
+
+extension RecordDeletedEvent {
+    /// What a deletion says, or an erasure, which ends a record as one does.
+    fileprivate init(_ event: SortedEvent) throws {
+        var reader = ByteReader(event.body)
+        if event.kind == .recordErased {
+            let erased = try RecordErasedEvent(from: &reader)
+            self.init(erased.record, type: erased.type, previous: erased.previous)
+        } else {
+            self = try RecordDeletedEvent(from: &reader)
+        }
+        try reader.expectEnd("an event")
     }
 }

@@ -63,7 +63,7 @@ extension ReferenceStore {
             }
         case .setQuota(let bytes, let user): return try setAccount(of: user) { $0.quota = bytes }
         case .note(let note): return try keepNote(note)
-        case .expireTokens: throw Refusal(.internalError, "it is not modelled")
+        case .expireTokens, .eraseRecords: throw Refusal(.internalError, "it is not modelled")
         }
         switch request {
         case .purgeZone(let ordinal):

@@ -10,6 +10,11 @@ enum EventSamples {
                 RecordDeletedEvent(RecordKey(zone: 2, name: "n"), type: 1, previous: life, isCascade: true),
                 "02 01 01 6e 81808002 03 050101"
             ),
+            (
+                RecordErasedEvent(RecordKey(zone: 2, name: "n"), type: 1, previous: life, reason: "hi"),
+                "02 01 01 6e 81808002 04 0502 6869"
+            ),
+            (RecordErasedEvent(RecordKey(zone: 2, name: "n"), type: 1, previous: nil), "02 01 01 6e 00 00"),
             (DatabaseCreatedEvent(database: 3), "03 00"),
             (DatabaseCreatedEvent(database: 3, original: life), "03 06 0204 81808002"),
             (ZoneSavedEvent(zone: 5, database: 3, capabilities: [.fetchChanges, .atomic]), "05 03 00 03 00"),
@@ -171,6 +176,10 @@ enum EventSamples {
         (.setQuota(bytes: 300, user: "bo"), "04 02626f ac02"), (.expireTokens(before: 300, inAll: true), "05 ac02 01"),
         (.expireTokens(before: 0, inAll: false), "05 00 00"),
         (.note(ConsoleNote("hi", user: "bo", device: "mac")), "06 02626f 036d6163 026869"),
+        (
+            .eraseRecords([RecordToErase(RecordKey(zone: 1, name: "n"), type: 300)], reason: "hi"),
+            "07 01 01 ac02 016e 026869"
+        ),
     ].map { body, bytes in
         (
             Request(database: DatabaseID(.private, owner: "bo"), .administer(body)),

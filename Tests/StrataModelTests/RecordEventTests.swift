@@ -31,6 +31,7 @@ struct RecordEventTests {
         (stated.created, stated.createdBy) = (2, 3)
         return [
             (created, "02 01 06 6e6f74652d31 10 00 07 0e 05 026c697374 02 11 0102 0508 016d696c6b 033ff8"),
+            (created.erased, "02 01 06 6e6f74652d31 90 00 00 00"),
             (updated, "02 01 06 6e6f74652d31 25 81808002 02 0e00 02 12 01002c01 0001 40"),
             (
                 full,
@@ -108,6 +109,8 @@ struct RecordEventTests {
             ("02 01 01 61 10 00 06 02 01 05 12 01 10 00", "the events since the last full one to be at most 15"),
             ("02 01 01 61 10 00 06 02 01 05 12 01 00 00", "the events since the last full one to be left out"),
             ("02 01 01 61 10 00 03 12 01 01 00", "a save that is not of a base to be without the events"),
+            ("02 01 01 61 90 00 00 01 11 01 02 01 78", "an erased save to be no fields"),
+            ("02 01 01 61 90 00 04 0e 02 01 61 00", "an erased save to be no links"),
         ])
     func malformed(body: String, expected: String) {
         let error = thrownError { _ = try RecordSavedEvent(decoding: hex(body)[...]) }
@@ -117,7 +120,7 @@ struct RecordEventTests {
 
     @Test("What only a later version can mean is an error of its own; its optional fields are skipped")
     func newer() throws {
-        for flags in ["13", "1c", "70", "90"] {
+        for flags in ["13", "1c", "70", "f0"] {
             #expect(
                 thrownError { _ = try RecordSavedEvent(decoding: hex("02 01 01 61 \(flags) 00 00 00")[...]) }?.code
                     == .newerFormat)

@@ -106,7 +106,7 @@ struct RecordFormatPageTests {
     private static func prefix(of body: any EventBody) throws -> [UInt8] {
         switch body {
         case is RecordSavedEvent: hex("01 01 01 61 10 00")
-        case is RecordDeletedEvent: hex("01 01 01 61 00")
+        case is RecordDeletedEvent, is RecordErasedEvent: hex("01 01 01 61 00")
         case is SubscriptionSavedEvent: hex("01 01 01 61 01")
         case is SchemaChangedEvent: hex("01 00")
         case is ClientTokenEvent, is NotificationDeliveredEvent: hex("01 01 00")

@@ -43,6 +43,19 @@ struct CRC32CTests {
         }
     }
 
+    @Test("Bytes of which only number and checksum are known count as if they were there")
+    func knownByChecksum() {
+        var generator = SeededGenerator(seed: 4)
+        for count in [0, 1, 2, 3, 7, 8, 63, 64, 65, 255, 256, 1_000, 65_536, 100_003] {
+            let (front, back) = (generator.nextBytes(28), generator.nextBytes(count))
+            let whole = (front + back).withUnsafeBytes { CRC32C.checksum($0) }
+            var checksum = CRC32C()
+            front.withUnsafeBytes { checksum.update($0) }
+            checksum.update(UInt64(count), checksum: back.withUnsafeBytes { CRC32C.checksum($0) })
+            #expect(checksum.value == whole, "\(count) bytes")
+        }
+    }
+
     /// All short lengths, some of the others, and those around the lanes that the fast way cuts long inputs into.
     private static let lengths: Set<Int> = {
         let lanes = (1...26).map { $0 * 768 } + [12_288, 12_288 + 768, 12_288 + 8]

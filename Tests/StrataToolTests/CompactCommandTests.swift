@@ -79,7 +79,8 @@ import Testing
         }
         #expect(try run().code == 2)
         #expect(try run("--before", "0", "--apply").code == 2)
-        #expect(try ToolProcess.run(["compact", "Missing.strata", "--before", "3", "--apply"], in: directory.path).code == 3)
+        let missing = ["compact", "Missing.strata", "--before", "3", "--apply"]
+        #expect(try ToolProcess.run(missing, in: directory.path).code == 3)
         let writer = try Store.open(at: path)
         let locked = try run("--before", "3", "--apply")
         #expect(locked.code == 3 && locked.errors.contains("(locked)"), "\(locked)")

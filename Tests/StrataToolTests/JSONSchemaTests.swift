@@ -46,6 +46,7 @@ import Testing
                 header: .init(user: 1, requestShape: [1]),
                 events: [
                     fixture.zoneEvent(.zoneDeleted), fixture.noteEvent("gone", kind: .recordDeleted), update.event(),
+                    update.erased.event(),
                     SubscriptionSavedEvent(
                         database: 1, user: 1,
                         Subscription(

@@ -100,8 +100,8 @@ import Testing
         let result = try fixture.run("log", fixture.name, "-n", "1")
         #expect(
             Array(result.lines.dropFirst()) == [
-                "    user 9 on device 8, unknown operation 77, utility, lazy, 2 events, 48 bytes", "    operation op-1",
-                "    group g-1 import", "    record erased    Notes / Note / x  (4 bytes)",
+                "    user 9 on device 8, unknown operation 77, utility, lazy, 2 events, 64 bytes", "    operation op-1",
+                "    group g-1 import", "    record erased    Notes / Note / x  of 18y68: asked for  (20 bytes)",
                 "    unknown event 4000  (2 bytes)",
             ])
     }

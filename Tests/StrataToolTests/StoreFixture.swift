@@ -83,7 +83,10 @@ final class StoreFixture {
         switch kind {
         case .recordDeleted:
             return try RecordDeletedEvent(record, type: 1, previous: Version(offset: 2, eventIndex: 0)).event()
-        case .recordErased: return Event(kind, body: [1, 1, UInt8(name.utf8.count)] + Array(name.utf8))
+        case .recordErased:
+            return try RecordErasedEvent(
+                record, type: 1, previous: Version(offset: 2, eventIndex: 0), reason: "asked for"
+            ).event()
         default:
             let fields = filling.isEmpty ? [] : [FieldChange(1, .data(filling))]
             return try RecordSavedEvent(.create, record, type: 1, fields: fields).event()

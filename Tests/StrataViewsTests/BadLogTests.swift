@@ -146,6 +146,7 @@ struct BadLogTests {
             try check(.brokenSequence, { [try RecordDeletedEvent($0.key("a"), type: 1, previous: previous).event()] })
         }
         try check(.brokenSequence, { [try RecordDeletedEvent($0.key("b"), type: 1, previous: nil).event()] })
+        try check(.brokenSequence, { [try RecordErasedEvent($0.key("a"), type: 1, previous: wrong).event()] })
         try check(
             .brokenSequence,
             { fixture in
@@ -220,7 +221,7 @@ struct BadLogTests {
 
     @Test("Events that are unknown, malformed, or of something that is not there")
     func events() throws {
-        for kind: UInt64 in [0, 3, 18, 57, 64, 65, 72, 81, 127] {
+        for kind: UInt64 in [0, 3, 57, 64, 65, 72, 81, 127] {
             try check(.newerFormat, { _ in [Event(EventKind(rawValue: kind), body: [])] })
         }
         try check(
@@ -230,6 +231,7 @@ struct BadLogTests {
             ZoneSavedEvent(zone: 3, database: 1), SchemaChangedEvent(type: 1, fields: []),
             ClientTokenEvent(zone: 1, device: 1, token: [1]), TokensExpiredEvent(offset: 1),
             RecordDeletedEvent(RecordKey(zone: 1, name: "a"), type: 1, previous: Version(offset: 2, eventIndex: 0)),
+            RecordErasedEvent(RecordKey(zone: 1, name: "a"), type: 1, previous: Version(offset: 2, eventIndex: 0)),
         ]
         for body in bodies {
             let event = try body.event()
@@ -281,7 +283,7 @@ struct BadLogTests {
         var generator = SeededGenerator(seed: 1)
         for (index, commit) in commits.enumerated() {
             let before = index % 5 == 0 ? try ViewDump(pages.snapshot()) : nil
-            for place in commit.payload.indices.prefix(1_500) {
+            for place in commit.payload.indices.prefix(1_500) where place % 3 == index % 3 {
                 var damaged = commit
                 damaged.payload[place] ^= [1, 0x80, 0xFF, UInt8(1 + generator.next(below: 255))][place % 4]
                 let error = thrownError {

@@ -47,6 +47,24 @@ def crc32c(data, value=0):
     return value ^ 0xFFFFFFFF
 
 
+def product(left, right):
+    """Of two polynomials modulo that of CRC-32C, x to the power of 0 in the highest bit."""
+    total = 0
+    for bit in range(31, -1, -1):
+        total ^= right if left >> bit & 1 else 0
+        right = right >> 1 ^ 0x82F63B78 * (right & 1)
+    return total
+
+
+def crc32c_over(length, checksum, value):
+    """Goes on from `value` over bytes of which only length and checksum are known."""
+    power, factor = 1 << 31, 1 << 23
+    while length:
+        power = product(power, factor) if length & 1 else power
+        factor, length = product(factor, factor), length >> 1
+    return product(value, power) ^ checksum
+
+
 def lz4_block(data):
     out, at = bytearray(), 0
 
@@ -178,8 +196,8 @@ def field_table(body, at, names):
 
 def saved(body, at, names):
     flags, (previous, at) = body[at], varint(body, at + 1)
-    base = previous if flags >> 5 == 1 else 0
-    if flags >> 5 == 2:
+    base = previous if flags >> 5 & 3 == 1 else 0
+    if flags >> 5 & 3 == 2:
         base, at = varint(body, at)
     event = {"change": CHANGES[flags & 3], "policy": POLICIES[flags >> 2 & 3], "full": flags & 16 > 0}
     if previous:
@@ -188,6 +206,9 @@ def saved(body, at, names):
         event["base"] = tag(base)
     _, at = keyed(body, at)
     event["fields"] = field_table(body, at, names)
+    if flags & 128:
+        check(not event["fields"], "fields of an erased save")
+        event["erased"] = True
     return event
 
 
@@ -197,6 +218,16 @@ def deleted(body, at):
     fields, at = keyed(body, at)
     check(at == len(body), "bytes behind a deletion")
     event["cascade"] = fields.get(5) == b"\x01"
+    return event
+
+
+def erased(body, at):
+    previous, at = varint(body, at)
+    event = {"previous": tag(previous)} if previous else {}
+    fields, at = keyed(body, at)
+    check(at == len(body), "bytes behind an erasure")
+    if 5 in fields:
+        event["reason"] = fields[5].decode()
     return event
 
 
@@ -231,6 +262,8 @@ def event_fields(kind, body, names):
             event.update(saved(body, at, names))
         elif kind == 17:
             event.update(deleted(body, at))
+        elif kind == 18:
+            event.update(erased(body, at))
         elif kind >= 24:
             event.update(zone(kind, body, at))
     return event
@@ -304,7 +337,7 @@ def frames(path, size, salt, newest):
 
 
 def blocks(path, size, salt):
-    """Yields (kind, first, count, chain, time, body) of every block of a sealed segment."""
+    """Yields (kind, flags, first, count, chain, time, body) of every block of a sealed segment."""
     data = open(path, "rb").read()
     while size < len(data):
         head = data[size:size + 48]
@@ -312,7 +345,7 @@ def blocks(path, size, salt):
         kind, codec, flags, first, count, raw, stored, chain, time, body_sum, head_sum = struct.unpack(
             "<4xBBHQIIIIqII", head)
         check(crc32c(salt + struct.pack("<Q", size) + head[:44]) == head_sum, path, size, "header checksum")
-        check(1 <= kind <= 6 and codec <= 1 and flags & 255 == 0, path, size, "kind, codec or flags unknown")
+        check(1 <= kind <= 6 and codec <= 1 and flags & 255 <= (kind == 1), path, size, "kind, codec or flags unknown")
         body = data[size + 48:size + 48 + (stored + 7) // 8 * 8]
         check(len(body) >= stored and crc32c(body) == body_sum, path, size, "body checksum")
         size += 48 + len(body)
@@ -320,12 +353,12 @@ def blocks(path, size, salt):
         check(len(body) == raw and (kind == 6) == (size == len(data)), path, size, "raw length or end")
         if kind == 6:
             check(number(body[8:]) == size, path, "the file's length at its end")
-        yield kind, first, count, chain, time, body
+        yield kind, flags, first, count, chain, time, body
 
 
 def sealed_commits(path, size, salt, end, chain, now):
     """Yields (offset, id, time, chain, payload) of a sealed segment that begins behind offset `end`."""
-    for kind, first, count, value, time, body in blocks(path, size, salt):
+    for kind, flags, first, count, value, time, body in blocks(path, size, salt):
         if kind == 6:
             check((first, value, time) == (end, chain, now), path, "the end does not follow")
         if kind != 1:
@@ -334,7 +367,12 @@ def sealed_commits(path, size, salt, end, chain, now):
         wide, end_wide = body[0] & 15, body[0] >> 4
         times, chains = 1 + 16 * count, 1 + (16 + wide) * count
         ends = chains + 4 * count
-        payloads = ends + end_wide * count
+        payloads, originals = ends + end_wide * count, {}
+        if flags & 1:
+            at, payloads = payloads + 4, payloads + 4 + 16 * number(body[payloads:payloads + 4])
+            for place in range(at, payloads, 16):
+                index, *original = struct.unpack_from("<IQI", body, place)
+                originals[index] = original
         start = payloads
         for index in range(count):
             id = body[1 + 16 * index:17 + 16 * index]
@@ -342,8 +380,10 @@ def sealed_commits(path, size, salt, end, chain, now):
             stop = payloads + number(body[ends + end_wide * index:ends + end_wide * (index + 1)])
             value = number(body[chains + 4 * index:chains + 4 * index + 4])
             payload, start = body[start:stop], stop
-            end, running = end + 1, crc32c(struct.pack("<IQqQ", chain, end + 1, when, len(payload)))
-            check(when >= now and crc32c(payload, running) == value, path, "time or chain at offset", end)
+            length, checksum = originals.get(index, (len(payload), None))
+            end, running = end + 1, crc32c(struct.pack("<IQqQ", chain, end + 1, when, length))
+            running = crc32c(payload, running) if checksum is None else crc32c_over(length, checksum, running)
+            check(when >= now and running == value, path, "time or chain at offset", end)
             chain, now = value, when
             yield end, id, now, chain, payload
         check(start == len(body), path, "bytes behind the payloads")

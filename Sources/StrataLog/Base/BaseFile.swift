@@ -110,6 +110,8 @@ public struct BaseReader {
 
     /// The commit up to which the base stands for all.
     public var horizon: Position { header.horizon }
+    /// Another one for each base that is written, also where it stands for the same commits.
+    public var id: Identifier { header.baseID }
     /// Of the whole file.
     public var byteCount: Int { window.limit }
 

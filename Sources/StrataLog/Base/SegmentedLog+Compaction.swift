@@ -69,21 +69,51 @@ extension SegmentedLog {
                     offset: offset, path: catalog.paths.log, expected: "\(floor.offset + 1) to \(durableEnd.offset)",
                     found: "\(offset)"))
         }
+        return try writeBase(commit.position, commit.time, next)
+    }
+
+    private func writeBase(
+        _ horizon: Position, _ time: Int64, _ next: () throws -> ArraySlice<UInt8>?
+    ) throws -> BaseDraft {
         let (files, path) = (platform.files, catalog.paths.baseDraft)
         if try files.exists(path) { try files.remove(path) }
         let file = try files.open(path, .create)
         defer { file.close() }
         do {
             var writer = try BaseWriter(
-                file, storeID: identity.storeID, baseID: platform.random.nextIdentifier(), horizon: commit.position,
-                time: commit.time)
+                file, storeID: identity.storeID, baseID: platform.random.nextIdentifier(), horizon: horizon,
+                time: time)
             while let payload = try next() { try writer.append(payload) }
             try writer.finish()
         } catch {
             try? files.remove(path)
             throw error
         }
-        return BaseDraft(horizon: commit.position, time: commit.time, path: path, files: files)
+        return BaseDraft(horizon: horizon, time: time, path: path, files: files)
+    }
+
+    /// Puts other payloads into the place of those of the base, which goes on to stand for the same commits: what is
+    /// replaced is in no file of the log any more on return.
+    ///
+    /// - Parameter next: gives the payloads; nil behind the last.
+    public func replaceBase(_ next: () throws -> ArraySlice<UInt8>?) throws {
+        try catalog.requireOpen()
+        let floor = catalog.read { $0.floor }
+        guard floor.hasBase else {
+            throw StrataError(.outOfRange, "The log has no base.", .init(path: catalog.paths.log))
+        }
+        let draft = try writeBase(floor.position, floor.time, next)
+        try writer.withLock { writer throws -> Void in
+            // IMPORTANT: once closed, another process may be writing to the store.
+            if writer.isClosed { throw LogCatalog.closedError(catalog.paths) }
+            guard catalog.read({ $0.floor }) == floor else {
+                throw StrataError(
+                    .outOfRange, "History has been let go farther than to the base's horizon.",
+                    .init(offset: floor.position.offset, path: catalog.paths.log))
+            }
+            try platform.files.rename(draft.path, to: catalog.paths.base(floor.position.offset))
+        }
+        try platform.files.syncDirectory(catalog.paths.log)
     }
 
     /// Lets a base stand for the commits up to its horizon, which are let go. Reads start behind it from then on.

@@ -9,9 +9,12 @@ struct BlockHeader: Sendable, Equatable {
     static let magic: UInt32 = 0x6B42_7453  // "StBk" in the order of the bytes
     /// One commit of the largest size, with its row in the table.
     static let maximumRawBytes = LogFormat.maximumCommitBytes + 4_096
+    private static let erasuresFlag: UInt16 = 1
 
     var kind: Kind
     var codec: FrameHeader.Codec = .stored
+    /// Of commits: something was erased of the payload of one of them at least.
+    var hasErasures = false
     var first: UInt64 = 0
     var count: UInt32 = 0
     var rawLength: UInt32 = 0
@@ -41,7 +44,8 @@ struct BlockHeader: Sendable, Equatable {
         target.storeBytes(of: Self.magic.littleEndian, as: UInt32.self)
         target.storeBytes(of: kind.rawValue, toByteOffset: 4, as: UInt8.self)
         target.storeBytes(of: codec.rawValue, toByteOffset: 5, as: UInt8.self)
-        target.storeBytes(of: 0, toByteOffset: 6, as: UInt16.self)
+        let flags = hasErasures ? Self.erasuresFlag : 0
+        target.storeBytes(of: flags.littleEndian, toByteOffset: 6, as: UInt16.self)
         target.storeBytes(of: first.littleEndian, toByteOffset: 8, as: UInt64.self)
         target.storeBytes(of: count.littleEndian, toByteOffset: 16, as: UInt32.self)
         target.storeBytes(of: rawLength.littleEndian, toByteOffset: 20, as: UInt32.self)
@@ -81,15 +85,16 @@ struct BlockHeader: Sendable, Equatable {
                 hexadecimal(stored))
         }
         guard let kind = Kind(rawValue: bytes[4]), let codec = FrameHeader.Codec(rawValue: bytes[5]),
-            number(6, UInt16.self) & FrameHeader.mandatoryFlags == 0
+            number(6, UInt16.self) & FrameHeader.mandatoryFlags & ~(kind == .commits ? Self.erasuresFlag : 0) == 0
         else {
             throw error(
                 .newerFormat, "A block has a kind, codec or flag that this version does not know.",
-                "kind 1 to 7, codec 0 or 1, no flags",
+                "kind 1 to 7, codec 0 or 1, no flags but 1 of commits",
                 "kind \(bytes[4]), codec \(bytes[5]), flags \(number(6, UInt16.self))")
         }
         self.init(kind: kind)
         self.codec = codec
+        hasErasures = number(6, UInt16.self) & Self.erasuresFlag != 0
         first = number(8, UInt64.self)
         count = number(16, UInt32.self)
         rawLength = number(20, UInt32.self)

@@ -7,6 +7,8 @@ final class CommitBlock: Sendable {
     static let targetBytes = 64 << 10
     /// What a commit takes beside its payload, at most.
     static let rowBytes = 16 + 8 + 4 + 4
+    /// Besides, of one of which something was erased.
+    static let erasureBytes = 4 + OriginalPayload.byteCount
 
     let block: Block
     private let timeWidth: Int
@@ -14,6 +16,8 @@ final class CommitBlock: Sendable {
     private let times: Int
     private let chains: Int
     private let ends: Int
+    private let erasures: Int
+    private let erasureCount: Int
     private let payloads: Int
 
     var firstOffset: UInt64 { block.header.first }
@@ -36,7 +40,9 @@ final class CommitBlock: Sendable {
         times = 1 + count * 16
         chains = times + count * timeWidth
         ends = chains + count * 4
-        payloads = ends + count * endWidth
+        erasures = ends + count * endWidth
+        erasureCount = try Self.erasureCount(block, at: erasures)
+        payloads = erasures + (header.hasErasures ? 4 : 0) + erasureCount * Self.erasureBytes
         guard [0, 1, 2, 4, 8].contains(timeWidth), [1, 2, 4].contains(endWidth), payloads <= block.bytes.count else {
             throw block.malformed(
                 "The table of a block of commits is impossible.", expected: "at most \(block.bytes.count) bytes",
@@ -50,6 +56,47 @@ final class CommitBlock: Sendable {
                 "The table of a block of commits does not fit its payloads.",
                 expected: "\(block.bytes.count - payloads) bytes, widths as narrow as can be", found: "\(lastEnd)")
         }
+        try checkErasures()
+    }
+
+    private static func erasureCount(_ block: Block, at place: Int) throws -> Int {
+        guard block.header.hasErasures else { return 0 }
+        let number = place + 4 <= block.bytes.count ? block.bytes[place..<place + 4] : []
+        let count = number.reversed().reduce(0) { $0 << 8 | Int($1) }
+        guard (1...Int(block.header.count)).contains(count) else {
+            throw block.malformed(
+                "A block of commits names an impossible number of erasures.",
+                expected: "1 to \(block.header.count)", found: "\(count)")
+        }
+        return count
+    }
+
+    private func checkErasures() throws {
+        var last = -1
+        for erasure in 0..<erasureCount {
+            let index = erasedIndex(erasure)
+            guard index > last, index < count else {
+                throw block.malformed(
+                    "The erasures of a block of commits are not those of its commits, in order.",
+                    expected: "\(last + 1) to \(count - 1)", found: "\(index)")
+            }
+            last = index
+        }
+    }
+
+    private func erasedIndex(_ erasure: Int) -> Int { Int(number(erasures + 4 + erasure * Self.erasureBytes, 4)) }
+
+    /// Nil for a commit whose payload is the one that it was appended with.
+    func original(at index: Int) -> OriginalPayload? {
+        var (low, high) = (0, erasureCount)
+        while low < high {
+            let middle = (low + high) / 2
+            if erasedIndex(middle) < index { low = middle + 1 } else { high = middle }
+        }
+        guard low < erasureCount, erasedIndex(low) == index else { return nil }
+        let place = erasures + 4 + low * Self.erasureBytes
+        return OriginalPayload(
+            byteCount: number(place + 4, 8), checksum: UInt32(truncatingIfNeeded: number(place + 12, 4)))
     }
 
     static func timeWidth(_ time: UInt64) -> Int {
@@ -133,10 +180,25 @@ final class CommitBlock: Sendable {
                 time = next
                 let offset = firstOffset + UInt64(index)
                 let payload = UnsafeRawBufferPointer(rebasing: bytes[try payload(at: index)])
-                chain = Chain.value(after: chain, offset: offset, time: time, payload: payload)
+                if let original = original(at: index) {
+                    chain = try checkedChain(after: chain, offset, time, original)
+                } else {
+                    chain = Chain.value(after: chain, offset: offset, time: time, payload: payload)
+                }
                 guard chain == self.chain(at: index) else { throw brokenChain(offset, chain, self.chain(at: index)) }
             }
         }
+    }
+
+    private func checkedChain(
+        after chain: UInt32, _ offset: UInt64, _ time: Int64, _ original: OriginalPayload
+    ) throws -> UInt32 {
+        guard original.byteCount <= UInt64(LogFormat.maximumCommitBytes) else {
+            throw block.malformed(
+                "A payload of which something was erased had an impossible length.",
+                expected: "at most \(LogFormat.maximumCommitBytes) bytes", found: "\(original.byteCount)")
+        }
+        return Chain.value(after: chain, offset: offset, time: time, original: original)
     }
 
     func requireContinuity(after chain: UInt32) throws {
@@ -176,6 +238,8 @@ struct CommitBlockBuilder {
     private var chains = ByteWriter(reserving: 2 << 10)
     private var ends: [Int] = []
     private var payloads = ByteWriter(reserving: CommitBlock.targetBytes)
+    private var erasures = ByteWriter()
+    private var erasureCount = 0
     private var header = BlockHeader(kind: .commits)
 
     var isEmpty: Bool { ends.isEmpty }
@@ -183,22 +247,28 @@ struct CommitBlockBuilder {
     /// Whether a commit with a payload of so many bytes belongs into this block: one always does.
     func hasRoom(for payloadBytes: Int) -> Bool {
         isEmpty
-            || 1 + (ends.count + 1) * CommitBlock.rowBytes + payloads.bytes.count + payloadBytes
-                <= CommitBlock.targetBytes
+            || 1 + (ends.count + 1) * CommitBlock.rowBytes + erasures.bytes.count + payloads.bytes.count
+                + payloadBytes <= CommitBlock.targetBytes
     }
 
     /// - Parameter chainBefore: what the commit's own chain value goes on from.
     mutating func append(
-        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, chainBefore: UInt32
+        _ row: CommitRow, _ payload: UnsafeRawBufferPointer, chainBefore: UInt32
     ) {
         if isEmpty {
-            self.header.first = header.offset
-            self.header.chain = chainBefore
-            self.header.time = header.time
+            header.first = row.offset
+            header.chain = chainBefore
+            header.time = row.time
         }
-        ids.append(header.id)
-        times.append(UInt64(bitPattern: header.time &- self.header.time))
-        chains.append(header.chain)
+        if let original = row.original {
+            erasures.append(UInt32(ends.count))
+            erasures.append(original.byteCount)
+            erasures.append(original.checksum)
+            erasureCount += 1
+        }
+        ids.append(row.id)
+        times.append(UInt64(bitPattern: row.time &- header.time))
+        chains.append(row.chain)
         payloads.append(bytes: payload)
         ends.append(payloads.bytes.count)
     }
@@ -214,13 +284,20 @@ struct CommitBlockBuilder {
         for time in times { writer.append(time, width: timeWidth) }
         writer.append(bytes: chains.bytes)
         for end in ends { writer.append(UInt64(end), width: endWidth) }
+        if erasureCount > 0 {
+            writer.append(UInt32(erasureCount))
+            writer.append(bytes: erasures.bytes)
+        }
         writer.append(bytes: payloads.bytes)
         var header = header
+        header.hasErasures = erasureCount > 0
         header.count = UInt32(ends.count)
         self.header = BlockHeader(kind: .commits)
         ids.removeAll()
         chains.removeAll()
         payloads.removeAll()
+        erasures.removeAll()
+        erasureCount = 0
         times.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
         return (header, writer.bytes)

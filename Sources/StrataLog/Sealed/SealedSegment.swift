@@ -288,6 +288,9 @@ final class SealedSegment: Sendable {
             return try block.commit(at: place)
         }
 
+        /// Of the commit that `next` has given: what its payload was, if something was erased of it.
+        var original: OriginalPayload? { place > 0 ? block.original(at: place - 1) : nil }
+
         private mutating func loadNext() throws {
             number += 1
             let chain = block.chain(at: block.count - 1)

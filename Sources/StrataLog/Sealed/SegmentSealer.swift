@@ -16,9 +16,11 @@ struct SegmentSealer: ~Copyable {
     private var hashes: [UInt64] = []
     private var names = UsedNames()
 
-    /// - Parameter draft: an empty file.
-    init(_ segment: SegmentFile, into draft: any File) throws {
-        let (header, bytes) = try segment.header.sealed(frameBytes: segment.frameBytes)
+    /// - Parameters:
+    ///   - draft: an empty file.
+    ///   - id: of the segment, if its payloads will not be the same any more.
+    init(_ segment: SegmentFile, into draft: any File, id: Identifier? = nil) throws {
+        let (header, bytes) = try segment.header.sealed(frameBytes: segment.frameBytes, id: id)
         try draft.write(bytes, at: 0)
         self.segment = segment
         self.header = header
@@ -42,7 +44,7 @@ struct SegmentSealer: ~Copyable {
         var isInterrupted = false
         let found = try SegmentEnd.find(&scanner, isNewest: false) { commit in
             guard !isInterrupted else { return }
-            try append(commit, try touches(commit.payload), chainBefore: chain)
+            try append(CommitRow(commit.header), commit.payload, try touches(commit.payload), chainBefore: chain)
             chain = commit.header.chain
             isInterrupted = builder.isEmpty && isStopped()
         }
@@ -54,68 +56,78 @@ struct SegmentSealer: ~Copyable {
                     segment: segment.firstOffset, path: segment.path, expected: "\(segment.seal?.end ?? .start)",
                     found: "\(found.end)"))
         }
-        var sealed = SegmentFile(path: segment.path, header: header, seal: seal)
-        sealed.seal?.position = try finish(found.end, found.time, lookup)
-        return sealed
+        return try finish(seal, lookup)
+    }
+
+    /// Writes the draft, which is durable on return, from commits that are handed over in order.
+    ///
+    /// - Parameter forEach: hands each commit of the segment to the function that it is given.
+    consuming func seal(
+        touches: @escaping TouchFunction, lookup: NameLookup,
+        _ forEach: ((Commit, OriginalPayload?) throws -> Void) throws -> Void
+    ) throws -> SegmentFile {
+        guard let seal = segment.seal else { preconditionFailure("a segment that is rewritten is closed") }
+        var chain = segment.header.chainBefore
+        try forEach { commit, original in
+            try commit.payload.withUnsafeBytes { payload in
+                try append(
+                    CommitRow(commit, original: original), payload, try touches(payload), chainBefore: chain)
+            }
+            chain = commit.chain
+        }
+        return try finish(seal, lookup)
     }
 
     /// Writes the draft from the commits of a segment that is sealed already, up to what this one is to end with.
-    consuming func rewrite(_ walk: consuming BlockWalk, lookup: NameLookup) throws {
+    consuming func rewrite(_ walk: BlockWalk, lookup: NameLookup) throws {
         guard let seal = segment.seal else { preconditionFailure("who rewrites a segment knows its end") }
+        let (path, firstOffset) = (segment.path, segment.firstOffset)
+        var walk = walk
         var end = segment.header.before
-        while end.offset < seal.end.offset, let piece = try walk.next() {
-            guard case .block(let block) = piece, block.header.kind == .commits else { continue }
-            let commits = try CommitBlock(block)
-            for place in 0..<commits.count where end.offset < seal.end.offset {
-                let commit = try commits.commit(at: place)
-                try append(commit, chainBefore: end.chain)
-                end = commit.position
+        _ = try self.seal(touches: { try Envelope.touches(of: $0) }, lookup: lookup) { append in
+            while end.offset < seal.end.offset, let piece = try walk.next() {
+                guard case .block(let block) = piece, block.header.kind == .commits else { continue }
+                let commits = try CommitBlock(block)
+                for place in 0..<commits.count where end.offset < seal.end.offset {
+                    let commit = try commits.commit(at: place)
+                    try append(commit, commits.original(at: place))
+                    end = commit.position
+                }
+            }
+            guard end == seal.end else {
+                throw StrataError(
+                    .brokenSequence, "A segment has changed since it was looked at.",
+                    .init(segment: firstOffset, path: path, expected: "\(seal.end)", found: "\(end)"))
             }
         }
-        guard end == seal.end else {
-            throw StrataError(
-                .brokenSequence, "A segment has changed since it was looked at.",
-                .init(segment: segment.firstOffset, path: segment.path, expected: "\(seal.end)", found: "\(end)"))
-        }
-        try finish(end, seal.time, lookup)
     }
 
-    private mutating func append(_ commit: Commit, chainBefore: UInt32) throws {
-        let header = FrameHeader(
-            kind: .commit, codec: .stored, offset: commit.offset, id: commit.id, time: commit.time, rawLength: 0,
-            storedLength: 0, chain: commit.chain, undurable: 0, bodyChecksum: 0)
-        try commit.payload.withUnsafeBytes { payload in
-            try append(
-                SegmentScanner.ScannedCommit(header: header, range: 0..<0, payload: payload),
-                try Envelope.touches(of: payload), chainBefore: chainBefore)
-        }
-    }
-
-    /// Writes all that stands behind the commits; returns where the end stands.
-    @discardableResult
-    private mutating func finish(_ end: Position, _ time: Int64, _ lookup: NameLookup) throws -> Int {
+    private consuming func finish(_ seal: SegmentFile.Seal, _ lookup: NameLookup) throws -> SegmentFile {
         try finishCommits()
         try writeChanges()
         try writeFilter()
         try writeNames(try names.resolved(lookup))
-        let position = try writeEnd(end, time)
+        let position = try writeEnd(seal)
         try draft.sync()
-        return position
+        var sealed = SegmentFile(path: segment.path, header: header, seal: seal)
+        sealed.seal?.position = position
+        return sealed
     }
 
     private mutating func append(
-        _ commit: SegmentScanner.ScannedCommit, _ touches: [Touch], chainBefore: UInt32
+        _ row: CommitRow, _ payload: UnsafeRawBufferPointer, _ touches: [Touch], chainBefore: UInt32
     ) throws {
-        if !builder.hasRoom(for: commit.payload.count) { try finishCommits() }
-        builder.append(commit.header, commit.payload, chainBefore: chainBefore)
-        index.payloadBytes += UInt64(commit.payload.count)
+        if !builder.hasRoom(for: payload.count) { try finishCommits() }
+        builder.append(row, payload, chainBefore: chainBefore)
+        index.payloadBytes += UInt64(payload.count)
         index.touchCount += UInt64(touches.count)
-        lists.append(offset: commit.header.offset, range: commit.range, touches: touches, payload: commit.payload)
+        // Where frames stand is nothing that change lists need.
+        lists.append(offset: row.offset, range: 0..<0, touches: touches, payload: payload)
         for touch in touches where touch.kind == .recordSaved || touch.kind == .recordDeleted {
-            let name = UnsafeRawBufferPointer(rebasing: commit.payload[touch.key])
+            let name = UnsafeRawBufferPointer(rebasing: payload[touch.key])
             hashes.append(NameFilter.hash(zone: touch.zone, name: name))
         }
-        names.add(commit.payload)
+        names.add(payload)
     }
 
     private mutating func finishCommits() throws {
@@ -188,15 +200,15 @@ struct SegmentSealer: ~Copyable {
     static let endBytes = BlockHeader.byteCount + 16
 
     /// Writes index and end; returns where the end stands.
-    private mutating func writeEnd(_ end: Position, _ time: Int64) throws -> Int {
+    private mutating func writeEnd(_ found: SegmentFile.Seal) throws -> Int {
         index.position = writer.position
-        try writer.append(BlockHeader(kind: .index), index.encoded(lastOffset: end.offset))
+        try writer.append(BlockHeader(kind: .index), index.encoded(lastOffset: found.end.offset))
         let position = writer.position
         var header = BlockHeader(kind: .end)
-        header.first = end.offset
-        header.count = UInt32(clamping: end.offset - segment.firstOffset + 1)
-        header.chain = end.chain
-        header.time = time
+        header.first = found.end.offset
+        header.count = UInt32(clamping: found.end.offset - segment.firstOffset + 1)
+        header.chain = found.end.chain
+        header.time = found.time
         var body = ByteWriter(reserving: 16)
         body.append(UInt64(index.position))
         body.append(UInt64(position + Self.endBytes))

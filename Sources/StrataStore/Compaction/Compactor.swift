@@ -28,12 +28,14 @@ final class Compactor: Sendable {
     private let policy: HistoryPolicy
     private let pipeline: Pipeline
     private let assets: AssetStore
+    /// Held while history is let go, or an erasure is under way: a base must not bring back what was erased.
+    private let erasures: Lock<Int>
     private let state = Monitor(State())
     private let worker = WorkerHandle()
 
     init(
         _ log: SegmentedLog, at path: String, _ platform: Platform, _ policy: HistoryPolicy, _ pipeline: Pipeline,
-        _ assets: AssetStore
+        _ assets: AssetStore, _ erasures: Lock<Int>
     ) {
         self.log = log
         self.path = path
@@ -41,6 +43,7 @@ final class Compactor: Sendable {
         self.policy = policy
         self.pipeline = pipeline
         self.assets = assets
+        self.erasures = erasures
     }
 
     /// Ends what a compaction left that was interrupted, and goes on by the policy.
@@ -87,9 +90,7 @@ final class Compactor: Sendable {
 
     private func attempt(_ body: () throws -> Void) {
         do {
-            try begin()
-            defer { end() }
-            try body()
+            try alone(body)
             state.withLock { $0.failure = nil }
         } catch { state.withLock { $0.failure = $0.isStopping ? nil : error } }
     }
@@ -112,20 +113,33 @@ final class Compactor: Sendable {
 
     /// Lets go of everything up to `horizon`; the calling thread waits.
     func compact(to horizon: UInt64) throws -> Compaction {
+        try alone {
+            let result = Lock<Result<Compaction, any Error>?>(nil)
+            let thread = try WorkerThread(name: "strata-compact") { [self] in
+                WorkerThread.lowerPriority()
+                let done = Result {
+                    try requireHorizon(horizon)
+                    return try work(horizon)
+                }
+                result.withLock { $0 = done }
+            }
+            thread.join()
+            guard let result = result.withLock({ $0 }) else { throw StoreGate.error }
+            return try result.get()
+        }
+    }
+
+    private func alone<Result>(_ body: () throws -> Result) throws -> Result {
         try begin()
         defer { end() }
-        let result = Lock<Result<Compaction, any Error>?>(nil)
-        let thread = try WorkerThread(name: "strata-compact") { [self] in
-            WorkerThread.lowerPriority()
-            let done = Result {
-                try requireHorizon(horizon)
-                return try work(horizon)
+        return try erasures.withLock { _ in
+            if let offset = try log.unfinishedErasures() {
+                throw StrataError(
+                    .refusingWrites, "An erasure is not done: opening the store again does the rest of it.",
+                    .init(offset: offset, path: path))
             }
-            result.withLock { $0 = done }
+            return try body()
         }
-        thread.join()
-        guard let result = result.withLock({ $0 }) else { throw StoreGate.error }
-        return try result.get()
     }
 
     private func begin() throws {

@@ -6,8 +6,8 @@ import StrataViews
 
 /// Letting go of history (docs/compaction.md).
 extension Store {
-    /// Lets go of the commits in front of an offset, and keeps what they came to; the commit at the offset stays. Change
-    /// tokens from before that are not served any more, and the past before it cannot be shown.
+    /// Lets go of the commits in front of an offset, and keeps what they came to; the commit at the offset stays.
+    /// Change tokens from before that are not served any more, and the past before it cannot be shown.
     ///
     /// It returns when all of it is done. Others read and write meanwhile; a store that is closed ends it.
     ///

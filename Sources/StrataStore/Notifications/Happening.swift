@@ -55,7 +55,8 @@ struct Happening {
         switch kind {
         case .recordSaved:
             let view = try RecordSavedView(payload, in: range)
-            if view.change == .touch { return (.touch(type: view.type), view.zone) }
+            // Of one that was erased nobody can say any more what would be asked of it.
+            if view.change == .touch || view.isErased { return (.touch(type: view.type), view.zone) }
             let record = RecordKey(zone: view.zone, name: String(decoding: payload[view.name], as: UTF8.self))
             let reason: Push.Reason = view.change == .create ? .created : .updated
             return (.record(record, type: view.type, reason, state: version), view.zone)
@@ -63,6 +64,9 @@ struct Happening {
             let event = try RecordDeletedEvent(from: &reader)
             guard let previous = event.previous?.resolved(in: version.offset) else { return nil }
             return (.record(event.record, type: event.type, .deleted, state: previous), event.record.zone)
+        case .recordErased:
+            let event = try RecordErasedEvent(from: &reader)
+            return event.previous == nil ? nil : (.touch(type: event.type), event.record.zone)
         case .zoneSaved, .zoneDeleted: return (.zone, try reader.readVarint("the zone of an event"))
         case .subscriptionSaved: return (.subscriptionSaved(try SubscriptionSavedEvent(from: &reader)), 0)
         case .subscriptionDeleted: return (.subscriptionDeleted(try SubscriptionDeletedEvent(from: &reader)), 0)

@@ -6,11 +6,11 @@ enum CompactCommand: Command {
     static let name = "compact"
     static let summary = "tell what letting go of a store's oldest commits would give back, or do it"
     static let details =
-        "What the commits in front of OFFSET came to is kept, and the commit at OFFSET too; change tokens and past states "
-        + "from before it are not served any more (docs/compaction.md). Without --apply it changes nothing, works beside "
-        + "a program that writes, and tells what would go, zone by zone. It ends with 1 and the reason for an OFFSET "
-        + "that cannot be: one behind the end, one before which nothing is left, or one behind the beginning of a "
-        + "long-lived operation that has not ended."
+        "What the commits in front of OFFSET came to is kept, and the commit at OFFSET too; change tokens and past "
+        + "states from before it are not served any more (docs/compaction.md). Without --apply it changes nothing, "
+        + "works beside a program that writes, and tells what would go, zone by zone. It ends with 1 and the reason "
+        + "for an OFFSET that cannot be: one behind the end, one before which nothing is left, or one behind the "
+        + "beginning of a long-lived operation that has not ended."
     static let operands = [Operand.store]
     static let before = Option.number(
         "--before", "OFFSET", 1...Version.maximumOffset, help: "let go of what is in front of this offset")

@@ -1,5 +1,6 @@
 import CloudKit
 import StrataSystem
+import TestSupport
 import Testing
 
 @testable import CloudKit
@@ -39,6 +40,53 @@ struct ConsoleTests {
         #expect(await code { try store.console.purgeZone(.init(zoneName: "None"), of: "anna") } == .zoneNotFound)
         #expect(await code { try store.console.purgeZone(.default, of: "anna") } == .invalidArguments)
         #expect(await code { try store.console.purgeZone(zone, of: "nobody") } == .zoneNotFound)
+    }
+
+    @Test("What is erased is gone for clients as if deleted, and its name can be used again")
+    func erase() async throws {
+        try await database.save(notes.note("a", "secret"))
+        try await database.save(notes.note("b"))
+        let token = try await database.recordZoneChanges(inZoneWith: zone, since: nil).changeToken
+        try store.console.erase([notes.id("a")], in: .private, of: "anna", reason: "asked for")
+        #expect(await code { try await database.record(for: notes.id("a")) } == .unknownItem)
+        let changes = try await database.recordZoneChanges(inZoneWith: zone, since: token)
+        #expect(changes.deletions.map(\.recordID) == [notes.id("a")] && changes.modificationResultsByID.isEmpty)
+        #expect(try await database.record(for: notes.id("b"))["text"] == "text")
+        try await database.save(notes.note("a", "new"))
+        #expect(
+            await code { try store.console.erase([notes.id("x")], in: .private, of: "anna", reason: "") }
+                == .unknownItem)
+        #expect(await code { try store.console.erase([notes.id("a")], in: .private, reason: "") } == .invalidArguments)
+        #expect(
+            await code { try store.console.erase([notes.id("a")], in: .public, of: "anna", reason: "") }
+                == .invalidArguments)
+        #expect(
+            await code { try store.console.erase([notes.id("a")], in: .shared, of: "anna", reason: "") }
+                == .invalidArguments)
+    }
+
+    @Test("What is erased is in no file of a store any more; the reason is")
+    func erasedFiles() async throws {
+        let directory = try TestDirectory()
+        let path = directory.path("Notes.strata")
+        func isFound(_ text: String) throws -> Bool {
+            let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
+            return names.contains { name in
+                guard let file = FileManager.default.contents(atPath: "\(path)/\(name)") else { return false }
+                return TestSupport.isFound(Array(text.utf8), in: [UInt8](file))
+            }
+        }
+        let store = try CloudStore(at: URL(fileURLWithPath: path))
+        let database = store.container(user: "anna", device: "phone").publicCloudDatabase
+        let id = CKRecord.ID(recordName: "review")
+        let record = CKRecord(recordType: "Review", recordID: id)
+        record["text"] = "8fQz3kT9wLx2"
+        try await database.save(record)
+        #expect(try isFound("8fQz3kT9wLx2"))
+        try store.console.erase([id], in: .public, reason: "court order")
+        #expect(try !isFound("8fQz3kT9wLx2") && isFound("court order"))
+        try store.close()
+        #expect(try !isFound("8fQz3kT9wLx2"))
     }
 
     @Test("Tokens of before an offset have expired, those of the offset itself have not")

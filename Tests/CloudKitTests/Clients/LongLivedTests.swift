@@ -48,6 +48,24 @@ struct LongLivedTests {
         try store.close()
     }
 
+    @Test("One that would save a record goes when the record is erased, others stay")
+    func erased() async throws {
+        let directory = try TestDirectory()
+        let store = try open(directory)
+        let (one, other) = (note("a"), note("b"))
+        for operation in [
+            longLived(CKModifyRecordsOperation(recordsToSave: [one])),
+            longLived(CKModifyRecordsOperation(recordsToSave: [other])),
+        ] { try await leave(operation, in: store, committed: true) }
+        let phone = store.container(user: "anna", device: "phone")
+        #expect(try await phone.allLongLivedOperationIDs().count == 2)
+        try store.console.erase([one.recordID], in: .private, of: "anna", reason: "asked for")
+        #expect(try await phone.allLongLivedOperationIDs().count == 1)
+        try store.console.erase([other.recordID], in: .private, of: "anna", reason: "asked for")
+        #expect(try await phone.allLongLivedOperationIDs().isEmpty)
+        try store.close()
+    }
+
     /// What a process leaves that ends before the blocks of its operation were called.
     private func leave(
         _ operation: CKModifyRecordsOperation, in store: CloudStore, committed: Bool

@@ -19,7 +19,7 @@ struct FormatPageTests {
             rows.map { Array($0.prefix(2)) } == [["0", "8"], ["8", "2"], ["10", "2"], ["12", "4"], ["16", ""]])
         for magic in [
             LogFormat.storeMagic, LogFormat.segmentMagic, LogFormat.floorMagic, LogFormat.tailMagic,
-            LogFormat.baseMagic,
+            LogFormat.baseMagic, LogFormat.erasingMagic,
         ] {
             #expect(rows[0][2].contains("`\(magic)`") && magic.utf8.count == 8)
         }
@@ -37,8 +37,10 @@ struct FormatPageTests {
         }
         var payloads: ArraySlice<[UInt8]> = [[1]]
         try log.adopt(try log.writeBase(at: log.end.offset) { payloads.popFirst()?[...] })
+        try log.beginErasure()
         let blocks = [
-            "STORE": store.path + "/STORE", "segment": store.segments[0], "FLOOR": store.log + "/FLOOR",
+            "ERASING": store.log + "/ERASING", "STORE": store.path + "/STORE", "segment": store.segments[0],
+            "FLOOR": store.log + "/FLOOR",
             "base": store.log + "/" + LogFormat.baseName(log.end.offset),
         ]
         var documented: [String: [[UInt64]]] = [:]

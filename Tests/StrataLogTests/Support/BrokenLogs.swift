@@ -49,6 +49,9 @@ final class BrokenLog: EventLog {
     func waitForEnd(past offset: UInt64) async { await log.waitForEnd(past: offset) }
     func base() throws -> Position? { try log.base() }
     func trim(to offset: UInt64) throws -> Position { try log.trim(to: offset) }
+    func rewrite(
+        through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting
+    ) throws { try log.rewrite(through: offset, lookup: lookup, rewritten) }
     func close() throws { try log.close() }
 
     fileprivate func broken(_ commit: Commit) -> Commit {

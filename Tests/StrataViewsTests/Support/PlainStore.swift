@@ -58,6 +58,11 @@ struct PlainStore {
             let event = try RecordDeletedEvent(decoding: body)
             records[event.record] = nil
             zones[event.record.zone]?.lastChanged = version.offset
+        case .recordErased:
+            let event = try RecordErasedEvent(decoding: body)
+            guard event.previous != nil else { break }
+            records[event.record] = nil
+            zones[event.record.zone]?.lastChanged = version.offset
         case .zoneSaved: save(try ZoneSavedEvent(decoding: body), version)
         case .zoneDeleted: delete(try ZoneDeletedEvent(decoding: body), version)
         case .subscriptionSaved:

@@ -9,7 +9,14 @@ extension SampleHistory {
         if chance(8) {
             let event = RecordDeletedEvent(
                 key(place), type: names.ordinal(.type(life.type)), previous: previous, isCascade: chance(30))
-            _ = append(try event.event())
+            // Nothing is drawn for it, so that histories stay what they were.
+            if life.eventsSinceFull % 3 == 2 {
+                _ = append(
+                    try RecordErasedEvent(event.record, type: event.type, previous: previous, reason: "x").event())
+                _ = append(try RecordErasedEvent(event.record, type: event.type, previous: nil).event())
+            } else {
+                _ = append(try event.event())
+            }
             records[place] = nil
         } else {
             try appendUpdate(of: place, life, previous)

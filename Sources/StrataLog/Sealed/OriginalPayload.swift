@@ -1,0 +1,40 @@
+import StrataModel
+import StrataSystem
+
+/// What is kept of the payload that a commit was appended with, where something was erased of it since: enough for the
+/// chain (docs/format.md §28).
+struct OriginalPayload: Sendable, Equatable {
+    static let byteCount = 12
+
+    var byteCount: UInt64
+    var checksum: UInt32
+
+    init(byteCount: UInt64, checksum: UInt32) {
+        self.byteCount = byteCount
+        self.checksum = checksum
+    }
+
+    init(of payload: ArraySlice<UInt8>) {
+        byteCount = UInt64(payload.count)
+        checksum = payload.withUnsafeBytes { CRC32C.checksum($0) }
+    }
+}
+
+/// A commit on its way into a block.
+struct CommitRow {
+    var offset: UInt64
+    var id: Identifier
+    var time: Int64
+    var chain: UInt32
+    /// Of one of which something was erased.
+    var original: OriginalPayload?
+
+    init(_ header: FrameHeader) {
+        (offset, id, time, chain) = (header.offset, header.id, header.time, header.chain)
+    }
+
+    init(_ commit: Commit, original: OriginalPayload?) {
+        (offset, id, time, chain) = (commit.offset, commit.id, commit.time, commit.chain)
+        self.original = original
+    }
+}

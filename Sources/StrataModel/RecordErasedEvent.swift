@@ -1,0 +1,59 @@
+/// That what a record held was to be taken away, from all of its history. It begins as every event of a record does,
+/// and ends the record if there is one.
+public struct RecordErasedEvent: EventBody {
+    public static let kind = EventKind.recordErased
+    public static let maximumReasonBytes = 4_096
+
+    public var record: RecordKey
+    public var type: UInt64
+    /// The version that ended; nil if there was no record any more.
+    public var previous: Version?
+    public var reason: String
+
+    public init(_ record: RecordKey, type: UInt64, previous: Version?, reason: String = "") {
+        self.record = record
+        self.type = type
+        self.previous = previous
+        self.reason = reason
+    }
+
+    /// Whether an encoded event found no record.
+    public static func isOfNone(_ body: UnsafeRawBufferPointer) throws -> Bool {
+        var reader = ByteReader(body)
+        let event = try RecordErasedEvent(from: &reader)
+        try reader.expectEnd("an event")
+        return event.previous == nil
+    }
+
+    private static let reason: UInt64 = 5
+
+    public func encode(into writer: inout ByteWriter) throws {
+        try StrataError.checkName(record.name, "a record name's bytes")
+        guard reason.utf8.count <= Self.maximumReasonBytes else {
+            throw StrataError.tooLarge("a reason's bytes", limit: Self.maximumReasonBytes, found: reason.utf8.count)
+        }
+        writer.appendVarint(record.zone)
+        writer.appendVarint(type)
+        writer.appendString(record.name)
+        writer.appendVersion(previous)
+        writer.appendMeasured { $0.appendField(Self.reason, text: reason.isEmpty ? nil : reason) }
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        let zone = try reader.readVarint("the zone of an event")
+        type = try reader.readVarint("the type of a record event")
+        let name = try reader.readString("a record name", atMost: Envelope.maximumNameBytes)
+        record = RecordKey(zone: zone, name: name)
+        previous = try reader.readVersion("the previous version")
+        reason = ""
+        var fields = try KeyedFields(from: &reader, "the fields of an erasure")
+        while var field = try fields.next() {
+            guard field.key == Self.reason else {
+                try field.skip()
+                continue
+            }
+            reason = try field.text("a reason", atMost: Self.maximumReasonBytes)
+            guard !reason.isEmpty else { throw field.value.malformed("a reason", expected: "left out when empty") }
+        }
+    }
+}

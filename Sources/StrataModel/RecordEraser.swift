@@ -1,0 +1,173 @@
+/// Takes what some records held out of the payloads of commits (docs/format.md §28).
+///
+/// What stays of such a record are the places, kinds and versions of its events with their dates and users, so that
+/// every other event keeps its place and its meaning.
+///
+/// ```swift
+/// let eraser = RecordEraser([.init(key, zone: "Notes", in: database, ownerOrdinal: 1, through: 4711)])
+/// if let erased = try eraser.erased(commit.payload, at: commit.offset) { rewrite(erased) }
+/// ```
+public struct RecordEraser: Sendable {
+    /// A record by ordinals, as events name it, and by names, as requests do.
+    public struct Target: Sendable {
+        var record: RecordKey
+        var zone: String
+        var database: DatabaseID
+        var ownerOrdinal: UInt64
+        var through: UInt64
+
+        /// - Parameters:
+        ///   - zone: the name of its zone, which is one of the database's owner.
+        ///   - database: with the name of its owner.
+        ///   - ownerOrdinal: of the database's owner; 0 in the public database.
+        ///   - offset: of the erasure. A record that was made under the name since stays.
+        public init(
+            _ record: RecordKey, zone: String, in database: DatabaseID, ownerOrdinal: UInt64, through offset: UInt64
+        ) {
+            self.record = record
+            self.zone = zone
+            self.database = database
+            self.ownerOrdinal = ownerOrdinal
+            through = offset
+        }
+    }
+
+    private let targets: [Target]
+    private let zones: Set<UInt64>
+    /// With the offset of the last erasure of each.
+    private let keys: [RecordKey: UInt64]
+    private let names: Set<ExactName>
+
+    public init(_ targets: [Target]) {
+        self.targets = targets
+        keys = Dictionary(targets.map { ($0.record, $0.through) }, uniquingKeysWith: max)
+        zones = Set(targets.map(\.record.zone))
+        names = Set(targets.map { ExactName(text: $0.record.name) })
+    }
+
+    /// - Returns: nil if the payload has nothing of the records.
+    public func erased(_ payload: ArraySlice<UInt8>, at offset: UInt64) throws -> [UInt8]? {
+        guard try payload.withUnsafeBytes({ try mayHold($0) }) else { return nil }
+        var envelope = try Envelope(decoding: payload)
+        var isChanged = try erase(&envelope.header)
+        for index in envelope.events.indices {
+            guard let event = try erased(envelope.events[index], offset, user: envelope.header.user) else { continue }
+            envelope.events[index] = event
+            isChanged = true
+        }
+        return isChanged ? envelope.encoded() : nil
+    }
+
+    /// Whether a look at the parts is worth it; false is certain.
+    private func mayHold(_ payload: UnsafeRawBufferPointer) throws -> Bool {
+        var walker = try EventWalker(payload)
+        if try !walker.header().requestShape.isEmpty { return true }
+        while let event = try walker.next() {
+            switch event.kind {
+            case .requestRefused, .nothingToDelete, .fetched: return true
+            case .recordSaved:
+                var reader = ByteReader(payload, in: event.body)
+                if zones.contains(try reader.readVarint("the zone of an event")) { return true }
+            default: break
+            }
+        }
+        return false
+    }
+
+    private func erased(_ event: Event, _ offset: UInt64, user: UInt64) throws -> Event? {
+        switch event.kind {
+        case .recordSaved:
+            guard try event.body.withUnsafeBytes({ try isOfTarget($0, offset) }) else { return nil }
+            let save = try RecordSavedEvent(decoding: event.body)
+            let isHeld = !save.fields.isEmpty || save.parent != .kept || save.share != .kept
+            return isHeld ? try save.erased.event() : nil
+        case .requestRefused:
+            var refusal = try RequestRefusedEvent(decoding: event.body)
+            guard let kept = refusal.request, let request = try erased(Request(decoding: kept[...]), user: user) else {
+                return nil
+            }
+            refusal.replaceRequest(try request.encoded())
+            return try refusal.event()
+        case .nothingToDelete:
+            let nothing = try NothingToDeleteEvent(decoding: event.body)
+            guard let kept = nothing.request, let request = try erased(Request(decoding: kept[...]), user: user) else {
+                return nil
+            }
+            return try NothingToDeleteEvent(count: nothing.count, request: try request.encoded()).event()
+        case .fetched: return try erased(FetchedEvent(decoding: event.body))
+        default: return nil
+        }
+    }
+
+    private func isOfTarget(_ body: UnsafeRawBufferPointer, _ offset: UInt64) throws -> Bool {
+        var reader = ByteReader(body)
+        let zone = try reader.readVarint("the zone of an event")
+        guard zones.contains(zone) else { return false }
+        _ = try reader.readVarint("the type of a record event")
+        let name = try reader.readString("a record name", atMost: Envelope.maximumNameBytes)
+        return keys[RecordKey(zone: zone, name: name)].map { offset <= $0 } ?? false
+    }
+
+    private func erase(_ header: inout EnvelopeHeader) throws -> Bool {
+        guard !header.requestShape.isEmpty else { return false }
+        var shape = try RequestShape(decoding: header.requestShape)
+        guard let request = try shape.request.flatMap({ try erased($0, user: header.user) }) else { return false }
+        shape.replaceRequest(request)
+        header.requestShape = try shape.encoded()[...]
+        return true
+    }
+
+    /// The request without what it would have saved into the records; nil if it has nothing of them. What was refused
+    /// in front of an erasure may be noted behind it, so that its offset says nothing.
+    private func erased(_ request: Request, user: UInt64) throws -> Request? {
+        guard case .modifyRecords(var body) = request.content else { return nil }
+        var isChanged = false
+        for index in body.saves.indices {
+            let save = body.saves[index]
+            guard names.contains(ExactName(text: save.record.name)), save.holdsAnything,
+                let zone = request.names.zone(save.record.zone),
+                targets.contains(where: { $0.isNamed(save.record.name, in: zone.name, of: request.database, by: user) })
+            else { continue }
+            body.saves[index].fields = []
+            (body.saves[index].parent, body.saves[index].share) = (.kept, .kept)
+            isChanged = true
+        }
+        return isChanged ? Request(database: request.database, names: request.names, .modifyRecords(body)) : nil
+    }
+
+    /// Where a page of a query ended, a cursor names the last match with the values by which it was sorted.
+    private func erased(_ fetch: FetchedEvent) throws -> Event? {
+        guard fetch.question == .query else { return nil }
+        func holds(_ cursor: [UInt8]?) -> Bool {
+            guard let cursor else { return false }
+            return names.contains { contains(cursor, $0.text) }
+        }
+        var fetch = fetch
+        let (given, returned) = (holds(fetch.givenToken), holds(fetch.returnedToken))
+        guard given || returned else { return nil }
+        if given { fetch.givenToken = nil }
+        if returned { fetch.returnedToken = nil }
+        return try fetch.event()
+    }
+
+    private func contains(_ bytes: [UInt8], _ text: String) -> Bool {
+        let text = Array(text.utf8)
+        guard !text.isEmpty, text.count <= bytes.count else { return false }
+        return (0...bytes.count - text.count).contains { bytes[$0] == text[0] && bytes[$0...].starts(with: text) }
+    }
+}
+
+extension RecordEraser.Target {
+    /// Whether a request of a user may name this record. However an owner is written: too much is taken away, if any,
+    /// and that only of what was refused.
+    fileprivate func isNamed(_ name: String, in zone: String, of database: DatabaseID, by user: UInt64) -> Bool {
+        guard isSameText(name, record.name), isSameText(zone, self.zone), database.scope == self.database.scope else {
+            return false
+        }
+        return database.scope == .public || user == ownerOrdinal || isSameText(database.owner, self.database.owner)
+    }
+}
+
+extension ModifyRecordsRequest.Save {
+    fileprivate var holdsAnything: Bool { !fields.isEmpty || parent != .kept || share != .kept }
+}

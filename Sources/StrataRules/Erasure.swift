@@ -1,0 +1,64 @@
+import StrataModel
+import StrataViews
+
+/// The records that one commit erases, and what goes with them (docs/rules.md §13).
+struct Erasure {
+    private let scene: RequestScene
+    private let view: RulesView
+    private let reason: String
+    private var events: [RecordErasedEvent] = []
+    private var known: Set<RecordKey> = []
+    /// Names of records that are there, by the ordinals of their zones.
+    private var living: [UInt64: [String]] = [:]
+
+    init(_ scene: RequestScene, _ view: RulesView, reason: String) {
+        self.scene = scene
+        self.view = view
+        self.reason = reason
+    }
+
+    /// - Throws: ``Refusal`` for a zone that never was, or a type that nobody has used.
+    mutating func add(_ item: RecordToErase, typeName: String?) throws {
+        try Rules.checkRoom(for: item.record.name)
+        let zone = scene.zones[try scene.place(item.record.zone)]
+        guard zone.ordinal != 0 else { throw Refusal.missingZone(zone.name) }
+        let key = RecordKey(zone: zone.ordinal, name: item.record.name)
+        guard known.insert(key).inserted else { return }
+        if zone.row?.status == .alive, let header = try view.header(key) {
+            events.append(RecordErasedEvent(key, type: header.type, previous: header.version, reason: reason))
+            living[zone.ordinal, default: []].append(key.name)
+            return
+        }
+        guard let typeName, let type = try view.ordinal(of: .recordType(typeName)) else {
+            throw Refusal(.unknownItem, "There is no record '\(key.name)', and was none.", rule: "§13")
+        }
+        events.append(RecordErasedEvent(key, type: type, previous: nil, reason: reason))
+    }
+
+    /// - Throws: ``Refusal`` if a record that stays would lose its parent.
+    func append(to commit: inout CommitBuilder) throws {
+        for event in events { try commit.append(event) }
+        for (zone, names) in living.sorted(by: { $0.key < $1.key }) {
+            for record in try goingWith(names, in: zone) {
+                guard let header = try view.header(record) else { continue }
+                try commit.append(
+                    RecordDeletedEvent(record, type: header.type, previous: header.version, isCascade: true))
+            }
+        }
+    }
+
+    private func goingWith(_ names: [String], in zone: UInt64) throws -> [RecordKey] {
+        var graph = LinkGraph(zone: zone, view)
+        let numbers = names.map { graph.number(of: $0) }
+        try graph.follow()
+        var gone = Array(repeating: false, count: graph.names.count)
+        let order = numbers.flatMap { gone[$0] ? [] : graph.cascade(from: $0, sparing: &gone) }
+        if let (parent, orphan) = graph.orphans(without: gone).min(by: { $0.key < $1.key }) {
+            throw Refusal(
+                .referenceViolation,
+                "Record '\(graph.names[parent])' cannot be erased alone: '\(orphan)' would lose its parent.",
+                rule: "B101")
+        }
+        return order.map { RecordKey(zone: zone, name: graph.names[$0]) }.filter { !known.contains($0) }
+    }
+}

@@ -1,0 +1,87 @@
+import StrataLog
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// Taking what records held out of all files of the store (docs/format.md §28).
+extension StoreEngine {
+    /// Commits an erasure and carries it out; if that fails in between, whoever opens the store next does the rest.
+    func erase(_ commit: () throws -> Void) throws {
+        try erasures.withLock { count in
+            count += 1
+            guard try log.floor.offset == 0 || log.base() != nil else {
+                throw StrataError(
+                    .outOfRange, "History was let go, and with it what a page file could be made of again.",
+                    .init(found: "\(log.floor.offset)"))
+            }
+            let segmented = log as? SegmentedLog
+            try segmented?.beginErasure()
+            // One that was not carried out is carried out with this one.
+            let start = try segmented?.unfinishedErasures() ?? log.durableEnd.offset
+            do { try commit() } catch {
+                // Where an outcome is unknown, the log may have it all the same.
+                let isKnown = pipeline.state.withLock { $0.refusal == nil }
+                if isKnown, try erasures(behind: start).isEmpty { try? segmented?.endErasures() }
+                throw error
+            }
+            try log.sync()
+            try carryOutErasures(behind: start)
+        }
+    }
+
+    /// Does what is left of erasures whose commits are in the log.
+    func finishErasures() throws {
+        try erasures.withLock { count in
+            guard let offset = try (log as? SegmentedLog)?.unfinishedErasures() else { return }
+            count += 1
+            try carryOutErasures(behind: offset)
+        }
+    }
+
+    private func carryOutErasures(behind offset: UInt64) throws {
+        let found = try erasures(behind: offset)
+        if !found.isEmpty {
+            let eraser = RecordEraser(try found.map { try target($0.record, through: $0.offset) })
+            // To the end: what was refused before may have been noted since.
+            try log.rewrite(through: log.end.offset, lookup: { [weak self] in try self?.name(of: $0) }) {
+                try eraser.erased($1, at: $0)
+            }
+            try rewriteBase(eraser)
+            try pipeline.renewViews(options.pages)
+            _ = try assets.collect()
+        }
+        try (log as? SegmentedLog)?.endErasures()
+    }
+
+    private func rewriteBase(_ eraser: RecordEraser) throws {
+        guard let rebuilder = pipeline.rebuilder, let erasure = try rebuilder.erasedBase(eraser) else { return }
+        var scan = try erasure.scan()
+        try rebuilder.log.replaceBase { try scan.next()?[...] }
+    }
+
+    private func erasures(behind offset: UInt64) throws -> [(offset: UInt64, record: RecordKey)] {
+        var cursor = try log.read(from: max(offset, log.floor.offset) + 1)
+        var found: [(offset: UInt64, record: RecordKey)] = []
+        while let commit = try cursor.next() {
+            for event in try Envelope(decoding: commit.payload).events where event.kind == .recordErased {
+                found.append((commit.offset, try RecordErasedEvent(decoding: event.body).record))
+            }
+        }
+        return found
+    }
+
+    private func target(_ record: RecordKey, through offset: UInt64) throws -> RecordEraser.Target {
+        let names = reader.context.names
+        return try reader.context.reading(views.pages.snapshot(), acceptsNewer: true) { trees in
+            guard case .zone(let database, _, let zone)? = try names.name(4, record.zone, in: trees),
+                case .database(let scope, let owner)? = try names.name(3, database, in: trees)
+            else {
+                throw StrataError(
+                    .malformed, "An event is of a zone that has no name.", .init(found: "zone \(record.zone)"))
+            }
+            return RecordEraser.Target(
+                record, zone: zone, in: DatabaseID(scope, owner: try names.user(owner, in: trees)),
+                ownerOrdinal: owner, through: offset)
+        }
+    }
+}
