@@ -184,10 +184,10 @@ struct BaseTests {
         try fold.publish(to: base)
         #expect(sizes.count > 50 && sizes.dropFirst().dropLast(2).allSatisfy { (64 << 10..<65 << 10).contains($0) })
         #expect(try base.snapshot().digests() == pages.snapshot().digests())
-        #expect(base.snapshot().entryCount(ViewTree.records) == 100_000)
+        #expect(base.snapshot().entryCount(ViewTree.records) == 40_000)
         let estimate = try BaseEstimate(pages.snapshot())
         let bytes = sizes.dropFirst().reduce(0, +)
-        #expect(estimate.recordCount == 100_000 && estimate.otherCount == 6)
+        #expect(estimate.recordCount == 40_000 && estimate.otherCount == 6)
         #expect(abs(Double(estimate.byteCount) / Double(bytes) - 1) < 0.03, "\(estimate.byteCount) of \(bytes)")
     }
 
