@@ -115,14 +115,14 @@ struct ConsoleTests {
         var store = try CloudStore(at: directory)
         var database = store.container(user: "anna", device: "phone").privateCloudDatabase
         try await database.save(CKRecordZone(zoneID: zone))
-        let first = note("a")
-        first["n"] = 1
-        try await database.save(first)
+        let draft = note("a")
+        draft["n"] = 1
+        let first = try await database.save(draft)
         let old = try await database.recordZoneChanges(inZoneWith: zone, since: nil).changeToken
-        let second = try await database.record(for: first.recordID)
+        var newest = try await database.record(for: first.recordID)
         for number in 2...4 {
-            second["n"] = number
-            try await database.save(second)
+            newest["n"] = number
+            newest = try await database.save(newest)
         }
         let new = try await database.recordZoneChanges(inZoneWith: zone, since: nil).changeToken
         let end = store.offset
