@@ -98,10 +98,11 @@ extension CloudStore {
             try doing {
                 let me = UserRecord.name(of: owner)
                 let ids = recordIDs.map { $0.model(for: me) }
-                // First, or one of them would save the record again.
-                try longLived.removeThoseThatSave(ids, in: scope, of: owner, store)
                 let database = scope == .public ? DatabaseID(.public) : DatabaseID(.private, owner: owner)
-                try store.erase(ids, in: database, reason: reason)
+                try store.erase(ids, in: database, reason: reason) {
+                    // Only then: an erasure that is refused must not take a client's save with it.
+                    try longLived.removeThoseThatSave(ids, in: scope, of: owner, store)
+                }
                 stagedAssets.removeRetired()
             }
         }

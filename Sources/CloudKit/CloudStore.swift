@@ -52,6 +52,7 @@ public final class CloudStore: Sendable {
             store = try open()
             disturbances = Disturbances.of(store)
             stagedAssets = StagedAssets(of: store)
+            longLived.removeDrafts()
         } catch {
             throw CKError(engine: error)
         }

@@ -72,6 +72,18 @@ final class LongLivedOperations: Sendable {
             }
             if isHeld ?? true { try remove(operation.id) }
         }
+        guard let directory, try files.exists(directory) else { return }
+        // What nobody can decode may be anybody's.
+        for id in try files.list(directory) where try KeptOperation.isID(id) && read(id) == nil { try remove(id) }
+        try files.syncDirectory(directory)
+    }
+
+    /// Removes what a crash left of an operation that was being kept. Called before the first is kept.
+    func removeDrafts() {
+        guard let directory else { return }
+        for name in (try? files.list(directory)) ?? [] where name.hasSuffix(".new") {
+            try? files.remove("\(directory)/\(name)")
+        }
     }
 
     private func all() throws -> [LongLivedOperation] {

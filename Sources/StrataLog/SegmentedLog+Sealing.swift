@@ -132,6 +132,8 @@ final class Sealer: Sendable {
         }
     }
 
+    func waitUntilIdle() { working.withLock { _ in } }
+
     /// - Parameter sealNext: seals one segment that begins behind the given offset, and returns where it begins; nil if
     ///   there is none.
     func start(_ sealNext: @escaping @Sendable (UInt64) throws -> UInt64?) throws {

@@ -158,6 +158,8 @@ public final class SegmentedLog: EventLog {
         if wasClosed { return }
         syncer.stop()
         sealer.stop()
+        // Who rewrites segments works in the file of drafts, which may be another process's from here on.
+        sealer.waitUntilIdle()
         // No zeros are written any more once the thread has ended, so the file can be cut behind its last frame.
         space.stop()
         let failure = writer.withLock { writer -> (any Error)? in

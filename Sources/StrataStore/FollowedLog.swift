@@ -36,8 +36,26 @@ final class FollowedLog: EventLog {
         }
     }
 
+    /// Folds the log from its beginning, again where its writer let go of a part meanwhile.
+    ///
+    /// - Parameter first: whether it is known already that the beginning is another one.
+    func beginningAnew<Result>(first isKnown: Bool, _ fold: () throws -> Result) throws -> Result {
+        if isKnown { try reopen() }
+        for _ in 0..<Self.maximumBeginnings {
+            let before = floor.offset
+            do { return try fold() } catch let error as StrataError where error.code == .outOfRange {
+                try reopen()
+                guard floor.offset > before else { throw error }
+            }
+        }
+        return try fold()
+    }
+
+    /// A writer that compacts again while a state is folded does not do so for ever.
+    private static let maximumBeginnings = 8
+
     /// Goes on with the log as it is now, and with its floor.
-    func reopen() throws {
+    private func reopen() throws {
         let again = try open()
         let before = current.withLock { current in
             defer { current = again }

@@ -77,7 +77,9 @@ final class RecordHistory: Sendable {
         var steps: [Step] = []
         var next = version
         while steps.count <= RecordHeader.maximumEventsSinceFull {
-            if next.offset <= log.floor.offset { return (steps, .base(try stateOfBase(record, at: next))) }
+            if next.offset <= log.floor.offset {
+                return try stateOfBase(record, at: next).map { (steps, .base($0)) }
+            }
             guard let step = try step(of: record, at: next) else { return nil }
             steps.append(step)
             let (isFull, previous) = try step.payload.withUnsafeBytes { payload in
@@ -91,7 +93,9 @@ final class RecordHistory: Sendable {
         return nil
     }
 
-    private func stateOfBase(_ record: RecordKey, at version: Version) throws -> [UInt8] {
+    /// Nil for a record that was erased since: of those a base has an empty rest.
+    private func stateOfBase(_ record: RecordKey, at version: Version) throws -> [UInt8]? {
+        if try isErased(record, behind: log.floor.offset) { return nil }
         let state = try base.state(of: record)
         let found = try state?.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version }
         guard let state, found == version else {
@@ -101,6 +105,25 @@ final class RecordHistory: Sendable {
         }
         return state
     }
+
+    private func isErased(_ record: RecordKey, behind offset: UInt64) throws -> Bool {
+        var offset = offset
+        while true {
+            let page = try log.touches(
+                record: Array(record.name.utf8), in: record.zone, after: offset, limit: 1_000)
+            for touch in page.touches where touch.kind == .recordDeleted {
+                let commit = try log.commit(at: touch.offset)
+                let events = try commit.map { try Envelope(decoding: $0.payload).events } ?? []
+                let index = Int(touch.eventIndex)
+                if index < events.count, events[index].kind == .recordErased { return true }
+            }
+            guard page.moreComing else { return false }
+            offset = page.readThrough
+        }
+    }
+
+    /// Lets go of a base that may not be the log's any more.
+    func forgetBase() { base.forget() }
 
     private func step(of record: RecordKey, at version: Version) throws -> Step? {
         guard let commit = try log.commit(at: version.offset) else { return nil }

@@ -18,9 +18,12 @@ extension Store {
     /// - Parameters:
     ///   - database: with the name of its owner.
     ///   - reason: kept in the log, at most 4,096 bytes.
+    ///   - committed: called once it is certain that they are erased, for copies of which the store does not know.
     /// - Throws: ``Refusal`` `unknownItem` for a record of which the log knows nothing, `referenceViolation` if one
     ///   would lose its parent; then nothing was erased. ``StrataError`` of the disk.
-    public func erase(_ ids: [RecordID], in database: DatabaseID, reason: String) throws {
+    public func erase(
+        _ ids: [RecordID], in database: DatabaseID, reason: String, committed: () throws -> Void = {}
+    ) throws {
         try requireWritable()
         try engine.erase {
             var names = RequestNames()
@@ -30,6 +33,7 @@ extension Store {
                     type: names.ordinal(ofType: try typeName(of: id, in: database)))
             }
             try administer(.eraseRecords(records, reason: reason), in: database, names)
+            try committed()
         }
     }
 

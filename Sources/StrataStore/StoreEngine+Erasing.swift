@@ -42,7 +42,11 @@ extension StoreEngine {
         let found = try erasures(behind: offset)
         if !found.isEmpty {
             let eraser = RecordEraser(try found.map { try target($0.record, through: $0.offset) })
-            // To the end: what was refused before may have been noted since.
+            // To the end, and with what waits to be noted: what was refused before holds what was sent.
+            if pipeline.claimTurns() {
+                pipeline.writeAudits()
+                pipeline.returnTurns()
+            }
             try log.rewrite(through: log.end.offset, lookup: { [weak self] in try self?.name(of: $0) }) {
                 try eraser.erased($1, at: $0)
             }
@@ -57,6 +61,7 @@ extension StoreEngine {
         guard let rebuilder = pipeline.rebuilder, let erasure = try rebuilder.erasedBase(eraser) else { return }
         var scan = try erasure.scan()
         try rebuilder.log.replaceBase { try scan.next()?[...] }
+        reader.context.history.forgetBase()
     }
 
     private func erasures(behind offset: UInt64) throws -> [(offset: UInt64, record: RecordKey)] {

@@ -19,9 +19,11 @@ extension StoreEngine {
         at path: String, _ options: StoreOptions, _ platform: Platform, _ progress: (Replay.Progress) -> Void
     ) throws -> StoreEngine {
         let log = try FollowedLog { try LogReader.open(at: path, platform: platform) }
-        return try StoreEngine(
-            inMemory: log, options, platform, buildsIndexes: false, assets: .readOnly(AssetPaths(path)),
-            keys: KeyFile(in: path, platform.files), at: path, progress)
+        return try log.beginningAnew(first: false) {
+            try StoreEngine(
+                inMemory: log, options, platform, buildsIndexes: false, assets: .readOnly(AssetPaths(path)),
+                keys: KeyFile(in: path, platform.files), at: path, progress)
+        }
     }
 
     /// Folds what another process has written since; returns whether there was anything.
@@ -38,8 +40,7 @@ extension StoreEngine {
                 where error.code == .outOfRange
             {
                 // The writer let go of what comes next here: the base has it.
-                try log.reopen()
-                let again = try Views.inMemory(log, options: options.pages)
+                let again = try log.beginningAnew(first: true) { try Views.inMemory(log, options: options.pages) }
                 pipeline.working.withLock { $0 = WorkingViews(views: again, checkpointer: nil) }
             }
             return views.pages.snapshot().foldedOffset(ViewTree.records) > before

@@ -131,6 +131,8 @@ final class StoreEngine: Sendable {
         reader.context.replacements?.end()
         // The log has everything, so a checkpoint that fails costs the next opening time and nothing else.
         var failure: (any Error)?
+        // One that is under way ends, or fails; then nobody else touches the files.
+        erasures.withLock { _ in }
         do {
             try pipeline.checkpointer?.stop()
             // The room that a large zone took is given back when it is gone. If that fails, the file is as good.

@@ -49,6 +49,9 @@ public final class BaseRecords: Sendable {
         }
     }
 
+    /// Does not hold on to the file of a base that another one has replaced.
+    public func forget() { marks.withLock { $0 = Marks() } }
+
     private static func read(_ base: BaseReader) throws -> [Mark] {
         var reader = base
         var marks: [Mark] = []

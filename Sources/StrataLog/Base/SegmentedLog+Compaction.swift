@@ -143,7 +143,17 @@ extension SegmentedLog {
             try files.syncDirectory(paths.log)
             let mark = FloorMark(
                 storeID: identity.storeID, position: draft.horizon, time: draft.time, hasBase: true)
-            try files.replace(paths.floor, in: paths.log, with: mark.encoded())
+            do { try files.replace(paths.floor, in: paths.log, with: mark.encoded()) } catch {
+                let kept = try? FloorMark.read(paths, files)?.position ?? .start
+                if kept == old.position {
+                    try? files.remove(paths.base(draft.horizon.offset))
+                } else {
+                    writer.refusal = StrataError(
+                        .refusingWrites, "Nobody knows which base counts; open the store again to write.",
+                        .init(path: paths.floor), cause: error)
+                }
+                throw error
+            }
             var segments: [SegmentFile] = []
             catalog.publish { segments = LogCatalog.raiseFloor(to: mark, in: &$0) }
             freed.segmentCount = segments.count

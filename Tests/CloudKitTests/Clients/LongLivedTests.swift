@@ -59,6 +59,12 @@ struct LongLivedTests {
         ] { try await leave(operation, in: store, committed: true) }
         let phone = store.container(user: "anna", device: "phone")
         #expect(try await phone.allLongLivedOperationIDs().count == 2)
+        // A refused erasure takes nobody's save with it.
+        let missing = note("c").recordID
+        #expect(throws: CKError.self) {
+            try store.console.erase([one.recordID, missing], in: .private, of: "anna", reason: "asked for")
+        }
+        #expect(try await phone.allLongLivedOperationIDs().count == 2)
         try store.console.erase([one.recordID], in: .private, of: "anna", reason: "asked for")
         #expect(try await phone.allLongLivedOperationIDs().count == 1)
         try store.console.erase([other.recordID], in: .private, of: "anna", reason: "asked for")

@@ -1,3 +1,4 @@
+import Glibc
 import StrataLog
 import StrataModel
 import StrataSystem
@@ -268,5 +269,57 @@ struct ErasureTests {
         #expect(try history.state(of: RecordKey(zone: zone, name: "secret"), at: old, trees) == nil)
         #expect(thrownCode { _ = try RequestRebuilder.requests(of: fixture.store.log) } == .erased)
         try fixture.store.close()
+    }
+
+    @Test("From a base too: it is written anew, and of the record's past nothing is shown")
+    func base() throws {
+        let fixture = try ErasureFixture()
+        try fixture.fill(fillerBytes: 60_000)
+        let store = fixture.store
+        func past(_ version: Version) throws -> Record? {
+            try store.snapshot().record(
+                NoteRequest.id("secret"), at: version, in: NoteRequest.database, as: ErasureFixture.anna)
+        }
+        let version = try store.snapshot().record(
+            NoteRequest.id("secret"), in: NoteRequest.database, as: ErasureFixture.anna
+        ).version
+        try store.compact(before: store.offset + 1)
+        try fixture.save("secret", "later \(fixture.secret)")
+        #expect(try past(version)?["text"] == .string("2 \(fixture.secret)"))
+        #expect(try ErasureFixture.files(with: fixture.secret, on: fixture.disk).contains { $0.hasSuffix(".base") })
+        try fixture.erase("secret")
+        #expect(try ErasureFixture.files(with: fixture.secret, on: fixture.disk) == [])
+        #expect(try past(version) == nil)
+        #expect(try fixture.text("other") == "2 \(fixture.other)")
+        try fixture.save("secret", "new")
+        #expect(try past(version) == nil)
+        let digests = try store.views.pages.snapshot().digests()
+        try store.close()
+        #expect(LogVerifier.verify(at: ErasureFixture.path, platform: Platform(files: fixture.disk)).damage == nil)
+        try fixture.disk.remove(ErasureFixture.path + "/views")
+        let again = try ErasureFixture.open(fixture.disk, seed: 3)
+        #expect(try again.views.pages.snapshot().digests() == digests)
+        try again.compact(before: again.offset + 1)
+        #expect(try again.views.pages.snapshot().digests() == digests)
+        try again.close()
+        #expect(try ErasureFixture.files(with: fixture.secret, on: fixture.disk) == [])
+    }
+
+    @Test("A store that is closed meanwhile waits for it")
+    func closing() throws {
+        for delay in [0, 300, 1_000, 4_000] as [UInt32] {
+            let fixture = try ErasureFixture()
+            try fixture.fill()
+            let thread = try WorkerThread(name: "eraser") { try? fixture.erase("secret") }
+            usleep(delay)
+            try fixture.store.close()
+            let paths = fixture.disk.paths
+            thread.join()
+            #expect(fixture.disk.paths == paths, "nobody works in the files of a store that is closed")
+            let store = try ErasureFixture.open(fixture.disk, seed: 2)
+            let isErased = code { _ = try fixture.text("secret", in: store) } == .unknownItem
+            #expect(try ErasureFixture.files(with: fixture.secret, on: fixture.disk).isEmpty == isErased)
+            try store.close()
+        }
     }
 }
