@@ -82,6 +82,8 @@ extension CloudStore {
         /// have fetched before is theirs. The past does not show these records any more.
         ///
         /// - Parameters:
+        ///   - recordIDs: Of records that are there, or were.
+        ///   - scope: The public database, or that of a user.
         ///   - user: Whose private database; nil for the public one.
         ///   - reason: Kept in the log, at most 4,096 bytes.
         /// - Throws: `unknownItem` for a record of which nothing is known, `zoneNotFound`; `referenceViolation` if a
