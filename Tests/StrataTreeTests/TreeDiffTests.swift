@@ -48,7 +48,7 @@ struct TreeDiffTests {
         "Every change is found, forwards and backwards, between states of any age",
         arguments: EntryGenerator.Shape.allCases)
     func model(shape: EntryGenerator.Shape) throws {
-        for seed in seeds(1) {
+        for seed in seeds(3) {
             var entries = EntryGenerator(shape, seed: seed)
             let store = try PageStore.inMemory()
             var model = TreeModel()

@@ -19,7 +19,7 @@ struct TreeModelTests {
 
     @Test("Everything that was put is there, in order, in every snapshot", arguments: EntryGenerator.Shape.allCases)
     func model(shape: EntryGenerator.Shape) throws {
-        for seed in seeds(2) { try run(shape, seed: seed) }
+        for seed in seeds(4) { try run(shape, seed: seed) }
     }
 
     private func run(_ shape: EntryGenerator.Shape, seed: UInt64) throws {

@@ -75,7 +75,7 @@ struct BaseDamageTests {
         var generator = SeededGenerator(seed: 9)
         for index in payloads.indices {
             let isMarker = index == payloads.count - 1
-            for byte in payloads[index].indices where isMarker || generator.next(below: 40) == 0 {
+            for byte in payloads[index].indices where isMarker || generator.next(below: 10) == 0 {
                 let bit = generator.next(below: 8)
                 var damaged = payloads
                 damaged[index][byte] ^= 1 << UInt8(bit)

@@ -53,7 +53,7 @@ struct BaseTests {
 
     @Test("The log goes on behind its base as it does behind its commits")
     func goingOn() throws {
-        try withSeeds(4) { seed in
+        try withSeeds(8) { seed in
             var generator = SeededGenerator(seed: seed)
             let commits = try SampleCommit.all(180, seed: seed, hasGaps: seed % 2 == 0)
             let first = 1 + generator.next(below: 120)
@@ -169,7 +169,7 @@ struct BaseTests {
     func manyRecords() throws {
         let pages = try PageStore.inMemory()
         var history = NoteHistory(seed: 5)
-        let commits = try history.manyNotes(40_000, perCommit: 5_000)
+        let commits = try history.manyNotes(100_000, perCommit: 5_000)
         try pages.fold(commits)
         let offset = UInt64(commits.count)
         var scan = try BaseScan(pages.snapshot(), chain: 7)
@@ -184,10 +184,10 @@ struct BaseTests {
         try fold.publish(to: base)
         #expect(sizes.count > 50 && sizes.dropFirst().dropLast(2).allSatisfy { (64 << 10..<65 << 10).contains($0) })
         #expect(try base.snapshot().digests() == pages.snapshot().digests())
-        #expect(base.snapshot().entryCount(ViewTree.records) == 40_000)
+        #expect(base.snapshot().entryCount(ViewTree.records) == 100_000)
         let estimate = try BaseEstimate(pages.snapshot())
         let bytes = sizes.dropFirst().reduce(0, +)
-        #expect(estimate.recordCount == 40_000 && estimate.otherCount == 6)
+        #expect(estimate.recordCount == 100_000 && estimate.otherCount == 6)
         #expect(abs(Double(estimate.byteCount) / Double(bytes) - 1) < 0.03, "\(estimate.byteCount) of \(bytes)")
     }
 

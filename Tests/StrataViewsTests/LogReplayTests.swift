@@ -39,7 +39,7 @@ struct LogReplayTests {
 
     @Test("A replay gives what the log says, goes on where it stopped, and tells how far it is")
     func replay() throws {
-        try withSeeds(2) { seed in
+        try withSeeds(3) { seed in
             for (index, log) in try logs(seed: seed).enumerated() {
                 var history = SampleHistory(seed: seed)
                 let pages = try PageStore.inMemory()

@@ -11,7 +11,7 @@ import Testing
 struct ReplayTests {
     @Test("The trees are those of a plain fold of the same commits, byte for byte")
     func plain() throws {
-        try withSeeds(4) { seed in
+        try withSeeds(8) { seed in
             let commits = try SampleCommit.all(120, seed: seed, hasGaps: seed % 2 == 0)
             var store = try PlainStore()
             let pages = try PageStore.inMemory()
@@ -53,7 +53,7 @@ struct ReplayTests {
 
     @Test("Commits folded at once, one by one, and in forks of which some are dropped, give the same trees")
     func partitions() throws {
-        try withSeeds(4) { seed in
+        try withSeeds(8) { seed in
             let commits = try SampleCommit.all(90, seed: seed, hasGaps: true)
             let whole = try PageStore.inMemory()
             try whole.fold(commits)

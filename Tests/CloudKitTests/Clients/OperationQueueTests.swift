@@ -2,7 +2,7 @@ import CloudKit
 import StrataSystem
 import Testing
 
-@Suite("Operations on queues, and what blocks may do", .timeLimit(.minutes(5)))
+@Suite("Operations on queues, and what blocks may do", .timeLimit(.minutes(2)))
 struct OperationQueueTests {
     @Test("A queue's own means of waiting return once the blocks were called (B261)", arguments: 0..<3)
     func waiting(way: Int) async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CloudKit
 
-@Suite("Operations", .timeLimit(.minutes(5)))
+@Suite("Operations", .timeLimit(.minutes(2)))
 struct OperationTests {
     private func operation(saving records: [CKRecord], deleting ids: [CKRecord.ID] = [], _ journal: Journal)
         -> CKModifyRecordsOperation

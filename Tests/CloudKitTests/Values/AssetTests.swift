@@ -2,7 +2,7 @@ import CloudKit
 import Foundation
 import Testing
 
-@Suite("Assets", .timeLimit(.minutes(5)))
+@Suite("Assets", .timeLimit(.minutes(2)))
 struct AssetTests {
     /// A store in a directory, and files to put into it.
     final class Place {

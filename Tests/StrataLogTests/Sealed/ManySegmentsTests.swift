@@ -5,7 +5,7 @@ import Testing
 
 @testable import StrataLog
 
-@Suite("A log of very many segments", .timeLimit(.minutes(5)))
+@Suite("A log of very many segments", .timeLimit(.minutes(3)))
 struct ManySegmentsTests {
     @Test("Few files are open at a time, whatever is read, and no more memory is used for more segments")
     func bounded() throws {

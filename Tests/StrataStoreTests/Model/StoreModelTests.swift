@@ -12,7 +12,7 @@ struct StoreModelTests {
     @Test("Whatever is asked, results, states and feeds agree", arguments: TwinStore.Ground.allCases)
     func agreement(ground: TwinStore.Ground) throws {
         var lostAnswers = 0
-        try withSeeds(20) { seed in
+        try withSeeds(40) { seed in
             var twin = try TwinStore(ground, seed: seed)
             for step in 1...Self.stepCount {
                 try twin.step()

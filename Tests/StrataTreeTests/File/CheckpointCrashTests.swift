@@ -58,7 +58,7 @@ private final class Crash: @unchecked Sendable {
 
 @Suite("Power lost during checkpoints")
 struct CheckpointCrashTests {
-    @Test("Opening finds one of the two newest checkpoints, whole", arguments: seeds(3))
+    @Test("Opening finds one of the two newest checkpoints, whole", arguments: seeds(6))
     func crashes(seed: UInt64) throws {
         #expect(try CrashHarness.faults(seed: seed) == [])
     }
