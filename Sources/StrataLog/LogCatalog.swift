@@ -193,7 +193,8 @@ final class LogCatalog: Sendable {
         if let known { return known }
         let sealed = try SealedSegment(segment, try open(segment), blocks)
         // Another file may have come into its place since.
-        guard read({ $0.segments.contains { $0.header == segment.header } }) else { return sealed }
+        let newest = read { $0.segments[Self.index(of: segment.firstOffset, in: $0.segments)].header }
+        guard newest == segment.header else { return sealed }
         openSealed.withLock { open in
             open.append(sealed)
             if open.count > Self.openSegments { open.removeFirst() }

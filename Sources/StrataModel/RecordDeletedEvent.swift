@@ -19,20 +19,12 @@ public struct RecordDeletedEvent: EventBody {
     private static let cascade: UInt64 = 5
 
     public func encode(into writer: inout ByteWriter) throws {
-        try StrataError.checkName(record.name, "a record name's bytes")
-        writer.appendVarint(record.zone)
-        writer.appendVarint(type)
-        writer.appendString(record.name)
-        writer.appendVersion(previous)
+        try writer.appendRecordEnd(record, type: type, previous: previous)
         writer.appendMeasured { $0.appendField(Self.cascade, isCascade ? 1 : 0) }
     }
 
     public init(from reader: inout ByteReader) throws {
-        let zone = try reader.readVarint("the zone of an event")
-        type = try reader.readVarint("the type of a record event")
-        let name = try reader.readString("a record name", atMost: Envelope.maximumNameBytes)
-        record = RecordKey(zone: zone, name: name)
-        previous = try reader.readVersion("the previous version")
+        (record, type, previous) = try reader.readRecordEnd()
         isCascade = false
         var fields = try KeyedFields(from: &reader, "the fields of a deletion")
         while var field = try fields.next() {
@@ -42,5 +34,25 @@ public struct RecordDeletedEvent: EventBody {
             }
             isCascade = try field.number("the cascade mark", atMost: 1) == 1
         }
+    }
+}
+
+/// How events begin that end a record: as every event of one does, and with the version that ended.
+extension ByteWriter {
+    mutating func appendRecordEnd(_ record: RecordKey, type: UInt64, previous: Version?) throws {
+        try StrataError.checkName(record.name, "a record name's bytes")
+        appendVarint(record.zone)
+        appendVarint(type)
+        appendString(record.name)
+        appendVersion(previous)
+    }
+}
+
+extension ByteReader {
+    mutating func readRecordEnd() throws -> (record: RecordKey, type: UInt64, previous: Version?) {
+        let zone = try readVarint("the zone of an event")
+        let type = try readVarint("the type of a record event")
+        let name = try readString("a record name", atMost: Envelope.maximumNameBytes)
+        return (RecordKey(zone: zone, name: name), type, try readVersion("the previous version"))
     }
 }

@@ -28,23 +28,15 @@ public struct RecordErasedEvent: EventBody {
     private static let reason: UInt64 = 5
 
     public func encode(into writer: inout ByteWriter) throws {
-        try StrataError.checkName(record.name, "a record name's bytes")
         guard reason.utf8.count <= Self.maximumReasonBytes else {
             throw StrataError.tooLarge("a reason's bytes", limit: Self.maximumReasonBytes, found: reason.utf8.count)
         }
-        writer.appendVarint(record.zone)
-        writer.appendVarint(type)
-        writer.appendString(record.name)
-        writer.appendVersion(previous)
+        try writer.appendRecordEnd(record, type: type, previous: previous)
         writer.appendMeasured { $0.appendField(Self.reason, text: reason.isEmpty ? nil : reason) }
     }
 
     public init(from reader: inout ByteReader) throws {
-        let zone = try reader.readVarint("the zone of an event")
-        type = try reader.readVarint("the type of a record event")
-        let name = try reader.readString("a record name", atMost: Envelope.maximumNameBytes)
-        record = RecordKey(zone: zone, name: name)
-        previous = try reader.readVersion("the previous version")
+        (record, type, previous) = try reader.readRecordEnd()
         reason = ""
         var fields = try KeyedFields(from: &reader, "the fields of an erasure")
         while var field = try fields.next() {

@@ -14,20 +14,24 @@ public struct RecordEraser: Sendable {
         var zone: String
         var database: DatabaseID
         var ownerOrdinal: UInt64
+        var ownerNames: [String]
         var through: UInt64
 
         /// - Parameters:
         ///   - zone: the name of its zone, which is one of the database's owner.
         ///   - database: with the name of its owner.
         ///   - ownerOrdinal: of the database's owner; 0 in the public database.
+        ///   - ownerNames: other names by which requests call that owner.
         ///   - offset: of the erasure. A record that was made under the name since stays.
         public init(
-            _ record: RecordKey, zone: String, in database: DatabaseID, ownerOrdinal: UInt64, through offset: UInt64
+            _ record: RecordKey, zone: String, in database: DatabaseID, ownerOrdinal: UInt64,
+            ownerNames: [String] = [], through offset: UInt64
         ) {
             self.record = record
             self.zone = zone
             self.database = database
             self.ownerOrdinal = ownerOrdinal
+            self.ownerNames = ownerNames + [database.owner]
             through = offset
         }
     }
@@ -126,7 +130,7 @@ public struct RecordEraser: Sendable {
             let save = body.saves[index]
             guard names.contains(ExactName(text: save.record.name)), save.holdsAnything,
                 let zone = request.names.zone(save.record.zone),
-                targets.contains(where: { $0.isNamed(save.record.name, in: zone.name, of: request.database, by: user) })
+                targets.contains(where: { $0.isNamed(save.record.name, in: zone, of: request.database, by: user) })
             else { continue }
             body.saves[index].fields = []
             (body.saves[index].parent, body.saves[index].share) = (.kept, .kept)
@@ -135,36 +139,31 @@ public struct RecordEraser: Sendable {
         return isChanged ? Request(database: request.database, names: request.names, .modifyRecords(body)) : nil
     }
 
-    /// Where a page of a query ended, a cursor names the last match with the values by which it was sorted.
+    /// Where a page of a query ended, a cursor has the values by which the last match was sorted. Whose they are cannot
+    /// be told from its bytes: it shortens long names. So none is left of databases in which something was erased.
     private func erased(_ fetch: FetchedEvent) throws -> Event? {
-        guard fetch.question == .query else { return nil }
-        func holds(_ cursor: [UInt8]?) -> Bool {
-            guard let cursor else { return false }
-            return names.contains { contains(cursor, $0.text) }
-        }
+        guard fetch.question == .query, fetch.givenToken != nil || fetch.returnedToken != nil,
+            targets.contains(where: { $0.isPublic == (fetch.database.scope == .public) })
+        else { return nil }
         var fetch = fetch
-        let (given, returned) = (holds(fetch.givenToken), holds(fetch.returnedToken))
-        guard given || returned else { return nil }
-        if given { fetch.givenToken = nil }
-        if returned { fetch.returnedToken = nil }
+        (fetch.givenToken, fetch.returnedToken) = (nil, nil)
         return try fetch.event()
-    }
-
-    private func contains(_ bytes: [UInt8], _ text: String) -> Bool {
-        let text = Array(text.utf8)
-        guard !text.isEmpty, text.count <= bytes.count else { return false }
-        return (0...bytes.count - text.count).contains { bytes[$0] == text[0] && bytes[$0...].starts(with: text) }
     }
 }
 
 extension RecordEraser.Target {
-    /// Whether a request of a user may name this record. However an owner is written: too much is taken away, if any,
-    /// and that only of what was refused.
-    fileprivate func isNamed(_ name: String, in zone: String, of database: DatabaseID, by user: UInt64) -> Bool {
-        guard isSameText(name, record.name), isSameText(zone, self.zone), database.scope == self.database.scope else {
-            return false
+    fileprivate var isPublic: Bool { database.scope == .public }
+
+    /// Whether a request of a user names this record, whichever way it writes the owner: by its database, its zone, or
+    /// not at all, and whether it is the private or the shared database where the owner's zone is looked for.
+    fileprivate func isNamed(_ name: String, in zone: ZoneID, of database: DatabaseID, by user: UInt64) -> Bool {
+        guard isSameText(name, record.name), isSameText(zone.name, self.zone),
+            isPublic == (database.scope == .public)
+        else { return false }
+        if isPublic || user == ownerOrdinal { return true }
+        return [database.owner, zone.owner].contains { written in
+            ownerNames.contains { isSameText($0, written) }
         }
-        return database.scope == .public || user == ownerOrdinal || isSameText(database.owner, self.database.owner)
     }
 }
 

@@ -95,7 +95,6 @@ final class RecordHistory: Sendable {
 
     /// Nil for a record that was erased since: of those a base has an empty rest.
     private func stateOfBase(_ record: RecordKey, at version: Version) throws -> [UInt8]? {
-        if try isErased(record, behind: log.floor.offset) { return nil }
         let state = try base.state(of: record)
         let found = try state?.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version }
         guard let state, found == version else {
@@ -103,6 +102,7 @@ final class RecordHistory: Sendable {
                 .outOfRange, "The base has another version of the record, or none.",
                 .init(expected: version.tag, found: found?.tag ?? "none"))
         }
+        if try isErased(record, behind: log.floor.offset) { return nil }
         return state
     }
 

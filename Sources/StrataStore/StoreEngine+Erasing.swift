@@ -84,9 +84,10 @@ extension StoreEngine {
                 throw StrataError(
                     .malformed, "An event is of a zone that has no name.", .init(found: "zone \(record.zone)"))
             }
+            let user = try names.user(owner, in: trees)
             return RecordEraser.Target(
-                record, zone: zone, in: DatabaseID(scope, owner: try names.user(owner, in: trees)),
-                ownerOrdinal: owner, through: offset)
+                record, zone: zone, in: DatabaseID(scope, owner: user), ownerOrdinal: owner,
+                ownerNames: [UserRecord.name(of: user)], through: offset)
         }
     }
 }

@@ -30,8 +30,8 @@ public final class BaseRecords: Sendable {
 
     public init(_ log: any EventLog) { self.log = log }
 
-    /// The encoded state that a record had at the log's floor; nil if it was not there or was erased, or the log has no
-    /// base.
+    /// The encoded state that a record had at the log's floor; nil if it was not there, or the log has no base. Of one
+    /// that was erased since it is what is left: no field.
     public func state(of record: RecordKey) throws -> [UInt8]? {
         try marks.withLock { marks in
             // An erasure puts another base into the place of one.
@@ -87,7 +87,6 @@ public final class BaseRecords: Sendable {
                     let place = EventPlace(version: Version(offset: horizon, eventIndex: index), time: 0, user: 0)
                     var writer = ByteWriter(reserving: 512)
                     let view = try RecordSavedView(body, in: 0..<body.count)
-                    if view.isErased { continue }
                     if let before = state {
                         try before.withUnsafeBytes { try merger.apply(view, at: place, to: $0, into: &writer) }
                     } else {

@@ -96,18 +96,12 @@ public struct Replay {
 
     /// Trees without anything begin with what stands for the commits that were let go.
     private func load(_ base: BaseReader, upTo limit: UInt64) throws -> Snapshot {
-        var base = base
         guard base.horizon.offset <= limit else {
             throw StrataError(
                 .outOfRange, "The history up to the base was compacted.",
                 .init(offset: limit, expected: "\(base.horizon.offset) or later", found: "\(limit)"))
         }
-        let fold = Fold(pages.fork())
-        try fold.load(base: base.horizon) {
-            try pulse()
-            return try base.next()
-        }
-        return try fold.publish(to: pages)
+        return try base.publish(to: pages, pulse: pulse)
     }
 
     /// Whether so much has been read that it should be published.

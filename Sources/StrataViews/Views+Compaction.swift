@@ -51,10 +51,16 @@ extension Views {
         of base: BaseReader, in directory: String?, platform: Platform = Platform(),
         options: PageStoreOptions = .lean, pulse: () throws -> Void = {}
     ) throws -> Snapshot {
-        var base = base
-        let pages = try TemporaryViews(directory, platform.files).pages(options)
+        try base.publish(to: try TemporaryViews(directory, platform.files).pages(options), pulse: pulse)
+    }
+}
+
+extension BaseReader {
+    /// Folds it into empty trees.
+    func publish(to pages: PageStore, pulse: () throws -> Void) throws -> Snapshot {
+        var base = self
         let fold = Fold(pages.fork())
-        try fold.load(base: base.horizon) {
+        try fold.load(base: horizon) {
             try pulse()
             return try base.next()
         }

@@ -307,7 +307,7 @@ struct ErasureTests {
 
     @Test("A store that is closed meanwhile waits for it")
     func closing() throws {
-        for delay in [0, 300, 1_000, 4_000] as [UInt32] {
+        for delay in stride(from: 0, to: 6_000, by: 250) as StrideTo<UInt32> {
             let fixture = try ErasureFixture()
             try fixture.fill()
             let thread = try WorkerThread(name: "eraser") { try? fixture.erase("secret") }

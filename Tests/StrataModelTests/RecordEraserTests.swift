@@ -1,0 +1,78 @@
+import Testing
+
+@testable import StrataModel
+
+@Suite("What is taken away of records that are erased")
+struct RecordEraserTests {
+    private static let record = RecordKey(zone: 7, name: "card")
+
+    /// Of the zone People in anna's private database; she is user 2.
+    private let eraser = RecordEraser([
+        .init(
+            record, zone: "People", in: DatabaseID(.private, owner: "anna"), ownerOrdinal: 2, ownerNames: ["_alias"],
+            through: 100)
+    ])
+    private let publicEraser = RecordEraser([
+        .init(record, zone: "People", in: DatabaseID(.public), ownerOrdinal: 0, through: 100)
+    ])
+
+    private func payload(_ body: some EventBody, by user: UInt64) throws -> ArraySlice<UInt8> {
+        Envelope(header: .init(user: user), events: [try body.event()]).encoded()[...]
+    }
+
+    private func isChanged(_ eraser: RecordEraser, _ body: some EventBody, by user: UInt64) throws -> Bool {
+        try eraser.erased(try payload(body, by: user), at: 50) != nil
+    }
+
+    /// A request that was refused, or came to nothing, and saved a field into a record.
+    private func noted(_ name: String, zone: ZoneID, in database: DatabaseID) throws -> NothingToDeleteEvent {
+        var names = RequestNames()
+        let key = RecordKey(zone: names.ordinal(of: zone), name: name)
+        let save = ModifyRecordsRequest.Save(
+            key, type: names.ordinal(ofType: "Card"), parent: .set(RecordKey(zone: key.zone, name: "parent")))
+        let request = Request(
+            database: database, names: names, .modifyRecords(ModifyRecordsRequest(saves: [save], policy: .allKeys)))
+        return NothingToDeleteEvent(count: 1, request: try request.encoded())
+    }
+
+    @Test("A noted request that names the record, whichever way it writes the owner; and no other")
+    func owners() throws {
+        let people = ZoneID("People")
+        #expect(try isChanged(eraser, noted("card", zone: people, in: DatabaseID(.private)), by: 2))
+        for database in [DatabaseID(.private), DatabaseID(.shared)] {
+            for owner in ["anna", "_alias"] {
+                let zone = ZoneID("People", owner: owner)
+                #expect(try isChanged(eraser, noted("card", zone: zone, in: database), by: 3), "\(database) \(owner)")
+                #expect(try !isChanged(publicEraser, noted("card", zone: zone, in: database), by: 3))
+            }
+        }
+        for owner in ["anna", "_alias"] {
+            let database = DatabaseID(.private, owner: owner)
+            #expect(try isChanged(eraser, noted("card", zone: people, in: database), by: 3))
+        }
+        #expect(try isChanged(publicEraser, noted("card", zone: people, in: DatabaseID(.public)), by: 3))
+        // Somebody else's record of that name, and others.
+        #expect(try !isChanged(eraser, noted("card", zone: people, in: DatabaseID(.private)), by: 3))
+        #expect(try !isChanged(eraser, noted("card", zone: people, in: DatabaseID(.public)), by: 2))
+        #expect(try !isChanged(eraser, noted("cards", zone: people, in: DatabaseID(.private)), by: 2))
+        #expect(try !isChanged(eraser, noted("card", zone: ZoneID("Other"), in: DatabaseID(.private)), by: 2))
+    }
+
+    @Test("No cursor of a query is left, however it writes a name; change tokens hold no values, and stay")
+    func cursors() throws {
+        func noted(_ question: FetchedEvent.Question, _ scope: InternedName.Scope) -> FetchedEvent {
+            var event = FetchedEvent(question, in: DatabaseID(scope), at: 40, resultCount: 1)
+            (event.givenToken, event.returnedToken) = ([1, 2, 3], [4, 5, 6])
+            return event
+        }
+        let page = try payload(noted(.query, .private), by: 2)
+        let erased = try #require(try eraser.erased(page, at: 50))
+        let event = try FetchedEvent(decoding: Envelope(decoding: erased[...]).events[0].body)
+        #expect(event.givenToken == nil && event.returnedToken == nil && event.resultCount == 1)
+        #expect(try isChanged(eraser, noted(.query, .shared), by: 3))
+        #expect(try !isChanged(eraser, noted(.query, .public), by: 2))
+        #expect(try isChanged(publicEraser, noted(.query, .public), by: 2))
+        #expect(try !isChanged(eraser, noted(.zoneChanges, .private), by: 2))
+        #expect(try !isChanged(eraser, noted(.databaseChanges, .private), by: 2))
+    }
+}
