@@ -100,6 +100,24 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// What Strata is measured against is not built by whoever uses it: tools/bench asks for it. In a package of its own all
+// of the engine would be compiled once more.
+if Context.environment["STRATA_BENCH"] == "1" {
+    package.targets += [
+        .systemLibrary(
+            name: "CLMDB", path: "Benchmarks/Sources/CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", path: "Benchmarks/Sources/CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]),
+        .executableTarget(
+            name: "strata-bench",
+            dependencies: [
+                "CLMDB", "CSQLite", "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews",
+                "StrataRules", "StrataQuery", "StrataStore", "CloudKit", "CoreLocation",
+            ], path: "Benchmarks/Sources/strata-bench"),
+    ]
+}
+
 // The tools build with warnings as errors (deprecations excepted). Flags on the command line would be for all targets.
 if Context.environment["STRATA_STRICT"] == "1" {
     for target in package.targets where target.type != .system && !target.name.hasPrefix("SeedSamples") {
@@ -116,8 +134,8 @@ if Context.environment["STRATA_STRICT"] == "1" {
     }
 }
 
-// Most tests have nothing for the thread sanitizer, and building them would take it minutes: tools/test --tsan names the
-// files to leave out.
+// Most tests have nothing for the thread sanitizer, and building them would take it minutes: tools/test --tsan names
+// the files to leave out.
 if let files = Context.environment["STRATA_LEFT_OUT"]?.split(separator: ":") {
     package.targets.removeAll { $0.type == .test && files.contains("Tests/\($0.name)") }
     for target in package.targets where target.type == .test {

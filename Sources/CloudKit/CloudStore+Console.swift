@@ -103,7 +103,7 @@ extension CloudStore {
                 let database = scope == .public ? DatabaseID(.public) : DatabaseID(.private, owner: owner)
                 try store.erase(ids, in: database, reason: reason) {
                     // Only then: an erasure that is refused must not take a client's save with it.
-                    try longLived.removeThoseThatSave(ids, in: scope, of: owner, store)
+                    try longLived.removeErased(in: store, endsUnreadable: true)
                 }
                 stagedAssets.removeRetired()
             }

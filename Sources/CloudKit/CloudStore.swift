@@ -53,6 +53,8 @@ public final class CloudStore: Sendable {
             disturbances = Disturbances.of(store)
             stagedAssets = StagedAssets(of: store)
             longLived.removeDrafts()
+            // A process that died within an erasure may have left them.
+            try longLived.removeErased(in: store, endsUnreadable: store.hasResumedErasure)
         } catch {
             throw CKError(engine: error)
         }

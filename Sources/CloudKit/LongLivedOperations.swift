@@ -56,23 +56,25 @@ final class LongLivedOperations: Sendable {
         try files.remove(path)
     }
 
-    /// Ends the operations that would save one of some records, and those that nobody can read.
+    /// Ends the operations that would save a record that was erased since they were kept.
     ///
-    /// - Parameter user: whose private database it is; empty for the public one.
-    func removeThoseThatSave(
-        _ records: [RecordID], in scope: CKDatabase.Scope, of user: String, _ store: Store
-    ) throws {
+    /// - Parameter endsUnreadable: whether also those that nobody can read: who knows what they would save.
+    func removeErased(in store: Store, endsUnreadable: Bool) throws {
         for operation in try all() where operation.kind == .modifyRecords {
-            guard scope == .public || operation.user == user else { continue }
-            let archive = try? operation.archive(in: store)
-            if let archive, archive.scope != scope { continue }
-            let me = UserRecord.name(of: operation.user)
-            let isHeld = archive.map { archive in
-                archive.records?.contains { records.contains($0.recordID.model(for: me)) } ?? false
+            let holdsErased: Bool
+            if let archive = try? operation.archive(in: store) {
+                let database =
+                    archive.scope == .public ? DatabaseID(.public) : DatabaseID(.private, owner: operation.user)
+                let me = UserRecord.name(of: operation.user)
+                holdsErased = try (archive.records ?? []).contains {
+                    try store.isErased($0.recordID.model(for: me), in: database, behind: operation.offset)
+                }
+            } else {
+                holdsErased = endsUnreadable
             }
-            if isHeld ?? true { try remove(operation.id) }
+            if holdsErased { try remove(operation.id) }
         }
-        guard let directory, try files.exists(directory) else { return }
+        guard endsUnreadable, let directory, try files.exists(directory) else { return }
         // What nobody can decode may be anybody's.
         for id in try files.list(directory) where try KeptOperation.isID(id) && read(id) == nil { try remove(id) }
         try files.syncDirectory(directory)

@@ -1,16 +1,18 @@
 import StrataModel
 import StrataSystem
 
-/// What is in one segment.
+/// What is in one segment, or in the base that stands in front of them.
 ///
 /// ```swift
 /// let reader = try LogReader.open(at: "Notes.strata")
+/// if let base = try reader.summaryOfBase() { print(base) }
 /// for segment in reader.segments { print(try reader.summary(of: segment)) }
 /// ```
 public struct SegmentSummary: Sendable {
-    public enum Form: String, Sendable { case frames, blocks }
+    public enum Form: String, Sendable { case frames, blocks, base }
 
     public var path: String
+    /// A base stands for all commits from this one on, and has none of them.
     public var firstOffset: UInt64
     /// nil for an empty segment.
     public var lastOffset: UInt64?
@@ -19,7 +21,7 @@ public struct SegmentSummary: Sendable {
     /// Size of the file, with space that was made ahead.
     public var fileBytes: Int
     public var commitCount: UInt64 = 0
-    /// Of all payloads as they were before they were compressed.
+    /// Of all payloads, or of what stands for them, as they were before they were compressed.
     public var payloadBytes: UInt64 = 0
     public var firstTime: Int64?
     public var lastTime: Int64?
@@ -30,6 +32,19 @@ public struct SegmentSummary: Sendable {
 }
 
 extension LogReader {
+    /// What stands for the history that was let go; it is read through for that. Nil where there is no base.
+    public func summaryOfBase() throws -> SegmentSummary? {
+        guard var base = try readBase() else { return nil }
+        var summary = SegmentSummary(
+            path: base.path, firstOffset: 1, lastOffset: base.horizon.offset, form: .base, isClosed: true,
+            fileBytes: base.byteCount)
+        summary.lastTime = base.time
+        do {
+            while let payload = try base.next() { summary.payloadBytes += UInt64(payload.count) }
+        } catch let error as StrataError where error.isDamage { summary.damage = error }
+        return summary
+    }
+
     /// Counts what is in a segment. One of frames is read through for that; one of blocks says so itself.
     public func summary(of segment: Segment) throws -> SegmentSummary {
         let file = try catalog.files.open(segment.path, .read)

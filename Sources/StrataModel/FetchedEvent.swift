@@ -18,9 +18,11 @@ public struct FetchedEvent: EventBody {
     public private(set) var encodedIDs: [UInt8]?
     /// Of a zone's changes.
     public var zone: ZoneID?
-    /// The query, in the encoding of its own module.
+    /// The query, in the encoding of its own module. A cursor is not kept: it holds values of the last match.
     public var query: [UInt8]?
-    /// The change token, or the cursor, with which it was asked, and the one that came back; both encoded.
+    /// Whether it is another page of a query than the first.
+    public var isContinued = false
+    /// The change token with which it was asked, and the one that came back; both encoded.
     public var givenToken: [UInt8]?
     public var returnedToken: [UInt8]?
     public var moreComing = false
@@ -70,6 +72,7 @@ public struct FetchedEvent: EventBody {
         static let returnedToken: UInt64 = 13
         static let moreComing: UInt64 = 15
         static let desiredKeys: UInt64 = 17
+        static let isContinued: UInt64 = 19
     }
 
     public func encode(into writer: inout ByteWriter) throws {
@@ -96,6 +99,7 @@ public struct FetchedEvent: EventBody {
                     try writer.appendList(desiredKeys) { try $1.append(name: $0) }
                 }
             }
+            writer.appendField(Key.isContinued, isContinued ? 1 : 0)
         }
     }
 
@@ -125,6 +129,7 @@ public struct FetchedEvent: EventBody {
             case Key.desiredKeys:
                 desiredKeys = try field.value.readList("the number of keys") { try $0.readName("a key") }
                 try field.value.expectEnd("the keys")
+            case Key.isContinued: isContinued = try field.number("whether a query goes on", atMost: 1) == 1
             default: try field.skip()
             }
         }

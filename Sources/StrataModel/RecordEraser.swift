@@ -98,7 +98,6 @@ public struct RecordEraser: Sendable {
                 return nil
             }
             return try NothingToDeleteEvent(count: nothing.count, request: try request.encoded()).event()
-        case .fetched: return try erased(FetchedEvent(decoding: event.body))
         default: return nil
         }
     }
@@ -137,17 +136,6 @@ public struct RecordEraser: Sendable {
             isChanged = true
         }
         return isChanged ? Request(database: request.database, names: request.names, .modifyRecords(body)) : nil
-    }
-
-    /// Where a page of a query ended, a cursor has the values by which the last match was sorted. Whose they are cannot
-    /// be told from its bytes: it shortens long names. So none is left of databases in which something was erased.
-    private func erased(_ fetch: FetchedEvent) throws -> Event? {
-        guard fetch.question == .query, fetch.givenToken != nil || fetch.returnedToken != nil,
-            targets.contains(where: { $0.isPublic == (fetch.database.scope == .public) })
-        else { return nil }
-        var fetch = fetch
-        (fetch.givenToken, fetch.returnedToken) = (nil, nil)
-        return try fetch.event()
     }
 }
 

@@ -3,7 +3,7 @@ import StrataModel
 import StrataSystem
 
 /// A log that this process only reads, while another one may write it.
-final class FollowedLog: EventLog {
+final class FollowedLog: OnlyReadLog {
     private let current: Lock<LogReader>
     private let open: @Sendable () throws -> LogReader
     private let gate = StoreGate()
@@ -20,11 +20,8 @@ final class FollowedLog: EventLog {
 
     var storeID: Identifier { reader.identity.storeID }
     var end: Position { reader.end }
-    var durableEnd: Position { reader.end }
     var endTime: Int64? { reader.endTime }
     var floor: Position { reader.floor }
-    var assignsNextOffset: Bool { true }
-    var maximumCommitBytes: Int { LogFormat.maximumCommitBytes }
 
     /// Looks for commits that have come since; returns whether there are any.
     func refresh() throws -> Bool {
@@ -64,17 +61,6 @@ final class FollowedLog: EventLog {
         before.stopWaiting()
     }
 
-    func prepare(_ commit: inout NewCommit) throws { throw Self.error }
-    func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
-        throw .notWritten(Self.error)
-    }
-    func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
-        throw .notWritten(Self.error)
-    }
-    func trim(to offset: UInt64) throws -> Position { throw Self.error }
-    func rewrite(
-        through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting
-    ) throws { throw Self.error }
     func sync() throws { try gate.requireOpen() }
 
     func commit(at offset: UInt64) throws -> Commit? { try reader.commit(at: offset) }

@@ -33,12 +33,22 @@ extension Pipeline {
     }
 
     private func takeRebuilt(by rebuilder: ViewsRebuilder) throws {
-        let opened = try rebuilder.rebuilt()
+        let opened = try rebuilt(by: rebuilder)
         let snapshot = opened.views.pages.snapshot()
         let catalog = try IndexCatalog(snapshot)
         let checkpointer = try Checkpointer(opened.views, policy: rebuilder.checkpoints)
         checkpointer.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: catalog.isEmpty)
         take(WorkingViews(views: opened.views, checkpointer: checkpointer), snapshot, catalog)
+    }
+
+    /// Begins anew where a compaction let go of commits that were still to be folded: its base has them now.
+    private func rebuilt(by rebuilder: ViewsRebuilder) throws -> OpenedViews {
+        while true {
+            let floor = log.floor.offset
+            do { return try rebuilder.rebuilt() } catch let error as StrataError
+                where error.code == .outOfRange && log.floor.offset > floor
+            { continue }
+        }
     }
 
     /// Folds the log into new views although nothing is wrong with those that there are: no page keeps what the log

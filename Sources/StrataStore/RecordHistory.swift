@@ -106,7 +106,7 @@ final class RecordHistory: Sendable {
         return state
     }
 
-    private func isErased(_ record: RecordKey, behind offset: UInt64) throws -> Bool {
+    func isErased(_ record: RecordKey, behind offset: UInt64) throws -> Bool {
         var offset = offset
         while true {
             let page = try log.touches(

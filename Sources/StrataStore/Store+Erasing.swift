@@ -1,6 +1,7 @@
 import StrataLog
 import StrataModel
 import StrataRules
+import StrataTree
 import StrataViews
 
 extension Store {
@@ -40,18 +41,13 @@ extension Store {
     /// What the log last said of a record's type.
     ///
     /// - Throws: ``Refusal`` if it never told of the record.
-    private func typeName(of id: RecordID, in database: DatabaseID) throws -> String {
+    func typeName(of id: RecordID, in database: DatabaseID) throws -> String {
         var newest = snapshot()
         newest.acceptsNewer = true
         return try newest.reading { trees in
-            let owner = database.scope == .public ? 0 : try newest.names.ordinal(of: .user(database.owner), in: trees)
-            let place = try owner.flatMap {
-                try newest.names.ordinal(of: .database(database.scope, owner: $0), in: trees)
+            guard let zone = try zoneOrdinal(of: id, in: database, newest, trees) else {
+                throw Refusal.missingZone(id.zone.name)
             }
-            let zone = try place.flatMap {
-                try newest.names.ordinal(of: .zone(database: $0, owner: owner ?? 0, id.zone.name), in: trees)
-            }
-            guard let zone else { throw Refusal.missingZone(id.zone.name) }
             let current = try trees.withRecord(RecordKey(zone: zone, name: id.name)) { bytes in
                 try RecordStateView(bytes, in: 0..<bytes.count).header().type
             }
@@ -60,6 +56,36 @@ extension Store {
             }
             return try newest.names.text(5, type, in: trees)
         }
+    }
+
+    /// Whether a record was erased by a commit behind an offset.
+    ///
+    /// ```swift
+    /// if try store.isErased(card, in: DatabaseID(.private, owner: "anna"), behind: draft.offset) { discard(draft) }
+    /// ```
+    ///
+    /// - Parameter database: with the name of its owner, in whose zone the record is.
+    public func isErased(_ id: RecordID, in database: DatabaseID, behind offset: UInt64) throws -> Bool {
+        var newest = snapshot()
+        newest.acceptsNewer = true
+        let zone = try newest.reading { try zoneOrdinal(of: id, in: database, newest, $0) }
+        guard let zone else { return false }
+        return try engine.reader.context.history.isErased(RecordKey(zone: zone, name: id.name), behind: offset)
+    }
+
+    /// Whether opening the store carried out an erasure that had been interrupted.
+    public var hasResumedErasure: Bool { engine.hasResumedErasure }
+
+    /// Nil if the log has never told of the zone.
+    func zoneOrdinal(
+        of id: RecordID, in database: DatabaseID, _ snapshot: StoreSnapshot, _ trees: Snapshot
+    ) throws -> UInt64? {
+        let names = snapshot.names
+        let owner = database.scope == .public ? 0 : try names.ordinal(of: .user(database.owner), in: trees)
+        guard let owner, let place = try names.ordinal(of: .database(database.scope, owner: owner), in: trees) else {
+            return nil
+        }
+        return try names.ordinal(of: .zone(database: place, owner: owner, id.zone.name), in: trees)
     }
 
     private func lastType(of name: [UInt8], in zone: UInt64) throws -> UInt64? {

@@ -29,9 +29,8 @@ extension Store {
             event.desiredKeys = keys
             switch question {
             case .new(let query): event.query = query.encoded()
-            case .continued(let cursor): event.givenToken = cursor.encoded()
+            case .continued(let cursor): (event.query, event.isContinued) = (cursor.query.encoded(), true)
             }
-            event.returnedToken = page.cursor?.encoded()
             event.moreComing = page.cursor != nil
             return event
         }

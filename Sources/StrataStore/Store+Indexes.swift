@@ -73,7 +73,7 @@ extension Store {
         maximumTouched: Int = 1_000
     ) throws -> (snapshot: StoreSnapshot, touched: Set<[UInt8]>) {
         try gate.requireOpen()
-        if log is FollowedLog { return (snapshot(), []) }
+        if log is any OnlyReadLog { return (snapshot(), []) }
         for attempt in 1... {
             let (trees, lag) = pipeline.indexedSnapshot()
             do {

@@ -53,6 +53,21 @@ public final class Store: Sendable {
 
     // MARK: Opening
 
+    /// Opens a store for reading as it was when a commit was its last; what was written later is not in it.
+    ///
+    /// ```swift
+    /// let past = try Store.open(at: "Notes.strata", through: 1_207)
+    /// ```
+    /// The state is folded from the log in memory.
+    ///
+    /// - Throws: ``StrataError`` `outOfRange` for an offset behind the end, and for one whose history was let go.
+    public static func open(
+        at path: String, through offset: UInt64, options: StoreOptions = .service, platform: Platform = Platform(),
+        progress: (Replay.Progress) -> Void = { _ in }
+    ) throws -> Store {
+        Store(try StoreEngine.openForReading(at: path, through: offset, options, platform, progress), nil, .readOnly)
+    }
+
     /// Opens a store, or makes one: the log with what a crash left of it, and the newest checkpoint that fits.
     ///
     /// Who opens a store that this process has open already gets another handle of the same one. Another process that
@@ -166,6 +181,18 @@ public final class Store: Sendable {
     /// one was. Requests only wait for that; but the disk should not be trusted much longer.
     public var rebuilds: (count: Int, lastReason: StrataError?) {
         pipeline.state.withLock { ($0.rebuilds.count, $0.rebuilds.lastReason) }
+    }
+
+    /// Folds the whole log into new views, though nothing be wrong with those that there are, and puts them into the
+    /// place of the page file. Others wait meanwhile who want to write.
+    ///
+    /// ```swift
+    /// try store.rebuildViews()
+    /// ```
+    /// - Throws: ``StrataError`` if the log cannot be folded or no page file be made; the store refuses writes then.
+    public func rebuildViews() throws {
+        try requireWritable()
+        try engine.erasures.withLock { _ in try pipeline.renewViews(options.pages) }
     }
 
     // MARK: The end

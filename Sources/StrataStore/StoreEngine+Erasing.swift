@@ -34,6 +34,7 @@ extension StoreEngine {
         try erasures.withLock { count in
             guard let offset = try (log as? SegmentedLog)?.unfinishedErasures() else { return }
             count += 1
+            resumedErasure.withLock { $0 = true }
             try carryOutErasures(behind: offset)
         }
     }

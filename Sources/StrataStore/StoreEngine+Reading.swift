@@ -16,12 +16,14 @@ public enum StoreAccess: Sendable, Hashable {
 extension StoreEngine {
     /// An engine that leaves the store's files as they are.
     static func openForReading(
-        at path: String, _ options: StoreOptions, _ platform: Platform, _ progress: (Replay.Progress) -> Void
+        at path: String, through offset: UInt64? = nil, _ options: StoreOptions, _ platform: Platform,
+        _ progress: (Replay.Progress) -> Void
     ) throws -> StoreEngine {
         let log = try FollowedLog { try LogReader.open(at: path, platform: platform) }
         return try log.beginningAnew(first: false) {
-            try StoreEngine(
-                inMemory: log, options, platform, buildsIndexes: false, assets: .readOnly(AssetPaths(path)),
+            let seen: any EventLog = if let offset { try PastLog(log, through: offset) } else { log }
+            return try StoreEngine(
+                inMemory: seen, options, platform, buildsIndexes: false, assets: .readOnly(AssetPaths(path)),
                 keys: KeyFile(in: path, platform.files), at: path, progress)
         }
     }

@@ -23,6 +23,8 @@ final class StoreEngine: Sendable {
     let compactor: Compactor?
     /// Held while one thread folds what another process wrote; it counts the times.
     let refreshes = Lock(0)
+    let resumedErasure = Lock(false)
+    var hasResumedErasure: Bool { resumedErasure.withLock(\.self) }
     /// Held during an erasure, and while the log is made shorter; it counts the erasures.
     let erasures = Lock(0)
 
@@ -42,10 +44,10 @@ final class StoreEngine: Sendable {
         found = Lock(opening)
         self.platform = platform
         storeID =
-            (log as? SegmentedLog)?.identity.storeID ?? (log as? FollowedLog)?.storeID
+            (log as? SegmentedLog)?.identity.storeID ?? (log as? any OnlyReadLog)?.storeID
             ?? platform.random.nextIdentifier()
         let replacements = rebuilder.map { SnapshotReplacements($0) }
-        let keys = KeyRing(file, platform.random, isFollowed: log is FollowedLog)
+        let keys = KeyRing(file, platform.random, isFollowed: log is any OnlyReadLog)
         reader = SnapshotMaker(context: SnapshotContext(RecordHistory(log), replacements, keys), gate: StoreGate())
         pipeline = try Pipeline(
             log: log, working: working, indexes: indexes, rules: options.rules, platform: platform, reader: reader,
@@ -57,7 +59,7 @@ final class StoreEngine: Sendable {
         }
         replacements?.begin(pipeline)
         try assets.begin(pipeline)
-        if !(log is FollowedLog), try views.pages.snapshot().hasSubscriptions() { notifier.start() }
+        if !(log is any OnlyReadLog), try views.pages.snapshot().hasSubscriptions() { notifier.start() }
     }
 
     /// An engine whose views are in memory.

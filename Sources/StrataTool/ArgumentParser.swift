@@ -8,7 +8,7 @@ struct ArgumentParser {
 
     init(_ command: any Command.Type) {
         operands = command.operands
-        options = command.options + [Option.help]
+        options = command.options + CommonOptions.all
     }
 
     func parse(_ words: [String]) throws(UsageError) -> Arguments {
@@ -33,10 +33,11 @@ struct ArgumentParser {
     }
 
     private func add(_ word: String, to arguments: inout Arguments) throws(UsageError) {
-        guard arguments.operands.count < operands.count else {
+        let count = arguments.operands.count
+        guard let operand = count < operands.count ? operands[count] : operands.last(where: \.isRepeatable) else {
             throw UsageError("'\(word)' is one argument too many")
         }
-        guard !word.isEmpty else { throw UsageError("\(operands[arguments.operands.count].name) is empty") }
+        guard !word.isEmpty else { throw UsageError("\(operand.name) is empty") }
         arguments.add(operand: word)
     }
 

@@ -12,6 +12,9 @@ protocol Command: Sendable {
     static var options: [any OptionDescription] { get }
     static var examples: [String] { get }
 
+    /// Whether somebody at a terminal gets the output page by page.
+    static func isPaged(_ arguments: Arguments) -> Bool
+
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode
 }
 
@@ -20,16 +23,23 @@ struct Operand: Sendable {
     var name: String
     var help: String
     var isRequired = true
+    /// Whether it may be given again and again; only the last one of a command.
+    var isRepeatable = false
 
     /// What most commands are about.
     static let store = Operand(name: "STORE", help: "the store's directory, such as Notes.strata")
 }
 
 extension Command {
+    static func isPaged(_ arguments: Arguments) -> Bool { true }
+
     /// The line that says how it is called.
     static var usage: String {
         var words = ["strata", name]
-        words += operands.map { $0.isRequired ? $0.name : "[\($0.name)]" }
+        words += operands.map { operand in
+            let name = operand.isRepeatable ? operand.name + " …" : operand.name
+            return operand.isRequired ? name : "[\(name)]"
+        }
         words += options.map { "[\($0.usage)]" }
         return words.joined(separator: " ")
     }

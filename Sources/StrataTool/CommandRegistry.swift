@@ -12,6 +12,10 @@ enum CommandRegistry {
         TokenCommand.self,
         SchemaCommand.self,
         CompactCommand.self,
+        EraseCommand.self,
+        RebuildViewsCommand.self,
+        CompletionsCommand.self,
+        ManualCommand.self,
         HelpCommand.self,
     ]
 

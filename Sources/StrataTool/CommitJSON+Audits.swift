@@ -58,6 +58,7 @@ extension CommitJSON {
         }
         if let keys = fetched.desiredKeys { json.field("desiredKeys", keys.joined(separator: " ")) }
         if let query = fetched.query { json.field("query", hex(of: query)) }
+        if fetched.isContinued { json.field("continued", true) }
         if let token = fetched.givenToken { json.field("givenToken", hex(of: token)) }
         if let token = fetched.returnedToken { json.field("returnedToken", hex(of: token)) }
     }

@@ -38,6 +38,21 @@ extension Option where Value == Bool {
 
     static let json = flag("--json", help: "print JSON, one object per line (docs/guide/tool.md)")
     static let help = flag("--help", help: "print this")
+    static let noPager = flag("--no-pager", help: "print on a terminal without a pager")
+}
+
+extension Option where Value == Ink.Choice {
+    static let color = Option(
+        name: "--color", valueName: "WHEN", help: "colour the output: auto (on a terminal), always or never"
+    ) { text throws(UsageError) in
+        if let choice = Ink.Choice(rawValue: text) { return choice }
+        throw UsageError("--color is auto, always or never, not '\(text)'")
+    }
+}
+
+/// What every command understands.
+enum CommonOptions {
+    static let all: [any OptionDescription] = [Option<Ink.Choice>.color, Option<Bool>.noPager, Option<Bool>.help]
 }
 
 extension Option where Value == String {

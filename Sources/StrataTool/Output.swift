@@ -21,7 +21,9 @@ enum OutputError: Error, CustomStringConvertible {
 final class Output {
     private static let capacity = 64 << 10
 
-    private let descriptor: Int32
+    private var descriptor: Int32
+    /// Whether colours are understood where it goes.
+    var isColored = false
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
     private var count = 0
     private var hasWrittenLine = false
@@ -30,6 +32,12 @@ final class Output {
     init(descriptor: Int32 = STDOUT_FILENO) { self.descriptor = descriptor }
 
     deinit { buffer.deallocate() }
+
+    /// Hands on what is buffered, and has what comes go to another file.
+    func redirect(to descriptor: Int32) {
+        empty()
+        self.descriptor = descriptor
+    }
 
     func write(_ text: String) {
         var text = text

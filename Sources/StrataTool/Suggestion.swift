@@ -1,13 +1,13 @@
 /// Finds what somebody probably meant to type.
 enum Suggestion {
-    /// The candidate with the fewest changed letters, if no more than half of them differ.
+    /// The candidate with the fewest changed letters, if no more than two fifths of them differ.
     static func closest(to word: String, among candidates: [String]) -> String? {
         let letters = Array(word.drop { $0 == "-" })
         var best: (candidate: String, distance: Int)?
         for candidate in candidates {
             let other = Array(candidate.drop { $0 == "-" })
             let distance = distance(letters, other)
-            guard distance <= max(letters.count, other.count) / 2 else { continue }
+            guard 5 * distance <= 2 * max(letters.count, other.count) else { continue }
             if distance < best?.distance ?? Int.max { best = (candidate, distance) }
         }
         return best?.candidate

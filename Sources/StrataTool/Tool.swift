@@ -55,11 +55,23 @@ public enum Tool {
         let command = try CommandRegistry.command(named: first)
         name = command.name
         let arguments = try ArgumentParser(command).parse(Array(words.dropFirst()))
-        if arguments[Option.help] {
-            HelpText.write(command, to: output)
-            return .success
+        output.isColored = (arguments[Option.color] ?? .auto).isColored
+        let isPaged = !arguments[Option.noPager] && (arguments[Option.help] || command.isPaged(arguments))
+        guard isPaged, let pager = Pager() else { return try run(command, arguments, output) }
+        output.redirect(to: pager.descriptor)
+        defer {
+            output.redirect(to: STDOUT_FILENO)
+            pager.finish()
         }
-        return try command.run(arguments, output)
+        return try run(command, arguments, output)
+    }
+
+    private static func run(
+        _ command: any Command.Type, _ arguments: Arguments, _ output: Output
+    ) throws -> ExitCode {
+        guard arguments[Option.help] else { return try command.run(arguments, output) }
+        HelpText.write(command, to: output)
+        return .success
     }
 
     private static func report(_ error: any Error, by command: String?) {

@@ -99,13 +99,13 @@ enum EventSamples {
             ids: [RecordID("n", zone: ZoneID("Z"))])
         event.zone = ZoneID("Z", owner: "bo")
         (event.query, event.givenToken, event.returnedToken) = ([1], [2], [3])
-        event.moreComing = true
+        (event.moreComing, event.isContinued) = (true, true)
         event.desiredKeys = ["a"]
         return event
     }()
 
     private static let fetchedBytes = """
-        04 02 02626f 01 02 20 0506 01 00 015a 016e 0705 02626f 015a 090101 0b0102 0d0103 0f0101 1103 01 0161
+        04 02 02626f 01 02 23 0506 01 00 015a 016e 0705 02626f 015a 090101 0b0102 0d0103 0f0101 1103 01 0161 130101
         """
 
     static let query: Subscription = {

@@ -57,22 +57,4 @@ struct RecordEraserTests {
         #expect(try !isChanged(eraser, noted("cards", zone: people, in: DatabaseID(.private)), by: 2))
         #expect(try !isChanged(eraser, noted("card", zone: ZoneID("Other"), in: DatabaseID(.private)), by: 2))
     }
-
-    @Test("No cursor of a query is left, however it writes a name; change tokens hold no values, and stay")
-    func cursors() throws {
-        func noted(_ question: FetchedEvent.Question, _ scope: InternedName.Scope) -> FetchedEvent {
-            var event = FetchedEvent(question, in: DatabaseID(scope), at: 40, resultCount: 1)
-            (event.givenToken, event.returnedToken) = ([1, 2, 3], [4, 5, 6])
-            return event
-        }
-        let page = try payload(noted(.query, .private), by: 2)
-        let erased = try #require(try eraser.erased(page, at: 50))
-        let event = try FetchedEvent(decoding: Envelope(decoding: erased[...]).events[0].body)
-        #expect(event.givenToken == nil && event.returnedToken == nil && event.resultCount == 1)
-        #expect(try isChanged(eraser, noted(.query, .shared), by: 3))
-        #expect(try !isChanged(eraser, noted(.query, .public), by: 2))
-        #expect(try isChanged(publicEraser, noted(.query, .public), by: 2))
-        #expect(try !isChanged(eraser, noted(.zoneChanges, .private), by: 2))
-        #expect(try !isChanged(eraser, noted(.databaseChanges, .private), by: 2))
-    }
 }

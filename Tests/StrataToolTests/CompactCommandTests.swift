@@ -65,6 +65,21 @@ import Testing
         #expect(log.code == 0 && log.lines.count == 1 && log.output.contains("anna"), "\(log)")
         #expect(try tool("verify", "Notes.strata").code == 0)
         #expect(try tool("info", "Notes.strata").code == 0)
+        let segments = try tool("segments", "Notes.strata")
+        #expect(segments.code == 0 && segments.lines.count == 3, "\(segments)")
+        let cells = segments.lines[1].split(separator: " ").map(String.init)
+        #expect(cells.prefix(5) == ["1", "\(end - 1)", "base", "closed", "0"], "\(segments)")
+        let object = try tool("segments", "Notes.strata", "--json").lines[0]
+        #expect(object.contains("\"firstOffset\":1,\"lastOffset\":\(end - 1),\"form\":\"base\",\"closed\":true"))
+        // Damage of the base keeps nobody from the segments.
+        let base = directory.path("Notes.strata/log/" + String(repeating: "0", count: 18) + "\(end - 1).base")
+        var bytes = try RealFileSystem().readAll(base, atMost: 1 << 20)
+        bytes[bytes.count / 2] ^= 1
+        try RealFileSystem().replace(base, in: directory.path("Notes.strata/log"), with: bytes)
+        let damaged = try tool("segments", "Notes.strata")
+        #expect(damaged.code == 3 && damaged.lines.count == 3 && damaged.lines[1].contains("damaged"), "\(damaged)")
+        bytes[bytes.count / 2] ^= 1
+        try RealFileSystem().replace(base, in: directory.path("Notes.strata/log"), with: bytes)
         let again = try run("--before", "\(end + 1)", "--apply")
         #expect(again.code == 0 && again.output.hasPrefix("commits up to \(end) are gone: 0 segments"), "\(again)")
         #expect(try tool("query", "Notes.strata", "Note", "--user", "anna").lines.count == 4)

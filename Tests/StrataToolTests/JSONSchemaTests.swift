@@ -70,7 +70,7 @@ import Testing
     private static func audits() throws -> [Event] {
         var fetched = FetchedEvent(
             .zoneChanges, in: DatabaseID(.private), at: 3, resultCount: 2, ids: [RecordID("n", zone: ZoneID("Notes"))])
-        (fetched.zone, fetched.desiredKeys) = (ZoneID("Notes"), ["title"])
+        (fetched.zone, fetched.desiredKeys, fetched.isContinued) = (ZoneID("Notes"), ["title"], true)
         (fetched.query, fetched.givenToken, fetched.returnedToken) = ([1], [2], [3])
         let request = try Request(database: DatabaseID(.private), .modifyRecords(ModifyRecordsRequest())).encoded()
         let culprit = RequestRefusedEvent.Culprit(

@@ -102,7 +102,7 @@ struct BaseWriter: ~Copyable {
 /// ```
 public struct BaseReader {
     private let header: BaseHeader
-    private let path: String
+    public let path: String
     private let window: FileWindow
     private var position: Int
     private var count: UInt64 = 0
@@ -110,6 +110,8 @@ public struct BaseReader {
 
     /// The commit up to which the base stands for all.
     public var horizon: Position { header.horizon }
+    /// Of that commit, in microseconds since 1970.
+    public var time: Int64 { header.time }
     /// Another one for each base that is written, also where it stands for the same commits.
     public var id: Identifier { header.baseID }
     /// Of the whole file.

@@ -68,7 +68,7 @@ extension StoreEngine {
                 horizon, behind: log.floor.offset, through: newest.foldedOffset(ViewTree.records),
                 noted: try KeptOperation.firstOffset(inStore: path, platform.files))
         }
-        let isReader = log is FollowedLog
+        let isReader = log is any OnlyReadLog
         let state =
             newest.foldedOffset(ViewTree.records) == horizon
             ? newest

@@ -20,6 +20,8 @@ enum CompactCommand: Command {
         "strata compact Notes.strata --before 120000", "strata compact Notes.strata --before 120000 --apply",
     ]
 
+    static func isPaged(_ arguments: Arguments) -> Bool { !arguments[apply] }
+
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         guard let offset = arguments[before] else { throw UsageError("--before OFFSET is missing") }
         try StoreAccess.requireDirectory(arguments.store)

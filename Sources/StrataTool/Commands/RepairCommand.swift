@@ -18,6 +18,8 @@ enum RepairCommand: Command {
     static let options: [any OptionDescription] = [Option.json, apply]
     static let examples = ["strata repair Notes.strata", "strata repair Notes.strata --apply"]
 
+    static func isPaged(_ arguments: Arguments) -> Bool { !arguments[apply] }
+
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try StoreAccess.requireDirectory(arguments.store)
         let bar = ProgressBar()

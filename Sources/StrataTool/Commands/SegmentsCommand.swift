@@ -4,11 +4,11 @@ import StrataModel
 /// `strata segments`: what is in each segment of the log.
 enum SegmentsCommand: Command {
     static let name = "segments"
-    static let summary = "tell what is in each segment of a store's log"
+    static let summary = "tell what is in each segment of a store's log, and in its base"
     static let details =
         "It reads all of the log, beside a program that writes to the store if there is one. RAW is what the payloads "
-        + "have uncompressed, RATIO how much smaller the file is, ZONES how many have changes in the segment. Of a "
-        + "damaged store it tells what it can and ends with 3."
+        + "have uncompressed, RATIO how much smaller the file is, ZONES how many have changes in the segment. A base "
+        + "stands for the commits that were let go. Of a damaged store it tells what it can and ends with 3."
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = [Option.json]
     static let examples = ["strata segments Notes.strata", "strata segments Notes.strata --json | jq .commits"]
@@ -17,11 +17,12 @@ enum SegmentsCommand: Command {
         try StoreAccess.requireDirectory(arguments.store)
         let store = try StoreAccess(arguments.store)
         var damage = store.damage
-        let summaries = try store.reader.segments.map { segment in
-            let summary = try store.reader.summary(of: segment)
-            damage = damage ?? summary.damage
-            return summary
-        }
+        var summaries: [SegmentSummary] = []
+        do {
+            if let base = try store.reader.summaryOfBase() { summaries.append(base) }
+        } catch let error as StrataError where error.isDamage { damage = damage ?? error }
+        summaries += try store.reader.segments.map(store.reader.summary(of:))
+        damage = damage ?? summaries.compactMap(\.damage).first
         if arguments[Option.json] {
             try writeJSON(summaries, to: output)
         } else {
@@ -93,7 +94,7 @@ enum SegmentsCommand: Command {
 extension SegmentSummary {
     /// Payload bytes for each byte of the file, to two places: `3.07`.
     fileprivate var ratioText: String {
-        guard fileBytes > 0, commitCount > 0 else { return "-" }
+        guard fileBytes > 0, payloadBytes > 0 else { return "-" }
         let hundredths = Int((Double(payloadBytes) * 100 / Double(fileBytes)).rounded())
         let digits = "\(hundredths % 100)"
         return "\(hundredths / 100)." + (digits.count == 1 ? "0" : "") + digits

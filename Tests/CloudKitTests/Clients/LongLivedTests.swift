@@ -1,4 +1,5 @@
 import CloudKit
+import StrataModel
 import TestSupport
 import Testing
 
@@ -69,6 +70,32 @@ struct LongLivedTests {
         #expect(try await phone.allLongLivedOperationIDs().count == 1)
         try store.console.erase([other.recordID], in: .private, of: "anna", reason: "asked for")
         #expect(try await phone.allLongLivedOperationIDs().isEmpty)
+        try store.close()
+    }
+
+    @Test("A process that died behind an erasure's commit has left none that would save the record")
+    func erasedBehindCrash() async throws {
+        let directory = try TestDirectory()
+        var store = try open(directory)
+        let (one, other) = (note("a"), note("b"))
+        for saved in [one, other] {
+            try await leave(longLived(CKModifyRecordsOperation(recordsToSave: [saved])), in: store, committed: true)
+        }
+        // Its own part is done; the next that a process does is to look after operations.
+        let card = RecordID("a", zone: ZoneID("_defaultZone"))
+        try store.store.erase([card], in: DatabaseID(.private, owner: "anna"), reason: "asked for")
+        try store.close()
+        store = try open(directory)
+        let phone = store.container(user: "anna", device: "phone")
+        let left = try await phone.allLongLivedOperationIDs()
+        #expect(left.count == 1)
+        let operation = try await phone.longLivedOperation(for: try #require(left.first))
+        #expect((operation as? CKModifyRecordsOperation)?.recordsToSave?.first?.recordID == other.recordID)
+        // One that is kept again since is another's wish.
+        try await leave(longLived(CKModifyRecordsOperation(recordsToSave: [note("a")])), in: store, committed: true)
+        try store.close()
+        store = try open(directory)
+        #expect(try await store.container(user: "anna", device: "phone").allLongLivedOperationIDs().count == 2)
         try store.close()
     }
 

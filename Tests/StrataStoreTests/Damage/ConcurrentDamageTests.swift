@@ -124,16 +124,6 @@ struct ConcurrentDamageTests {
     }
 }
 
-extension Lock<Bool> {
-    /// Whether it was true, which it is only once.
-    fileprivate func isTaken() -> Bool {
-        withLock { value in
-            defer { value = false }
-            return value
-        }
-    }
-}
-
 extension Result {
     fileprivate var failure: Failure? {
         if case .failure(let error) = self { return error }

@@ -1,3 +1,4 @@
+import Glibc
 import StrataLog
 import StrataModel
 import StrataSystem
@@ -34,6 +35,39 @@ struct DamagedPageTests {
         #expect(worn.store.rebuilds.count == 1)
         #expect(worn.store.rebuilds.lastReason?.code == .badChecksum)
         #expect(worn.disk.paths.contains(DamagedStore.views + ".damaged"))
+        try worn.checkAndClose()
+    }
+
+    @Test("They are folded from the base if history is let go in the midst of it")
+    func compacted() throws {
+        let written = try DamagedStore(.read, segmentBytes: 64 << 10)
+        var generator = SeededGenerator(seed: 5)
+        for number in 0..<60 {
+            let noise = (0..<8_000).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+            let values = DamagedStore.title("noisy") + [("noise", FieldValue.data(noise))]
+            _ = try written.store.modify(NoteRequest.saving([DamagedStore.name(number)], values), as: written.anna)
+        }
+        let worn = try DamagedStore.reopened(written)
+        let (disk, store) = (worn.disk, worn.store)
+        let segments = disk.paths.filter { $0.hasSuffix(".seg") }.sorted()
+        #expect(segments.count > 4)
+        try worn.damage()
+        let (isFirst, horizon, outcome) = (Lock(true), store.offset, Lock<String>(""))
+        // Not that of the thread which seals.
+        let caller = pthread_self()
+        disk.beforeCall = { kind, path in
+            guard kind == .read, path == segments[1], pthread_self() == caller, isFirst.isTaken() else { return }
+            let compactor = try? WorkerThread(name: "compact") {
+                let done = Result { try store.compact(before: horizon).segmentCount }
+                outcome.withLock { $0 = "\(done)" }
+            }
+            compactor?.join()
+        }
+        let answer = try worn.save([7], "new")
+        disk.beforeCall = nil
+        #expect(outcome.withLock { $0 } == "success(\(segments.count - 1))")
+        #expect(try worn.words([7, 8, 301], in: answer.snapshot) == ["new", "noisy", "old"])
+        #expect(store.log.floor.offset == horizon - 1 && store.rebuilds.count == 1)
         try worn.checkAndClose()
     }
 

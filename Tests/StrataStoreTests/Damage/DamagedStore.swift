@@ -112,3 +112,13 @@ struct DamagedStore {
         try again.close()
     }
 }
+
+extension Lock<Bool> {
+    /// Whether it was true, which it is only once.
+    func isTaken() -> Bool {
+        withLock { value in
+            defer { value = false }
+            return value
+        }
+    }
+}

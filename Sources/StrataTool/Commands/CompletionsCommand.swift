@@ -1,0 +1,27 @@
+/// `strata completions`: what a shell needs to complete command lines of this tool.
+enum CompletionsCommand: Command {
+    static let name = "completions"
+    static let summary = "print what bash, zsh or fish needs to complete command lines"
+    static let details =
+        "Put the output where the shell looks for it: for bash into ~/.local/share/bash-completion/completions/strata, "
+        + "for zsh as _strata into a folder of $fpath, for fish into ~/.config/fish/completions/strata.fish."
+    static let operands = [Operand(name: "SHELL", help: "bash, zsh or fish")]
+    static let options: [any OptionDescription] = []
+    static let examples = [
+        "strata completions bash > ~/.local/share/bash-completion/completions/strata",
+        "strata completions fish > ~/.config/fish/completions/strata.fish",
+    ]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        switch arguments.operands[0] {
+        case "bash": output.write(ShellCompletions.bash)
+        case "zsh": output.write(ShellCompletions.zsh)
+        case "fish": output.write(ShellCompletions.fish)
+        case let other:
+            throw UsageError(
+                "SHELL is bash, zsh or fish, not '\(other)'",
+                suggestion: Suggestion.closest(to: other, among: ["bash", "zsh", "fish"]))
+        }
+        return .success
+    }
+}

@@ -1,0 +1,106 @@
+import StrataModel
+import StrataRules
+import StrataStore
+
+/// `strata erase`: takes away for good what records hold and ever held, or tells what that would be.
+enum EraseCommand: Command {
+    static let name = "erase"
+    static let summary = "take away for good what records ever held, or tell what that would be"
+    static let details =
+        "Every version of the records goes from the log, from the page file, and with it the files of assets that no "
+        + "other record has; their names stay, offsets and change tokens stay good (docs/console.md §8). A copy of the "
+        + "store, and what clients have fetched, is not reached. Without --apply nothing is changed. It ends with 1 "
+        + "and the reason for a record of which the log knows nothing, and for one that a record has for its parent "
+        + "which is not named."
+    static let operands = [
+        Operand.store, Operand(name: "RECORD", help: "the name of a record; again for more", isRepeatable: true),
+    ]
+    static let user = Option.text("--user", "NAME", help: "of this user's private database; the public one without")
+    static let zone = Option.text("--zone", "NAME", help: "the records' zone; the default zone if it is not given")
+    static let reason = Option.text("--reason", "TEXT", help: "kept in the log; needed to do it")
+    static let apply = Option.flag("--apply", help: "do it; no program may have the store open for writing")
+    static let options: [any OptionDescription] = [user, zone, reason, apply, Option.json]
+    static let examples = [
+        "strata erase Notes.strata card --zone People --user anna",
+        "strata erase Notes.strata card --zone People --user anna --reason 'asked for on 4 May' --apply",
+    ]
+
+    static func isPaged(_ arguments: Arguments) -> Bool { !arguments[apply] }
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        let isApplied = arguments[apply]
+        guard !isApplied || arguments.has(reason) else {
+            throw UsageError("--apply needs --reason TEXT, which is kept in the log")
+        }
+        try StrataTool.StoreAccess.requireDirectory(arguments.store)
+        let zone = ZoneID(arguments[zone] ?? "_defaultZone")
+        let ids = arguments.operands.dropFirst().map { RecordID($0, zone: zone) }
+        let database = arguments[user].map { DatabaseID(.private, owner: $0) } ?? DatabaseID(.public)
+        do {
+            let plan = try isApplied
+                ? erase(ids, in: database, arguments) : plan(ids, in: database, arguments.store)
+            if arguments[Option.json] {
+                try writeJSON(plan, isApplied, output)
+            } else {
+                try write(plan, isApplied, output)
+            }
+            return .success
+        } catch let refusal as Refusal {
+            Diagnostics.report(refusal.message, by: name)
+            return .no
+        }
+    }
+
+    private static func plan(_ ids: [RecordID], in database: DatabaseID, _ path: String) throws -> ErasurePlan {
+        let store = try Store.openForReading(at: path)
+        defer { try? store.close() }
+        return try store.erasurePlan(ids, in: database)
+    }
+
+    private static func erase(
+        _ ids: [RecordID], in database: DatabaseID, _ arguments: Arguments
+    ) throws -> ErasurePlan {
+        var options = StoreOptions.embedded
+        options.createsStore = false
+        let store = try Store.open(at: arguments.store, options: options)
+        let plan: ErasurePlan
+        do {
+            plan = try store.erasurePlan(ids, in: database)
+            try store.erase(ids, in: database, reason: arguments[reason] ?? "")
+        } catch {
+            try? store.close()
+            throw error
+        }
+        try store.close()
+        return plan
+    }
+
+    private static func write(_ plan: ErasurePlan, _ isApplied: Bool, _ output: Output) throws {
+        for entry in plan.records {
+            let versions = entry.versionCount == 1 ? "1 version" : "\(entry.versionCount) versions"
+            output.write(Printable.escaped("\(entry.record.zone.name) / \(entry.type) / \(entry.record.name)"))
+            output.write(": \(versions), ")
+            output.write((entry.isThere ? "there" : "deleted before") + (isApplied ? ", erased" : ""))
+            try output.endLine()
+        }
+        if !isApplied {
+            output.write("nothing was changed: copy the store, then run it again with --reason TEXT --apply")
+            try output.endLine()
+        }
+    }
+
+    private static func writeJSON(_ plan: ErasurePlan, _ isApplied: Bool, _ output: Output) throws {
+        for entry in plan.records {
+            var json = JSONWriter(output)
+            json.beginObject()
+            json.field("record", entry.record.name)
+            json.field("zone", entry.record.zone.name)
+            json.field("type", entry.type)
+            json.field("versions", entry.versionCount)
+            json.field("there", entry.isThere)
+            json.field("erased", isApplied)
+            json.endObject()
+            try output.endLine()
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import StrataModel
+import StrataStore
+import StrataSystem
+
+/// `strata rebuild-views`: makes the page file of a store anew from its log.
+enum RebuildViewsCommand: Command {
+    static let name = "rebuild-views"
+    static let summary = "fold a store's log into a new page file, or tell what that would read"
+    static let details =
+        "The page file holds what the log came to, for quick reading; it can always be made again. A store does so by "
+        + "itself where it finds a damaged page, so that this is for whoever does not trust it. Without --apply "
+        + "nothing is changed."
+    static let operands = [Operand.store]
+    static let apply = Option.flag("--apply", help: "do it; no program may have the store open for writing")
+    static let options: [any OptionDescription] = [apply, Option.json]
+    static let examples = ["strata rebuild-views Notes.strata", "strata rebuild-views Notes.strata --apply"]
+
+    static func isPaged(_ arguments: Arguments) -> Bool { !arguments[apply] }
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        try StrataTool.StoreAccess.requireDirectory(arguments.store)
+        let isApplied = arguments[apply]
+        let before = try pageFileBytes(arguments.store)
+        if isApplied { try rebuild(arguments.store) }
+        let commits = try StrataTool.StoreAccess(arguments.store).reader.end.offset
+        let after = isApplied ? try pageFileBytes(arguments.store) : nil
+        if arguments[Option.json] {
+            var json = JSONWriter(output)
+            json.beginObject()
+            json.field("applied", isApplied)
+            json.field("end", commits)
+            json.field("bytesBefore", before)
+            json.field("bytesAfter", after)
+            json.endObject()
+        } else if let after {
+            output.write("folded up to commit \(commits): the page file has \(after) bytes")
+            if let before { output.write(", and had \(before)") }
+        } else {
+            output.write(
+                "would fold the log up to commit \(commits) into a new page file, in the place of "
+                    + (before.map { "one of \($0) bytes" } ?? "none") + "; nothing was changed: say --apply to do it")
+        }
+        try output.endLine()
+        return .success
+    }
+
+    private static func pageFileBytes(_ store: String) throws -> UInt64? {
+        let (files, path) = (RealFileSystem(), store + "/views")
+        guard try files.exists(path) else { return nil }
+        let file = try files.open(path, .read)
+        defer { file.close() }
+        return UInt64(try file.size())
+    }
+
+    private static func rebuild(_ path: String) throws {
+        var options = StoreOptions.embedded
+        options.createsStore = false
+        let bar = ProgressBar()
+        let store = try Store.open(at: path, options: options) {
+            bar.show(Int(clamping: $0.offset), of: Int(clamping: $0.end))
+        }
+        bar.clear()
+        do { try store.rebuildViews() } catch {
+            try? store.close()
+            throw error
+        }
+        try store.close()
+    }
+}

@@ -1,0 +1,43 @@
+/// The manual page of the tool, made of what commands declare.
+enum ManualPage {
+    static var text: String {
+        var page = ".TH STRATA 1 \"\" \"strata \(Tool.version)\" \"User commands\"\n"
+        page += ".SH NAME\nstrata \\- look into Strata stores\n"
+        page += ".SH SYNOPSIS\n.B strata\n.I COMMAND\n[\\fIARGUMENT\\fR ...]\n"
+        page += ".SH DESCRIPTION\n"
+        page += escaped(HelpText.purpose) + "\n"
+        page += ".SH COMMANDS\n" + CommandRegistry.commands.map(section).joined()
+        page += ".SH COMMON OPTIONS\n" + CommonOptions.all.map { item($0.usage, $0.help) }.joined()
+        page += ".SH EXIT STATUS\n" + HelpText.exitCodes.map { item($0.0, $0.1) }.joined()
+        page += ".SH ENVIRONMENT\n"
+        page += item("STRATA_PAGER, PAGER", "shows what is printed on a terminal; less if neither is set")
+        page += item("NO_COLOR", "if it is not empty, nothing is coloured unless --color always asks for it")
+        return page
+    }
+
+    private static func section(_ command: any Command.Type) -> String {
+        var text = ".SS \"\(escaped(command.usage))\"\n\(escaped(command.details))\n"
+        text += command.operands.map { item($0.name, $0.help) }.joined()
+        text += command.options.map { item($0.usage, $0.help) }.joined()
+        text += ".PP\nExamples:\n.PP\n.nf\n" + command.examples.map { "    \(escaped($0))\n" }.joined() + ".fi\n"
+        return text
+    }
+
+    private static func item(_ title: String, _ text: String) -> String {
+        ".TP\n.B \"\(escaped(title))\"\n\(escaped(text))\n"
+    }
+
+    /// Text as it is: a backslash and a dash mean something, and so does what begins a line with a dot or a quote.
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for character in text {
+            switch character {
+            case "\\": escaped += "\\e"
+            case "-": escaped += "\\-"
+            case "\"": escaped += "\\(dq"
+            default: escaped.append(character)
+            }
+        }
+        return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
+    }
+}

@@ -1,0 +1,73 @@
+import StrataLog
+import StrataModel
+import StrataStore
+import StrataSystem
+
+/// A point of a store's history, as a command line names it.
+enum Moment: Sendable, Equatable {
+    /// Of the last commit that counts.
+    case offset(UInt64)
+    /// What was committed at that time, in microseconds since 1970, counts too.
+    case time(Int64)
+}
+
+extension Option where Value == Moment {
+    /// For commands that show a state.
+    static let at = Option(
+        name: "--at", valueName: "OFFSET|TIME",
+        help: "the state as it was then: an offset, 2026-11-21, 2026-11-21T05:18:03Z, 15m (that long ago; also s, h, "
+            + "d) or @MICROSECONDS"
+    ) { text throws(UsageError) in
+        if let offset = UInt64(text) {
+            guard offset <= Version.maximumOffset else { throw UsageError("--at \(text) is beyond any offset") }
+            return .offset(offset)
+        }
+        guard let time = Timestamp(parsing: text, now: SystemTime().nowMicroseconds()) else {
+            throw UsageError(
+                "--at takes an offset, or a time such as 2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d or "
+                    + "@MICROSECONDS, and '\(text)' is neither")
+        }
+        return .time(time.microseconds)
+    }
+}
+
+extension Moment {
+    /// The last commit that counts at this point.
+    ///
+    /// - Throws: ``StrataError`` `outOfRange` for a point behind the end, or in history that was let go.
+    func offset(in log: LogReader) throws -> UInt64 {
+        switch self {
+        case .offset(let offset):
+            guard (log.floor.offset...log.end.offset).contains(offset) else { throw Self.error(log, "\(offset)") }
+            return offset
+        case .time(let time):
+            guard let next = try log.firstOffset(notBefore: time == .max ? time : time + 1) else {
+                return log.end.offset
+            }
+            // Of what was let go the base has the last commit's time, and nothing else.
+            if next == log.floor.offset + 1, log.floor.offset > 0, try log.readBase().map({ $0.time > time }) ?? true {
+                throw Self.error(log, "@\(time)")
+            }
+            return next - 1
+        }
+    }
+
+    private static func error(_ log: LogReader, _ found: String) -> StrataError {
+        StrataError(
+            .outOfRange, "The store has no state at that point.",
+            .init(expected: "an offset from \(log.floor.offset) to \(log.end.offset), or a time", found: found))
+    }
+}
+
+extension Store {
+    /// Folds a store's log in memory up to a point, or to its end; its files are read and nothing else.
+    static func openForReading(
+        at path: String, _ moment: Moment?, options: StoreOptions = .service
+    ) throws -> Store {
+        guard let moment else { return try openForReading(at: path, options: options) }
+        try StrataTool.StoreAccess.requireDirectory(path)
+        let platform = Platform(files: ReadOnlyFiles())
+        let offset = try moment.offset(in: LogReader.open(at: path, platform: platform))
+        return try Store.open(at: path, through: offset, options: options, platform: platform)
+    }
+}

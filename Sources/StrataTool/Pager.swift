@@ -1,0 +1,77 @@
+import Glibc
+
+/// A program that shows output page by page to somebody at a terminal: `$STRATA_PAGER`, else `$PAGER`, else `less`.
+struct Pager {
+    private let child: pid_t
+    /// What is written here is shown.
+    let descriptor: Int32
+
+    /// Nil where nobody is at a terminal, none is wanted, or none can be started.
+    init?() {
+        guard isatty(STDOUT_FILENO) == 1, let command = Self.command() else { return nil }
+        // As git does: less ends by itself if all fits the screen, shows colours, and leaves what it showed.
+        setenv("LESS", "FRX", 0)
+        guard let (child, descriptor) = Self.start(command) else { return nil }
+        (self.child, self.descriptor) = (child, descriptor)
+        Self.waitWhenInterrupted(for: child, descriptor)
+    }
+
+    /// Returns once whoever reads has seen enough.
+    func finish() {
+        close(descriptor)
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0, errno == EINTR {}
+    }
+
+    private static func command() -> String? {
+        let wanted = Environment.text("STRATA_PAGER") ?? Environment.text("PAGER")
+        if let wanted { return wanted.isEmpty || wanted == "cat" ? nil : wanted }
+        let folders = (Environment.text("PATH") ?? "/usr/bin:/bin").split(separator: ":")
+        return folders.contains { access("\($0)/less", X_OK) == 0 } ? "less" : nil
+    }
+
+    private static func start(_ command: String) -> (pid_t, Int32)? {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        _ = fcntl(ends[1], F_SETFD, FD_CLOEXEC)
+        defer { close(ends[0]) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO)
+        posix_spawn_file_actions_addclose(&actions, ends[0])
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // We ignore this one; the pager must not inherit that.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        let line: [String] = ["sh", "-c", command]
+        var words = line.map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var child: pid_t = 0
+        guard posix_spawn(&child, "/bin/sh", &actions, &attributes, &words, environ) == 0 else {
+            close(ends[1])
+            return nil
+        }
+        return (child, ends[1])
+    }
+
+    // A signal handler takes no context; these are set once, before there is a handler to read them.
+    private nonisolated(unsafe) static var waitedFor: pid_t = 0
+    private nonisolated(unsafe) static var shown: Int32 = -1
+
+    /// Who interrupts means us; but the terminal is the pager's until it ends.
+    private static func waitWhenInterrupted(for child: pid_t, _ descriptor: Int32) {
+        (waitedFor, shown) = (child, descriptor)
+        signal(SIGINT) { _ in
+            close(Pager.shown)
+            var status: Int32 = 0
+            waitpid(Pager.waitedFor, &status, 0)
+            _exit(130)
+        }
+    }
+}
