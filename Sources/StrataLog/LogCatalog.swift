@@ -39,8 +39,6 @@ final class LogCatalog: Sendable {
         }
     }
 
-    /// So many sealed segments are kept open, those that were used last.
-    private static let openSegments = 16
     /// Indexes of closed segments are kept up to this many bytes, the most recently used ones.
     private static let closedIndexBytes = 24 << 20
 
@@ -51,7 +49,7 @@ final class LogCatalog: Sendable {
     /// As in the state, for those who ask for each commit.
     let isClosed = Atomic(false)
     private let waiters = EndWaiters()
-    private let openSealed = Lock<[SealedSegment]>([])
+    private let openSealed = Lock(OpenSegments())
     private let blocks = BlockCache()
     /// Where a writer tells other processes.
     private let tail: TailPublisher?
@@ -82,7 +80,7 @@ final class LogCatalog: Sendable {
         if isClosed {
             self.isClosed.store(true, ordering: .relaxed)
             // Who reads one just now keeps it until then.
-            openSealed.withLock { $0 = [] }
+            openSealed.withLock { $0.removeAll() }
         }
         waiters.wake(end: end, isClosed: isClosed)
         if hasNews { tail?.announce() }
@@ -184,33 +182,28 @@ final class LogCatalog: Sendable {
     /// A sealed segment, open; nil for one of frames.
     func sealed(_ segment: SegmentFile) throws -> SealedSegment? {
         guard segment.header.form == .blocks else { return nil }
-        let known = openSealed.withLock { open -> SealedSegment? in
-            guard let place = open.firstIndex(where: { $0.segment.header == segment.header }) else { return nil }
-            let found = open.remove(at: place)
-            open.append(found)
-            return found
+        let (known, index) = openSealed.withLock { open in
+            let known = open.segment(segment.header)
+            return (known, known == nil ? open.index(segment.header) : nil)
         }
         if let known { return known }
-        let sealed = try SealedSegment(segment, try open(segment), blocks)
+        let sealed = try SealedSegment(segment, try open(segment), blocks, index: index)
         // Another file may have come into its place since.
         let newest = read { $0.segments[Self.index(of: segment.firstOffset, in: $0.segments)].header }
         guard newest == segment.header else { return sealed }
-        openSealed.withLock { open in
-            open.append(sealed)
-            if open.count > Self.openSegments { open.removeFirst() }
-        }
+        openSealed.withLock { $0.add(sealed) }
         return sealed
     }
 
     /// Does not hold on to the files of segments that are gone.
     func forgetSealed(through offset: UInt64) {
         openSealed.withLock { open in
-            open.removeAll { ($0.segment.seal?.end.offset).map { $0 <= offset } ?? false }
+            open.removeAll { ($0.seal?.end.offset).map { $0 <= offset } ?? false }
         }
     }
 
     /// Closes a segment that another file has replaced, once nobody reads it.
-    func letGo(of segment: SegmentFile) { openSealed.withLock { $0.removeAll { $0.segment.header == segment.header } } }
+    func letGo(of segment: SegmentFile) { openSealed.withLock { $0.removeAll { $0.header == segment.header } } }
 
     /// Opens a closed segment.
     ///

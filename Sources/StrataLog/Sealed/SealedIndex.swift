@@ -40,6 +40,13 @@ struct SealedIndex: Sendable, Equatable {
     /// Where the index block itself is: behind all others but the end.
     var position = 0
 
+    /// What it takes in memory.
+    var byteCount: Int {
+        commits.count * MemoryLayout<Commits>.stride + changes.count * MemoryLayout<Changes>.stride
+            + filters.count * MemoryLayout<Range<Int>>.stride + names.count * MemoryLayout<Names>.stride
+            + zones.count * MemoryLayout<Zone>.stride
+    }
+
     // MARK: Encoding
 
     func encoded(lastOffset: UInt64) -> [UInt8] {

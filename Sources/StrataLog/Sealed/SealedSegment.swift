@@ -8,12 +8,17 @@ final class SealedSegment: Sendable {
     private let file: any File
     private let cache: BlockCache
 
-    init(_ segment: SegmentFile, _ file: any File, _ cache: BlockCache) throws {
+    /// - Parameter index: what was read of the same file before.
+    init(_ segment: SegmentFile, _ file: any File, _ cache: BlockCache, index known: SealedIndex? = nil) throws {
         self.segment = segment
         self.file = file
         self.cache = cache
         guard let seal = segment.seal else {
             preconditionFailure("what a sealed segment ends with is known when its directory has been read")
+        }
+        if let known {
+            index = known
+            return
         }
         let start = try Self.indexPosition(segment, file, endingAt: seal.position)
         let block = try Self.block(segment, file, start..<seal.position, .index)
