@@ -41,7 +41,10 @@ let package = Package(
             ]),
         .target(
             name: "StrataTool",
-            dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataQuery", "StrataStore"]),
+            dependencies: [
+                "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "StrataQuery",
+                "StrataStore",
+            ]),
         .executableTarget(name: "strata", dependencies: ["StrataTool"]),
         .executableTarget(
             name: "log-demo", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Examples/LogDemo"),

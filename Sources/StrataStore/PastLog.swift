@@ -18,7 +18,7 @@ final class PastLog: OnlyReadLog {
         }
         self.log = log
         end = Position(offset: offset, chain: try log.chain(at: offset))
-        endTime = try log.commit(at: offset)?.time
+        endTime = offset == log.floor.offset ? try log.readBase()?.time : try log.commit(at: offset)?.time
     }
 
     var storeID: Identifier { log.storeID }

@@ -9,8 +9,20 @@ protocol CommitFormat {
     func write(_ commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to output: Output) throws
 }
 
+/// What is printed of a commit's events.
+enum CommitBody {
+    case events
+    /// How many there are of what.
+    case stat
+    /// Those of records with what they changed.
+    case patch(CommitPatch)
+}
+
 /// One line for each commit.
 struct CommitLine: CommitFormat {
+    /// What stands below the line; nothing of the events.
+    var body = CommitBody.events
+
     func write(_ commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to output: Output) throws {
         output.write(decimal: commit.offset)
         output.write(" " as StaticString)
@@ -28,14 +40,21 @@ struct CommitLine: CommitFormat {
         output.write(", " as StaticString)
         output.writeCount(commit.payload.count, "byte", "bytes")
         try output.endLine()
+        guard case .success(let envelope) = envelope else { return }
+        switch body {
+        case .events: break
+        case .stat: try CommitStat(envelope, byteCount: commit.payload.count).write(names, to: output)
+        case .patch(let patch): try CommitText.write(envelope, of: commit, patch, onlyChanges: true, names, to: output)
+        }
     }
 }
 
-/// A paragraph for each commit, with a line for each event.
+/// A paragraph for each commit, with a line for each event or what is asked for instead.
 struct CommitText: CommitFormat {
+    var body = CommitBody.events
+
     func write(_ commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to output: Output) throws {
-        output.write("commit " as StaticString)
-        output.write(decimal: commit.offset)
+        output.write("commit \(commit.offset)", .heading)
         output.write("  " as StaticString)
         output.write(Timestamp(microseconds: commit.time))
         output.write("  chain " as StaticString)
@@ -46,54 +65,69 @@ struct CommitText: CommitFormat {
             output.write("malformed payload: \(Printable.escaped(error.description)), ")
             output.writeCount(commit.payload.count, "byte", "bytes")
             output.write("\n" as StaticString)
-        case .success(let envelope): write(envelope, commit.payload.count, names, to: output)
+        case .success(let envelope):
+            write(envelope.header, envelope.events.count, commit.payload.count, names, to: output)
+            switch body {
+            case .events: for event in envelope.events { Self.write(event, names, to: output) }
+            case .stat: try CommitStat(envelope, byteCount: commit.payload.count).write(names, to: output)
+            case .patch(let patch): try Self.write(envelope, of: commit, patch, names, to: output)
+            }
         }
         try output.endLine()
     }
 
-    private func write(_ envelope: Envelope, _ payloadBytes: Int, _ names: KnownNames, to output: Output) {
-        let header = envelope.header
+    private func write(
+        _ header: EnvelopeHeader, _ eventCount: Int, _ payloadBytes: Int, _ names: KnownNames, to output: Output
+    ) {
         output.writeActor(of: header, names)
         output.write(", " as StaticString)
         output.writeOperation(of: header)
         if header.qualityOfService != .default { output.write(", \(header.qualityOfService)") }
         if header.isLazy { output.write(", lazy" as StaticString) }
         output.write(", " as StaticString)
-        output.writeCount(envelope.events.count, "event", "events")
+        output.writeCount(eventCount, "event", "events")
         output.write(", " as StaticString)
         output.writeCount(payloadBytes, "byte", "bytes")
         output.write("\n" as StaticString)
-        if !header.operationID.isEmpty { output.write("    operation \(Printable.escaped(header.operationID))\n") }
-        if !header.groupID.isEmpty || !header.groupName.isEmpty {
-            output.write("    group \(Printable.escaped(header.groupID)) \(Printable.escaped(header.groupName))\n")
-        }
-        for event in envelope.events { write(event, names, to: output) }
+        output.writeOperationTexts(of: header)
     }
 
-    private func write(_ event: Event, _ names: KnownNames, to output: Output) {
+    /// - Parameter onlyChanges: leaves out the events that are not of records.
+    fileprivate static func write(
+        _ envelope: Envelope, of commit: Commit, _ patch: CommitPatch, onlyChanges: Bool = false, _ names: KnownNames,
+        to output: Output
+    ) throws {
+        for (index, event) in envelope.events.enumerated() {
+            let step = patch.step(of: event, at: index, in: commit, envelope.header, names)
+            if step != nil || !onlyChanges { write(event, names, to: output) }
+            if let step { try CommitPatchText.write(step, indentation: 8, names, to: output) }
+        }
+    }
+
+    private static func write(_ event: Event, _ names: KnownNames, to output: Output) {
         let kind = event.kind.description
         output.write("    " + kind + String(repeating: " ", count: max(0, 15 - kind.count)))
         switch EventDetail(event) {
-        case .interned(let interned): output.write("  \(Self.text(of: interned))")
+        case .interned(let interned): output.write("  \(text(of: interned))")
         case .saved(let place, let save):
-            output.write("  \(Self.text(of: place, names))  \(Self.text(of: save))")
+            output.write("  \(text(of: place, names))  \(text(of: save))")
         case .deleted(let place, let deleted):
-            output.write("  \(Self.text(of: place, names))")
+            output.write("  \(text(of: place, names))")
             if let previous = deleted.previous { output.write("  of \(previous.tag)") }
             if deleted.isCascade { output.write(", cascade" as StaticString) }
         case .erased(let place, let erased):
-            output.write("  \(Self.text(of: place, names))")
+            output.write("  \(text(of: place, names))")
             if let previous = erased.previous { output.write("  of \(previous.tag)") }
             if !erased.reason.isEmpty { output.write(": \(Printable.escaped(erased.reason))") }
-        case .zoneSaved(let saved): output.write("  \(Self.zone(saved.zone, names))")
+        case .zoneSaved(let saved): output.write("  \(zone(saved.zone, names))")
         case .zoneDeleted(let deleted):
-            output.write("  \(Self.zone(deleted.zone, names))  \(deleted.reason.name)")
-        case .schemaChanged(let changed): output.write("  \(Self.text(of: changed, names))")
-        case .subscriptionSaved(let saved): output.write("  \(Self.text(of: saved, names))")
+            output.write("  \(zone(deleted.zone, names))  \(deleted.reason.name)")
+        case .schemaChanged(let changed): output.write("  \(text(of: changed, names))")
+        case .subscriptionSaved(let saved): output.write("  \(text(of: saved, names))")
         case .subscriptionDeleted(let deleted):
-            output.write("  \(Printable.escaped(deleted.id)) of \(Self.user(deleted.user, names))")
+            output.write("  \(Printable.escaped(deleted.id)) of \(user(deleted.user, names))")
             if let event = deleted.firedBy { output.write(", fired once, by \(event.tag)") }
-        case .notificationDelivered(let delivered): output.write("  \(Self.text(of: delivered, names))")
+        case .notificationDelivered(let delivered): output.write("  \(text(of: delivered, names))")
         case .refused(let refused): output.write("  \(AuditText.text(of: refused))")
         case .fetched(let fetched): output.write("  \(AuditText.text(of: fetched))")
         case .consoleActed(let note): output.write("  \(AuditText.text(of: note))")
@@ -158,7 +192,7 @@ struct CommitText: CommitFormat {
         names.user(ordinal).map { Printable.escaped($0) } ?? "user \(ordinal)"
     }
 
-    private static func zone(_ ordinal: UInt64, _ names: KnownNames) -> String {
+    fileprivate static func zone(_ ordinal: UInt64, _ names: KnownNames) -> String {
         names.zone(ordinal).map { Printable.escaped($0) } ?? "zone \(ordinal)"
     }
 
@@ -178,6 +212,61 @@ struct CommitText: CommitFormat {
     }
 }
 
+/// What a commit has, in numbers.
+private struct CommitStat {
+    private let envelope: Envelope
+    private let byteCount: Int
+    /// Changes of each zone, in the order in which they first come.
+    private var zones: [(zone: UInt64, count: Int)] = []
+    private var records: Set<RecordKey> = []
+
+    init(_ envelope: Envelope, byteCount: Int) {
+        self.envelope = envelope
+        self.byteCount = byteCount
+        for event in envelope.events where LogFilter.changeKinds.contains(event.kind) { count(event) }
+    }
+
+    private mutating func count(_ event: Event) {
+        let zone: UInt64
+        if RecordTimelineEvent.kinds.contains(event.kind) {
+            guard let place = try? EventDetail.Place(event.body) else { return }
+            records.insert(RecordKey(zone: place.zone, name: place.name))
+            zone = place.zone
+        } else {
+            switch EventDetail(event) {
+            case .zoneSaved(let saved): zone = saved.zone
+            case .zoneDeleted(let deleted): zone = deleted.zone
+            default: return
+            }
+        }
+        if let index = zones.firstIndex(where: { $0.zone == zone }) {
+            zones[index].count += 1
+        } else {
+            zones.append((zone, 1))
+        }
+    }
+
+    func write(_ names: KnownNames, to output: Output) throws {
+        output.write("    events   " as StaticString)
+        output.writeKinds(of: envelope.events)
+        output.write("\n    zones    " as StaticString)
+        let texts = zones.map { "\(CommitText.zone($0.zone, names)) (\($0.count))" }
+        output.write(texts.isEmpty ? "none" : texts.joined(separator: ", "))
+        output.write("\n    records  \(records.count)\n    bytes    \(byteCount)")
+        try output.endLine()
+    }
+}
+
+extension KnownNames {
+    /// `anna on phone`.
+    func actorText(_ user: UInt64, _ device: UInt64) -> String {
+        let known = self.user(user).map { Printable.escaped($0) } ?? "user \(user)"
+        let userText = user == 0 ? LogFilter.systemName : known
+        if device == 0 { return userText }
+        return userText + " on " + (self.device(device).map { Printable.escaped($0) } ?? "device \(device)")
+    }
+}
+
 extension Output {
     fileprivate func writeCount(_ count: Int, _ one: StaticString, _ many: StaticString) {
         write(decimal: UInt64(count))
@@ -185,30 +274,23 @@ extension Output {
         write(count == 1 ? one : many)
     }
 
-    fileprivate func writeActor(of header: EnvelopeHeader, _ names: KnownNames) {
-        if header.user == 0 {
-            write("system" as StaticString)
-        } else if let name = names.user(header.user) {
-            write(Printable.escaped(name))
-        } else {
-            write("user " as StaticString)
-            write(decimal: header.user)
-        }
-        if header.device == 0 { return }
-        write(" on " as StaticString)
-        if let name = names.device(header.device) {
-            write(Printable.escaped(name))
-        } else {
-            write("device " as StaticString)
-            write(decimal: header.device)
-        }
+    func writeActor(of header: EnvelopeHeader, _ names: KnownNames) {
+        write(names.actorText(header.user, header.device))
     }
 
-    fileprivate func writeOperation(of header: EnvelopeHeader) {
+    func writeOperation(of header: EnvelopeHeader) {
         switch header.operationKind {
         case .none: write("no operation" as StaticString)
         case .modifyRecords: write("modify records" as StaticString)
         case let kind: write(kind.description)
+        }
+    }
+
+    /// A line for the operation's id and one for its group, if there are any.
+    func writeOperationTexts(of header: EnvelopeHeader) {
+        if !header.operationID.isEmpty { write("    operation \(Printable.escaped(header.operationID))\n") }
+        if !header.groupID.isEmpty || !header.groupName.isEmpty {
+            write("    group \(Printable.escaped(header.groupID)) \(Printable.escaped(header.groupName))\n")
         }
     }
 

@@ -5,6 +5,8 @@ import StrataModel
 struct CommitJSON: CommitFormat {
     /// Where the commit stands, if that is wanted.
     var stored: CommitPlace?
+    /// What events of records changed, if that is wanted.
+    var patch: CommitPatch?
 
     func write(_ commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to output: Output) throws {
         var json = JSONWriter(output)
@@ -19,7 +21,14 @@ struct CommitJSON: CommitFormat {
         case .success(let envelope):
             write(envelope.header, names, to: &json)
             json.beginArray("events")
-            for event in envelope.events { write(event, names, to: &json) }
+            for (index, event) in envelope.events.enumerated() {
+                json.beginObject()
+                write(event, names, to: &json)
+                if let step = patch?.step(of: event, at: index, in: commit, envelope.header, names) {
+                    Self.write(step, names, to: &json)
+                }
+                json.endObject()
+            }
             json.endArray()
         }
         if let stored { json.field("stored", stored) }
@@ -27,14 +36,16 @@ struct CommitJSON: CommitFormat {
         try output.endLine()
     }
 
+    /// What a step says beside its event: docs/guide/tool.md, "A patch".
+    private static func write(_ step: RecordTimelineStep, _ names: KnownNames, to json: inout JSONWriter) {
+        json.field("changes", step.changes, names)
+        if let problem = step.problem { json.field("notAllKnown", problem.description) }
+    }
+
     private func write(_ header: EnvelopeHeader, _ names: KnownNames, to json: inout JSONWriter) {
-        writeUser(header.user, names, to: &json)
-        writeDevice(header.device, names, to: &json)
-        json.field("operationID", header.operationID)
-        json.field("operationKind", header.operationKind.description)
-        json.field("qualityOfService", header.qualityOfService.description)
-        json.field("groupID", header.groupID)
-        json.field("groupName", header.groupName)
+        Self.writeUser(header.user, names, to: &json)
+        Self.writeDevice(header.device, names, to: &json)
+        Self.writeOperation(of: header, to: &json)
         if !header.requestShape.isEmpty {
             json.field("requestShape", header.requestShape.map { hexadecimal($0) }.joined())
         }
@@ -42,7 +53,6 @@ struct CommitJSON: CommitFormat {
     }
 
     private func write(_ event: Event, _ names: KnownNames, to json: inout JSONWriter) {
-        json.beginObject()
         json.field("kind", event.kind.rawValue)
         json.field("name", event.kind.description)
         json.field("bytes", event.body.count)
@@ -70,18 +80,17 @@ struct CommitJSON: CommitFormat {
         case .subscriptionDeleted(let deleted):
             json.field("subscription", deleted.id)
             json.field("database", deleted.database)
-            writeUser(deleted.user, names, to: &json)
+            Self.writeUser(deleted.user, names, to: &json)
             json.field("firedOnce", deleted.firedBy != nil)
             if let event = deleted.firedBy { json.field("firedBy", event.tag) }
         case .notificationDelivered(let delivered):
-            writeDevice(delivered.device, names, to: &json)
+            Self.writeDevice(delivered.device, names, to: &json)
             json.field("through", delivered.through)
             json.field("badge", delivered.badge)
         case .refused, .fetched, .consoleActed, .nothingToDelete: CommitJSON.write(audit: EventDetail(event), to: &json)
         case .opaque: break
         case .malformed(let error): json.field("malformed", error.description)
         }
-        json.endObject()
     }
 
     private func write(_ saved: SubscriptionSavedEvent, _ names: KnownNames, to json: inout JSONWriter) {
@@ -89,7 +98,7 @@ struct CommitJSON: CommitFormat {
         json.field("subscription", subscription.id)
         json.field("subscriptionKind", subscription.kind.name)
         json.field("database", saved.database)
-        writeUser(saved.user, names, to: &json)
+        Self.writeUser(saved.user, names, to: &json)
         if subscription.zone != 0 {
             json.field("zone", subscription.zone)
             if let name = names.zone(subscription.zone) { json.field("zoneName", name) }
@@ -103,12 +112,20 @@ struct CommitJSON: CommitFormat {
         json.field("silent", subscription.notification == nil)
     }
 
-    private func writeUser(_ user: UInt64, _ names: KnownNames, to json: inout JSONWriter) {
+    static func writeOperation(of header: EnvelopeHeader, to json: inout JSONWriter) {
+        json.field("operationID", header.operationID)
+        json.field("operationKind", header.operationKind.description)
+        json.field("qualityOfService", header.qualityOfService.description)
+        json.field("groupID", header.groupID)
+        json.field("groupName", header.groupName)
+    }
+
+    static func writeUser(_ user: UInt64, _ names: KnownNames, to json: inout JSONWriter) {
         json.field("user", user)
         if let name = names.user(user) { json.field("userName", name) }
     }
 
-    private func writeDevice(_ device: UInt64, _ names: KnownNames, to json: inout JSONWriter) {
+    static func writeDevice(_ device: UInt64, _ names: KnownNames, to json: inout JSONWriter) {
         json.field("device", device)
         if let name = names.device(device) { json.field("deviceName", name) }
     }

@@ -75,7 +75,8 @@ enum EventDetail {
 }
 
 extension EventDetail.Place {
-    fileprivate init(_ body: ArraySlice<UInt8>) throws {
+    /// - Parameter body: of an event of a record.
+    init(_ body: ArraySlice<UInt8>) throws {
         self = try body.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
             return Self(

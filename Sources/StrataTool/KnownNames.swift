@@ -13,6 +13,8 @@ struct KnownNames {
     // By ordinal, because every commit asks for its user and device.
     private var users: [String?] = []
     private var devices: [String?] = []
+    private var databases: [UInt64: (scope: InternedName.Scope, owner: UInt64)] = [:]
+    private var zoneDatabases: [UInt64: UInt64] = [:]
 
     func user(_ ordinal: UInt64) -> String? { Self.name(ordinal, in: users) }
     func device(_ ordinal: UInt64) -> String? { Self.name(ordinal, in: devices) }
@@ -20,13 +22,36 @@ struct KnownNames {
     func recordType(_ ordinal: UInt64) -> String? { texts[Key(namespace: 5, ordinal: ordinal)] }
     func field(_ ordinal: UInt64) -> String? { texts[Key(namespace: 6, ordinal: ordinal)] }
 
+    func database(ofZone ordinal: UInt64) -> UInt64? { zoneDatabases[ordinal] }
+
+    /// With its owner by name; nil for one that is not known, or whose owner is not.
+    func database(_ ordinal: UInt64) -> DatabaseID? {
+        guard let (scope, owner) = databases[ordinal] else { return nil }
+        return owner == 0 ? DatabaseID(scope) : user(owner).map { DatabaseID(scope, owner: $0) }
+    }
+
+    /// Every zone, in the order of ordinals.
+    var zones: [(ordinal: UInt64, name: String)] {
+        zoneDatabases.keys.sorted().compactMap { ordinal in zone(ordinal).map { (ordinal, $0) } }
+    }
+
+    /// All names of a namespace, as docs/format.md §8 numbers them: 1 users, 2 devices, 4 zones, 5 record types.
+    func names(in namespace: UInt8) -> [String] {
+        switch namespace {
+        case 1: users.compactMap(\.self)
+        case 2: devices.compactMap(\.self)
+        default: texts.filter { $0.key.namespace == namespace }.map(\.value)
+        }
+    }
+
     mutating func add(_ interned: InternedName) {
         switch interned.name {
         case .user(let text): Self.add(text, interned.ordinal, to: &users)
         case .device(_, let text): Self.add(text, interned.ordinal, to: &devices)
         case .zone(_, _, let text), .recordType(let text), .field(let text):
             texts[Key(namespace: interned.name.namespace, ordinal: interned.ordinal)] = text
-        case .database: break
+            if case .zone(let database, _, _) = interned.name { zoneDatabases[interned.ordinal] = database }
+        case .database(let scope, let owner): databases[interned.ordinal] = (scope, owner)
         }
     }
 
@@ -74,13 +99,21 @@ struct KnownNames {
 extension KnownNames {
     /// Reads what was interned in front of `offset`. Damaged segments are passed over: names are a service, and whoever
     /// asks for what lies behind the damage still gets them from the rest.
+    /// - Parameter newest: the names of the newest segment, if they are known.
     /// - Returns: the first damage that was met.
-    mutating func addAll(of store: StoreAccess, before offset: UInt64) throws -> StrataError? {
+    mutating func addAll(
+        of store: StoreAccess, before offset: UInt64, newest: [InternedName]? = nil
+    ) throws -> StrataError? {
         var damage: StrataError?
         do { try addBase(of: store) } catch let error as StrataError where error.isDamage { damage = error }
         guard offset > store.reader.floor.offset + 1 else { return damage }
         for segment in store.reader.segments where segment.firstOffset < offset {
             do {
+                // Sealed segments say what names they have.
+                if let names = try store.reader.names(of: segment) ?? (segment.isClosed ? nil : newest) {
+                    for name in names { add(name) }
+                    continue
+                }
                 var source = try CommitSource(store, from: segment.firstOffset)
                 let limit = min(offset - 1, segment.lastOffset ?? 0)
                 while let commit = try source.next() {

@@ -17,40 +17,33 @@ struct QueryRequest {
     var question: Question { cursor.map { .continued($0) } ?? .new(query) }
 
     init(_ arguments: Arguments) throws {
-        (database, actor) = try Self.database(arguments)
+        let place = try DatabaseOptions(arguments)
+        (database, actor) = (place.database, place.actor)
         limit = Int(arguments[QueryCommand.limit] ?? 0)
         keys = arguments[QueryCommand.keys]
         var query = Query(arguments.operands[1])
         if arguments.operands.count > 2 { query.predicate = try Self.predicate(arguments.operands[2]) }
         query.order = (arguments[QueryCommand.near].map { [$0] } ?? []) + arguments.all(QueryCommand.sort)
-        query.zone = arguments[QueryCommand.zone].map { ZoneID($0) }
+        query.zone = place.zone
         self.query = query
         cursor = arguments[QueryCommand.cursor]
         if let cursor { try Self.require(cursor, isOf: query, in: database) }
     }
 
-    private static func database(_ arguments: Arguments) throws -> (DatabaseID, Actor) {
-        let user = arguments[QueryCommand.user]
-        let scope = arguments[QueryCommand.database] ?? (user == nil ? .public : .private)
-        if scope == .private, user == nil {
-            throw UsageError("--database private needs --user NAME: every user has a private database")
-        }
-        return (DatabaseID(scope), Actor(user: user ?? ""))
-    }
-
-    private static func predicate(_ text: String) throws -> PredicateTree {
+    /// - Parameter name: of the argument, for the mistakes in it.
+    static func predicate(_ text: String, of name: String = "PREDICATE") throws(UsageError) -> PredicateTree {
         do {
             let tree = try PredicateParser.parse(text)
             try PredicateCheck(.extended).check(tree)
             return tree
         } catch {
-            throw UsageError(mistake(error))
+            throw UsageError(mistake(error, in: name))
         }
     }
 
     /// A mistake in the predicate, with its place and what should stand there.
-    private static func mistake(_ error: StrataError) -> String {
-        var text = "PREDICATE"
+    private static func mistake(_ error: StrataError, in name: String) -> String {
+        var text = name
         if let position = error.context.position { text += ", character \(position)" }
         text += ": expected \(error.context.expected ?? "something else")"
         if let found = error.context.found { text += ", found \(found)" }

@@ -9,22 +9,26 @@ struct StoreAccess {
     /// What is wrong behind the part that can be read; nil if nothing has been met.
     private(set) var damage: StrataError?
     private let files: ReadOnlyFiles
+    private let touches: TouchFunction
 
+    /// - Parameter touches: what the change lists of segments of frames have: nothing, unless somebody asks them.
     /// - Throws: what keeps even the beginning from being read.
-    init(_ path: String) throws {
-        try self.init(path, ReadOnlyFiles(), damage: nil)
+    init(_ path: String, touches: @escaping TouchFunction = { _ in [] }) throws {
+        try self.init(path, ReadOnlyFiles(), touches, damage: nil)
     }
 
-    private init(_ path: String, _ files: ReadOnlyFiles, damage: StrataError?) throws {
+    private init(
+        _ path: String, _ files: ReadOnlyFiles, _ touches: @escaping TouchFunction, damage: StrataError?
+    ) throws {
         self.path = path
         self.damage = damage
+        self.touches = touches
         var files = files
         while true {
             do {
-                // The tool finds its commits by offset and looks at payloads itself, whatever they are; and shows what
-                // the writing program shows.
+                // The tool looks at payloads itself, whatever they are; and shows what the writing program shows.
                 reader = try LogReader.open(
-                    at: path, extent: .written, platform: Platform(files: files), touches: { _ in [] })
+                    at: path, extent: .written, platform: Platform(files: files), touches: touches)
                 self.files = files
                 return
             } catch let error as StrataError {
@@ -45,7 +49,7 @@ struct StoreAccess {
         var files = files
         guard let narrower = Self.limit(below: error, path, files) else { return nil }
         files.limit = narrower
-        return try? StoreAccess(path, files, damage: error)
+        return try? StoreAccess(path, files, touches, damage: error)
     }
 
     /// The first commit that is not older than `time`, in what is whole; nil if all are older.

@@ -1,4 +1,12 @@
+import Foundation
+import StrataLog
+import StrataModel
+import StrataStore
+import StrataSystem
+import TestSupport
 import Testing
+
+@testable import StrataTool
 
 @Suite struct InfoCommandTests {
     @Test func humanForm() throws {
@@ -16,6 +24,10 @@ import Testing
                 end         4/57803e49
                 first       2026-11-21T05:46:41.500000Z
                 last        2026-11-21T05:46:46.000000Z
+                span        4.5 s
+                durable     all
+                checkpoint  none: there is no page file
+                names       1 user, 1 zone, 1 record type, 1 field
                 segments    1, 688 bytes
                   1 to 4, 688 bytes, active
 
@@ -31,7 +43,10 @@ import Testing
                 "formatVersion":1,"created":1795240000000000,"commits":4,"floor":0,"floorChain":"00000000","end":4,\
                 "chain":"57803e49","firstTime":1795240001500000,"lastTime":1795240006000000,"bytes":688,\
                 "segments":[{"path":"Notes.strata/log/00000000000000000001.seg","firstOffset":1,"lastOffset":4,\
-                "bytes":688,"closed":false}],"unfinishedTail":null,"damage":null}
+                "bytes":688,"closed":false}],"unfinishedTail":null,"base":null,\
+                "durable":{"offset":4,"source":"closed"},"checkpoint":null,\
+                "names":{"users":1,"devices":1,"databases":1,"zones":1,"recordTypes":1,"fields":1,"through":4},\
+                "damage":null}
 
                 """)
     }
@@ -42,6 +57,7 @@ import Testing
         let result = try fixture.run("info", fixture.name)
         #expect(result.output.contains("\ncommits     0\n"))
         #expect(!result.output.contains("\nfirst ") && !result.output.contains("\nlast "))
+        #expect(result.output.contains("\ndurable     all\n") && result.output.contains("\nnames       0 users, "))
         #expect(result.output.hasSuffix("\n  from 1, empty, 128 bytes, active\n"))
     }
 
@@ -56,6 +72,8 @@ import Testing
         #expect(result.output.contains("\ncommits     \(301 - floor.offset)\n"))
         #expect(result.output.contains("\nfloor       \(floor)\n"))
         #expect(result.output.contains("\ntail        100 unfinished bytes at position "))
+        // What was interned in front of the floor is nowhere told any more.
+        #expect(result.output.contains("\nnames       unknown\n"))
         let segments = result.lines.filter { $0.hasPrefix("  ") && $0.contains(" to ") }
         #expect(segments.count == (try fixture.segments().count))
         #expect(segments.dropLast().allSatisfy { $0.hasSuffix(", closed") })
@@ -70,5 +88,205 @@ import Testing
         try fixture.saveNotes(1)
         #expect(try fixture.run("info", fixture.name).output.contains("\ncommits     4\n"))
         try fixture.close()
+    }
+
+    @Test(
+        arguments: [
+            (0, "0 s"), (1, "0.000001 s"), (59_900_000, "59.9 s"), (60_000_000, "1 min 0 s"),
+            (3_600_000_000, "1 h 0 min 0 s"), (93_784_500_000, "1 d 2 h 3 min 4.5 s"),
+        ] as [(Int64, String)])
+    func spans(_ microseconds: Int64, _ text: String) {
+        #expect(StoreInfo.span(microseconds: microseconds) == text)
+    }
+}
+
+/// What `info` tells of durability.
+@Suite struct InfoDurabilityTests {
+    @Test func ofALiveWriterWhatItSays() throws {
+        let fixture = try StateFixture()
+        let store = try fixture.open()
+        let text = try fixture.run("info", fixture.name).output
+        #expect(text.contains("\ndurable     all; process \(getpid()) writes, since 2026-11-21T"), "\(text)")
+        let object = try #require(try fixture.objects("info", fixture.name).first)
+        let durable = try #require(object["durable"] as? [String: Any])
+        try PromisedKeys.expectAll(of: "How far a log is durable", in: [durable])
+        #expect(durable["source"] as? String == "writer" && durable["process"] as? Int == Int(getpid()))
+        #expect(durable["offset"] as? Int == Int(StateFixture.end))
+        try store.close()
+        let after = try fixture.run("info", fixture.name).output
+        #expect(after.contains("\ndurable     all\n"), "\(after)")
+    }
+
+    /// Commits that nobody has synced, of a writer that is gone.
+    @Test func ofACopyWhatFramesTell() throws {
+        let fixture = try StoreFixture()
+        try fixture.internNames()
+        try fixture.saveNotes(3)
+        let copy = fixture.directory.path("Copy.strata")
+        try FileManager.default.copyItem(atPath: fixture.path, toPath: copy)
+        try fixture.close()
+        let text = try fixture.run("info", "Copy.strata").output
+        #expect(text.contains("\ndurable     up to 0 at least; the log was not closed\n"), "\(text)")
+        let json = try fixture.run("info", "Copy.strata", "--json").output
+        #expect(json.contains(#""durable":{"offset":0,"source":"witness"}"#), "\(json)")
+    }
+}
+
+/// What `info` tells of the page file and of names.
+@Suite struct InfoCheckpointTests {
+    private let fixture: StateFixture
+
+    init() throws { fixture = try StateFixture() }
+
+    private var views: String { fixture.path + "/views" }
+
+    private func checkpoint() throws -> [String: Any] {
+        let object = try #require(try fixture.objects("info", fixture.name).first)
+        let checkpoint = try #require(object["checkpoint"] as? [String: Any])
+        try PromisedKeys.expect(checkpoint, follows: "A checkpoint")
+        return checkpoint
+    }
+
+    private func line(_ label: String) throws -> Substring? {
+        try fixture.run("info", fixture.name).lines.first { $0.hasPrefix(label) }
+    }
+
+    private func change(at position: Int, _ body: (UInt8) -> UInt8) throws {
+        let file = try RealFileSystem().open(views, .write)
+        defer { file.close() }
+        let byte = try file.read(count: 1, at: position)
+        try file.write([body(byte[0])], at: position)
+    }
+
+    @Test func aCheckpointAtTheEnd() throws {
+        let size = try RealFileSystem().readAll(views, atMost: 1 << 30).count
+        #expect(try line("checkpoint") == "checkpoint  at 5, the end; \(size) bytes")
+        let found = try checkpoint()
+        #expect(found["finding"] as? String == "whole" && found["offset"] as? Int == 5)
+        #expect(found["bytes"] as? Int == size && (found["reasons"] as? [Any])?.isEmpty == true)
+        // Besides what was saved: each user's default zone, that of everybody, and the type of users' records.
+        #expect(try line("names") == "names       2 users, 5 zones, 4 record types, 10 fields")
+    }
+
+    @Test func oneThatIsBehindTheEnd() throws {
+        let before = try RealFileSystem().readAll(views, atMost: 1 << 30)
+        try fixture.change { store in try fixture.save("more", ["extra": .int64(1)], to: store) }
+        try RealFileSystem().remove(views)
+        let file = try RealFileSystem().open(views, .create)
+        try file.write(before, at: 0)
+        #expect(try line("checkpoint")?.hasPrefix("checkpoint  at 5, 1 behind the end; ") == true)
+        // The names behind it are counted from the commits.
+        #expect(try line("names") == "names       2 users, 5 zones, 4 record types, 11 fields")
+    }
+
+    @Test func none() throws {
+        let names = try line("names")
+        try RealFileSystem().remove(views)
+        #expect(try line("checkpoint") == "checkpoint  none: there is no page file")
+        #expect(try line("names") == names, "they are counted from the log")
+    }
+
+    @Test func oneOfAnotherStore() throws {
+        let other = fixture.directory.path("Other.strata")
+        try Store.open(at: other).close()
+        let store = try Store.open(at: other)
+        try fixture.save("other", zone: ZoneID("_defaultZone"), to: store)
+        try store.close()
+        try RealFileSystem().remove(views)
+        try FileManager.default.copyItem(atPath: other + "/views", toPath: views)
+        #expect(try line("checkpoint")?.contains("is foreign: The page file is of another store.") == true)
+        #expect(try checkpoint()["finding"] as? String == "foreign")
+        #expect(try fixture.run("info", fixture.name).code == 0, "it holds no information of its own")
+    }
+
+    @Test func oneThatTheLogHasNot() throws {
+        // Longer than the log: as if the log had been put back from a copy.
+        let log = fixture.directory.path("log")
+        try FileManager.default.copyItem(atPath: fixture.path + "/log", toPath: log)
+        try fixture.change { store in try fixture.save("more", to: store) }
+        try FileManager.default.removeItem(atPath: fixture.path + "/log")
+        try FileManager.default.moveItem(atPath: log, toPath: fixture.path + "/log")
+        #expect(try line("end")?.hasPrefix("end         5/") == true)
+        let found = try checkpoint()
+        // The checkpoint before may be there still.
+        #expect(["stale", "otherSlot"].contains(found["finding"] as? String))
+        #expect((found["reasons"] as? [Any])?.isEmpty == false)
+    }
+
+    @Test func damagedHeaders() throws {
+        for slot in 0..<2 { try change(at: slot * 4_096 + 40) { ~$0 } }
+        let found = try checkpoint()
+        #expect(found["finding"] as? String == "damaged" && found["offset"] is NSNull)
+        #expect(try line("checkpoint")?.hasPrefix("checkpoint  none; the page file, ") == true)
+        #expect(try line("names") == "names       2 users, 5 zones, 4 record types, 10 fields")
+    }
+
+    @Test func cutShort() throws {
+        let file = try RealFileSystem().open(views, .write)
+        try file.truncate(to: 3 * 4_096)
+        file.close()
+        #expect(try checkpoint()["finding"] as? String == "damaged")
+    }
+
+    @Test func nothingIsLockedOrWritten() throws {
+        let before = try fixture.content()
+        #expect(try fixture.run("info", fixture.name).code == 0)
+        #expect(try fixture.content() == before)
+    }
+
+    @Test func besideAWriterThatCheckpoints() throws {
+        let store = try fixture.open()
+        for number in 0..<20 {
+            try fixture.save("n\(number)", to: store)
+            let result = try fixture.run("info", fixture.name, "--json")
+            #expect(result.code == 0 && result.output.contains("\"recordTypes\":4,"), "\(result)")
+        }
+        try store.close()
+    }
+}
+
+/// What `info` tells of history that was let go.
+@Suite struct InfoHistoryTests {
+    @Test func aBase() throws {
+        let fixture = try StateFixture()
+        let names = try fixture.run("info", fixture.name).lines.first { $0.hasPrefix("names") }
+        try fixture.change { _ = try $0.compact(before: 4) }
+        let text = try fixture.run("info", fixture.name)
+        #expect(text.code == 0 && text.output.contains("\ncommits     2\n") && text.output.contains("\nfloor       3/"))
+        let object = try #require(try fixture.objects("info", fixture.name).first)
+        let base = try #require(object["base"] as? [String: Any])
+        try PromisedKeys.expectAll(of: "A base", in: [base])
+        try PromisedKeys.expect(base, follows: "A base")
+        let path = fixture.path + "/log/00000000000000000003.base"
+        let size = try RealFileSystem().readAll(path, atMost: 1 << 20).count
+        #expect(base["horizon"] as? Int == 3 && base["bytes"] as? Int == size)
+        #expect(base["time"] as? Int64 == StateFixture.startTime + 3_000_000)
+        #expect(text.output.contains("\nbase        \(size) bytes, for all up to 3\n"))
+        // With the page file, and without it.
+        #expect(text.lines.first { $0.hasPrefix("names") } == names)
+        try RealFileSystem().remove(fixture.path + "/views")
+        #expect(try fixture.run("info", fixture.name).lines.first { $0.hasPrefix("names") } == names)
+    }
+
+    @Test func aDamagedBaseKeepsNobodyFromTheRest() throws {
+        let fixture = try StateFixture()
+        try fixture.change { _ = try $0.compact(before: 4) }
+        let file = try RealFileSystem().open(fixture.path + "/log/00000000000000000003.base", .write)
+        try file.write([0xFF], at: 20)
+        file.close()
+        let result = try fixture.run("info", fixture.name, "--json")
+        #expect(result.code == 3 && result.errors.contains("(badChecksum)"), "\(result)")
+        #expect(result.output.contains("\"base\":null") && result.output.contains("\"commits\":2,"), "\(result)")
+    }
+
+    @Test func namesOfSealedSegments() throws {
+        let fixture = try StoreFixture.segmented()
+        let before = try fixture.run("info", fixture.name).lines.first { $0.hasPrefix("names") }
+        try fixture.open()
+        try fixture.sealAll()
+        try fixture.close()
+        let after = try fixture.run("info", fixture.name)
+        #expect(before == "names       1 user, 1 zone, 1 record type, 1 field")
+        #expect(after.lines.first { $0.hasPrefix("names") } == before)
     }
 }

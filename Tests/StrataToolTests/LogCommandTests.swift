@@ -1,3 +1,4 @@
+import Foundation
 import StrataModel
 import Testing
 
@@ -247,6 +248,97 @@ import Testing
         #expect(result.code == 0 && result.output.isEmpty && result.errors.isEmpty)
     }
 
+    // MARK: What is printed of a commit
+
+    @Test func numbersOfACommit() throws {
+        let (world, at) = try VersionedStore.varied()
+        let offset = "\(at.linked)"
+        let result = try world.run("log", "Notes.strata", "--stat", "--from", offset, "--to", offset)
+        #expect(result.code == 0 && result.errors.isEmpty)
+        #expect(result.lines.first?.hasPrefix("commit \(at.linked)  ") == true)
+        let bytes = try #require(result.lines[1].split(separator: " ").dropLast().last)
+        #expect(
+            result.lines.dropFirst(2) == [
+                "    events   2 record saved", "    zones    Notes (2)", "    records  2", "    bytes    \(bytes)",
+            ], "\(result)")
+        let line = try world.run("log", "Notes.strata", "--stat", "--oneline", "--from", offset, "--to", offset)
+        #expect(line.lines.count == 5 && line.lines[0].hasPrefix("\(at.linked) "))
+        #expect(line.lines.dropFirst() == result.lines.dropFirst(2))
+        let others = try StoreFixture.small().run("log", "Notes.strata", "--stat", "--to", "1")
+        #expect(
+            others.lines.dropFirst(2) == [
+                "    events   6 name interned, 1 zone saved", "    zones    Notes (1)", "    records  0",
+                "    bytes    70",
+            ])
+    }
+
+    @Test func whatEachEventChanged() throws {
+        let (world, at) = try VersionedStore.varied()
+        func changes(_ words: String...) throws -> [String] {
+            let result = try world.run(["log", "Notes.strata", "--patch"] + words)
+            #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
+            return result.lines.filter { $0.hasPrefix("        ") }.map { String($0.dropFirst(8)) }
+        }
+        #expect(
+            try changes("--from", "\(at.updated)", "--to", "\(at.linked)") == [
+                "~ title: \"Groceries\" -> \"Shopping\"", "+ done: 1", "+ size: 10", "+ parent: @note-2",
+                "~ rank: 1 -> 7", "- done: 1",
+            ])
+        #expect(try changes("--kind", "record deleted") == ["- size: 10"])
+        // The same backwards, and of the last alone.
+        #expect(try changes("--record", "photo-1", "--reverse") == ["+ size: 20", "- size: 10", "+ size: 10"])
+        #expect(try changes("-n", "1", "--record", "photo-1") == ["+ size: 20"])
+        // With filters only of what fits, though the whole commit is printed.
+        let one = try world.run("log", "Notes.strata", "--patch", "--record", "note-2", "--to", "\(at.created)")
+        #expect(one.lines.filter { $0.hasPrefix("    record saved ") }.count == 2, "\(one)")
+        #expect(
+            try changes("--record", "note-2", "--to", "\(at.created)") == ["+ title: \"Trip\"", "+ rank: 5"])
+        let lines = try world.run("log", "Notes.strata", "--patch", "--oneline", "--record", "photo-1", "-n", "1").lines
+        #expect(lines.count == 3 && lines[0].hasPrefix("\(at.again) ") && lines[2] == "        + size: 20", "\(lines)")
+    }
+
+    @Test func whatEachEventChangedAsJSON() throws {
+        let (world, at) = try VersionedStore.varied()
+        let offset = "\(at.updated)"
+        let result = try world.run("log", "Notes.strata", "--patch", "--json", "--from", offset, "--to", offset)
+        #expect(
+            result.output.contains(
+                """
+                "fieldName":"title","old":{"type":"string","value":"Groceries"},\
+                "new":{"type":"string","value":"Shopping"}}
+                """), "\(result)")
+        let added = "\"fieldName\":\"done\",\"old\":null,\"new\":{\"type\":\"int64\",\"value\":1}}]}"
+        #expect(result.output.contains(added), "\(result)")
+        let commit = try #require(
+            try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+        for event in try #require(commit["events"] as? [[String: Any]]) where event["record"] != nil {
+            try PromisedKeys.expect(
+                event.filter { ["changes", "notAllKnown"].contains($0.key) }, follows: "A patch")
+            for change in try #require(event["changes"] as? [[String: Any]]) {
+                try PromisedKeys.expect(change, follows: "A change")
+            }
+        }
+        let plain = try world.run("log", "Notes.strata", "--json", "--from", offset, "--to", offset)
+        #expect(!plain.output.contains("\"changes\""))
+        let deleted = try world.run("log", "Notes.strata", "--patch", "--json", "--kind", "record deleted")
+        #expect(deleted.output.contains("\"old\":{\"type\":\"int64\",\"value\":10},\"new\":null}]"), "\(deleted)")
+    }
+
+    /// What a record was before may be in the base, or nowhere.
+    @Test func whatChangedBehindABase() throws {
+        let world = try VersionedStore()
+        try world.makeZones()
+        for rank in 1...5 { try world.save("note-1", ["rank": .int64(Int64(rank))]) }
+        _ = try world.store.compact(before: 4)
+        try world.store.close()
+        let result = try world.run("log", "Notes.strata", "--patch")
+        #expect(result.code == 0, "\(result)")
+        #expect(
+            result.lines.filter { $0.hasPrefix("        ") } == [
+                "        ~ rank: 2 -> 3", "        ~ rank: 3 -> 4", "        ~ rank: 4 -> 5",
+            ], "\(result)")
+    }
+
     @Test func historyThatWasLetGoIsNoted() throws {
         let fixture = try StoreFixture.segmented()
         try fixture.open(segmentBytes: 64 << 10)
@@ -254,7 +346,8 @@ import Testing
         try fixture.close()
         let result = try fixture.run("log", "--oneline", fixture.name, "--from", "1", "--to", "\(floor + 2)")
         #expect(result.code == 0)
-        #expect(result.errors == "strata log: the history up to \(floor) has been let go; printing from \(floor + 1)\n")
+        let note = "the history up to \(floor) has been let go; beginning with \(floor + 1)"
+        #expect(result.errors == "strata log: \(note)\n")
         #expect(result.lines.map { UInt64($0.prefix { $0 != " " }) } == [floor + 1, floor + 2])
     }
 }

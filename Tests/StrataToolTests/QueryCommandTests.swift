@@ -26,6 +26,12 @@ import Testing
         return try Store.open(at: path, platform: Platform(time: time, random: SeededRandom(seed: 1)))
     }
 
+    private static func change<Result>(_ path: String, _ body: (Store) throws -> Result) throws -> Result {
+        let store = try open(path)
+        defer { try? store.close() }
+        return try body(store)
+    }
+
     private static let notes = ZoneID("Notes")
 
     private static func save(to store: Store) throws {
@@ -175,6 +181,34 @@ import Testing
         let offset = store.offset
         #expect(try run("Note", "rank = 100", "--user", "anna").output == "late  Notes  rank=100\n1 record\n")
         #expect(store.offset == offset)
+    }
+
+    @Test func anEarlierStateHasWhatThereWas() throws {
+        let now = try run("Note", "--user", "anna")
+        let offset = try Self.change(path) { store in
+            let offset = store.offset
+            var request = RequestBuilder(DatabaseID(.private), policy: .changedKeys)
+            request.save(RecordID("late", zone: Self.notes), type: "Note", fields: ["rank": .int64(100)])
+            try store.modify(request.request, as: Actor(user: "anna"))
+            return offset
+        }
+        #expect(try run("Note", "--user", "anna").lines.count == now.lines.count + 1)
+        #expect(try run("Note", "--user", "anna", "--at", "\(offset)").output == now.output)
+        let early = try run("Note", "--user", "anna", "--at", "1")
+        #expect(early.code == 1 && early.errors == "strata query: Did not find record type: Note\n", "\(early)")
+        let ahead = try run("Note", "--user", "anna", "--at", "\(offset + 2)")
+        #expect(ahead.code == 1 && ahead.errors.contains("The store has no state at that point."), "\(ahead)")
+        #expect(try run("Note", "rank = 100", "--user", "anna", "--at", "\(offset)", "--json").lines.count == 1)
+    }
+
+    @Test func theServiceReadsEveryDatabase() throws {
+        let own = try run("Note", "--user", "anna", "--all")
+        #expect(try run("Note", "--owner", "anna", "--all").output == own.output)
+        let first = try run("Note", "--owner", "anna", "--limit", "1")
+        let cursor = String(try #require(first.lines.last?.split(separator: " ").last))
+        #expect(try run("Note", "--owner", "anna", "--limit", "1", "--cursor", cursor).lines.count == 2)
+        let denied = try run("Note", "--user", "bert", "--owner", "anna")
+        #expect(denied.code == 1 && denied.errors.contains("cannot be read"), "\(denied)")
     }
 
     @Test func whatIsNotThereEndsWith1() throws {

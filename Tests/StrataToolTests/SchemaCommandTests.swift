@@ -105,6 +105,20 @@ import Testing
         #expect(try run("export", "Notes.strata").output == Self.text)
     }
 
+    @Test func anEarlierSchemaIsExported() throws {
+        #expect(try run("import", "Notes.strata", "Notes.ckdb").code == 0)
+        try write("DEFINE SCHEMA RECORD TYPE Other (name STRING);", to: "Other.ckdb")
+        #expect(try run("import", "Notes.strata", "Other.ckdb").code == 0)
+        #expect(try run("export", "Notes.strata").output.contains("RECORD TYPE Other"))
+        #expect(try run("export", "Notes.strata", "--at", "1").output == Self.text)
+        #expect(try run("export", "Notes.strata", "--at", "0").output == "DEFINE SCHEMA\n")
+        let ahead = try run("export", "Notes.strata", "--at", "3")
+        #expect(ahead.code == 1 && ahead.output.isEmpty && ahead.errors.contains("found 3"), "\(ahead)")
+        let imported = try run("import", "Notes.strata", "Notes.ckdb", "--at", "1")
+        #expect(
+            imported.code == 2 && imported.errors == "strata schema: --at goes with export; see 'strata help schema'\n")
+    }
+
     @Test func besideAWriterItExportsAndValidatesAndDoesNotImport() throws {
         let store = try Store.open(at: path)
         try store.declareSchema(try SchemaDefinition(reading: Self.text))

@@ -3,13 +3,13 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// The log: durable commits of two sizes, by one and by many, appends without sync, opening, reading; sealing; another
-/// process that follows.
+/// The log: durable commits of two sizes, by one and by many, appends without sync, opening, reading; sealing, very
+/// many segments; another process that follows.
 struct LogWorkload: Workload {
     static let name = "log"
 
     /// Its parts can be measured alone.
-    enum Part: String, CaseIterable { case active, sealed, sealing, following }
+    enum Part: String, CaseIterable { case active, sealed, segments, sealing, following }
 
     let size: WorkloadSize
     let folder: String
@@ -37,20 +37,28 @@ struct LogWorkload: Workload {
         }
         func isWanted(_ part: Part) -> Bool { size.part == nil || size.part == part.rawValue }
         if isWanted(.sealed) { try measure("sealed segments") { try sealedSegments(memory, progress) } }
+        if isWanted(.segments) { try measure("very many segments") { try manySegments() } }
         if isWanted(.sealing) { try measure("sealing beside commits") { try sealingBesideCommits(memory) } }
         if isWanted(.following) { try measure("another process follows") { try following() } }
-        guard isWanted(.active) else { return measurements }
+        if isWanted(.active) { try measureActive(memory, measure) }
+        if memory.highest > 0 {
+            measurements.append(
+                Measurement(
+                    workload: Self.name, metric: "extra memory, any of these", unit: "MiB", strata: [memory.highest],
+                    bar: .atMost(64)))
+        }
+        return measurements
+    }
+
+    private func measureActive(
+        _ memory: MemoryLedger, _ measure: (String, () throws -> [Measurement]) throws -> Void
+    ) throws {
         try measure("large commits, one writer") { try largeOneWriter(memory) }
         try measure("large commits, eight writers") { try largeEightWriters(memory) }
         try measure("small commits, one synchronous writer") { try smallOneWriter(memory) }
         try measure("small commits, 64 tasks and 64 threads") { try smallManyWriters(memory) }
         try measure("appends without sync") { try unsynced(memory) }
         try measure("opening after a kill") { try opening(memory) }
-        measurements.append(
-            Measurement(
-                workload: Self.name, metric: "extra memory, any of these", unit: "MiB", strata: [memory.highest],
-                bar: .atMost(64)))
-        return measurements
     }
 
     /// Runs both sides in turn. Each round of Strata has a new store.

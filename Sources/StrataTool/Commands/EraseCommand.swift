@@ -37,7 +37,8 @@ enum EraseCommand: Command {
         let ids = arguments.operands.dropFirst().map { RecordID($0, zone: zone) }
         let database = arguments[user].map { DatabaseID(.private, owner: $0) } ?? DatabaseID(.public)
         do {
-            let plan = try isApplied
+            let plan =
+                try isApplied
                 ? erase(ids, in: database, arguments) : plan(ids, in: database, arguments.store)
             if arguments[Option.json] {
                 try writeJSON(plan, isApplied, output)

@@ -23,18 +23,6 @@ enum QueryCommand: Command {
     static let near = Option<SortKey>(
         name: "--near", valueName: "KEY=LAT,LON", help: "the records first whose place is nearest, in degrees"
     ) { text throws(UsageError) in try nearness(text) }
-    static let user = Option.text("--user", "NAME", help: "who asks: the private database is this user's")
-    static let database = Option<InternedName.Scope>(
-        name: "--database", valueName: "NAME",
-        help: "public or private; private if --user is given, public if not"
-    ) { text throws(UsageError) in
-        switch text {
-        case "public": return .public
-        case "private": return .private
-        default: throw UsageError("--database is public or private, not '\(text)'")
-        }
-    }
-    static let zone = Option.text("--zone", "NAME", help: "look into this zone only")
     static let limit = Option.number("--limit", "N", 1...10_000, help: "records of a page; 1000 if it is not given")
     static let cursor = Option<QueryCursor>(
         name: "--cursor", valueName: "TEXT", help: "go on where a page ended, whose last line has the text"
@@ -50,7 +38,8 @@ enum QueryCommand: Command {
     static let reveal = Option.flag("--reveal", help: "print encrypted values, with the keys of the store")
 
     static let options: [any OptionDescription] = [
-        sort, near, user, database, zone, limit, cursor, keys, all, reveal, explain, Option.json,
+        sort, near, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, DatabaseOptions.zone,
+        Option.at, limit, cursor, keys, all, reveal, explain, Option.json,
     ]
     static let examples = [
         "strata query Notes.strata Note \"text CONTAINS 'task 2'\" --user anna --sort text:desc --limit 3",
@@ -63,34 +52,18 @@ enum QueryCommand: Command {
         var options = StoreOptions.embedded
         // A type that is misspelt shall not look like one without records.
         options.unknownTypesAreErrors = true
-        let store = try Store.openForReading(at: arguments.store, options: options)
-        defer { try? store.close() }
-        do {
+        return try StateAccess.read(arguments, options: options, by: name, output) { access in
             if arguments[explain] {
-                try PlanReport(try page(request.question, request, store).plan).write(
+                try PlanReport(try page(request.question, request, access.store).plan).write(
                     to: output, asJSON: arguments[Option.json])
-            } else {
-                let secrets = arguments[reveal] ? Secrets() : nil
-                let format: any RecordFormat =
-                    arguments[Option.json]
-                    ? RecordJSON(keys: request.keys, secrets: secrets)
-                    : RecordLines(keys: request.keys, secrets: secrets)
-                try write(request, store, isWhole: arguments[all], format, output)
-                if let reason = secrets?.firstReason {
-                    try output.flush()
-                    let count = secrets?.closedCount ?? 0
-                    Diagnostics.report(
-                        "\(count) encrypted \(count == 1 ? "value does" : "values do") not open", advice: "\(reason)",
-                        by: name)
-                    return .no
-                }
+                return .success
             }
-            return .success
-        } catch let refusal as Refusal {
-            // What was printed before it happened comes first.
-            try output.flush()
-            Diagnostics.report(refusal.message, by: name)
-            return .no
+            let secrets = arguments[reveal] ? Secrets() : nil
+            let format: any RecordFormat =
+                arguments[Option.json]
+                ? RecordJSON(keys: request.keys, secrets: secrets) : RecordLines(keys: request.keys, secrets: secrets)
+            try write(request, access.store, isWhole: arguments[all], format, output)
+            return try secrets?.reportClosed(by: name, output) ?? .success
         }
     }
 

@@ -17,9 +17,10 @@ enum SchemaCommand: Command {
         Operand(
             name: "FILE", help: "the schema to import or validate; - for the standard input", isRequired: false),
     ]
-    static let options: [any OptionDescription] = []
+    static let options: [any OptionDescription] = [Option.at]
     static let examples = [
-        "strata schema export Notes.strata > Notes.ckdb", "strata schema validate Notes.strata Notes.ckdb",
+        "strata schema export Notes.strata > Notes.ckdb", "strata schema export Notes.strata --at 2026-11-21",
+        "strata schema validate Notes.strata Notes.ckdb",
         "strata schema import Notes.strata - < Notes.ckdb",
     ]
 
@@ -39,21 +40,20 @@ enum SchemaCommand: Command {
         }
         if action == .exporting {
             guard operands.count == 2 else { throw UsageError("'\(operands[2])' is one argument too many") }
-            return try export(operands[1], output)
+            return try export(operands[1], arguments, output)
         }
+        guard !arguments.has(Option.at) else { throw UsageError("--at goes with export") }
         guard operands.count == 3 else { throw UsageError("FILE is missing") }
         try StoreAccess.requireDirectory(operands[1])
         return try declare(
             try InputText.read(operands[2]), of: operands[2], in: operands[1], isImport: action == .importing)
     }
 
-    private static func export(_ path: String, _ output: Output) throws -> ExitCode {
-        try StoreAccess.requireDirectory(path)
-        let store = try Store.openForReading(at: path)
-        defer { try? store.close() }
-        output.write(try store.schema().text)
-        try output.flush()
-        return .success
+    private static func export(_ path: String, _ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        try StateAccess.read(path, arguments[Option.at], by: name, output) { access in
+            output.write(try access.store.schema().text)
+            return .success
+        }
     }
 
     private static func declare(

@@ -1,4 +1,3 @@
-import Foundation
 import StrataModel
 import StrataStore
 
@@ -8,9 +7,10 @@ enum TokenCommand: Command {
     static let summary = "tell what a change token says"
     static let details =
         "TEXT is the token's bytes as base64, as a CKServerChangeToken's description prints them, or in hexadecimal. "
-        + "With a store it also tells the zone's name and whether the store would answer that token now; it ends "
-        + "with 1 and the reason if not. The store's log is folded in memory for that; nothing is written. What is "
-        + "no token ends with 2."
+        + "With a store it also tells the zone's name, how old the token is and how far behind, what a client that "
+        + "asks with it would be given, which compaction would have it expire, and whether the store would answer it "
+        + "now; it ends with 1 and the reason if not. The store's log is folded in memory for that; nothing is "
+        + "written. What is no token ends with 2."
     static let operands = [
         Operand(name: "STORE", help: "a store's directory, such as Notes.strata", isRequired: false),
         Operand(name: "TEXT", help: "the token; always the last argument"),
@@ -22,18 +22,23 @@ enum TokenCommand: Command {
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         guard let text = arguments.operands.last else { throw UsageError("TEXT is missing") }
-        let path = arguments.operands.count > 1 ? arguments.store : nil
-        let token = try FeedToken(text: text)
-        let report = TokenReport(token: token, standing: try path.map { try standing(of: token, in: $0) })
-        if arguments[Option.json] { report.writeJSON(to: output) } else { report.write(to: output) }
-        try output.endLine()
-        return report.standing?.refusal == nil ? .success : .no
+        let token = try FeedToken(text: text, of: "TEXT")
+        guard arguments.operands.count > 1 else {
+            try write(TokenReport(token: token), arguments, output)
+            return .success
+        }
+        return try StateAccess.read(arguments, by: name, output) { access in
+            let standing = try access.store.standing(of: token)
+            let report = TokenReport(
+                token: token, standing: standing, outlook: try TokenOutlook(token, standing, access))
+            try write(report, arguments, output)
+            return report.refusal == nil ? .success : .no
+        }
     }
 
-    private static func standing(of token: FeedToken, in path: String) throws -> TokenStanding {
-        let store = try Store.openForReading(at: path)
-        defer { try? store.close() }
-        return try store.standing(of: token)
+    private static func write(_ report: TokenReport, _ arguments: Arguments, _ output: Output) throws {
+        if arguments[Option.json] { report.writeJSON(to: output) } else { report.write(to: output) }
+        try output.endLine()
     }
 }
 
@@ -41,7 +46,11 @@ enum TokenCommand: Command {
 private struct TokenReport {
     let token: FeedToken
     /// Nil without a store.
-    let standing: TokenStanding?
+    var standing: TokenStanding?
+    /// Nil too for a token that is none of the store's.
+    var outlook: TokenOutlook?
+
+    var refusal: Refusal? { standing?.refusal ?? outlook?.refusal }
 
     func write(to output: Output) {
         var lines = [("feed", token.feed == .database ? "database" : "zone"), ("store", token.store.description)]
@@ -54,7 +63,8 @@ private struct TokenReport {
         lines.append(("offset", "\(token.position.offset)"))
         lines.append(("chain", hexadecimal(token.position.chain)))
         lines.append(("progress", token.progress.text))
-        if let standing { lines.append(("served", standing.refusal.map { "no: \($0.message)" } ?? "yes")) }
+        lines += outlook?.lines.map { ($0.label, $0.text) } ?? []
+        if standing != nil { lines.append(("served", refusal.map { "no: \($0.message)" } ?? "yes")) }
         for (index, (label, value)) in lines.enumerated() {
             if index > 0 { output.write("\n" as StaticString) }
             output.write(label + String(repeating: " ", count: 10 - label.count) + Printable.escaped(value))
@@ -76,9 +86,10 @@ private struct TokenReport {
         json.field("offset", token.position.offset)
         json.field("chain", hexadecimal: token.position.chain)
         write(token.progress, to: &json)
-        if let standing {
-            json.field("served", standing.refusal == nil)
-            if let refusal = standing.refusal {
+        if let outlook { json.writeFields(of: outlook) }
+        if standing != nil {
+            json.field("served", refusal == nil)
+            if let refusal {
                 json.field("refusal", refusal.code.rawValue)
                 json.field("reason", refusal.message)
             }
@@ -119,39 +130,5 @@ extension FeedToken.Progress {
         case .scanningRecords(let name):
             "a first fetch, up to the record with the key \(name.map { hexadecimal($0) }.joined())"
         }
-    }
-}
-
-extension FeedToken {
-    /// - Parameter text: The bytes as base64 or in hexadecimal; a text can be both, and then one of them is a token.
-    /// - Throws: ``UsageError`` for a text that is no token's.
-    fileprivate init(text: String) throws {
-        let readings = [Data(base64Encoded: text).map { [UInt8]($0) }, Self.bytes(hexadecimal: text)].compactMap { $0 }
-        var failure: (any Error)?
-        for bytes in readings {
-            do {
-                self = try FeedToken(decoding: bytes)
-                return
-            } catch { failure = error }
-        }
-        let reason = failure.map { ($0 as? StrataError)?.description ?? "\($0)" }
-        throw UsageError("TEXT is no change token: \(reason ?? "it is neither base64 nor hexadecimal")")
-    }
-
-    private static func bytes(hexadecimal text: String) -> [UInt8]? {
-        let digits = Array(text.utf8)
-        guard digits.count.isMultiple(of: 2), !digits.isEmpty else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = value(ofDigit: digits[index]), let low = value(ofDigit: digits[index + 1]) else {
-                return nil
-            }
-            bytes.append(high << 4 | low)
-        }
-        return bytes
-    }
-
-    private static func value(ofDigit digit: UInt8) -> UInt8? {
-        Character(Unicode.Scalar(digit)).hexDigitValue.map { UInt8($0) }
     }
 }

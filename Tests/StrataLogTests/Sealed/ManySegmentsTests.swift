@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A log of very many segments", .timeLimit(.minutes(3)))
 struct ManySegmentsTests {
-    @Test("Few files are open at a time, whatever is read, and no more memory is used for more segments")
+    @Test("Few files are open at a time, whatever is read")
     func bounded() throws {
         let files = CountingFiles(SimulatedDisk())
         let store = TinyStore(SimulatedDisk(), files: files, seed: 3)

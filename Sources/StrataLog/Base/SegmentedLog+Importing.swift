@@ -1,0 +1,51 @@
+import StrataModel
+import StrataSystem
+
+extension SegmentedLog {
+    /// Makes a store whose log begins behind a base, as if the history up to there had been let go: for who has a base
+    /// and what comes behind it, and no store. ``open(at:options:platform:touches:)`` opens it then.
+    ///
+    /// The store has its identity only once all else is durable; what an interruption leaves is no store.
+    ///
+    /// ```swift
+    /// try SegmentedLog.make(at: path, behind: horizon, time: time, options: options) { try payloads.next() }
+    /// ```
+    /// - Parameters:
+    ///   - path: where nothing is yet; the folder around it must exist.
+    ///   - horizon: the last commit that the base stands for.
+    ///   - time: of that commit.
+    ///   - next: gives the base's payloads; nil behind the last.
+    public static func make(
+        at path: String, behind horizon: Position, time: Int64, options: LogOptions = LogOptions(),
+        platform: Platform = Platform(), _ next: () throws -> ArraySlice<UInt8>?
+    ) throws {
+        try options.validate()
+        let (paths, files) = (StorePaths(path), platform.files)
+        guard try !files.exists(path) else {
+            throw StrataError(.alreadyExists, "A store is only made where there is nothing.", .init(path: path))
+        }
+        guard (1...Version.maximumOffset).contains(horizon.offset) else {
+            throw StrataError(.outOfRange, "There is no such horizon.", .init(found: "\(horizon.offset)"))
+        }
+        try files.makeDirectory(path)
+        try files.makeDirectory(paths.log)
+        let identity = try StoreIdentity(
+            storeID: platform.random.nextIdentifier(), containerIdentifier: options.containerIdentifier,
+            created: platform.time.nowMicroseconds())
+        let file = try files.open(paths.baseDraft, .create)
+        defer { file.close() }
+        var base = try BaseWriter(
+            file, storeID: identity.storeID, baseID: platform.random.nextIdentifier(), horizon: horizon, time: time)
+        while let payload = try next() { try base.append(payload) }
+        try base.finish()
+        // IMPORTANT: in the order of a compaction, so that nothing is named that is not durable.
+        try files.rename(paths.baseDraft, to: paths.base(horizon.offset))
+        try files.syncDirectory(paths.log)
+        let floor = FloorMark(storeID: identity.storeID, position: horizon, time: time, hasBase: true)
+        try files.replace(paths.floor, in: paths.log, with: floor.encoded())
+        try SegmentMaker(paths: paths, platform: platform, storeID: identity.storeID)
+            .make(after: horizon, time: time, spare: nil).file.close()
+        try files.syncDirectory(paths.store)
+        try files.replace(paths.identity, in: paths.store, with: identity.encoded())
+    }
+}

@@ -1,0 +1,15 @@
+import StrataModel
+
+extension LogReader {
+    /// The names that the commits of a sealed segment use or bring, as the segment says itself (docs/format.md §25);
+    /// nil for a segment of frames, which only its commits tell of.
+    ///
+    /// ```swift
+    /// for segment in reader.segments { print(try reader.names(of: segment) ?? []) }
+    /// ```
+    public func names(of segment: Segment) throws -> [InternedName]? {
+        let known = catalog.read { state in state.segments.first { $0.firstOffset == segment.firstOffset } }
+        guard let known else { return nil }
+        return try catalog.reading(known) { try catalog.sealed($0)?.names() }
+    }
+}

@@ -1,0 +1,93 @@
+import StrataModel
+import StrataSystem
+
+/// What a sealed segment says of its commits behind them (docs/format.md §25).
+///
+/// ```swift
+/// if let footer = try SegmentFooter(path: "Notes.strata/log/00000000000000000001.seg") {
+///     for zone in footer.zones { print(zone.zone, zone.touchCount) }
+/// }
+/// ```
+public struct SegmentFooter: Sendable {
+    /// A block of commits.
+    public struct CommitBlock: Sendable {
+        public var range: Range<Int>
+        public var offsets: ClosedRange<UInt64>
+        /// Of its first commit.
+        public var time: Int64
+    }
+
+    /// What touched a zone.
+    public struct Zone: Sendable {
+        public var zone: UInt64
+        public var touchCount: UInt64
+        /// Of its list, uncompressed.
+        public var byteCount: Int
+    }
+
+    public var commitBlocks: [CommitBlock]
+    public var changeBlocks: [Range<Int>]
+    public var zones: [Zone]
+    public var touchCount: UInt64
+    /// Where the filter of names stands, and of how many groups of 64 bytes it is.
+    public var filterBlocks: [Range<Int>]
+    public var filterGroups: Int
+    public var recordNameCount: UInt64
+    public var nameBlocks: [Range<Int>]
+    /// That the commits use or bring.
+    public var names: [InternedName]
+    /// Of all payloads, uncompressed.
+    public var payloadBytes: UInt64
+    /// Where the index stands that all of this is told by.
+    public var indexPosition: Int
+    public var firstTime: Int64
+    public var lastTime: Int64
+
+    /// - Returns: nil for a segment that has not been sealed.
+    /// - Throws: ``StrataError`` if a block of it is damaged, other than one of commits.
+    public init?(path: String, files: any FileSystem = RealFileSystem()) throws {
+        let file = try files.open(path, .read)
+        let header = try SegmentHeader.read(file)
+        guard header.form == .blocks else { return nil }
+        let seal = try SealedSegment.readSeal(file, header)
+        let sealed = try SealedSegment(SegmentFile(path: path, header: header, seal: seal), file, BlockCache())
+        let index = sealed.index
+        commitBlocks = index.commits.indices.map { number in
+            let block = index.commits[number]
+            let next = number + 1 < index.commits.count ? index.commits[number + 1].firstOffset : sealed.lastOffset + 1
+            return CommitBlock(range: block.range, offsets: block.firstOffset...next - 1, time: block.time)
+        }
+        changeBlocks = index.changes.map(\.range)
+        let sizes = try Self.listSizes(changeBlocks, file, header)
+        zones = index.zones.map { Zone(zone: $0.zone, touchCount: $0.touchCount, byteCount: sizes[$0.zone] ?? 0) }
+        touchCount = index.touchCount
+        (filterBlocks, filterGroups) = (index.filters, index.filterGroups)
+        recordNameCount = index.recordNameCount
+        nameBlocks = index.names.map(\.range)
+        names = try sealed.names()
+        payloadBytes = index.payloadBytes
+        indexPosition = index.position
+        (firstTime, lastTime) = (index.commits.first?.time ?? seal.time, seal.time)
+    }
+
+    private static func listSizes(
+        _ blocks: [Range<Int>], _ file: any File, _ header: SegmentHeader
+    ) throws -> [UInt64: Int] {
+        var sizes: [UInt64: Int] = [:]
+        for range in blocks {
+            let stored = try file.read(count: range.count, at: range.lowerBound)
+            do {
+                let block = try stored.withUnsafeBytes {
+                    try Block(decoding: $0, salt: header.salt, position: range.lowerBound)
+                }
+                try block.bytes.withUnsafeBytes { bytes in
+                    var runs = try ChangeRuns(block.header, bytes)
+                    while let run = try runs.next() { sizes[run.zone, default: 0] += run.entries.count }
+                }
+            } catch let error as StrataError {
+                throw error.located(path: file.path, segment: header.firstOffset)
+            }
+        }
+        return sizes
+    }
+}

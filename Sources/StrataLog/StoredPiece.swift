@@ -1,0 +1,185 @@
+import StrataModel
+import StrataSystem
+
+/// What stands at one place of a segment or base: a frame, a block, or bytes that are neither.
+public struct StoredPiece: Sendable {
+    public enum Content: Sendable {
+        case frame(FrameHeader)
+        case block(StoredBlock)
+        case nothing(isZero: Bool)
+    }
+
+    /// All its bytes in the file.
+    public var range: Range<Int>
+    public var content: Content
+    /// Why its bytes are not what was written; nil if they are. Of bytes that are neither frame nor block this does not
+    /// speak: they may be space that was made ahead.
+    public var problem: StrataError?
+
+    /// Of the commits that it holds, or a part of.
+    public var offsets: ClosedRange<UInt64>? {
+        switch content {
+        case .frame(let header) where header.kind == .commit || header.kind == .part:
+            header.offset...header.offset
+        case .block(let block) where block.kind == "commits" && block.count > 0 && block.first <= Version.maximumOffset:
+            block.first...block.first + UInt64(block.count) - 1
+        default: nil
+        }
+    }
+
+    /// The last commit that had been synced when this was written; nil if it does not say.
+    public var durableOffset: UInt64? {
+        switch content {
+        case .frame(let header) where header.kind == .commit || header.kind == .part: header.witnessedOffset
+        case .frame(let header): header.offset
+        case .block(let block) where block.kind == "end": block.first
+        case .block: offsets?.upperBound
+        case .nothing: nil
+        }
+    }
+}
+
+/// The 48 bytes in front of a block (docs/format.md §25).
+public struct StoredBlock: Sendable, Equatable {
+    /// `commits`, `changes`, `filter`, `names`, `index`, `end` or `state`.
+    public var kind: String
+    public var codec: FrameHeader.Codec
+    /// Of commits, the first one's offset; of an end, the last one's; of a base, counts its payloads; of changes, a
+    /// zone.
+    public var first: UInt64
+    public var count: UInt32
+    public var rawLength: UInt32
+    public var storedLength: UInt32
+    public var chain: UInt32
+    public var time: Int64
+    public var bodyChecksum: UInt32
+    public var hasErasures: Bool
+
+    init(_ header: BlockHeader) {
+        kind = "\(header.kind)"
+        codec = header.codec
+        first = header.first
+        count = header.count
+        rawLength = header.rawLength
+        storedLength = header.storedLength
+        chain = header.chain
+        time = header.time
+        bodyChecksum = header.bodyChecksum
+        hasErasures = header.hasErasures
+    }
+}
+
+/// Goes through the file of a segment or base from behind its header to its last byte, whole or not, and checks what it
+/// finds. It holds one piece at a time.
+///
+/// ```swift
+/// var walk = try StoredPieceWalk(path: "Notes.strata/log/00000000000000000001.seg")
+/// while let piece = try walk.next() { print(piece.range, piece.problem == nil) }
+/// ```
+public struct StoredPieceWalk {
+    /// What the file says it is.
+    public enum Head: Sendable {
+        case segment(SegmentHeader, isSealed: Bool)
+        case base(horizon: Position, time: Int64)
+        case unreadable(StrataError)
+    }
+
+    public let head: Head
+    public let path: String
+    /// Where the header ends, or would.
+    public let headerBytes: Int
+    private let window: FileWindow
+    /// What the checksums of headers may begin with.
+    private let salts: [UInt32]
+    private var position: Int
+    /// Found while looking for the end of what is neither.
+    private var waiting: StoredPiece?
+
+    /// Of the whole file.
+    public var byteCount: Int { window.limit }
+
+    public init(path: String, files: any FileSystem = RealFileSystem()) throws {
+        self.path = path
+        let file = try files.open(path, .read)
+        let bytes = try file.read(count: LogFormat.headerBlockMaximumBytes, at: 0)
+        window = FileWindow(file, limit: try file.size())
+        if let header = try? BaseHeader(decoding: bytes, path: path) {
+            head = .base(horizon: header.horizon, time: header.time)
+            (salts, headerBytes) = ([header.salt], header.byteCount)
+        } else {
+            do {
+                let header = try SegmentHeader(decoding: bytes, path: path)
+                head = .segment(header, isSealed: header.form == .blocks)
+                (salts, headerBytes) = ([header.salt], header.byteCount)
+            } catch let error as StrataError {
+                head = .unreadable(error)
+                headerBytes = min(bytes.count, LogFormat.segmentHeaderBytes)
+                salts = HeaderBlock.possibleChecksums(of: Array(bytes.prefix(LogFormat.segmentHeaderBytes)))
+            }
+        }
+        position = headerBytes
+    }
+
+    /// Nil at the end of the file.
+    public mutating func next() throws -> StoredPiece? {
+        if let piece = waiting {
+            waiting = nil
+            return piece
+        }
+        guard position < window.limit else { return nil }
+        if let piece = try piece(at: position) {
+            position = piece.range.upperBound
+            return piece
+        }
+        let start = position
+        position = window.limit
+        var place = start + LogFormat.frameAlignment
+        while let found = try window.firstWord(from: place, where: Self.isMagic) {
+            if let piece = try piece(at: found) {
+                (waiting, position) = (piece, piece.range.upperBound)
+                break
+            }
+            place = found + LogFormat.frameAlignment
+        }
+        let end = waiting?.range.lowerBound ?? window.limit
+        let other = try window.firstWord(from: start) { $0 != 0 } ?? end
+        return StoredPiece(range: start..<end, content: .nothing(isZero: other >= end))
+    }
+
+    private static func isMagic(_ word: UInt64) -> Bool {
+        [LogFormat.frameMagic, BlockHeader.magic].contains(UInt32(truncatingIfNeeded: word))
+    }
+
+    /// What has a valid header.
+    private func piece(at position: Int) throws -> StoredPiece? {
+        for salt in salts {
+            if let piece = try frame(at: position, salt) ?? block(at: position, salt) { return piece }
+        }
+        return nil
+    }
+
+    private func frame(at position: Int, _ salt: UInt32) throws -> StoredPiece? {
+        let head = try window.bytes(at: position, count: LogFormat.frameHeaderBytes)
+        guard head.count == LogFormat.frameHeaderBytes,
+            case .valid(let header) = FrameHeader.decode(head, salt: salt, position: position)
+        else { return nil }
+        let bytes = try window.bytes(at: position, count: header.frameBytes)
+        var piece = StoredPiece(range: position..<position + bytes.count, content: .frame(header))
+        do {
+            let body = UnsafeRawBufferPointer(rebasing: bytes[LogFormat.frameHeaderBytes...])
+            try PayloadDecoder.checkBody(body, of: header, position: position)
+        } catch let error as StrataError { piece.problem = error.located(path: path) }
+        return piece
+    }
+
+    private func block(at position: Int, _ salt: UInt32) throws -> StoredPiece? {
+        let head = try window.bytes(at: position, count: BlockHeader.byteCount)
+        guard let header = try? BlockHeader(decoding: head, salt: salt, position: position) else { return nil }
+        let bytes = try window.bytes(at: position, count: header.blockBytes)
+        var piece = StoredPiece(range: position..<position + bytes.count, content: .block(StoredBlock(header)))
+        do { _ = try Block(decoding: bytes, salt: salt, position: position) } catch let error as StrataError {
+            piece.problem = error.located(path: path)
+        }
+        return piece
+    }
+}

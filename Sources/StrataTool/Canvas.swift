@@ -1,0 +1,46 @@
+import Glibc
+
+/// What a terminal can show: how wide it is, and whether it has more than ASCII.
+struct Canvas: Sendable, Equatable {
+    private static let usualColumns = 80
+
+    var columns: Int
+    var isUnicode: Bool
+
+    /// Of the standard output; where that is none, as wide as is usual.
+    static var ofTerminal: Canvas {
+        var size = winsize()
+        let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        // In this order the locale is found (POSIX, "Environment Variables").
+        let locale =
+            ["LC_ALL", "LC_CTYPE", "LANG"].lazy
+            .compactMap { Environment.text($0) }.first { !$0.isEmpty } ?? ""
+        let encoding = locale.lowercased().filter { $0 != "-" }
+        return Canvas(columns: isKnown ? Int(size.ws_col) : usualColumns, isUnicode: encoding.contains("utf8"))
+    }
+
+    /// A bar of at most `width` columns, in eighths of one where that can be shown; what is there at all is seen.
+    func bar(_ value: UInt64, of largest: UInt64, width: Int) -> String {
+        guard value > 0, largest > 0, width > 0 else { return "" }
+        let length = Double(value) / Double(largest) * Double(width)
+        guard isUnicode else { return String(repeating: "#", count: max(1, min(width, Int(length.rounded())))) }
+        let eighths = max(1, min(width * 8, Int((length * 8).rounded())))
+        let part = eighths % 8
+        return String(repeating: "█", count: eighths / 8) + (part == 0 ? "" : "\(Self.eighths[part - 1])")
+    }
+
+    private static let eighths: [Character] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"]
+
+    /// A column for each value; what is there at all is seen.
+    func line(_ values: [UInt64]) -> String {
+        let steps: [Character] =
+            isUnicode ? ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] : [".", ":", "-", "=", "+", "*", "#", "@"]
+        let largest = values.max() ?? 0
+        return String(
+            values.map { value -> Character in
+                guard value > 0 else { return " " }
+                let step = Double(value) / Double(largest) * Double(steps.count)
+                return steps[max(0, min(steps.count - 1, Int(step.rounded(.up)) - 1))]
+            })
+    }
+}

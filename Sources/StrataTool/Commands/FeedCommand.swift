@@ -1,0 +1,181 @@
+import Foundation
+import StrataModel
+import StrataStore
+
+/// `strata feed`: what a client would be given that asks for changes.
+enum FeedCommand: Command {
+    static let name = "feed"
+    static let summary = "print what a client is given that asks what has changed"
+    static let details =
+        "With a ZONE what has changed in it: records as they are now, and those that are gone; without one which "
+        + "zones of the private database have changed, and which are gone and why. Page by page, with the change "
+        + "token that each page ends with, from which the next one goes on. What a client would be refused ends with "
+        + "1 and the reason, such as a token that has expired. It reads beside a program that writes to the store, "
+        + "from a state that is folded from the log in memory."
+
+    /// Where a client begins that asks.
+    enum Start: Sendable {
+        case token(FeedToken)
+        /// With all that there was up to here.
+        case offset(UInt64)
+    }
+
+    static let user = Option.text("--user", "NAME", help: "who asks, of the own private database; always needed")
+    static let device = Option.text("--device", "NAME", help: "which device of that user asks")
+    static let since = Option<Start>(
+        name: "--since", valueName: "TOKEN|OFFSET",
+        help: "a change token, in base64 or hexadecimal; or an offset, for a client that has everything up to there; "
+            + "without it a client that has nothing"
+    ) { text throws(UsageError) in
+        guard let offset = UInt64(text) else { return .token(try FeedToken(text: text, of: "--since")) }
+        guard offset <= Version.maximumOffset else { throw UsageError("--since \(text) is beyond any offset") }
+        return .offset(offset)
+    }
+    /// What CloudKit's limits allow.
+    static let limitRange: ClosedRange<UInt64> = 1...400
+    static let limit = Option.number(
+        "--limit", "N", limitRange, help: "results of a page; 200 if it is not given, as CloudKit has it")
+    static let all = Option.flag("--all", help: "print page after page, to the end")
+
+    static let operands = [
+        Operand.store, Operand(name: "ZONE", help: "the zone that is asked for", isRequired: false),
+    ]
+    static let options: [any OptionDescription] = [
+        user, device, since, limit, all, Option.at, QueryCommand.reveal, Option.json,
+    ]
+    static let examples = [
+        "strata feed Notes.strata --user anna",
+        "strata feed Notes.strata Notes --user anna --since 120 --all",
+        "strata feed Notes.strata Notes --user anna --json | jq -r 'select(.token) | .token'",
+    ]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        guard let user = arguments[user] else {
+            throw UsageError("--user NAME is missing: only private databases keep feeds")
+        }
+        let actor = arguments[device].map { Actor(user: user, device: $0) } ?? Actor(user: user)
+        return try StateAccess.read(arguments, by: name, output) { access in
+            let feed = FeedReading(
+                store: access.store, database: DatabaseID(.private),
+                zone: arguments.operands.dropFirst().first.map { ZoneID($0) }, actor: actor,
+                limit: Int(arguments[limit] ?? 0))
+            let secrets = arguments[QueryCommand.reveal] ? Secrets() : nil
+            var pages = FeedPages(
+                state: ContainerState(access.store), secrets: secrets, isJSON: arguments[Option.json], output: output)
+            try feed.forEachPage(since: try token(arguments[since], of: feed, access)) { page in
+                try pages.write(page)
+                return arguments[all]
+            }
+            return try secrets?.reportClosed(by: name, output) ?? .success
+        }
+    }
+
+    private static func token(
+        _ start: Start?, of feed: FeedReading, _ access: StateAccess
+    ) throws -> FeedToken? {
+        switch start {
+        case nil: return nil
+        case .token(let token)?: return token
+        case .offset(let offset)?:
+            if let token = try feed.token(at: offset, in: access) { return token }
+            Diagnostics.report(
+                "the zone was not there at offset \(offset): who had everything then begins with nothing", by: name)
+            return nil
+        }
+    }
+}
+
+/// Prints pages of a feed.
+private struct FeedPages {
+    private let state: ContainerState
+    private let secrets: Secrets?
+    private let isJSON: Bool
+    private let output: Output
+    private var count = 0
+
+    init(state: ContainerState, secrets: Secrets?, isJSON: Bool, output: Output) {
+        (self.state, self.secrets, self.isJSON, self.output) = (state, secrets, isJSON, output)
+    }
+
+    mutating func write(_ page: FeedReading.Page) throws {
+        count += 1
+        if isJSON { try writeJSON(page) } else { try writeText(page) }
+    }
+
+    private func detail(_ record: Record) throws -> RecordDetail { try RecordDetail(record, in: state, secrets) }
+
+    // MARK: For people
+
+    private func writeText(_ page: FeedReading.Page) throws {
+        var end = "page \(count): \(page.changedCount) changed, \(page.deletedCount) deleted"
+        if page.moreComing { end += ", more to come" }
+        end += "; token \(page.token.text)"
+        switch page {
+        case .database(let page):
+            let rows =
+                page.changed.map { ["changed", Printable.escaped($0.name), ""] }
+                + page.deleted.map { ["deleted", Printable.escaped($0.zone.name), $0.reason.name] }
+            try Columns.write(rows, to: output)
+        case .zone(let page):
+            let changed = try page.changed.map { record in
+                [
+                    "changed", Printable.escaped(record.id.name), Printable.escaped(try record.type),
+                    record.version.tag, try detail(record).valuesText(),
+                ]
+            }
+            let deleted = page.deleted.map { deletion in
+                ["deleted", Printable.escaped(deletion.id.name), Printable.escaped(deletion.type), "", ""]
+            }
+            try Columns.write(changed + deleted, to: output)
+            if let token = page.clientToken { end += "; client token \(Data(token).base64EncodedString())" }
+        }
+        output.write(end)
+        try output.endLine()
+    }
+
+    // MARK: For programs
+
+    private func writeJSON(_ page: FeedReading.Page) throws {
+        var clientToken: [UInt8]?
+        switch page {
+        case .database(let page):
+            for zone in page.changed { try writeObject("changed") { $0.field("zone", zone.name) } }
+            for deletion in page.deleted {
+                try writeObject("deleted") { json in
+                    json.field("zone", deletion.zone.name)
+                    json.field("reason", deletion.reason.name)
+                }
+            }
+        case .zone(let page):
+            for record in page.changed { try writeObject("changed") { try detail(record).writeFields(to: &$0) } }
+            for deletion in page.deleted {
+                try writeObject("deleted") { json in
+                    json.field("name", deletion.id.name)
+                    json.field("zone", deletion.id.zone.name)
+                    json.field("type", deletion.type)
+                }
+            }
+            clientToken = page.clientToken
+        }
+        var json = JSONWriter(output)
+        json.beginObject()
+        json.field("page", count)
+        json.field("changed", page.changedCount)
+        json.field("deleted", page.deletedCount)
+        json.field("moreComing", page.moreComing)
+        json.field("token", page.token.text)
+        json.field("offset", page.token.position.offset)
+        if let clientToken { json.field("clientToken", Data(clientToken).base64EncodedString()) }
+        json.endObject()
+        try output.endLine()
+    }
+
+    private func writeObject(_ change: String, _ body: (inout JSONWriter) throws -> Void) throws {
+        var json = JSONWriter(output)
+        json.beginObject()
+        json.field("change", change)
+        try body(&json)
+        json.endObject()
+        try output.endLine()
+    }
+}

@@ -1,0 +1,133 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+
+/// `strata frames`: what stands at each place of a store's log, and whether it is what was written.
+enum FramesCommand: Command {
+    static let name = "frames"
+    static let summary = "list the frames and blocks of a store's log, and check them"
+    static let details =
+        "A line for each frame or block of each base and segment: where it is, how many bytes it takes, of which "
+        + "commits it is, how many bytes it stands for and how they are stored, whether its checksum is right, and "
+        + "whether it is known to be durable. What is neither is listed with its place. Behind the blocks of a sealed "
+        + "segment comes what its footer says. --from, --to and -n choose commits, and leave out what holds none. It "
+        + "relies on no other place than the one that it lists, so it shows damaged stores too; then it ends with 3."
+
+    static let segment = Option.number(
+        "--segment", "N", 1...Version.maximumOffset, help: "list the segment whose file's name is N, and no other")
+    static let limit = Option.number("-n", "N", 0...UInt64.max, help: "list only what holds the last N commits")
+
+    static let operands = [Operand.store]
+    static let options: [any OptionDescription] = [
+        Option.json, segment, LogCommand.from, LogCommand.to, limit,
+    ]
+    static let examples = [
+        "strata frames Notes.strata --from 12 --to 20", "strata frames Notes.strata --segment 1",
+        "strata frames Notes.strata --json | jq 'select(.checksum == \"wrong\")'",
+    ]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        if let from = arguments[LogCommand.from], let to = arguments[LogCommand.to], from > to {
+            throw UsageError("--from \(from) is behind --to \(to)")
+        }
+        try StoreAccess.requireDirectory(arguments.store)
+        let files = try LogFiles(arguments.store)
+        if let segment = arguments[segment], !files.segments.contains(segment) {
+            let known = files.segments.map { "\($0)" }.joined(separator: ", ")
+            Diagnostics.report("there is no segment \(segment); there are: \(known)", by: name)
+            return .no
+        }
+        let end = try files.end()
+        var listing = FrameListing(
+            offsets: offsets(arguments, end.offset), isWhole: !choosesCommits(arguments), durableEnd: end.durable,
+            format: arguments[Option.json] ? FrameJSON() : FrameLines(), output: output)
+        for file in files.listed(in: listing.offsets, segment: arguments[segment], isWhole: listing.isWhole) {
+            try listing.list(file)
+        }
+        if let damage = try listing.damage ?? files.damage(ofNewest: listing.newestProblem) { throw damage }
+        return .success
+    }
+
+    private static func choosesCommits(_ arguments: Arguments) -> Bool {
+        [LogCommand.from, LogCommand.to, limit].contains { arguments.has($0) }
+    }
+
+    /// Nil if none are chosen.
+    private static func offsets(_ arguments: Arguments, _ end: UInt64) -> ClosedRange<UInt64>? {
+        var first = arguments[LogCommand.from] ?? 1
+        let last = arguments[LogCommand.to] ?? UInt64.max
+        if let count = arguments[limit] {
+            let end = min(end, last)
+            first = max(first, end + 1 - min(count, end))
+            // What is written meanwhile is not among the last that there were.
+            return first <= end ? first...end : nil
+        }
+        return first...last
+    }
+}
+
+/// The files of a log by their names.
+struct LogFiles {
+    /// One that is listed.
+    struct Entry {
+        let path: String
+        /// First offset of a segment; nil for a base.
+        let segment: UInt64?
+        /// Horizon of a base.
+        let base: UInt64?
+        let isNewest: Bool
+    }
+
+    let store: String
+    /// First offsets, in order.
+    let segments: [UInt64]
+    private let bases: [UInt64]
+    private let paths: StorePaths
+
+    init(_ store: String) throws {
+        self.store = store
+        paths = StorePaths(store)
+        let names = try ReadOnlyFiles().list(paths.log)
+        segments = names.compactMap(LogFormat.firstOffset(ofSegmentNamed:)).sorted()
+        bases = names.compactMap(LogFormat.horizon(ofBaseNamed:)).sorted()
+    }
+
+    /// The last commit that the newest segment has a whole frame of, and the last one that is known to be durable.
+    func end() throws -> (offset: UInt64, durable: UInt64) {
+        guard let newest = segments.last else { return (0, 0) }
+        // A segment begins when all in front of it is durable.
+        var end = (offset: newest - 1, durable: newest - 1)
+        var walk = try StoredPieceWalk(path: paths.segment(newest), files: ReadOnlyFiles())
+        while let piece = try walk.next() {
+            guard piece.problem == nil else { continue }
+            end.offset = max(end.offset, piece.offsets?.upperBound ?? 0)
+            end.durable = max(end.durable, piece.durableOffset ?? 0)
+        }
+        if let announced = LogDurability.announced(at: store, files: ReadOnlyFiles()) { end.durable = announced.offset }
+        return end
+    }
+
+    /// - Parameter isWhole: whether what holds no commits is listed too.
+    func listed(in offsets: ClosedRange<UInt64>?, segment: UInt64?, isWhole: Bool) -> [Entry] {
+        var entries: [Entry] = []
+        if isWhole, segment == nil {
+            entries = bases.map { Entry(path: paths.base($0), segment: nil, base: $0, isNewest: false) }
+        }
+        guard let offsets else { return entries }
+        for (index, first) in segments.enumerated() where segment == nil || segment == first {
+            let isNewest = index == segments.count - 1
+            let last = isNewest ? UInt64.max : max(first, segments[index + 1] - 1)
+            guard offsets.overlaps(first...last) else { continue }
+            entries.append(Entry(path: paths.segment(first), segment: first, base: nil, isNewest: isNewest))
+        }
+        return entries
+    }
+
+    /// What the newest segment has that is no valid frame may be unfinished, which is no damage.
+    func damage(ofNewest problem: StrataError?) throws -> StrataError? {
+        guard let problem else { return nil }
+        do { return try StoreAccess(store).damage } catch let error as StrataError {
+            return error.isDamage ? error : problem
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import StrataModel
+import StrataStore
+
+/// `strata get`: records by their names, with all that is known of them.
+enum GetCommand: Command {
+    static let name = "get"
+    static let summary = "print records by their names, with all that is known of them"
+    static let details =
+        "Each with its system fields and every value with its type; of data its beginning, all of it with --json. It "
+        + "reads beside a program that writes to the store, from a state that is folded from the log in memory. It "
+        + "ends with 1 and the reason if a record is not there; the others are printed all the same."
+
+    static let zone = Option.text("--zone", "NAME", help: "the records' zone; _defaultZone if none is given")
+
+    static let operands = [
+        Operand.store, Operand(name: "RECORD", help: "a record's name, or several", isRepeatable: true),
+    ]
+    static let options: [any OptionDescription] = [
+        zone, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, Option.at, QueryCommand.reveal,
+        Option.json,
+    ]
+    static let examples = [
+        "strata get Notes.strata note-1 note-2 --user anna --zone Notes",
+        "strata get Notes.strata note-1 --user anna --zone Notes --at 2h --json | jq .fields",
+    ]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        let options = try DatabaseOptions(arguments)
+        return try StateAccess.read(arguments, by: name, output) { access in
+            let state = ContainerState(access.store)
+            let secrets = arguments[QueryCommand.reveal] ? Secrets() : nil
+            var areAllThere = true
+            for recordName in arguments.operands.dropFirst() {
+                let id = RecordID(recordName, zone: options.zone ?? ZoneID("_defaultZone"))
+                for result in try state.snapshot.records([id], in: options.database, as: options.actor) {
+                    switch result {
+                    case .success(let record):
+                        try write(RecordDetail(record, in: state, secrets), asJSON: arguments[Option.json], to: output)
+                    case .failure(let refusal):
+                        areAllThere = false
+                        try output.flush()
+                        Diagnostics.report(
+                            refusal.message, advice: try advice(for: recordName, options, state), by: name)
+                    }
+                }
+            }
+            let code = try secrets?.reportClosed(by: name, output) ?? .success
+            return areAllThere ? code : .no
+        }
+    }
+
+    private static func write(_ detail: RecordDetail, asJSON: Bool, to output: Output) throws {
+        guard asJSON else { return try detail.write(to: output) }
+        var json = JSONWriter(output)
+        json.beginObject()
+        try detail.writeFields(to: &json)
+        json.endObject()
+        try output.endLine()
+    }
+
+    /// Where a record of that name is, if no zone was named.
+    private static func advice(
+        for recordName: String, _ options: DatabaseOptions, _ state: ContainerState
+    ) throws -> String? {
+        guard options.zone == nil else { return nil }
+        for zone in try state.snapshot.zones(in: options.database, as: options.actor) {
+            let id = RecordID(recordName, zone: zone.id)
+            let results = try state.snapshot.records([id], in: options.database, desiredKeys: [], as: options.actor)
+            if case .success? = results.first { return "There is one in another zone: --zone \(zone.id.name)" }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,124 @@
+import StrataModel
+
+/// `strata history`: every version of one record.
+enum HistoryCommand: Command {
+    static let name = "history"
+    static let summary = "print every version of a record, with what each changed"
+    static let details =
+        "Oldest first: when it was saved, by whom and by which operation, its change tag, and what became of its "
+        + "fields; deletions and erasures too. + is a field that was added, - one that was removed, ~ one with another "
+        + "value. Where history was let go it begins with what the record was then. The record is looked for in all "
+        + "zones unless some are named. Only commits that touched it are read, beside a program that writes to the "
+        + "store. It ends with 1 if the log has nothing of the record, with 3 if damage keeps some of it from being "
+        + "read."
+
+    static let limit = Option.number("-n", "N", 0...UInt64.max, help: "print only the last N versions")
+
+    static let operands = [Operand.store, RecordTimelineTarget.operand]
+    static let options: [any OptionDescription] = RecordTimelineTarget.options + [limit, Option.json]
+    static let examples = [
+        "strata history Notes.strata note-1",
+        "strata history Notes.strata note-1 --user anna --zone Notes -n 3 --json | jq .changes",
+    ]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        let target = try RecordTimelineTarget(arguments)
+        var damage = target.damage
+        var isKnown = false
+        if let record = target.record {
+            var timeline = try Self.timeline(of: record, target, limit: arguments[limit], &isKnown)
+            while let entry = try timeline.next() {
+                isKnown = true
+                try write(entry, of: record, target.names, asJSON: arguments[Option.json], to: output)
+            }
+            damage = damage ?? timeline.damage
+        }
+        if let damage { throw damage }
+        if isKnown { return .success }
+        Diagnostics.report(target.problem, by: name)
+        return .no
+    }
+
+    /// - Parameter isKnown: becomes true if there are versions that are passed over.
+    private static func timeline(
+        of record: RecordKey, _ target: RecordTimelineTarget, limit: UInt64?, _ isKnown: inout Bool
+    ) throws -> RecordTimeline {
+        let end = target.store.reader.end.offset
+        guard let limit else { return RecordTimeline(record, in: target.store, through: end) }
+        let count = try RecordTimeline.eventCount(of: record, in: target.store, through: end)
+        let wanted = Int(clamping: limit)
+        isKnown = count > 0
+        return RecordTimeline(
+            record, in: target.store, through: end, skipping: max(0, count - wanted), hasBase: wanted > count)
+    }
+
+    private static func write(
+        _ entry: RecordTimeline.Entry, of record: RecordKey, _ names: KnownNames, asJSON: Bool, to output: Output
+    ) throws {
+        if asJSON {
+            writeJSON(entry, of: record, names, to: output)
+        } else {
+            try write(entry, names, to: output)
+        }
+        try output.endLine()
+    }
+
+    // MARK: For people
+
+    private static func write(_ entry: RecordTimeline.Entry, _ names: KnownNames, to output: Output) throws {
+        let step = entry.step
+        output.write("commit \(step.version.offset)", .heading)
+        output.write("  " as StaticString)
+        output.write(Timestamp(microseconds: entry.time))
+        output.write("  \(step.version.tag)  \(title(of: step))\n    ")
+        if let header = entry.header {
+            output.writeActor(of: header, names)
+            output.write(", " as StaticString)
+            output.writeOperation(of: header)
+            output.write("\n" as StaticString)
+            output.writeOperationTexts(of: header)
+        } else {
+            output.write(names.actorText(entry.user, entry.device) + "\n")
+        }
+        try CommitPatchText.write(step, indentation: 4, names, to: output)
+    }
+
+    private static func title(of step: RecordTimelineStep) -> String {
+        switch step.kind {
+        case .base: "as it was when what came before was let go"
+        case .create, .update, .touch: step.kind.rawValue
+        case .delete: step.isCascade ? "delete, cascade" : "delete"
+        case .erase: step.reason.isEmpty ? "erase" : "erase: \(Printable.escaped(step.reason))"
+        }
+    }
+
+    // MARK: For programs
+
+    private static func writeJSON(
+        _ entry: RecordTimeline.Entry, of record: RecordKey, _ names: KnownNames, to output: Output
+    ) {
+        let step = entry.step
+        var json = JSONWriter(output)
+        json.beginObject()
+        json.field("offset", step.version.offset)
+        json.field("event", UInt64(step.version.eventIndex))
+        json.field("changeTag", step.version.tag)
+        json.field("time", entry.time)
+        CommitJSON.writeUser(entry.user, names, to: &json)
+        CommitJSON.writeDevice(entry.device, names, to: &json)
+        if let header = entry.header { CommitJSON.writeOperation(of: header, to: &json) }
+        json.field("record", record.name)
+        json.field("zone", record.zone)
+        if let zone = names.zone(record.zone) { json.field("zoneName", zone) }
+        json.field("type", step.type)
+        if let type = names.recordType(step.type) { json.field("typeName", type) }
+        json.field("change", step.kind.rawValue)
+        if let previous = step.previous { json.field("previous", previous.tag) }
+        if step.kind == .delete { json.field("cascade", step.isCascade) }
+        if !step.reason.isEmpty { json.field("reason", step.reason) }
+        json.field("changes", step.changes, names)
+        if step.isErased { json.field("erased", true) }
+        if let problem = step.problem { json.field("notAllKnown", problem.description) }
+        json.endObject()
+    }
+}

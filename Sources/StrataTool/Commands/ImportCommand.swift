@@ -1,0 +1,86 @@
+import StrataModel
+import StrataStore
+
+/// `strata import`: a new store from what `strata export` wrote.
+enum ImportCommand: Command {
+    static let name = "import"
+    static let summary = "make a new store from an export"
+    static let details =
+        "From commits it makes a store that has the same ones: ids, times and payloads at the same offsets, and so the "
+        + "same state; the store's own id is another. It refuses an export that is not complete, and says what it "
+        + "lacks; with --partial one will do that only ends early. From records it makes a store into which --user "
+        + "saves them now, into the public database and the own private one: their history, and who made them when, "
+        + "is not in it. NEWSTORE is made beside its place and gets its name once it is whole. It ends with 1 and the "
+        + "reason for what cannot be imported, and where there is something at NEWSTORE already."
+
+    static let partial = Option.flag("--partial", help: "import commits as far as the export goes from the first on")
+    static let user = Option.text("--user", "NAME", help: "who saves the records of an export of records")
+
+    static let operands = [
+        Operand(name: "NEWSTORE", help: "the directory of the store to make"),
+        Operand(name: "FILE", help: "the export; - for the standard input"),
+    ]
+    static let options: [any OptionDescription] = [partial, user, Option.json]
+    static let examples = [
+        "strata import Copy.strata Notes.jsonl", "strata export Notes.strata | strata import Copy.strata -",
+        "strata import Copy.strata Notes.records --user anna",
+    ]
+
+    static func isPaged(_ arguments: Arguments) -> Bool { false }
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        let lines = try LineReader(arguments.operands[1])
+        do {
+            let draft = try StoreDraft(arguments.store)
+            let header = try lines.next { try ExportHeader(reading: $0) }
+            guard let header else { throw StrataError(.wrongMagic, "The export is empty.", .init(path: lines.path)) }
+            let report = try run(header, lines, draft, arguments)
+            if arguments[Option.json] { try report.writeJSON(to: output) } else { try report.write(to: output) }
+            return .success
+        } catch let refusal as Refusal {
+            Diagnostics.report(refusal.message, by: name)
+        } catch let error as StrataError where error.isDamage || error.code == .alreadyExists {
+            Diagnostics.report(error.description, by: name)
+        }
+        return .no
+    }
+
+    private static func run(
+        _ header: ExportHeader, _ lines: LineReader, _ draft: StoreDraft, _ arguments: Arguments
+    ) throws -> ImportReport {
+        switch header.content {
+        case .commits:
+            if arguments.has(user) { throw UsageError("--user is for exports of records, and FILE has commits") }
+            var commits = try CommitImport(header, lines, isPartial: arguments[partial])
+            return try draft.make { try commits.run(at: draft.draftPath, named: draft.path, $0) }
+        case .records:
+            if arguments[partial] { throw UsageError("--partial is for exports of commits, and FILE has records") }
+            guard let user = arguments[user], !user.isEmpty else {
+                throw UsageError("FILE has records: --user NAME says who saves them")
+            }
+            return try draft.make { try importRecords(header, lines, draft, as: Actor(user: user), $0) }
+        }
+    }
+
+    private static func importRecords(
+        _ header: ExportHeader, _ lines: LineReader, _ draft: StoreDraft, as actor: Actor, _ didOpen: () throws -> Void
+    ) throws -> ImportReport {
+        var options = StoreOptions.embedded
+        (options.containerIdentifier, options.durability) = (header.container, .system)
+        let store = try Store.open(at: draft.draftPath, options: options)
+        do {
+            try didOpen()
+            var records = RecordImport(header, lines, into: store, as: actor)
+            let count = try records.run()
+            try store.sync()
+            let endOffset = store.offset
+            try store.close()
+            return ImportReport(
+                path: draft.path, content: .records, count: count, endOffset: endOffset,
+                notes: header.missing.map { "the export lacks \($0)" })
+        } catch {
+            try? store.close()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import StrataModel
+import StrataStore
+import StrataViews
+
+/// `strata records`: all records of a database, of whatever type.
+enum RecordsCommand: Command {
+    static let name = "records"
+    static let summary = "list the records of a database, of all types"
+    static let details =
+        "A line for each, zone by zone and in the order of names: name, zone, type, change tag, and when and by whom "
+        + "it was modified last. 'strata get' prints what they hold. It reads beside a program that writes to the "
+        + "store, from a state that is folded from the log in memory. A type, a zone or a user that there is not ends "
+        + "with 1."
+
+    static let type = Option.text("--type", "NAME", help: "records of this type only")
+    static let limit = Option.number("--limit", "N", 1...UInt64.max, help: "the first N records only")
+
+    static let operands = [Operand.store]
+    static let options: [any OptionDescription] = [
+        DatabaseOptions.zone, type, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, Option.at,
+        limit, Option.json,
+    ]
+    static let examples = [
+        "strata records Notes.strata --user anna --zone Notes",
+        "strata records Notes.strata --user anna --type Note --json | jq -r .name",
+    ]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        let options = try DatabaseOptions(arguments)
+        return try StateAccess.read(arguments, by: name, output) { access in
+            let state = ContainerState(access.store)
+            let zones = try state.livingZones(options)
+            var list = RecordList(
+                state: state, type: try arguments[type].map { try ordinal(ofType: $0, state) },
+                limit: arguments[limit] ?? .max, isJSON: arguments[Option.json], output: output)
+            for zone in zones where !list.isCutShort { try list.add(zone) }
+            try list.writeEnd()
+            return .success
+        }
+    }
+
+    private static func ordinal(ofType name: String, _ state: ContainerState) throws -> UInt64 {
+        if let ordinal = try state.trees.ordinal(of: .recordType(name)) { return ordinal }
+        throw Refusal(.unknownItem, "Did not find record type: \(name)")
+    }
+}
+
+/// Prints records page by page as they are found.
+private struct RecordList {
+    private static let pageCount = 256
+
+    let state: ContainerState
+    /// Ordinal of the only type that is listed; nil for all.
+    let type: UInt64?
+    let limit: UInt64
+    let isJSON: Bool
+    let output: Output
+
+    private(set) var isCutShort = false
+    private var count: UInt64 = 0
+    private var page: [[String]] = []
+    private var typeNames: [UInt64: String] = [:]
+    private var userNames: [UInt64: String] = [:]
+
+    init(state: ContainerState, type: UInt64?, limit: UInt64, isJSON: Bool, output: Output) {
+        (self.state, self.type, self.limit) = (state, type, limit)
+        (self.isJSON, self.output) = (isJSON, output)
+    }
+
+    mutating func add(_ zone: ContainerState.ZoneEntry) throws {
+        try state.trees.forEachRecord(of: zone.ordinal) { name, bytes in
+            let view = try RecordStateView(bytes, in: 0..<bytes.count)
+            let header = try view.header()
+            guard type == nil || header.type == type else { return true }
+            guard count < limit else {
+                isCutShort = true
+                return false
+            }
+            count += 1
+            try add(String(decoding: name, as: UTF8.self), header, zone)
+            return true
+        }
+    }
+
+    private mutating func add(_ name: String, _ header: RecordHeader, _ zone: ContainerState.ZoneEntry) throws {
+        let type = try Self.name(header.type, in: &typeNames) { try state.recordType($0) }
+        let user = try Self.name(header.modifiedBy, in: &userNames) { try state.user($0) }
+        guard isJSON else {
+            page.append([
+                Printable.escaped(name), Printable.escaped(zone.name), Printable.escaped(type), header.version.tag,
+                "\(Timestamp(microseconds: header.modified))", Printable.escaped(user),
+            ])
+            if page.count >= Self.pageCount { try writePage() }
+            return
+        }
+        var json = JSONWriter(output)
+        json.beginObject()
+        json.field("name", name)
+        json.field("zone", zone.name)
+        json.field("type", type)
+        json.field("changeTag", header.version.tag)
+        json.field("created", header.created)
+        json.field("modified", header.modified)
+        json.field("modifiedBy", user)
+        json.endObject()
+        try output.endLine()
+    }
+
+    private static func name(
+        _ ordinal: UInt64, in known: inout [UInt64: String], _ lookUp: (UInt64) throws -> String
+    ) throws -> String {
+        if let name = known[ordinal] { return name }
+        let name = try lookUp(ordinal)
+        known[ordinal] = name
+        return name
+    }
+
+    private mutating func writePage() throws {
+        try Columns.write(page, to: output)
+        page.removeAll(keepingCapacity: true)
+    }
+
+    mutating func writeEnd() throws {
+        try writePage()
+        if isJSON {
+            var json = JSONWriter(output)
+            json.beginObject()
+            json.field("records", count)
+            json.field("more", isCutShort)
+            json.endObject()
+        } else {
+            output.write(count == 1 ? "1 record" : "\(count) records")
+            if isCutShort { output.write("; there are more") }
+        }
+        try output.endLine()
+    }
+}

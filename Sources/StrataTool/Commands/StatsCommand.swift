@@ -1,0 +1,91 @@
+import StrataLog
+import StrataModel
+import StrataStore
+
+/// `strata stats`: what the commits of a store come to in numbers.
+enum StatsCommand: Command {
+    static let name = "stats"
+    static let summary = "tell in numbers what the commits of a store hold"
+    static let details =
+        "Events and bytes by kind, zone, record type, field, user, day and hour of the day; how often records were "
+        + "overwritten and which ones most; what was refused, and conflicts; how much smaller the log is than its "
+        + "payloads; and about what letting go of all history would give back: with --compaction exactly that, which "
+        + "folds the log in memory. It reads the commits once, beside a program that writes to the store. Hours and "
+        + "days are in UTC. With --zone only what happened to the zone's records, and to zones of that name, is "
+        + "counted. Of a damaged store it counts what is whole in front of the damage, and ends with 3."
+
+    static let zone = Option.text("--zone", "NAME", help: "count only what concerns zones of this name")
+    static let plot = Option.flag("--plot", help: "draw events by zone, and commits by time")
+    static let compaction = Option.flag(
+        "--compaction", help: "work out what 'compact' would give back, instead of estimating it")
+
+    static let operands = [Operand.store]
+    static let options: [any OptionDescription] = CommitRange.options + [zone, plot, compaction, Option.json]
+    static let examples = [
+        "strata stats Notes.strata", "strata stats Notes.strata --since 7d --zone Notes --plot",
+        "strata stats Notes.strata --json | jq '.zones[] | [.zoneName, .events]'",
+    ]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        try CommitRange.check(arguments)
+        if arguments[plot], arguments[Option.json] { throw UsageError("--plot and --json exclude each other") }
+        if arguments[compaction], arguments.has(zone) || CommitRange.options.contains(where: { arguments.has($0) }) {
+            throw UsageError("--compaction is of the whole store, and takes no other choice")
+        }
+        try StrataTool.StoreAccess.requireDirectory(arguments.store)
+        var report = try gather(arguments)
+        guard report.statistics.knowsZone else {
+            if let damage = report.damage { throw damage }
+            Diagnostics.report("no zone '\(arguments[zone] ?? "")' has a name in these commits", by: name)
+            return .no
+        }
+        if arguments[compaction], report.damage == nil { try plan(arguments.store, &report) }
+        if arguments[Option.json] {
+            try report.writeJSON(to: output)
+        } else if arguments[plot] {
+            try StatisticsPlot(report, Canvas.ofTerminal).write(to: output)
+        } else {
+            try report.write(to: output)
+        }
+        if let damage = report.damage { throw damage }
+        return .success
+    }
+
+    private static func gather(_ arguments: Arguments) throws -> StatisticsReport {
+        var store = try StrataTool.StoreAccess(arguments.store)
+        let range = try CommitRange(arguments, &store, by: name)
+        var names = KnownNames()
+        let damageBefore = try names.addAll(of: store, before: range.first)
+        var statistics = LogStatistics(zone: arguments[zone], names: names)
+        var stored = try StoredBytes(store)
+        var source = try CommitSource(store, from: range.first)
+        var readOffsets: ClosedRange<UInt64>?
+        while let commit = try source.next(), range.reaches(commit) {
+            statistics.add(commit)
+            stored.add(commit)
+            readOffsets = (readOffsets?.lowerBound ?? commit.offset)...commit.offset
+        }
+        stored.finish(readOffsets)
+        let damage = source.store.damage ?? damageBefore
+        var report = StatisticsReport(path: arguments.store, statistics: statistics, stored: stored, damage: damage)
+        if range.isWhole, damage == nil, statistics.zone == nil {
+            report.compaction = stored.compaction(statistics.saves, statistics.ends)
+        }
+        return report
+    }
+
+    private static func plan(_ path: String, _ report: inout StatisticsReport) throws {
+        guard let estimate = report.compaction else { return }
+        let store = try Store.openForReading(at: path)
+        defer { try? store.close() }
+        do {
+            let plan = try store.compactionPlan(before: estimate.horizon + 1)
+            report.compaction = .init(
+                horizon: plan.horizon, segmentCount: plan.segmentCount, freedBytes: plan.freedBytes,
+                baseBytes: plan.recordBytes, isEstimate: false)
+        } catch let error as StrataError where error.code == .invalidArgument {
+            report.compaction = nil
+            report.compactionObstacle = error
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import StrataModel
+import StrataViews
+
+/// `strata subscriptions`: what users want to be told of.
+enum SubscriptionsCommand: Command {
+    static let name = "subscriptions"
+    static let summary = "list the subscriptions of a user, or of all users"
+    static let details =
+        "To every database that somebody has written to; with what they fire for, what is shown then, and the commit "
+        + "that saved them last. Those too that were to fire once and have, as long as a device may still have to be "
+        + "told of it. It reads beside a program that writes to the store, from a state that is folded from the log "
+        + "in memory. A user that there is not ends with 1."
+
+    static let user = Option.text("--user", "NAME", help: "this user's only")
+
+    static let operands = [Operand.store]
+    static let options: [any OptionDescription] = [user, Option.at, Option.json]
+    static let examples = [
+        "strata subscriptions Notes.strata --user anna", "strata subscriptions Notes.strata --json | jq .subscription",
+    ]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        try StateAccess.read(arguments, by: name, output) { access in
+            let state = ContainerState(access.store)
+            let user = try arguments[Self.user].map { try state.userOrdinal($0) }
+            var count = 0
+            func write(_ subscription: SubscriptionDetail) throws {
+                count += 1
+                guard arguments[Option.json] else { return try subscription.write(to: output) }
+                try subscription.writeJSON(to: output)
+            }
+            try state.forEachDatabase { database in
+                try state.trees.forEachSubscription(of: database.ordinal, user: user) { row in
+                    try write(SubscriptionDetail(row.event, database.id, saved: row.version, in: state))
+                    return true
+                }
+                try forEachFired(of: user, in: database, state, write)
+            }
+            if !arguments[Option.json] {
+                output.write(count == 1 ? "1 subscription" : "\(count) subscriptions")
+                try output.endLine()
+            }
+            return .success
+        }
+    }
+
+    private static func forEachFired(
+        of user: UInt64?, in database: ContainerState.Database, _ state: ContainerState,
+        _ body: (SubscriptionDetail) throws -> Void
+    ) throws {
+        func go(through user: UInt64) throws {
+            try state.trees.forEachFiredSubscription(of: user) { fired in
+                guard fired.event.database == database.ordinal else { return true }
+                try body(SubscriptionDetail(fired.event, database.id, firedBy: fired.by, in: state))
+                return true
+            }
+        }
+        if let user { return try go(through: user) }
+        try state.forEachUser { ordinal, _ in try go(through: ordinal) }
+    }
+}

@@ -1,0 +1,160 @@
+import StrataModel
+import StrataStore
+import StrataViews
+
+/// `strata users`: who has written to a store, with which devices.
+enum UsersCommand: Command {
+    static let name = "users"
+    static let summary = "list the users of a store, with their devices and accounts"
+    static let details =
+        "Of each user who has written to the store: the account, how much of the quota is in use, the zones of the "
+        + "private database and the last commit that changed it, and the devices, each with the commit that it came "
+        + "with and how far it was told of changes. Who only reads leaves no trace there. It reads beside a program "
+        + "that writes to the store, from a state that is folded from the log in memory."
+    static let operands = [Operand.store]
+    static let options: [any OptionDescription] = [Option.at, Option.json]
+    static let examples = [
+        "strata users Notes.strata", "strata users Notes.strata --json | jq '[.user, .usedBytes]'",
+    ]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        try StateAccess.read(arguments, by: name, output) { access in
+            let state = ContainerState(access.store)
+            let times = CommitTimes(log: try access.log())
+            var count = 0
+            try state.forEachUser { ordinal, name in
+                count += 1
+                let user = try UserDetail(ordinal, name, in: state, times)
+                if arguments[Option.json] { try user.writeJSON(to: output) } else { try user.write(to: output) }
+            }
+            if !arguments[Option.json] {
+                output.write(count == 1 ? "1 user" : "\(count) users")
+                try output.endLine()
+            }
+            return .success
+        }
+    }
+}
+
+/// What is told of a user.
+private struct UserDetail {
+    struct Device {
+        let ordinal: UInt64
+        let name: String
+        /// Nil for one that was named and never came.
+        let firstSeen: UInt64?
+        /// How far it was told of changes, and the number on its badge; nil if it never was.
+        let delivery: (through: UInt64, badge: UInt64)?
+    }
+
+    private let ordinal: UInt64
+    private let name: String
+    private let account: Account
+    private var usedBytes: UInt64 = 0
+    private var zoneCount: UInt64 = 0
+    private var recordCount: UInt64 = 0
+    private var lastChange: UInt64 = 0
+    private var lastChangeTime: Int64?
+    private var devices: [Device] = []
+
+    init(_ ordinal: UInt64, _ name: String, in state: ContainerState, _ times: CommitTimes) throws {
+        (self.ordinal, self.name) = (ordinal, name)
+        account = try state.trees.account(of: ordinal)
+        if let database = try state.database(.private, of: name) {
+            for zone in try state.zones(of: database) {
+                lastChange = max(lastChange, zone.row.lastChanged)
+                guard zone.row.status == .alive else { continue }
+                zoneCount += 1
+                recordCount += zone.row.recordCount
+                usedBytes += zone.row.usedBytes
+            }
+        }
+        if lastChange > 0 { lastChangeTime = try times.time(of: lastChange) }
+        var found: [Device] = []
+        try state.trees.forEachDevice(of: ordinal) { device in
+            let delivery = try state.trees.delivery(to: device).map { (through: $0.through, badge: $0.badge) }
+            found.append(
+                Device(
+                    ordinal: device, name: try state.device(device),
+                    firstSeen: try state.trees.firstSight(of: device)?.offset, delivery: delivery))
+            return true
+        }
+        devices = found
+    }
+
+    // MARK: For people
+
+    func write(to output: Output) throws {
+        output.write("user ")
+        output.write(Printable.escaped(name), .heading)
+        try output.endLine()
+        let quota = account.quota == 0 ? "no quota" : "quota \(account.quota)"
+        var lines = [("record", UserRecord.name(of: name)), ("account", account.status.name)]
+        lines.append(("in use", "\(usedBytes) \(usedBytes == 1 ? "byte" : "bytes"), \(quota)"))
+        lines.append(("private", privateText))
+        for device in devices { lines.append(("device", Self.text(of: device))) }
+        try Columns.write(lines.map { [$0.0, $0.1] }, indentation: 4, to: output)
+    }
+
+    private var privateText: String {
+        var text = "\(zoneCount) \(zoneCount == 1 ? "zone" : "zones"), "
+        text += "\(recordCount) \(recordCount == 1 ? "record" : "records")"
+        guard lastChange > 0 else { return text }
+        text += "; changed by commit \(lastChange)"
+        return text + (lastChangeTime.map { ", \(Timestamp(microseconds: $0))" } ?? "")
+    }
+
+    private static func text(of device: Device) -> String {
+        var text = Printable.escaped(device.name)
+        if let firstSeen = device.firstSeen { text += ", since commit \(firstSeen)" }
+        if let delivery = device.delivery {
+            text += ", told of all up to \(delivery.through)"
+            if delivery.badge > 0 { text += ", badge \(delivery.badge)" }
+        }
+        return text
+    }
+
+    // MARK: For programs
+
+    func writeJSON(to output: Output) throws {
+        var json = JSONWriter(output)
+        json.beginObject()
+        json.field("user", name)
+        json.field("ordinal", ordinal)
+        json.field("record", UserRecord.name(of: name))
+        json.field("status", account.status.name)
+        json.field("quota", account.quota)
+        json.field("usedBytes", usedBytes)
+        json.field("privateZones", zoneCount)
+        json.field("privateRecords", recordCount)
+        if lastChange > 0 { json.field("changed", lastChange) } else { json.null("changed") }
+        if let lastChangeTime { json.field("changedTime", lastChangeTime) } else { json.null("changedTime") }
+        json.beginArray("devices")
+        for device in devices {
+            json.beginObject()
+            json.field("device", device.name)
+            json.field("ordinal", device.ordinal)
+            if let firstSeen = device.firstSeen { json.field("firstSeen", firstSeen) } else { json.null("firstSeen") }
+            if let delivery = device.delivery {
+                json.field("through", delivery.through)
+                json.field("badge", delivery.badge)
+            }
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        try output.endLine()
+    }
+}
+
+extension AccountStatus {
+    fileprivate var name: String {
+        switch self {
+        case .couldNotDetermine: "could not determine"
+        case .available: "available"
+        case .restricted: "restricted"
+        case .noAccount: "no account"
+        case .temporarilyUnavailable: "temporarily unavailable"
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import StrataModel
+import StrataViews
+
+/// `strata zones`: the zones of a database, or of all.
+enum ZonesCommand: Command {
+    static let name = "zones"
+    static let summary = "list the zones of a database, or of all databases"
+    static let details =
+        "Without a user or a database those of every database that somebody has written to. Of each zone: how many "
+        + "records it has, how many bytes they count for their user's quota, the last commit that changed it (a "
+        + "change token from there or later has nothing to fetch), the event that began its life (tokens of an "
+        + "earlier life have expired), and what can be done with it. It reads beside a program that writes to the "
+        + "store, from a state that is folded from the log in memory. A user that there is not ends with 1."
+
+    static let deleted = Option.flag("--deleted", help: "also the zones that are gone")
+
+    static let operands = [Operand.store]
+    static let options: [any OptionDescription] = [
+        DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, Option.at, deleted, Option.json,
+    ]
+    static let examples = [
+        "strata zones Notes.strata", "strata zones Notes.strata --user anna --at 2026-11-21 --json | jq .records",
+    ]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        let options = DatabaseOptions.areGiven(in: arguments) ? try DatabaseOptions(arguments) : nil
+        return try StateAccess.read(arguments, by: name, output) { access in
+            let state = ContainerState(access.store)
+            var count = 0
+            func write(_ database: ContainerState.Database) throws {
+                let zones = try state.zones(of: database).filter { $0.row.status == .alive || arguments[deleted] }
+                count += zones.count
+                if arguments[Option.json] {
+                    for zone in zones { try writeJSON(zone, of: database.id, to: output) }
+                } else if !zones.isEmpty {
+                    output.write(database.id.shownText, .heading)
+                    try output.endLine()
+                    try Columns.write(zones.map(row), indentation: 2, to: output)
+                }
+            }
+            if let options {
+                if let database = try state.database(options) { try write(database) }
+            } else {
+                try state.forEachDatabase(write)
+            }
+            if !arguments[Option.json] {
+                output.write(count == 1 ? "1 zone" : "\(count) zones")
+                try output.endLine()
+            }
+            return .success
+        }
+    }
+
+    private static func row(of zone: ContainerState.ZoneEntry) -> [String] {
+        let row = zone.row
+        let life = row.incarnation
+        var properties = row.capabilities.names
+        if row.encryptionScope == .zone { properties.append("one key for the zone") }
+        if row.status != .alive { properties = [row.status.name] }
+        return [
+            Printable.escaped(zone.name), row.recordCount == 1 ? "1 record" : "\(row.recordCount) records",
+            row.usedBytes == 1 ? "1 byte" : "\(row.usedBytes) bytes", "changed by \(row.lastChanged)",
+            "life since commit \(life.offset), event \(life.eventIndex)", properties.joined(separator: ", "),
+        ]
+    }
+
+    private static func writeJSON(
+        _ zone: ContainerState.ZoneEntry, of database: DatabaseID, to output: Output
+    ) throws {
+        let row = zone.row
+        var json = JSONWriter(output)
+        json.beginObject()
+        json.field("database", database.scope.name)
+        json.field("owner", database.owner)
+        json.field("zone", zone.name)
+        json.field("ordinal", zone.ordinal)
+        json.field("status", row.status.name)
+        json.field("records", row.recordCount)
+        json.field("bytes", row.usedBytes)
+        json.field("capabilities", row.capabilities.rawValue)
+        json.field("encryptionScope", row.encryptionScope == .zone ? "zone" : "record")
+        json.field("version", row.version.tag)
+        json.field("life", row.incarnation.tag)
+        json.field("changed", row.lastChanged)
+        json.endObject()
+        try output.endLine()
+    }
+}
+
+extension ZoneRow.Status {
+    var name: String {
+        switch self {
+        case .alive: "alive"
+        case .deleted: ZoneDeletedEvent.Reason.deleted.name
+        case .purged: ZoneDeletedEvent.Reason.purged.name
+        case .encryptedDataReset: ZoneDeletedEvent.Reason.encryptedDataReset.name
+        }
+    }
+}
+
+extension ZoneCapabilities {
+    /// What they say, in the order of their bits; those of a later release by number.
+    fileprivate var names: [String] {
+        let known: [(Self, String)] = [
+            (.fetchChanges, "fetch changes"), (.atomic, "atomic"), (.sharing, "sharing"),
+            (.zoneWideSharing, "zone-wide sharing"),
+        ]
+        let unknown = subtracting(Self(known.map(\.0))).rawValue
+        return known.filter { contains($0.0) }.map(\.1) + (unknown == 0 ? [] : ["capabilities \(unknown)"])
+    }
+}

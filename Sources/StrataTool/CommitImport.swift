@@ -1,0 +1,216 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+
+/// Makes a store from an export of commits: with the same ids, times and payloads at the same offsets.
+struct CommitImport {
+    /// Commits are appended when so many have come together, or so many bytes of them.
+    private static let batchCount = 512
+    private static let batchBytes = 4 << 20
+
+    private let header: ExportHeader
+    private let lines: LineReader
+    private let isPartial: Bool
+    private var batch: [NewCommit] = []
+    private var batchChains: [UInt32] = []
+    private var batchedBytes = 0
+    private var nextOffset: UInt64 = 1
+    private var count: UInt64 = 0
+    private var firstOtherChain: UInt64?
+    private var notes: [String]
+
+    /// A line behind the first.
+    private enum Line {
+        case base(number: UInt64, [UInt8])
+        case commit(NewCommit, offset: UInt64, chain: UInt32)
+        case end(ExportEnd)
+    }
+
+    /// A line that has been read and not used.
+    private var waiting: Line?
+    private var basePayloadCount: UInt64 = 0
+    /// Whether the last payload was the marker with which a base ends.
+    private var isBaseWhole = false
+
+    /// - Parameter isPartial: whether an export will do that ends early, or has no end.
+    /// - Throws: ``Refusal`` for one that cannot be made a store of.
+    init(_ header: ExportHeader, _ lines: LineReader, isPartial: Bool) throws {
+        (self.header, self.lines, self.isPartial) = (header, lines, isPartial)
+        notes = ImportReport.notes(header)
+        guard !header.isComplete else { return }
+        let missing = header.missing.joined(separator: "; ")
+        guard header.isGapless else {
+            throw Refusal(
+                .invalidArguments, "the export is not complete, and no store can be made of it: it lacks \(missing)")
+        }
+        guard isPartial else {
+            throw Refusal(
+                .invalidArguments,
+                "the export is not complete: it lacks \(missing). With --partial the store ends where the export does")
+        }
+        notes.append("the export lacks \(missing)")
+    }
+
+    /// - Parameters:
+    ///   - path: where the store is made; it gets its name by somebody else.
+    ///   - didOpen: called once it is open.
+    mutating func run(at path: String, named name: String, _ didOpen: () throws -> Void) throws -> ImportReport {
+        let options = LogOptions(
+            durability: .system, spaceStepBytes: 0, containerIdentifier: header.container)
+        if let base = header.base {
+            try SegmentedLog.make(at: path, behind: base.horizon, time: base.time, options: options) {
+                try nextBasePayload()
+            }
+            nextOffset = base.horizon.offset + 1
+        }
+        // What the old store had comes over, be it an envelope or not.
+        let log = try SegmentedLog.open(at: path, options: options, touches: { (try? Envelope.touches(of: $0)) ?? [] })
+        do {
+            try didOpen()
+            try appendAll(to: log)
+            try log.sync()
+        } catch {
+            try? log.close()
+            throw error
+        }
+        let end = log.end
+        try log.close()
+        if let offset = firstOtherChain {
+            notes.append(
+                "chain values differ from commit \(offset) on: something had been erased there, and the old value "
+                    + "stands for what it was")
+        }
+        return ImportReport(
+            path: name, content: .commits, count: count, endOffset: end.offset, endChain: end.chain,
+            firstOtherChain: firstOtherChain, notes: notes)
+    }
+
+    // MARK: Lines
+
+    private mutating func nextLine() throws -> Line? {
+        if let line = waiting {
+            waiting = nil
+            return line
+        }
+        return try lines.next { try Self.line($0) }
+    }
+
+    private static func line(_ bytes: UnsafeRawBufferPointer) throws -> Line {
+        var reader = JSONReader(bytes)
+        var payload = ImportedPayload()
+        var end: ExportEnd?
+        var (base, offset, time): (UInt64?, UInt64?, Int64?) = (nil, nil, nil)
+        var (id, chain): (Identifier?, UInt32?) = (nil, nil)
+        try reader.readObject { key, reader in
+            if var known = end {
+                try known.read(key, &reader)
+                end = known
+                return
+            }
+            switch key {
+            case "end": end = try ExportEnd(behindKey: &reader)
+            case "base": base = try reader.readNumber(UInt64.self)
+            case "offset": offset = try reader.readNumber(UInt64.self)
+            case "time": time = try reader.readNumber(Int64.self)
+            case "id":
+                let digits = try ImportedPayload.readHexadecimal(UInt128.self, &reader)
+                id = Identifier(
+                    high: UInt64(truncatingIfNeeded: digits >> 64), low: UInt64(truncatingIfNeeded: digits))
+            case "chain": chain = try ImportedPayload.readHexadecimal(UInt32.self, &reader)
+            default: if try !payload.read(key, &reader) { try reader.skip() }
+            }
+        }
+        try reader.expectEnd()
+        if let end { return .end(end) }
+        if let base { return .base(number: base, try payload.bytes(reader)) }
+        guard let offset, let time, let id, let chain else {
+            throw reader.error("a commit with offset, id, time and chain")
+        }
+        let commit = NewCommit(id: id, time: time, payload: try payload.bytes(reader)[...])
+        return .commit(commit, offset: offset, chain: chain)
+    }
+
+    private mutating func nextBasePayload() throws -> ArraySlice<UInt8>? {
+        let line = try nextLine()
+        if case .base(let number, let payload) = line {
+            basePayloadCount += 1
+            guard number == basePayloadCount else {
+                throw disorder("payload \(basePayloadCount) of the base", found: "payload \(number)")
+            }
+            isBaseWhole = try Envelope(decoding: payload[...]).events.last?.kind == .baseMarker
+            return payload[...]
+        }
+        // A base that lacks its end could not be folded.
+        guard isBaseWhole else { throw disorder("another payload of the base", found: "its end") }
+        waiting = line
+        return nil
+    }
+
+    // MARK: Commits
+
+    private mutating func appendAll(to log: SegmentedLog) throws {
+        var end: ExportEnd?
+        do {
+            while end == nil {
+                switch try nextLine() {
+                case .commit(let commit, let offset, let chain): try add(commit, offset, chain, to: log)
+                case .end(let found): end = found
+                case .base: throw disorder("commit \(nextOffset)", found: "a payload of a base")
+                case nil:
+                    throw StrataError(
+                        .malformed, "The export breaks off: its last line is missing.", .init(path: lines.path))
+                }
+            }
+        } catch let error as StrataError where isPartial && error.isDamage {
+            notes.append("what is behind commit \(nextOffset - 1) was not imported: \(error)")
+            return try append(to: log)
+        }
+        try append(to: log)
+        guard let end, end.count == count, end.last.offset == nextOffset - 1 else {
+            throw disorder("\(end?.count ?? 0) commits up to \(end?.last.offset ?? 0)", found: "\(count) commits")
+        }
+        guard try lines.next({ _ in }) == nil else { throw disorder("nothing behind the last line", found: "a line") }
+    }
+
+    private mutating func add(
+        _ commit: NewCommit, _ offset: UInt64, _ chain: UInt32, to log: SegmentedLog
+    ) throws {
+        guard offset == nextOffset else { throw disorder("commit \(nextOffset)", found: "commit \(offset)") }
+        nextOffset += 1
+        count += 1
+        batch.append(commit)
+        batchChains.append(chain)
+        batchedBytes += commit.payload.count
+        if batch.count >= Self.batchCount || batchedBytes >= Self.batchBytes { try append(to: log) }
+    }
+
+    private mutating func append(to log: SegmentedLog) throws {
+        var rest = batch[...]
+        while !rest.isEmpty {
+            let positions: [Position]
+            do throws(AppendFailure) {
+                positions = try log.append(Array(rest), expecting: log.end).positions
+            } catch {
+                switch error {
+                case .notWritten(let cause), .unknown(let cause): throw cause
+                case .conflict, .tooLarge:
+                    throw StrataError(
+                        .invalidArgument, "Commits of an export cannot be appended.", .init(found: "\(error)"))
+                }
+            }
+            for (position, chain) in zip(positions, batchChains) where position.chain != chain {
+                firstOtherChain = firstOtherChain ?? position.offset
+            }
+            rest = rest.dropFirst(positions.count)
+            batchChains.removeFirst(positions.count)
+        }
+        batch.removeAll(keepingCapacity: true)
+        batchedBytes = 0
+    }
+
+    private func disorder(_ expected: String, found: String) -> StrataError {
+        StrataError(
+            .brokenSequence, "The lines of the export are not those that must come.",
+            .init(path: lines.path, expected: expected, found: found, line: lines.number))
+    }
+}

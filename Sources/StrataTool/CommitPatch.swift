@@ -1,0 +1,107 @@
+import StrataLog
+import StrataModel
+
+/// What each event of a record changed: its fields before and after.
+struct CommitPatch {
+    let past: RecordTimelinePast
+    /// Only events that fit are told of; all of them if it asks for no events.
+    let filter: LogFilter
+
+    /// Nil for events that are not of a record, do not fit or cannot be decoded.
+    func step(of event: Event, at index: Int, in commit: Commit, _ header: EnvelopeHeader, _ names: KnownNames)
+        -> RecordTimelineStep?
+    {
+        guard RecordTimelineEvent.kinds.contains(event.kind) else { return nil }
+        if filter.asksEvents {
+            guard case .fits = filter.judge(event, of: header, at: commit.time, names) else { return nil }
+        }
+        let found = try? RecordTimelineEvent(event, at: index, in: (commit.offset, commit.time), by: header)
+        return found.map { past.step(of: $0) }
+    }
+}
+
+/// Prints what became of a record's fields.
+enum CommitPatchText {
+    /// A line for each change, and what is to be said of them.
+    static func write(_ step: RecordTimelineStep, indentation: Int, _ names: KnownNames, to output: Output) throws {
+        let blanks = String(repeating: " ", count: indentation)
+        for change in step.changes {
+            output.write(blanks)
+            let (line, ink) = line(of: change, names)
+            output.write(line, ink)
+            try output.endLine()
+        }
+        for note in notes(on: step) {
+            output.write(blanks)
+            output.write("(\(note))", .faint)
+            try output.endLine()
+        }
+    }
+
+    /// `+` for what was not there, `-` for what is not there any more, `~` for what is another value.
+    private static func line(of change: RecordTimelineChange, _ names: KnownNames) -> (String, Ink) {
+        let name = name(of: change.key, names)
+        switch (change.before, change.after) {
+        case (.none, let after): return ("+ \(name): \(text(of: after))", .added)
+        case (.value(let before), nil): return ("- \(name): \(text(of: before))", .removed)
+        case (.unknown, nil): return ("- \(name): ?", .removed)
+        case (.value(let before), let after):
+            return ("~ \(name): \(text(of: before)) -> \(text(of: after))", .place)
+        case (.unknown, let after): return ("~ \(name): ? -> \(text(of: after))", .place)
+        }
+    }
+
+    static func name(of key: RecordTimelineChange.Key, _ names: KnownNames) -> String {
+        switch key {
+        case .parent: "parent"
+        case .share: "share"
+        case .field(let ordinal): names.field(UInt64(ordinal)).map { Printable.escaped($0) } ?? "field \(ordinal)"
+        }
+    }
+
+    private static func text(of value: FieldValue?) -> String { value.map { ValueText.text(of: $0) } ?? "nothing" }
+
+    private static func notes(on step: RecordTimelineStep) -> [String] {
+        var notes: [String] = []
+        if step.isErased { notes.append("what it held was erased since") }
+        if step.changes.contains(where: { if case .unknown = $0.before { true } else { false } }) {
+            notes.append("?: what was there before is not in the log")
+        }
+        if let problem = step.problem { notes.append("not all is known: \(Printable.escaped(problem.description))") }
+        return notes
+    }
+}
+
+extension JSONWriter {
+    /// As the keys of docs/guide/tool.md, "A change".
+    mutating func field(_ key: StaticString, _ changes: [RecordTimelineChange], _ names: KnownNames) {
+        beginArray(key)
+        for change in changes {
+            beginObject()
+            field(change.key, names)
+            switch change.before {
+            case .unknown: break
+            case .none: null("old")
+            case .value(let value): field("old", value)
+            }
+            if let after = change.after { field("new", after) } else { null("new") }
+            endObject()
+        }
+        endArray()
+    }
+
+    mutating func field(_ changed: RecordTimelineChange.Key, _ names: KnownNames) {
+        switch changed {
+        case .parent: field("link", "parent")
+        case .share: field("link", "share")
+        case .field(let ordinal):
+            field("field", UInt64(ordinal))
+            if let name = names.field(UInt64(ordinal)) { field("fieldName", name) }
+        }
+    }
+
+    mutating func field(_ key: StaticString, _ value: FieldValue) {
+        self.key(key.description)
+        ValueText.write(value, to: &self)
+    }
+}

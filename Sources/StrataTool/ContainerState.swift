@@ -1,0 +1,110 @@
+import StrataModel
+import StrataStore
+import StrataTree
+import StrataViews
+
+/// What a state has of a container's databases, zones and users, by the ordinals that its rows have.
+struct ContainerState {
+    struct Database {
+        let ordinal: UInt64
+        /// With its owner named.
+        let id: DatabaseID
+    }
+
+    struct ZoneEntry {
+        let ordinal: UInt64
+        let name: String
+        let row: ZoneRow
+    }
+
+    let snapshot: StoreSnapshot
+
+    var trees: Snapshot { snapshot.trees }
+
+    init(_ store: Store) { snapshot = store.snapshot() }
+
+    // MARK: Names
+
+    /// Every ordinal that a row names has a name, unless the row is damaged.
+    func user(_ ordinal: UInt64) throws -> String { ordinal == 0 ? "" : try text(InternedName.Name.user(""), ordinal) }
+    func device(_ ordinal: UInt64) throws -> String { try text(InternedName.Name.device(user: 0, ""), ordinal) }
+    func recordType(_ ordinal: UInt64) throws -> String { try text(InternedName.Name.recordType(""), ordinal) }
+    func zone(_ ordinal: UInt64) throws -> String {
+        try text(InternedName.Name.zone(database: 0, owner: 0, ""), ordinal)
+    }
+
+    private func text(_ kind: InternedName.Name, _ ordinal: UInt64) throws -> String {
+        switch try trees.name(kind.namespace, ordinal) {
+        case .user(let text), .recordType(let text), .field(let text), .device(_, let text), .zone(_, _, let text):
+            return text
+        case .database, nil:
+            throw StrataError(
+                .malformed, "A row names an ordinal that has no name.",
+                .init(expected: "a name of a \(kind.namespaceName)", found: "ordinal \(ordinal)"))
+        }
+    }
+
+    // MARK: Users
+
+    /// Calls `body` with each user, in the order in which they came.
+    func forEachUser(_ body: (_ ordinal: UInt64, _ name: String) throws -> Void) throws {
+        for ordinal in try ordinals(of: .user("")) { try body(ordinal, try user(ordinal)) }
+    }
+
+    /// - Throws: ``Refusal`` for a user who has written nothing.
+    func userOrdinal(_ name: String) throws -> UInt64 {
+        if let ordinal = try trees.ordinal(of: .user(name)) { return ordinal }
+        throw Refusal(.unknownItem, "The store knows no user '\(name)'.")
+    }
+
+    // MARK: Databases
+
+    /// Calls `body` with each database that somebody has written to, in the order in which that happened.
+    func forEachDatabase(_ body: (Database) throws -> Void) throws {
+        let kind = InternedName.Name.database(.public, owner: 0)
+        for ordinal in try ordinals(of: kind) {
+            guard case .database(let scope, let owner)? = try trees.name(kind.namespace, ordinal) else { continue }
+            try body(Database(ordinal: ordinal, id: DatabaseID(scope, owner: try user(owner))))
+        }
+    }
+
+    /// The database that a command line names; nil if nobody has written to it.
+    ///
+    /// - Throws: ``Refusal`` for whoever may not read it, and for an owner who has written nothing.
+    func database(_ options: DatabaseOptions) throws -> Database? {
+        _ = try snapshot.zones(in: options.database, as: options.actor)
+        return try database(options.database.scope, of: options.ownerName)
+    }
+
+    /// - Throws: ``Refusal`` for an owner who has written nothing.
+    func database(_ scope: InternedName.Scope, of owner: String) throws -> Database? {
+        let ownerOrdinal = owner.isEmpty ? 0 : try userOrdinal(owner)
+        guard let ordinal = try trees.ordinal(of: .database(scope, owner: ownerOrdinal)) else { return nil }
+        return Database(ordinal: ordinal, id: DatabaseID(scope, owner: owner))
+    }
+
+    private func ordinals(of kind: InternedName.Name) throws -> Range<UInt64> {
+        1..<(try trees.nameCount(kind.namespace)) + 1
+    }
+
+    // MARK: Zones
+
+    /// The zones of a database, also those that are gone, in the order in which they were first made.
+    func zones(of database: Database) throws -> [ZoneEntry] {
+        try trees.zoneRows(of: database.ordinal).map { ordinal, row in
+            ZoneEntry(ordinal: ordinal, name: try zone(ordinal), row: row)
+        }
+    }
+
+    /// The zones that a command line names and that are there.
+    ///
+    /// - Throws: ``Refusal`` for a zone that is not, and as ``database(_:)``.
+    func livingZones(_ options: DatabaseOptions) throws -> [ZoneEntry] {
+        let database = try database(options)
+        if let zone = options.zone { _ = try snapshot.zone(zone, in: options.database, as: options.actor) }
+        let entries = try database.map { try zones(of: $0) } ?? []
+        return entries.filter { entry in
+            entry.row.status == .alive && (options.zone.map { ZoneID(entry.name) == $0 } ?? true)
+        }
+    }
+}

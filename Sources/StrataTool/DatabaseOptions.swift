@@ -1,0 +1,58 @@
+import StrataModel
+import StrataViews
+
+/// Which database of a container a command line is about, which zone of it, and who asks.
+struct DatabaseOptions {
+    static let user = Option.text("--user", "NAME", help: "who asks: the private database is this user's")
+    static let database = Option<InternedName.Scope>(
+        name: "--database", valueName: "NAME",
+        help: "public or private; private if --user or --owner is given, public if not"
+    ) { text throws(UsageError) in
+        switch text {
+        case "public": return .public
+        case "private": return .private
+        default: throw UsageError("--database is public or private, not '\(text)'")
+        }
+    }
+    static let owner = Option.text(
+        "--owner", "NAME",
+        help: "whose private database it is, if not that of who asks; without --user it is read as the service may")
+    static let zone = Option.text("--zone", "NAME", help: "look into this zone only")
+
+    let database: DatabaseID
+    let actor: Actor
+    /// Nil if none is named.
+    let zone: ZoneID?
+
+    init(_ arguments: Arguments) throws(UsageError) {
+        let user = arguments[Self.user]
+        let owner = arguments[Self.owner]
+        let scope = arguments[Self.database] ?? (user == nil && owner == nil ? .public : .private)
+        if scope == .public, owner != nil {
+            throw UsageError("--owner names whose private database it is, and --database public is everybody's")
+        }
+        if scope == .private, user == nil, owner == nil {
+            throw UsageError("--database private needs --user NAME: every user has a private database")
+        }
+        actor = user.map { Actor(user: $0) } ?? (owner == nil ? Actor(user: "") : .service)
+        let isOwn = user.map { owner == $0 || owner == UserRecord.name(of: $0) } ?? false
+        database = DatabaseID(scope, owner: isOwn ? "" : owner ?? "")
+        zone = arguments[Self.zone].map { ZoneID($0) }
+    }
+
+    /// Whose database it is; empty for the public one.
+    var ownerName: String {
+        if database.scope == .public { return "" }
+        return database.owner.isEmpty ? actor.user : database.owner
+    }
+
+    /// Whether a command line names a database at all.
+    static func areGiven(in arguments: Arguments) -> Bool {
+        arguments.has(user) || arguments.has(database) || arguments.has(owner)
+    }
+}
+
+extension DatabaseID {
+    /// `private of anna`, made safe to show.
+    var shownText: String { scope.name + (owner.isEmpty ? "" : " of \(Printable.escaped(owner))") }
+}

@@ -1,0 +1,170 @@
+import StrataModel
+
+/// The first line of an export: what it is of, and what it has not.
+struct ExportHeader: Sendable, Equatable {
+    static let format = "strata export"
+    static let version: UInt64 = 1
+
+    enum Content: String, Sendable { case commits, records }
+
+    /// Where the commits go on from a base that stands for those in front.
+    struct Base: Sendable, Equatable {
+        var horizon: Position
+        /// Of the commit at the horizon.
+        var time: Int64
+    }
+
+    var content: Content
+    var storeID: Identifier
+    var container: String
+    /// Of commits, the first and the last one; of records, the state.
+    var first: UInt64 = 0
+    var last: UInt64 = 0
+    var base: Base?
+    /// Whether the commits are all from where the store's history begins up to the last one.
+    var isGapless = true
+    /// Why it is not all that the store has of it; empty if it is.
+    var missing: [String] = []
+    /// Whether the store has files of assets, and keys of encrypted values; no export has them.
+    var hasAssets = false
+    var hasKeys = false
+    var zone: String?
+
+    init(_ content: Content, storeID: Identifier, container: String) {
+        (self.content, self.storeID, self.container) = (content, storeID, container)
+    }
+
+    var isComplete: Bool { missing.isEmpty }
+
+    func write(to output: Output) throws {
+        var json = JSONWriter(output)
+        json.beginObject()
+        json.field("format", Self.format)
+        json.field("version", Self.version)
+        json.field("content", content.rawValue)
+        json.field("storeID", storeID)
+        json.field("container", container)
+        if content == .commits { json.field("first", first) }
+        json.field("last", last)
+        if let base {
+            json.beginObject("base")
+            json.field("horizon", base.horizon.offset)
+            json.field("chain", hexadecimal: base.horizon.chain)
+            json.field("time", base.time)
+            json.endObject()
+        }
+        if content == .commits { json.field("gapless", isGapless) }
+        json.field("complete", isComplete)
+        json.beginArray("missing")
+        for text in missing { json.value(text) }
+        json.endArray()
+        if let zone { json.field("zone", zone) }
+        json.field("assets", hasAssets)
+        json.field("keys", hasKeys)
+        json.endObject()
+        try output.endLine()
+    }
+
+    // MARK: Reading
+
+    /// - Throws: ``StrataError`` for what is no export, or one of a later release.
+    init(reading line: UnsafeRawBufferPointer) throws {
+        self.init(.commits, storeID: .zero, container: "")
+        var found: (format: String?, version: UInt64?, content: String?, isComplete: Bool?) = (nil, nil, nil, nil)
+        var reader = JSONReader(line)
+        try reader.readObject { key, reader in
+            switch key {
+            case "format": found.format = try reader.readString()
+            case "version": found.version = try reader.readNumber(UInt64.self)
+            case "content": found.content = try reader.readString()
+            case "complete": found.isComplete = try reader.readBool()
+            default: try read(key, &reader)
+            }
+        }
+        try reader.expectEnd()
+        guard found.format == Self.format else { throw Self.noExport(found.format) }
+        guard found.version == Self.version else {
+            throw StrataError(
+                .newerFormat, "The export is of another version; use a Strata that knows it.",
+                .init(expected: "\(Self.version)", found: found.version.map { "\($0)" }))
+        }
+        guard let content = found.content.flatMap(Content.init), found.isComplete == isComplete else {
+            throw Self.noExport(found.content)
+        }
+        self.content = content
+    }
+
+    private static func noExport(_ found: String?) -> StrataError {
+        StrataError(
+            .wrongMagic, "The file is no export of a store.", .init(expected: "\"format\":\"\(format)\"", found: found))
+    }
+
+    private mutating func read(_ key: String, _ reader: inout JSONReader) throws {
+        switch key {
+        case "storeID":
+            let digits = try ImportedPayload.readHexadecimal(UInt128.self, &reader)
+            storeID = Identifier(
+                high: UInt64(truncatingIfNeeded: digits >> 64), low: UInt64(truncatingIfNeeded: digits))
+        case "container": container = try reader.readString()
+        case "first": first = try reader.readNumber(UInt64.self)
+        case "last": last = try reader.readNumber(UInt64.self)
+        case "base": base = try Self.readBase(&reader)
+        case "gapless": isGapless = try reader.readBool()
+        case "missing": try reader.readArray { missing.append(try $0.readString()) }
+        case "zone": zone = try reader.readString()
+        case "assets": hasAssets = try reader.readBool()
+        case "keys": hasKeys = try reader.readBool()
+        default: try reader.skip()
+        }
+    }
+
+    private static func readBase(_ reader: inout JSONReader) throws -> Base {
+        var base = Base(horizon: .start, time: 0)
+        try reader.readObject { key, reader in
+            switch key {
+            case "horizon": base.horizon.offset = try reader.readNumber(UInt64.self)
+            case "chain": base.horizon.chain = try ImportedPayload.readHexadecimal(UInt32.self, &reader)
+            case "time": base.time = try reader.readNumber(Int64.self)
+            default: try reader.skip()
+            }
+        }
+        guard (1...Version.maximumOffset).contains(base.horizon.offset) else { throw reader.error("a horizon") }
+        return base
+    }
+}
+
+/// The last line of an export: without it, it is not whole.
+struct ExportEnd: Sendable, Equatable {
+    /// How many commits or records there are in front.
+    var count: UInt64
+    /// Of the last commit; of records, of the state.
+    var last: Position
+
+    func write(to output: Output) throws {
+        var json = JSONWriter(output)
+        json.beginObject()
+        json.field("end", true)
+        json.field("count", count)
+        json.field("last", last.offset)
+        json.field("chain", hexadecimal: last.chain)
+        json.endObject()
+        try output.endLine()
+    }
+
+    /// Reads what stands behind the key `end`, which is the first.
+    init(behindKey reader: inout JSONReader) throws {
+        guard try reader.readBool() else { throw reader.error("true") }
+        self.init(count: 0, last: .start)
+    }
+
+    init(count: UInt64, last: Position) { (self.count, self.last) = (count, last) }
+
+    mutating func read(_ key: String, _ reader: inout JSONReader) throws {
+        switch key {
+        case "count": count = try reader.readNumber(UInt64.self)
+        case "last": last.offset = try reader.readNumber(UInt64.self)
+        case "chain": last.chain = try ImportedPayload.readHexadecimal(UInt32.self, &reader)
+        default: try reader.skip()
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import Glibc
+import StrataModel
+import StrataSystem
+
+/// Where an export goes: the standard output, or a file that has its name only once it is whole.
+struct ExportOutput {
+    private struct File {
+        let descriptor: Int32
+        /// What it is called until it is whole; nil for what is no file, such as a pipe, and is written to as it is.
+        let draft: String?
+        let path: String
+    }
+
+    private let output: Output
+    private let file: File?
+
+    /// - Parameters:
+    ///   - path: nil or `-` for the standard output.
+    ///   - store: whose files are left alone.
+    init(_ path: String?, store: String, standard output: Output) throws {
+        guard let path, path != "-" else {
+            (self.output, file) = (output, nil)
+            return
+        }
+        let file = try Self.open(path, store: store)
+        self.output = Output(descriptor: file.descriptor)
+        self.file = file
+    }
+
+    private static func open(_ path: String, store: String) throws -> File {
+        // A symbolic link stays one.
+        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        let storePath = URL(fileURLWithPath: store).resolvingSymlinksInPath().path
+        guard !target.hasPrefix(storePath + "/") else {
+            throw UsageError("FILE is inside of STORE; an export goes somewhere else")
+        }
+        var status = stat()
+        let isThere = stat(target, &status) == 0
+        if isThere, status.st_mode & S_IFMT == S_IFDIR { throw UsageError("FILE is a directory") }
+        if isThere, status.st_mode & S_IFMT != S_IFREG {
+            return File(descriptor: try open(target, O_WRONLY), draft: nil, path: target)
+        }
+        let draft = "\(target).exporting-\(hexadecimal(UInt32.random(in: 0...UInt32.max)))"
+        return File(descriptor: try open(draft, O_WRONLY | O_CREAT | O_EXCL), draft: draft, path: target)
+    }
+
+    private static func open(_ path: String, _ flags: Int32) throws -> Int32 {
+        let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw StrataError.systemCall("open", path: path, errno: errno) }
+        return descriptor
+    }
+
+    /// Calls `body` with where to write, and gives the file its name if that succeeds, in the place of one that had it.
+    ///
+    /// - Parameter body: whether all was written; if not, the file's name ends in `.partial`.
+    /// - Returns: what the file is called that has a part only.
+    func write(_ body: (Output) throws -> Bool) throws -> String? {
+        let isWhole: Bool
+        do {
+            isWhole = try body(output)
+            try output.flush()
+        } catch {
+            discard()
+            throw error
+        }
+        guard let file else { return nil }
+        guard let draft = file.draft else {
+            close(file.descriptor)
+            return nil
+        }
+        guard fsync(file.descriptor) == 0 else {
+            let error = StrataError.systemCall("fsync", path: draft, errno: errno)
+            discard()
+            throw error
+        }
+        close(file.descriptor)
+        let path = isWhole ? file.path : file.path + ".partial"
+        try RealFileSystem().rename(draft, to: path)
+        return isWhole ? nil : path
+    }
+
+    private func discard() {
+        guard let file else { return }
+        close(file.descriptor)
+        if let draft = file.draft { unlink(draft) }
+    }
+}

@@ -1,0 +1,242 @@
+import StrataModel
+
+/// What the body of an event says, in JSON: only if the body can be made again from it.
+struct ExportedEvent {
+    /// Longer bodies are exported as they are, and not once more in words.
+    private static let maximumBodyBytes = 1 << 20
+
+    let names: KnownNames
+
+    /// Writes the key `content`, or nothing.
+    func write(_ event: Event, to json: inout JSONWriter) {
+        guard event.body.count <= Self.maximumBodyBytes else { return }
+        if event.kind == .nameInterned {
+            guard let name = try? InternedName(decoding: event.body), name.event.body == event.body else { return }
+            json.beginObject("content")
+            write(name, to: &json)
+            json.endObject()
+        } else if let body = Self.lossless(event) {
+            json.beginObject("content")
+            if !write(body, to: &json) { CommitJSON.write(audit: EventDetail(event), to: &json) }
+            json.endObject()
+        }
+    }
+
+    /// The body taken apart, if nothing of it is lost by that and all of it has words.
+    private static func lossless(_ event: Event) -> (any EventBody)? {
+        // Its text for a device is told by many optional parts, of which later releases may have more.
+        guard event.kind != .subscriptionSaved, let type = event.kind.body else { return nil }
+        return lossless(event.body, as: type)
+    }
+
+    private static func lossless<Body: EventBody>(_ bytes: ArraySlice<UInt8>, as _: Body.Type) -> Body? {
+        guard let body = try? Body(decoding: bytes), let again = try? body.event().body, again == bytes else {
+            return nil
+        }
+        return body
+    }
+
+    /// False for an audit, which has words already.
+    private func write(_ body: any EventBody, to json: inout JSONWriter) -> Bool {
+        switch body {
+        case let saved as RecordSavedEvent: write(saved, to: &json)
+        case let deleted as RecordDeletedEvent:
+            write(deleted.record, deleted.type, to: &json)
+            json.field("previous", version: deleted.previous)
+            if deleted.isCascade { json.field("cascade", true) }
+        case let erased as RecordErasedEvent:
+            write(erased.record, erased.type, to: &json)
+            json.field("previous", version: erased.previous)
+            if !erased.reason.isEmpty { json.field("reason", erased.reason) }
+        case let saved as ZoneSavedEvent: write(saved, to: &json)
+        case let deleted as ZoneDeletedEvent:
+            write(zone: deleted.zone, to: &json)
+            json.field("database", deleted.database)
+            json.field("incarnation", version: deleted.incarnation)
+            json.field("reason", deleted.reason.name)
+            json.field("original", version: deleted.original)
+        case let changed as SchemaChangedEvent: write(changed, to: &json)
+        case let deleted as SubscriptionDeletedEvent:
+            json.field("database", deleted.database)
+            write(user: deleted.user, to: &json)
+            json.field("subscription", deleted.id)
+            json.field("firedBy", version: deleted.firedBy)
+        default: return writeOther(body, to: &json)
+        }
+        return true
+    }
+
+    private func writeOther(_ body: any EventBody, to json: inout JSONWriter) -> Bool {
+        switch body {
+        case let created as DatabaseCreatedEvent:
+            json.field("database", created.database)
+            json.field("original", version: created.original)
+        case let seen as DeviceSeenEvent:
+            write(device: seen.device, to: &json)
+            json.field("original", version: seen.original)
+        case let changed as UserChangedEvent:
+            write(user: changed.user, to: &json)
+            json.field("status", UInt64(changed.status.rawValue))
+            json.field("quota", changed.quota)
+            json.field("original", version: changed.original)
+        case let kept as ClientTokenEvent:
+            write(zone: kept.zone, to: &json)
+            write(device: kept.device, to: &json)
+            json.field("token", Base64.text(kept.token))
+            json.field("items", kept.items)
+            json.field("original", version: kept.original)
+        case let expired as TokensExpiredEvent:
+            json.field("offset", expired.offset)
+            json.field("database", expired.database)
+            json.field("original", version: expired.original)
+        case let delivered as NotificationDeliveredEvent:
+            write(device: delivered.device, to: &json)
+            json.field("through", delivered.through)
+            json.field("badge", delivered.badge)
+            json.field("original", version: delivered.original)
+        case let marker as BaseMarkerEvent:
+            json.field("offset", marker.horizon.offset)
+            json.field("chain", hexadecimal: marker.horizon.chain)
+            json.field("stateDigest", hexadecimal(marker.stateDigest))
+            json.field("contentDigest", hexadecimal(marker.contentDigest))
+            json.field("payloads", marker.payloadCount)
+            json.field("payloadHash", hexadecimal(marker.payloadHash))
+        default: return false
+        }
+        return true
+    }
+
+    // MARK: Parts
+
+    private func write(_ saved: RecordSavedEvent, to json: inout JSONWriter) {
+        write(saved.record, saved.type, to: &json)
+        json.field("change", saved.change.name)
+        json.field("policy", saved.policy.name)
+        json.field("full", saved.isFull)
+        if saved.isErased { json.field("erased", true) }
+        json.field("previous", version: saved.previous)
+        json.field("base", version: saved.base)
+        json.field("original", version: saved.original)
+        if saved.eventsSinceFull > 0 { json.field("eventsSinceFull", saved.eventsSinceFull) }
+        if let time = saved.modified { json.field("modified", time) }
+        if let user = saved.modifiedBy { json.field("modifiedBy", user) }
+        if let device = saved.modifiedWith { json.field("modifiedWith", device) }
+        if let time = saved.created { json.field("created", time) }
+        if let user = saved.createdBy { json.field("createdBy", user) }
+        write("parent", saved.parent, to: &json)
+        write("share", saved.share, to: &json)
+        let values = ExportedValue { [names] zone in names.zone(zone) ?? "\(zone)" }
+        json.beginArray("fields")
+        for change in saved.fields {
+            json.beginObject()
+            json.field("field", UInt64(change.field))
+            if let name = names.field(UInt64(change.field)) { json.field("fieldName", name) }
+            if let value = change.value {
+                json.key("set")
+                values.write(value, to: &json)
+            } else {
+                json.field("removed", true)
+            }
+            json.endObject()
+        }
+        json.endArray()
+    }
+
+    private func write(_ key: StaticString, _ link: LinkChange, to json: inout JSONWriter) {
+        switch link {
+        case .kept: break
+        case .removed: json.null(key)
+        case .set(let target):
+            json.beginObject(key)
+            write(zone: target.zone, to: &json)
+            json.field("record", target.name)
+            json.endObject()
+        }
+    }
+
+    private func write(_ saved: ZoneSavedEvent, to json: inout JSONWriter) {
+        write(zone: saved.zone, to: &json)
+        json.field("database", saved.database)
+        json.field("incarnation", version: saved.incarnation)
+        json.field("capabilities", saved.capabilities.rawValue)
+        json.field("encryptionScope", saved.encryptionScope == .zone ? "zone" : "record")
+        if let share = saved.share { write("share", .set(share), to: &json) }
+        json.field("original", version: saved.original)
+        if let offset = saved.lastChanged { json.field("lastChanged", offset) }
+    }
+
+    private func write(_ changed: SchemaChangedEvent, to json: inout JSONWriter) {
+        write(type: changed.type, to: &json)
+        json.beginArray("fields")
+        for field in changed.fields {
+            json.beginObject()
+            json.field("field", UInt64(field.field))
+            if let name = names.field(UInt64(field.field)) { json.field("fieldName", name) }
+            json.field("value", "\(field.kind)")
+            json.field("encrypted", field.isEncrypted)
+            json.field("indexes", UInt64(field.indexes.rawValue))
+            json.endObject()
+        }
+        json.endArray()
+        json.beginArray("grants")
+        for grant in changed.grants {
+            json.beginObject()
+            json.field("role", grant.role)
+            json.field("permissions", UInt64(grant.permissions.rawValue))
+            json.endObject()
+        }
+        json.endArray()
+        json.field("original", version: changed.original)
+    }
+
+    private func write(_ interned: InternedName, to json: inout JSONWriter) {
+        json.field("namespace", interned.name.namespaceName)
+        json.field("ordinal", interned.ordinal)
+        switch interned.name {
+        case .user(let text), .recordType(let text), .field(let text): json.field("text", text)
+        case .device(let user, let text):
+            write(user: user, to: &json)
+            json.field("text", text)
+        case .database(let scope, let owner):
+            json.field("scope", scope.name)
+            json.field("owner", owner)
+        case .zone(let database, let owner, let text):
+            json.field("database", database)
+            json.field("owner", owner)
+            json.field("text", text)
+        }
+    }
+
+    private func write(_ record: RecordKey, _ type: UInt64, to json: inout JSONWriter) {
+        write(zone: record.zone, to: &json)
+        write(type: type, to: &json)
+        json.field("record", record.name)
+    }
+
+    private func write(zone: UInt64, to json: inout JSONWriter) {
+        json.field("zone", zone)
+        if let name = names.zone(zone) { json.field("zoneName", name) }
+    }
+
+    private func write(type: UInt64, to json: inout JSONWriter) {
+        json.field("type", type)
+        if let name = names.recordType(type) { json.field("typeName", name) }
+    }
+
+    private func write(user: UInt64, to json: inout JSONWriter) {
+        json.field("user", user)
+        if let name = names.user(user) { json.field("userName", name) }
+    }
+
+    private func write(device: UInt64, to json: inout JSONWriter) {
+        json.field("device", device)
+        if let name = names.device(device) { json.field("deviceName", name) }
+    }
+}
+
+extension JSONWriter {
+    /// A version as a change tag, or nothing.
+    fileprivate mutating func field(_ key: StaticString, version: Version?) {
+        if let version { field(key, version.tag) }
+    }
+}

@@ -1,0 +1,147 @@
+import StrataModel
+
+/// Values of fields as JSON from which they can be made again, bit for bit: unlike "A value" of docs/guide/tool.md,
+/// which is what people ask for.
+struct ExportedValue {
+    /// How a reference names the zone of its target; nil where it goes without saying.
+    let zoneName: (_ ordinal: UInt64) -> String?
+
+    func write(_ value: FieldValue, to json: inout JSONWriter) {
+        json.beginObject()
+        json.field("type", "\(value.kind)")
+        json.key("value")
+        writeContent(of: value, to: &json)
+        json.endObject()
+    }
+
+    private func writeContent(of value: FieldValue, to json: inout JSONWriter) {
+        switch value {
+        case .string(let text): json.value(text)
+        case .int64(let number): json.value(number)
+        case .double(let number), .date(let number): Self.write(number, to: &json)
+        case .data(let bytes): json.value(Base64.text(bytes))
+        case .location(let place):
+            json.beginObject()
+            for (key, path) in Self.locationParts {
+                json.key(key)
+                Self.write(place[keyPath: path], to: &json)
+            }
+            json.endObject()
+        case .reference(let reference):
+            json.beginObject()
+            json.field("record", reference.target.name)
+            if let zone = zoneName(reference.target.zone) { json.field("zone", zone) }
+            json.field("deletesWithTarget", reference.action == .deleteSelf)
+            json.endObject()
+        case .asset(let asset):
+            json.beginObject()
+            json.field("hash", "\(asset.hash)")
+            json.field("bytes", asset.size)
+            json.endObject()
+        case .sealed(let sealed):
+            json.beginObject()
+            json.field("key", sealed.keyID)
+            json.field("nonce", Base64.text(sealed.nonce))
+            json.field("ciphertext", Base64.text(sealed.ciphertext))
+            json.endObject()
+        case .list(let list):
+            json.beginArray()
+            for element in list.elements { writeContent(of: element, to: &json) }
+            json.endArray()
+        }
+    }
+
+    /// What JSON has no number for is a text with the bits.
+    private static func write(_ number: Double, to json: inout JSONWriter) {
+        if number.isFinite { json.value(number) } else { json.value(hexadecimal(number.bitPattern)) }
+    }
+
+    private typealias Path = WritableKeyPath<FieldValue.Location, Double> & Sendable
+
+    private static let locationParts: [(key: String, path: Path)] = [
+        ("latitude", \.latitude), ("longitude", \.longitude), ("altitude", \.altitude),
+        ("horizontalAccuracy", \.horizontalAccuracy), ("verticalAccuracy", \.verticalAccuracy), ("course", \.course),
+        ("speed", \.speed), ("timestamp", \.timestamp),
+    ]
+}
+
+// MARK: Reading
+
+extension ExportedValue {
+    /// A value of a record's field. References that name no zone are to records of `zone`.
+    ///
+    /// - Parameter zone: an ordinal of the request that the value goes into.
+    static func read(_ reader: inout JSONReader, zone: UInt64) throws -> FieldValue {
+        var type = ""
+        var value: FieldValue?
+        try reader.readObject { key, reader in
+            switch key {
+            case "type": type = try reader.readString()
+            case "value": value = try readContent(type, &reader, zone)
+            default: try reader.skip()
+            }
+        }
+        guard let value else { throw reader.error("a value behind its type") }
+        return value
+    }
+
+    private static func readContent(_ type: String, _ reader: inout JSONReader, _ zone: UInt64) throws -> FieldValue {
+        let prefix = "list of "
+        guard type.hasPrefix(prefix) || type == "empty list" else { return try readScalar(type, &reader, zone) }
+        var elements: [FieldValue] = []
+        try reader.readArray { elements.append(try readScalar(String(type.dropFirst(prefix.count)), &$0, zone)) }
+        return .list(try FieldList(elements))
+    }
+
+    private static func readScalar(_ type: String, _ reader: inout JSONReader, _ zone: UInt64) throws -> FieldValue {
+        switch type {
+        case "string": return .string(try reader.readString())
+        case "int64": return .int64(try reader.readNumber(Int64.self))
+        case "double": return .double(try readDouble(&reader))
+        case "date": return .date(try readDouble(&reader))
+        case "data": return .data(try reader.readBase64())
+        case "location": return .location(try readLocation(&reader))
+        case "reference": return .reference(try readReference(&reader, zone))
+        case "asset":
+            throw StrataError(.assetNotAvailable, "An export has no files of assets, and a record of it names one.")
+        case "encrypted":
+            throw StrataError(.keyMissing, "An export has no keys, and a record of it has an encrypted value.")
+        default: throw reader.error("a type of value that is known")
+        }
+    }
+
+    private static func readDouble(_ reader: inout JSONReader) throws -> Double {
+        guard reader.isAtString() else { return try reader.readNumber(Double.self) }
+        let text = try reader.readString()
+        guard text.utf8.count == 16, let bits = UInt64(text, radix: 16) else { throw reader.error("16 digits") }
+        return Double(bitPattern: bits)
+    }
+
+    private static func readLocation(_ reader: inout JSONReader) throws -> FieldValue.Location {
+        var place = FieldValue.Location(latitude: 0, longitude: 0)
+        var missing = Set(locationParts.map(\.key))
+        try reader.readObject { key, reader in
+            guard let part = locationParts.first(where: { $0.key == key }) else { return try reader.skip() }
+            place[keyPath: part.path] = try readDouble(&reader)
+            missing.remove(key)
+        }
+        guard missing.isEmpty else { throw reader.error("a location with \(missing.sorted().joined(separator: ", "))") }
+        return place
+    }
+
+    private static func readReference(_ reader: inout JSONReader, _ zone: UInt64) throws -> FieldValue.Reference {
+        var name: String?
+        var deletesWithTarget = false
+        var otherZone: String?
+        try reader.readObject { key, reader in
+            switch key {
+            case "record": name = try reader.readString()
+            case "zone": otherZone = try reader.readString()
+            case "deletesWithTarget": deletesWithTarget = try reader.readBool()
+            default: try reader.skip()
+            }
+        }
+        guard let name, otherZone == nil else { throw reader.error("a reference to a record of the same zone") }
+        return .init(RecordKey(zone: zone, name: name), action: deletesWithTarget ? .deleteSelf : .none)
+    }
+}

@@ -1,0 +1,100 @@
+import StrataLog
+import StrataModel
+import StrataStore
+
+/// Reads the feed of a database, or of one of its zones, as a client does.
+struct FeedReading {
+    enum Page {
+        case database(DatabaseFeedPage)
+        case zone(ZoneFeedPage)
+
+        var token: FeedToken {
+            switch self {
+            case .database(let page): page.token
+            case .zone(let page): page.token
+            }
+        }
+
+        var moreComing: Bool {
+            switch self {
+            case .database(let page): page.moreComing
+            case .zone(let page): page.moreComing
+            }
+        }
+
+        var changedCount: Int {
+            switch self {
+            case .database(let page): page.changed.count
+            case .zone(let page): page.changed.count
+            }
+        }
+
+        var deletedCount: Int {
+            switch self {
+            case .database(let page): page.deleted.count
+            case .zone(let page): page.deleted.count
+            }
+        }
+    }
+
+    var store: Store
+    let database: DatabaseID
+    /// Nil for the feed of the database.
+    let zone: ZoneID?
+    let actor: Actor
+    /// 0 lets the store choose.
+    var limit = 0
+
+    /// - Throws: ``Refusal`` for what a client would be refused.
+    func page(since token: FeedToken?) throws -> Page {
+        guard let zone else {
+            return .database(try store.databaseChanges(in: database, since: token, limit: limit, as: actor))
+        }
+        return .zone(try store.zoneChanges(of: zone, in: database, since: token, limit: limit, as: actor))
+    }
+
+    /// Calls `body` with page after page, until it returns false or there are no more.
+    func forEachPage(since token: FeedToken?, _ body: (Page) throws -> Bool) throws {
+        var token = token
+        while true {
+            let page = try page(since: token)
+            guard try body(page), page.moreComing else { return }
+            token = page.token
+        }
+    }
+
+    /// The token that a client has who has been given everything up to an offset, and nothing behind it; nil if the
+    /// zone was not there then.
+    ///
+    /// - Throws: ``Refusal`` if what is followed is not there now.
+    func token(at offset: UInt64, in access: StateAccess) throws -> FeedToken? {
+        var token = try presentToken()
+        let log = try access.log()
+        if case .zone(_, let life) = token.feed, offset >= log.floor.offset, offset < life.offset {
+            return try earlierToken(at: offset, in: access)
+        }
+        // One from anywhere else is refused, whatever its chain value.
+        let isKnown = (log.floor.offset...log.end.offset).contains(offset)
+        token.position = Position(offset: offset, chain: isKnown ? try log.chain(at: offset) : 0)
+        return token
+    }
+
+    /// That of a client that has been given everything.
+    private func presentToken() throws -> FeedToken {
+        var reading = self
+        reading.limit = 1
+        var token = try reading.page(since: nil).token
+        token.progress = .whole
+        return token
+    }
+
+    /// From before the life that the zone has now: perhaps it had another one.
+    private func earlierToken(at offset: UInt64, in access: StateAccess) throws -> FeedToken? {
+        var past = self
+        past.store = try access.past(at: offset)
+        defer { try? past.store.close() }
+        do { return try past.presentToken() } catch let refusal as Refusal
+            where [.zoneNotFound, .userDeletedZone].contains(refusal.code)
+        { return nil }
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import StrataModel
+import StrataStore
+
+extension FeedToken {
+    /// The bytes as base64.
+    var text: String { Data(encoded()).base64EncodedString() }
+
+    /// - Parameters:
+    ///   - text: The bytes as base64 or in hexadecimal; a text can be both, and then one of them is a token.
+    ///   - name: What the text was given as.
+    /// - Throws: ``UsageError`` for a text that is no token's.
+    init(text: String, of name: String) throws(UsageError) {
+        let readings = [Data(base64Encoded: text).map { [UInt8]($0) }, Self.bytes(hexadecimal: text)].compactMap { $0 }
+        var failure: (any Error)?
+        for bytes in readings {
+            do {
+                self = try FeedToken(decoding: bytes)
+                return
+            } catch { failure = error }
+        }
+        let reason = failure.map { ($0 as? StrataError)?.description ?? "\($0)" }
+        throw UsageError("\(name) is no change token: \(reason ?? "it is neither base64 nor hexadecimal")")
+    }
+
+    private static func bytes(hexadecimal text: String) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        guard digits.count.isMultiple(of: 2), !digits.isEmpty else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = value(ofDigit: digits[index]), let low = value(ofDigit: digits[index + 1]) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+
+    private static func value(ofDigit digit: UInt8) -> UInt8? {
+        Character(Unicode.Scalar(digit)).hexDigitValue.map { UInt8($0) }
+    }
+}

@@ -1,0 +1,189 @@
+import StrataLog
+import StrataModel
+
+/// A way to print what stands in a log.
+protocol FrameFormat {
+    func write(_ head: StoredPieceWalk, _ file: LogFiles.Entry, to output: Output) throws
+    /// - Parameter isDurable: nil of what holds no commits.
+    func write(_ piece: StoredPiece, _ file: LogFiles.Entry, isDurable: Bool?, to output: Output) throws
+    func write(_ footer: SegmentFooter, _ file: LogFiles.Entry, to output: Output) throws
+}
+
+/// Lists what stands in files, and remembers the first thing that is wrong.
+struct FrameListing {
+    /// Whose frames are listed; nil for none.
+    let offsets: ClosedRange<UInt64>?
+    /// Whether what holds no commits is listed too.
+    let isWhole: Bool
+    let durableEnd: UInt64
+    let format: any FrameFormat
+    let output: Output
+    private(set) var damage: StrataError?
+    /// What is wrong in the segment that grows.
+    private(set) var newestProblem: StrataError?
+
+    init(
+        offsets: ClosedRange<UInt64>?, isWhole: Bool, durableEnd: UInt64, format: any FrameFormat, output: Output
+    ) {
+        self.offsets = offsets
+        self.isWhole = isWhole
+        self.durableEnd = durableEnd
+        self.format = format
+        self.output = output
+    }
+
+    mutating func list(_ file: LogFiles.Entry) throws {
+        var walk = try StoredPieceWalk(path: file.path, files: ReadOnlyFiles())
+        var (isSealed, isGrowing) = (false, false)
+        switch walk.head {
+        case .segment(_, isSealed: true): isSealed = true
+        case .segment: isGrowing = file.isNewest
+        case .base: break
+        case .unreadable(let error): damage = damage ?? error
+        }
+        try format.write(walk, file, to: output)
+        var last = (file.segment ?? 1) - 1
+        var gap: StoredPiece?
+        while let piece = try walk.next() {
+            if let gap { note(Self.problem(of: gap, file), isGrowing) }
+            gap = nil
+            if case .nothing(let isZero) = piece.content {
+                // Zeros are space that was made ahead, unless something comes behind them.
+                if isZero { gap = piece } else { note(Self.problem(of: piece, file), isGrowing) }
+            }
+            if let problem = piece.problem { note(problem, isGrowing) }
+            if isListed(piece, behind: last) {
+                let isDurable = piece.offsets.map { !file.isNewest || $0.upperBound <= durableEnd }
+                try format.write(piece, file, isDurable: isDurable, to: output)
+            }
+            last = piece.offsets?.upperBound ?? last
+        }
+        if isSealed, isWhole { try listFooter(file) }
+    }
+
+    private mutating func listFooter(_ file: LogFiles.Entry) throws {
+        do {
+            guard let footer = try SegmentFooter(path: file.path, files: ReadOnlyFiles()) else { return }
+            try format.write(footer, file, to: output)
+        } catch let error as StrataError where error.isDamage { damage = damage ?? error }
+    }
+
+    /// - Parameter last: the last offset in front; what is no frame may have been one of those behind.
+    private func isListed(_ piece: StoredPiece, behind last: UInt64) -> Bool {
+        if isWhole { return true }
+        guard let offsets else { return false }
+        if let held = piece.offsets { return held.overlaps(offsets) }
+        if case .nothing(isZero: false) = piece.content { return last < offsets.upperBound }
+        return false
+    }
+
+    private mutating func note(_ problem: StrataError, _ isGrowing: Bool) {
+        if isGrowing { newestProblem = newestProblem ?? problem } else { damage = damage ?? problem }
+    }
+
+    private static func problem(of gap: StoredPiece, _ file: LogFiles.Entry) -> StrataError {
+        StrataError(
+            .malformed, "Bytes of a file of the log are no valid frame or block.",
+            .init(
+                segment: file.segment, position: UInt64(gap.range.lowerBound), path: file.path,
+                found: "\(gap.range.count) bytes"))
+    }
+}
+
+// MARK: For people
+
+/// A line for each frame or block.
+struct FrameLines: FrameFormat {
+    private static let titles = [
+        "POSITION", "BYTES", "KIND", "OFFSETS", "RAW", "STORED", "CODEC", "RATIO", "CHECKSUM", "DURABLE",
+    ]
+    /// Wide enough for nearly all; what is longer pushes the rest of its line to the right.
+    private static let widths = [10, 9, 7, 17, 9, 9, 6, 6, 8, 7]
+    /// Words stand on the left, numbers on the right.
+    private static let wordColumns: Set<Int> = [2, 3, 6, 8, 9]
+
+    func write(_ head: StoredPieceWalk, _ file: LogFiles.Entry, to output: Output) throws {
+        output.write(Printable.escaped(file.path), .heading)
+        switch head.head {
+        case .segment(let header, let isSealed):
+            output.write(
+                ": \(head.byteCount) bytes, a segment of \(isSealed ? "blocks" : "frames"), from \(header.firstOffset)")
+        case .base(let horizon, _):
+            output.write(": \(head.byteCount) bytes, a base for all up to \(horizon.offset)")
+        case .unreadable(let error):
+            output.write(": \(head.byteCount) bytes, ")
+            output.write("a header that cannot be read: \(Printable.escaped(error.description))", .removed)
+        }
+        try output.endLine()
+        try write(cells: Self.titles, to: output)
+    }
+
+    func write(_ piece: StoredPiece, _ file: LogFiles.Entry, isDurable: Bool?, to output: Output) throws {
+        var cells = ["\(piece.range.lowerBound)", "\(piece.range.count)"]
+        switch piece.content {
+        case .frame(let header):
+            cells += ["\(header.kind)", Self.text(piece.offsets)]
+            cells += Self.cells(header.rawLength, header.storedLength, header.codec)
+        case .block(let block):
+            cells += [block.kind, Self.text(piece.offsets)]
+            cells += Self.cells(block.rawLength, block.storedLength, block.codec)
+        case .nothing(let isZero):
+            cells += [isZero ? "zeros" : "no valid frame or block"]
+            return try write(cells: cells, to: output, isWrong: !isZero)
+        }
+        cells += [piece.problem == nil ? "ok" : "wrong", isDurable.map { $0 ? "yes" : "no" } ?? "-"]
+        try write(cells: cells, to: output, isWrong: piece.problem != nil)
+    }
+
+    func write(_ footer: SegmentFooter, _ file: LogFiles.Entry, to output: Output) throws {
+        var names = KnownNames()
+        for name in footer.names { names.add(name) }
+        func line(_ text: String) throws {
+            output.write("  " + Printable.escaped(text))
+            try output.endLine()
+        }
+        let (first, last) = (Timestamp(microseconds: footer.firstTime), Timestamp(microseconds: footer.lastTime))
+        let place = footer.indexPosition
+        try line("footer: \(footer.payloadBytes) bytes of payloads, \(first) to \(last); index at \(place)")
+        for block in footer.commitBlocks {
+            try line(
+                "  commits \(Self.text(block.offsets)) at \(block.range.lowerBound), \(block.range.count) bytes, from "
+                    + "\(Timestamp(microseconds: block.time))")
+        }
+        try line("  \(footer.touchCount) changes of \(footer.zones.count) zones in \(Self.text(footer.changeBlocks))")
+        for zone in footer.zones {
+            let name = names.zone(zone.zone).map { " \($0)" } ?? ""
+            try line("    zone \(zone.zone)\(name): \(zone.touchCount) changes, \(zone.byteCount) bytes")
+        }
+        try line(
+            "  filter of \(footer.recordNameCount) record names: \(footer.filterGroups) groups in "
+                + Self.text(footer.filterBlocks))
+        try line("  \(footer.names.count) names in \(Self.text(footer.nameBlocks))")
+    }
+
+    private static func cells(_ raw: UInt32, _ stored: UInt32, _ codec: FrameHeader.Codec) -> [String] {
+        ["\(raw)", "\(stored)", "\(codec)", RatioText.text(UInt64(raw), per: UInt64(stored))]
+    }
+
+    private static func text(_ offsets: ClosedRange<UInt64>?) -> String {
+        guard let offsets else { return "-" }
+        return offsets.count == 1 ? "\(offsets.lowerBound)" : "\(offsets.lowerBound) to \(offsets.upperBound)"
+    }
+
+    private static func text(_ blocks: [Range<Int>]) -> String {
+        let bytes = blocks.reduce(0) { $0 + $1.count }
+        return blocks.count == 1 ? "1 block of \(bytes) bytes" : "\(blocks.count) blocks of \(bytes) bytes"
+    }
+
+    private func write(cells: [String], to output: Output, isWrong: Bool = false) throws {
+        var line = ""
+        for (column, cell) in cells.enumerated() {
+            let isLast = column == cells.count - 1
+            let padding = String(repeating: " ", count: max(0, Self.widths[column] - cell.count))
+            line += Self.wordColumns.contains(column) ? cell + (isLast ? "" : padding) : padding + cell
+            if !isLast { line += "  " }
+        }
+        if isWrong { output.write(line, .removed) } else { output.write(line) }
+        try output.endLine()
+    }
+}

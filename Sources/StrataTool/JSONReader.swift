@@ -1,0 +1,231 @@
+import StrataModel
+
+/// Takes JSON apart value by value; of what nobody asks for nothing is made.
+///
+/// ```swift
+/// var reader = JSONReader(bytes)
+/// try reader.readObject { key, reader in
+///     if key == "offset" { offset = try reader.readNumber(UInt64.self) } else { try reader.skip() }
+/// }
+/// ```
+struct JSONReader {
+    /// Deeper than anything that is exported; without a bound a file could use up the stack.
+    private static let maximumDepth = 64
+
+    // Valid only inside the `withUnsafeBytes` that made it; every access below is checked against its count.
+    private let bytes: UnsafeRawBufferPointer
+    private(set) var position = 0
+    private var depth = 0
+
+    /// `bytes` must stay alive as long as the reader is used.
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    // MARK: Objects and arrays
+
+    /// - Parameter body: reads the value of a key, or skips it.
+    mutating func readObject(_ body: (_ key: String, inout JSONReader) throws -> Void) throws {
+        try open("{", "an object")
+        if take("}") { return close() }
+        repeat {
+            let key = try readString()
+            try expect(":")
+            try body(key, &self)
+        } while take(",")
+        try expect("}")
+        close()
+    }
+
+    mutating func readArray(_ body: (inout JSONReader) throws -> Void) throws {
+        try open("[", "an array")
+        if take("]") { return close() }
+        repeat { try body(&self) } while take(",")
+        try expect("]")
+        close()
+    }
+
+    private mutating func open(_ bracket: Unicode.Scalar, _ what: String) throws {
+        guard take(bracket), depth < Self.maximumDepth else { throw error(what) }
+        depth += 1
+    }
+
+    private mutating func close() { depth -= 1 }
+
+    // MARK: Values
+
+    mutating func readString() throws -> String {
+        let (range, hasEscapes) = try stringRange()
+        let piece = UnsafeRawBufferPointer(rebasing: bytes[range])
+        let text = hasEscapes ? try unescaped(range) : String(validating: piece, as: UTF8.self)
+        guard let text else { throw error("text in UTF-8") }
+        return text
+    }
+
+    mutating func readBase64() throws -> [UInt8] {
+        let (range, hasEscapes) = try stringRange()
+        guard !hasEscapes, let value = Base64.bytes(UnsafeRawBufferPointer(rebasing: bytes[range])) else {
+            throw error("bytes as base64")
+        }
+        return value
+    }
+
+    mutating func readNumber<Number: LosslessStringConvertible>(_: Number.Type) throws -> Number {
+        skipBlanks()
+        let start = position
+        while let byte = peek(), Self.isInNumber(byte) { position += 1 }
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        guard let number = Number(text) else {
+            position = start
+            throw error("a number")
+        }
+        return number
+    }
+
+    mutating func readBool() throws -> Bool {
+        if take(word: "true") { return true }
+        if take(word: "false") { return false }
+        throw error("true or false")
+    }
+
+    /// Whether a null stands here, which is passed then.
+    mutating func takeNull() -> Bool { take(word: "null") }
+
+    /// Whether a text stands here.
+    mutating func isAtString() -> Bool {
+        skipBlanks()
+        return peek() == UInt8(ascii: "\"")
+    }
+
+    /// Passes a value of any kind.
+    mutating func skip() throws {
+        skipBlanks()
+        switch peek() {
+        case UInt8(ascii: "{"): try readObject { try $1.skip() }
+        case UInt8(ascii: "["): try readArray { try $0.skip() }
+        case UInt8(ascii: "\""): _ = try stringRange()
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): _ = try readBool()
+        case UInt8(ascii: "n") where takeNull(): break
+        default: _ = try readNumber(Double.self)
+        }
+    }
+
+    mutating func expectEnd() throws {
+        skipBlanks()
+        guard position == bytes.count else { throw error("the end of the line") }
+    }
+
+    // MARK: Bytes
+
+    func error(_ expected: String) -> StrataError {
+        let found = peek().map { $0 < 0x80 ? "'\(Unicode.Scalar($0))'" : "byte \(hexadecimal($0))" } ?? "the end"
+        return StrataError(
+            .malformed, "The text is not the JSON that it should be.",
+            .init(expected: expected, found: found, column: position + 1))
+    }
+
+    private func peek() -> UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private static func isInNumber(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."),
+            UInt8(ascii: "e"), UInt8(ascii: "E"):
+            true
+        default: false
+        }
+    }
+
+    private mutating func skipBlanks() {
+        while let byte = peek(), byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { position += 1 }
+    }
+
+    private mutating func take(_ sign: Unicode.Scalar) -> Bool {
+        skipBlanks()
+        guard let byte = peek(), UInt32(byte) == sign.value else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func take(word: StaticString) -> Bool {
+        skipBlanks()
+        let end = position + word.utf8CodeUnitCount
+        guard end <= bytes.count,
+            UnsafeRawBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
+                .elementsEqual(bytes[position..<end])
+        else { return false }
+        position = end
+        return true
+    }
+
+    private mutating func expect(_ sign: Unicode.Scalar) throws {
+        guard take(sign) else { throw error("'\(sign)'") }
+    }
+
+    // MARK: Texts
+
+    /// What stands between the quotes.
+    private mutating func stringRange() throws -> (Range<Int>, hasEscapes: Bool) {
+        try expect("\"")
+        let start = position
+        var hasEscapes = false
+        while let byte = peek() {
+            switch byte {
+            case UInt8(ascii: "\""):
+                position += 1
+                return (start..<position - 1, hasEscapes)
+            case UInt8(ascii: "\\"):
+                hasEscapes = true
+                position += 2
+            case 0..<0x20: throw error("a text without control characters")
+            default: position += 1
+            }
+        }
+        throw error("the end of a text")
+    }
+
+    /// Nil for an escape that there is not.
+    private func unescaped(_ range: Range<Int>) throws -> String? {
+        var units: [UInt8] = []
+        var place = range.lowerBound
+        while place < range.upperBound {
+            guard bytes[place] == UInt8(ascii: "\\") else {
+                units.append(bytes[place])
+                place += 1
+                continue
+            }
+            guard place + 1 < range.upperBound else { return nil }
+            let sign = bytes[place + 1]
+            place += 2
+            if sign == UInt8(ascii: "u") {
+                guard let scalar = scalar(at: &place, before: range.upperBound) else { return nil }
+                units += Array(String(Character(scalar)).utf8)
+            } else {
+                guard let byte = Self.escapes[sign] else { return nil }
+                units.append(byte)
+            }
+        }
+        return String(validating: units, as: UTF8.self)
+    }
+
+    private static let escapes: [UInt8: UInt8] = [
+        UInt8(ascii: "\""): UInt8(ascii: "\""), UInt8(ascii: "\\"): UInt8(ascii: "\\"),
+        UInt8(ascii: "/"): UInt8(ascii: "/"), UInt8(ascii: "b"): 0x08, UInt8(ascii: "f"): 0x0C,
+        UInt8(ascii: "n"): 0x0A, UInt8(ascii: "r"): 0x0D, UInt8(ascii: "t"): 0x09,
+    ]
+
+    /// Of four hexadecimal digits, or of two surrogates.
+    private func scalar(at place: inout Int, before end: Int) -> Unicode.Scalar? {
+        guard let high = unit(at: &place, before: end) else { return nil }
+        guard (0xD800..<0xDC00).contains(high) else { return Unicode.Scalar(high) }
+        guard place + 1 < end, bytes[place] == UInt8(ascii: "\\"), bytes[place + 1] == UInt8(ascii: "u") else {
+            return nil
+        }
+        place += 2
+        guard let low = unit(at: &place, before: end), (0xDC00..<0xE000).contains(low) else { return nil }
+        return Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00))
+    }
+
+    private func unit(at place: inout Int, before end: Int) -> UInt32? {
+        guard place + 4 <= end else { return nil }
+        defer { place += 4 }
+        return UInt32(String(decoding: bytes[place..<place + 4], as: UTF8.self), radix: 16)
+    }
+}

@@ -1,0 +1,106 @@
+import StrataModel
+
+/// Databases, zones, records and types that events name.
+extension LogFilter {
+    /// Whether an event is about what is asked for.
+    ///
+    /// - Throws: ``StrataError`` if the event cannot be decoded.
+    func fits(placesOf event: Event, _ header: EnvelopeHeader, _ names: KnownNames) throws -> Bool {
+        switch event.kind {
+        case .recordSaved, .recordDeleted, .recordErased:
+            let place = try EventDetail.Place(event.body)
+            return fits(zone: place.zone, names) && fits(type: place.type, names) && fits(record: place.name)
+        case .requestRefused:
+            return try fits(request: RequestRefusedEvent(decoding: event.body).request, header, names)
+        case .nothingToDelete:
+            return try fits(request: NothingToDeleteEvent(decoding: event.body).request, header, names)
+        case .fetched: return try fits(FetchedEvent(decoding: event.body), header, names)
+        default: return try record == nil && fits(others: event, names)
+        }
+    }
+
+    /// Events that are not about records.
+    private func fits(others event: Event, _ names: KnownNames) throws -> Bool {
+        switch EventDetail(event) {
+        case .zoneSaved(let saved): return type == nil && fits(zone: saved.zone, names)
+        case .zoneDeleted(let deleted): return type == nil && fits(zone: deleted.zone, names)
+        case .schemaChanged(let changed):
+            return scope == nil && owner == nil && zone == nil && fits(type: changed.type, names)
+        case .subscriptionSaved(let saved):
+            return fits(database: saved.database, names) && fits(type: saved.subscription.recordType, names)
+                && (zone == nil || fits(zone: saved.subscription.zone, names))
+        case .subscriptionDeleted(let deleted):
+            return zone == nil && type == nil && fits(database: deleted.database, names)
+        case .malformed(let error): throw error
+        default: return try type == nil && fits(keptOrExpired: event, names)
+        }
+    }
+
+    private func fits(keptOrExpired event: Event, _ names: KnownNames) throws -> Bool {
+        switch event.kind {
+        case .clientTokenKept: return try fits(zone: ClientTokenEvent(decoding: event.body).zone, names)
+        case .databaseCreated:
+            return try zone == nil && fits(database: DatabaseCreatedEvent(decoding: event.body).database, names)
+        case .tokensExpired:
+            return try zone == nil && fits(database: TokensExpiredEvent(decoding: event.body).database, names)
+        default: return false
+        }
+    }
+
+    private func fits(zone ordinal: UInt64, _ names: KnownNames) -> Bool {
+        (zone.map { Self.isSame(names.zone(ordinal), $0) } ?? true)
+            && fits(database: names.database(ofZone: ordinal), names)
+    }
+
+    private func fits(type ordinal: UInt64, _ names: KnownNames) -> Bool {
+        type.map { Self.isSame(names.recordType(ordinal), $0) } ?? true
+    }
+
+    private func fits(record name: String) -> Bool { record.map { Self.isSame(name, $0) } ?? true }
+
+    // MARK: Audits, which say names as they were given
+
+    /// Whoever asks may have left out whose database it is.
+    private func fits(asked database: DatabaseID, _ header: EnvelopeHeader, _ names: KnownNames) -> Bool {
+        var database = database
+        if database.scope != .public, database.owner.isEmpty { database.owner = names.user(header.user) ?? "" }
+        return fits(database)
+    }
+
+    private func fits(_ fetched: FetchedEvent, _ header: EnvelopeHeader, _ names: KnownNames) throws -> Bool {
+        guard type == nil, fits(asked: fetched.database, header, names) else { return false }
+        if zone == nil, record == nil { return true }
+        let isOfZone = record == nil && fetched.zone.map { fits(zone: $0) } ?? false
+        return try isOfZone || fetched.ids().contains { fits(zone: $0.zone) && fits(record: $0.name) }
+    }
+
+    private func fits(zone id: ZoneID) -> Bool { zone.map { Self.isSame(id.name, $0) } ?? true }
+
+    /// - Parameter bytes: an encoded request, as far as it was kept.
+    private func fits(request bytes: [UInt8]?, _ header: EnvelopeHeader, _ names: KnownNames) throws -> Bool {
+        guard let bytes else { return false }
+        let request = try Request(decoding: bytes[...])
+        guard fits(asked: request.database, header, names) else { return false }
+        if zone == nil, record == nil, type == nil { return true }
+        func isInZone(_ ordinal: UInt64) -> Bool {
+            request.names.zone(ordinal).map { fits(zone: $0) } ?? (zone == nil)
+        }
+        func isOfType(_ ordinal: UInt64) -> Bool {
+            type.map { Self.isSame(request.names.recordType(ordinal), $0) } ?? true
+        }
+        switch request.content {
+        case .modifyRecords(let body):
+            let isSaved = body.saves.contains { save in
+                isInZone(save.record.zone) && isOfType(save.type) && fits(record: save.record.name)
+            }
+            return isSaved || type == nil && body.deletes.contains { isInZone($0.zone) && fits(record: $0.name) }
+        case .modifyZones(let body):
+            return type == nil && record == nil && (body.saves.map(\.zone) + body.deletes).contains(where: isInZone)
+        case .modifySubscriptions(let body):
+            return record == nil && body.saves.contains { isInZone($0.zone) && isOfType($0.recordType) }
+        case .declareSchema(let body):
+            return zone == nil && record == nil && body.declarations.contains { isOfType($0.type) }
+        case .administer, .notify: return false
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import StrataLog
+import StrataModel
+import StrataQuery
+
+/// Which commits `strata log` prints, by what they say.
+///
+/// A commit is printed if its header fits, and one of its events fits in every respect.
+struct LogFilter: Sendable {
+    enum Outcome: String, Sendable, CaseIterable {
+        case committed, refused, all
+    }
+
+    enum Verdict {
+        case fits, doesNotFit
+        /// It has what cannot be decoded, and nothing else that fits.
+        case cannotTell
+    }
+
+    /// What commits of nobody are printed as.
+    static let systemName = "system"
+
+    // Of the header. Nil for any, here and below.
+    var user: String?
+    var device: String?
+    /// Id or name of the operation group.
+    var group: String?
+
+    // Of an event.
+    /// Empty for any.
+    var kinds: Set<EventKind> = []
+    var outcome: Outcome?
+    var scope: InternedName.Scope?
+    var owner: String?
+    var zone: String?
+    var record: String?
+    var type: String?
+    var condition: LogFilterCondition?
+
+    var asksHeaders: Bool { user != nil || device != nil || group != nil }
+    var asksPlaces: Bool { scope != nil || owner != nil || zone != nil || record != nil || type != nil }
+    var asksEvents: Bool { !kinds.isEmpty || (outcome ?? .all) != .all || asksPlaces || condition != nil }
+    var isEmpty: Bool { !asksHeaders && !asksEvents }
+
+    /// The events that change lists tell of.
+    static let changeKinds: Set<EventKind> = [
+        .recordSaved, .recordDeleted, .recordErased, .zoneSaved, .zoneDeleted,
+    ]
+
+    /// Whether only changes of zones or records are looked for, of which change lists tell.
+    var asksChangesOnly: Bool {
+        guard zone != nil || record != nil else { return false }
+        if !kinds.isEmpty { return kinds.isSubset(of: Self.changeKinds) }
+        return outcome == nil || outcome == .committed
+    }
+
+    // MARK: Commits
+
+    func judge(_ envelope: DecodedEnvelope, at time: Int64, _ names: KnownNames) -> Verdict {
+        if isEmpty { return .fits }
+        guard case .success(let envelope) = envelope else { return .cannotTell }
+        guard fits(envelope.header, names) else { return .doesNotFit }
+        guard asksEvents else { return .fits }
+        var isUnsure = false
+        for event in envelope.events {
+            switch judge(event, of: envelope.header, at: time, names) {
+            case .fits: return .fits
+            case .doesNotFit: continue
+            case .cannotTell: isUnsure = true
+            }
+        }
+        return isUnsure ? .cannotTell : .doesNotFit
+    }
+
+    private func fits(_ header: EnvelopeHeader, _ names: KnownNames) -> Bool {
+        if let user {
+            let isSystem = header.user == 0 && Self.isSame(user, Self.systemName)
+            guard isSystem || Self.isSame(names.user(header.user), user) else { return false }
+        }
+        if let device, !Self.isSame(names.device(header.device), device) { return false }
+        if let group { return Self.isSame(header.groupID, group) || Self.isSame(header.groupName, group) }
+        return true
+    }
+
+    // MARK: Events
+
+    func judge(_ event: Event, of header: EnvelopeHeader, at time: Int64, _ names: KnownNames) -> Verdict {
+        guard kinds.isEmpty || kinds.contains(event.kind), fits(outcomeOf: event.kind) else { return .doesNotFit }
+        guard asksPlaces || condition != nil else { return .fits }
+        // Without another word zones and records are asked for what became of them.
+        if asksChangesOnly, !Self.changeKinds.contains(event.kind) { return .doesNotFit }
+        do {
+            if asksPlaces, try !fits(placesOf: event, header, names) { return .doesNotFit }
+            guard let condition else { return .fits }
+            return try condition.holds(for: event, of: header, at: time, names) ? .fits : .doesNotFit
+        } catch { return .cannotTell }
+    }
+
+    private func fits(outcomeOf kind: EventKind) -> Bool {
+        switch outcome ?? .all {
+        case .all: true
+        case .refused: kind == .requestRefused
+        case .committed: kind != .requestRefused
+        }
+    }
+
+    /// Names are the same only if their bytes are.
+    static func isSame(_ left: String?, _ right: String) -> Bool {
+        left.map { $0.utf8.elementsEqual(right.utf8) } ?? false
+    }
+
+    // MARK: Change lists
+
+    /// So many lists are read side by side; beyond, all commits are.
+    private static let maximumLists = 64
+
+    /// The change lists that name every commit that may fit; nil if all commits have to be looked at.
+    func subject(_ names: KnownNames) -> LogFilterTouches.Subject? {
+        guard asksChangesOnly else { return nil }
+        let zones = zones(names)
+        guard zones.count <= Self.maximumLists else { return nil }
+        return record.map { .record($0, zones: zones) } ?? .zones(zones)
+    }
+
+    /// The zones in which a change may fit.
+    func zones(_ names: KnownNames) -> [UInt64] {
+        names.zones.filter { found in
+            (zone.map { Self.isSame(found.name, $0) } ?? true)
+                && fits(database: names.database(ofZone: found.ordinal), names)
+        }.map(\.ordinal)
+    }
+
+    func fits(database ordinal: UInt64?, _ names: KnownNames) -> Bool {
+        if scope == nil, owner == nil { return true }
+        return ordinal.flatMap { names.database($0) }.map { fits($0) } ?? false
+    }
+
+    func fits(_ database: DatabaseID) -> Bool {
+        (scope.map { $0 == database.scope } ?? true) && (owner.map { Self.isSame(database.owner, $0) } ?? true)
+    }
+
+    // MARK: Names
+
+    /// That there is nobody, and nothing, of a name that is asked for; nil if all are known.
+    func unknownName(_ names: KnownNames) -> String? {
+        func missing(_ what: String, _ name: String?, _ namespace: UInt8, others: [String] = []) -> String? {
+            guard let name else { return nil }
+            let known = names.names(in: namespace) + others
+            if known.contains(where: { Self.isSame($0, name) }) { return nil }
+            let suggestion = Suggestion.closest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
+            return "no \(what) is named '\(name)'" + suggestion
+        }
+        return missing("user", user, 1, others: [Self.systemName]) ?? missing("user", owner, 1)
+            ?? missing("device", device, 2) ?? missing("zone", zone, 4) ?? missing("record type", type, 5)
+    }
+}

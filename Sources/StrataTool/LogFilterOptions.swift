@@ -1,0 +1,93 @@
+import StrataModel
+
+/// The options by which a command line says which commits it is about, by what they say.
+enum LogFilterOptions {
+    static let user = Option.text(
+        "--user", "NAME", help: "commits of this user; \(LogFilter.systemName) for those of nobody")
+    static let device = Option.text("--device", "NAME", help: "commits from this device")
+    static let group = Option.text("--group", "GROUP", help: "commits of the operation group with this id or name")
+    static let kind = Option<EventKind>(
+        name: "--kind", valueName: "EVENTKIND",
+        help: "commits with an event of this kind, as it is printed, such as \"record saved\"; again for others",
+        isRepeatable: true
+    ) { text throws(UsageError) in try eventKind(named: text) }
+    static let outcome = Option<LogFilter.Outcome>(
+        name: "--outcome", valueName: "OUTCOME",
+        help: "committed: what happened; refused: requests and parts of them that were not done; all: both, which it "
+            + "is without this, but for --zone and --record"
+    ) { text throws(UsageError) in
+        if let outcome = LogFilter.Outcome(rawValue: text) { return outcome }
+        let names = LogFilter.Outcome.allCases.map(\.rawValue)
+        throw UsageError(
+            "--outcome is committed, refused or all, not '\(text)'",
+            suggestion: Suggestion.closest(to: text, among: names))
+    }
+    static let database = Option<InternedName.Scope>(
+        name: "--database", valueName: "SCOPE", help: "what is of a public, private or shared database"
+    ) { text throws(UsageError) in
+        if let scope = InternedName.Scope.allCases.first(where: { $0.name == text }) { return scope }
+        throw UsageError(
+            "--database is public, private or shared, not '\(text)'",
+            suggestion: Suggestion.closest(to: text, among: InternedName.Scope.allCases.map(\.name)))
+    }
+    static let owner = Option.text("--owner", "NAME", help: "what is of a database of this user")
+    static let zone = Option.text("--zone", "NAME", help: "changes of zones with this name and their records")
+    static let record = Option.text("--record", "NAME", help: "changes of records with this name")
+    static let type = Option.text("--type", "NAME", help: "what is about this record type")
+    static let condition = Option<LogFilterCondition>(
+        name: "--where", valueName: "PREDICATE",
+        help: "saves that set fields for which this holds, such as \"rank > 3\"; keys that a save does not set are nil"
+    ) { text throws(UsageError) in LogFilterCondition(try QueryRequest.predicate(text, of: "--where")) }
+
+    static let all: [any OptionDescription] = [
+        user, device, group, kind, outcome, database, owner, zone, record, type, condition,
+    ]
+
+    private static func eventKind(named text: String) throws(UsageError) -> EventKind {
+        if let known = EventKind.known.first(where: { $0.name == text }) { return known.kind }
+        // As those of a later release are printed.
+        let unknown = text.split(separator: " ").last.flatMap { UInt64($0) }.map { EventKind(rawValue: $0) }
+        if let unknown, unknown.description == text { return unknown }
+        throw UsageError(
+            "--kind: there are no events '\(text)'",
+            suggestion: Suggestion.closest(to: text, among: EventKind.known.map(\.name)).map { "'\($0)'" })
+    }
+
+    /// - Throws: ``UsageError`` for options that no event can fit together.
+    static func filter(_ arguments: Arguments) throws(UsageError) -> LogFilter {
+        var filter = LogFilter()
+        filter.user = arguments[user]
+        filter.device = arguments[device]
+        filter.group = arguments[group]
+        filter.kinds = Set(arguments.all(kind))
+        filter.outcome = arguments[outcome]
+        filter.scope = arguments[database]
+        filter.owner = arguments[owner]
+        filter.zone = arguments[zone]
+        filter.record = arguments[record]
+        filter.type = arguments[type]
+        filter.condition = arguments[condition]
+        try check(filter)
+        return filter
+    }
+
+    private static func check(_ filter: LogFilter) throws(UsageError) {
+        if filter.scope == .public, filter.owner != nil {
+            throw UsageError("--database public is nobody's: leave out --owner, or ask for private or shared")
+        }
+        let isRefused = filter.outcome == .refused
+        if isRefused, filter.condition != nil {
+            throw UsageError("--where and --outcome refused exclude each other: what is refused sets no field")
+        }
+        if filter.kinds.isEmpty { return }
+        if isRefused, !filter.kinds.contains(.requestRefused) {
+            throw UsageError("--outcome refused leaves no other --kind than '\(EventKind.requestRefused)'")
+        }
+        if filter.outcome == .committed, filter.kinds == [.requestRefused] {
+            throw UsageError("--outcome committed and --kind '\(EventKind.requestRefused)' exclude each other")
+        }
+        if filter.condition != nil, !filter.kinds.contains(.recordSaved) {
+            throw UsageError("--where is about events of --kind '\(EventKind.recordSaved)' only")
+        }
+    }
+}

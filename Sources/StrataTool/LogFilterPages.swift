@@ -1,0 +1,160 @@
+import StrataLog
+import StrataModel
+
+/// Commits newest first, a page of offsets at a time, so that whoever wants a few reads a few.
+///
+/// Behind and in front of damage it gives what is whole.
+struct LogFilterPages: CommitSupply {
+    private struct Entry {
+        let offset: UInt64
+        /// Nil for one that is read when its turn comes.
+        let commit: Commit?
+        let reader: LogReader
+    }
+
+    /// Offsets of a page.
+    private static let pageOffsets: UInt64 = 1_024
+    /// Of payloads that a page holds; the other commits are read again.
+    private static let heldBytes = 8 << 20
+    /// A page of change lists is made wider while it has fewer than the first, and narrower beyond the other.
+    private static let wantedTouches = 256...4_096
+
+    private var store: StoreAccess
+    /// Nil for all commits.
+    private var subject: LogFilterTouches.Subject?
+    private let first: UInt64
+    /// Where the next page ends; below `first` if there is none.
+    private var upper: UInt64
+    private var width = pageOffsets
+    /// Oldest first: they are taken from the end.
+    private var page: [Entry] = []
+    private var foundDamage: StrataError?
+
+    init(_ store: StoreAccess, _ subject: LogFilterTouches.Subject?, from first: UInt64, through last: UInt64) {
+        self.store = store
+        self.subject = subject
+        self.first = first
+        upper = min(last, store.reader.end.offset)
+    }
+
+    var damage: StrataError? { foundDamage ?? store.damage }
+    /// Of what is in front of damage, if there is some.
+    var reader: LogReader { store.reader }
+
+    mutating func next() throws -> Commit? {
+        while true {
+            if let entry = page.popLast() {
+                if let commit = try entry.commit ?? commit(at: entry.offset, of: entry.reader) { return commit }
+            } else {
+                guard upper >= first else { return nil }
+                try readPage()
+            }
+        }
+    }
+
+    /// Nil for one that cannot be read.
+    private mutating func commit(at offset: UInt64, of reader: LogReader) throws -> Commit? {
+        do { return try reader.commit(at: offset) } catch let error as StrataError where error.isDamage {
+            foundDamage = foundDamage ?? error
+            return nil
+        }
+    }
+
+    private mutating func readPage() throws {
+        let range = max(first, upper - min(upper, width) + 1)...upper
+        if let subject {
+            do { return try take(offsets: touched(subject, range), range) } catch let error as StrataError
+                where error.isDamage
+            {
+                // Without change lists all commits are looked at.
+                foundDamage = foundDamage ?? error
+                self.subject = nil
+                width = Self.pageOffsets
+                return
+            }
+        }
+        do { page = try entries(range, of: store.reader) } catch let failure as PageFailure {
+            foundDamage = foundDamage ?? failure.damage
+            page = failure.whole
+            goOn(behind: failure, range)
+        }
+        upper = min(upper, range.lowerBound - 1)
+    }
+
+    // MARK: Change lists
+
+    private func touched(_ subject: LogFilterTouches.Subject, _ range: ClosedRange<UInt64>) throws -> [UInt64] {
+        var touches = LogFilterTouches(subject, after: range.lowerBound - 1)
+        var offsets: [UInt64] = []
+        while let touch = try touches.next(in: store.reader, through: range.upperBound) { offsets.append(touch.offset) }
+        return offsets
+    }
+
+    private mutating func take(offsets: [UInt64], _ range: ClosedRange<UInt64>) {
+        page = offsets.map { Entry(offset: $0, commit: nil, reader: store.reader) }
+        upper = range.lowerBound - 1
+        if offsets.count < Self.wantedTouches.lowerBound {
+            width = min(width * 4, UInt64.max / 8)
+        } else if offsets.count > Self.wantedTouches.upperBound {
+            width = max(width / 2, Self.pageOffsets)
+        }
+    }
+
+    // MARK: Damage
+
+    /// What is whole of a page in front of damage.
+    private struct PageFailure: Error {
+        let whole: [Entry]
+        let damage: StrataError
+    }
+
+    /// - Throws: ``PageFailure`` where damage keeps some from being read.
+    private func entries(_ range: ClosedRange<UInt64>, of reader: LogReader) throws -> [Entry] {
+        var entries: [Entry] = []
+        var byteCount = 0
+        do {
+            var cursor = try reader.read(from: range.lowerBound)
+            while let commit = try cursor.next(), commit.offset <= range.upperBound {
+                byteCount += commit.payload.count
+                let held = byteCount <= Self.heldBytes ? commit : nil
+                entries.append(Entry(offset: commit.offset, commit: held, reader: reader))
+            }
+        } catch let error as StrataError where error.isDamage {
+            throw PageFailure(whole: entries, damage: error)
+        }
+        return entries
+    }
+
+    /// Finds what is whole behind the damage, and where to go on in front of it.
+    private mutating func goOn(behind failure: PageFailure, _ range: ClosedRange<UInt64>) {
+        let reader = store.reader
+        let lastWhole = page.last?.offset ?? range.lowerBound - 1
+        var behind: [Entry] = []
+        var offset = range.upperBound
+        // Blocks of a sealed segment are read one by one, so that it may be only some of them.
+        while offset > lastWhole, (try? reader.commit(at: offset)) != nil {
+            behind.append(Entry(offset: offset, commit: nil, reader: reader))
+            offset -= 1
+        }
+        if page.isEmpty, !isSealed(segmentOf: range.lowerBound) { narrow(by: failure.damage, range) }
+        page += behind.reversed()
+    }
+
+    /// Of frames the part in front of damage is a log of its own.
+    private mutating func narrow(by damage: StrataError, _ range: ClosedRange<UInt64>) {
+        guard let narrowed = store.narrowed(by: damage) else {
+            upper = 0
+            return
+        }
+        store = narrowed
+        upper = min(upper, narrowed.reader.end.offset)
+        guard upper >= range.lowerBound else { return }
+        page = (try? entries(range.lowerBound...upper, of: narrowed.reader)) ?? []
+    }
+
+    /// One whose own description is damaged is none that could be read block by block.
+    private func isSealed(segmentOf offset: UInt64) -> Bool {
+        guard let segment = store.reader.segments.last(where: { $0.firstOffset <= offset }) else { return false }
+        return (try? store.reader.names(of: segment)) != nil
+    }
+}

@@ -1,0 +1,226 @@
+import StrataLog
+import StrataModel
+
+/// One run of `strata log`: the way that it goes through the log, and what it prints.
+struct LogFilterRun {
+    /// How often following looks whether somebody still reads what it prints.
+    private static let listenerMilliseconds = 100
+
+    private let store: StoreAccess
+    private let filter: LogFilter
+    private let isReversed: Bool
+    private let limit: UInt64?
+    private let first: UInt64
+    /// Of what is there now; `lastWanted` counts for what comes.
+    private let last: UInt64
+    private let lastWanted: UInt64
+    /// Times never fall, so this matters only to what comes while following.
+    private let earliest: Int64
+    private let subject: LogFilterTouches.Subject?
+    private var printer: LogFilterPrinter
+    private let nameDamage: StrataError?
+
+    init(_ arguments: Arguments, _ filter: LogFilter, _ output: Output) throws {
+        self.filter = filter
+        isReversed = arguments[LogCommand.reverse]
+        limit = arguments[LogCommand.limit]
+        let gathered = LogFilterNames()
+        var store = try Self.open(arguments, filter, gathered)
+        let range = try CommitRange(arguments, &store, by: LogCommand.name)
+        var wanted = range.last
+        if range.latestTime < Int64.max, let later = try store.firstOffset(notBefore: range.latestTime + 1) {
+            wanted = min(wanted, later - 1)
+        }
+        lastWanted = wanted
+        last = min(store.reader.end.offset, wanted)
+        earliest = arguments[LogCommand.since] ?? Int64.min
+        let isLastOfAll = limit != nil && filter.isEmpty
+        let count = min(limit ?? last, last)
+        first = isLastOfAll ? max(range.first, last + 1 - count) : range.first
+        var names = KnownNames()
+        let needsAllNames = isReversed || filter.asksChangesOnly || limit != nil && !filter.isEmpty
+        nameDamage = try names.addAll(
+            of: store, before: needsAllNames ? last + 1 : first,
+            newest: Self.gathersNames(arguments, filter) ? gathered.all : nil)
+        subject = filter.subject(names)
+        self.store = store
+        printer = LogFilterPrinter(
+            filter: filter, names: names, format: Self.format(arguments, filter, store), output: output)
+    }
+
+    private static func open(
+        _ arguments: Arguments, _ filter: LogFilter, _ names: LogFilterNames
+    ) throws -> StoreAccess {
+        let changes: LogFilterNames.Changes =
+            if filter.asksChangesOnly, let record = filter.record {
+                .record(record)
+            } else if filter.asksChangesOnly || arguments[LogCommand.patch] {
+                .all
+            } else {
+                .none
+            }
+        guard gathersNames(arguments, filter) || changes != .none else { return try StoreAccess(arguments.store) }
+        return try StoreAccess(arguments.store, touches: names.touches(changes))
+    }
+
+    /// Whether names are wanted that commits in front of the first one have interned.
+    private static func gathersNames(_ arguments: Arguments, _ filter: LogFilter) -> Bool {
+        let options: [any OptionDescription] = [
+            LogCommand.limit, LogCommand.reverse, LogCommand.from, LogCommand.since,
+        ]
+        return filter.asksChangesOnly || options.contains { arguments.has($0) }
+    }
+
+    private static func format(_ arguments: Arguments, _ filter: LogFilter, _ store: StoreAccess) -> any CommitFormat {
+        let patch = arguments[LogCommand.patch] ? CommitPatch(past: .init(store.reader), filter: filter) : nil
+        if arguments[Option.json] { return CommitJSON(patch: patch) }
+        let body = arguments[LogCommand.stat] ? CommitBody.stat : patch.map { .patch($0) } ?? .events
+        return arguments[LogCommand.oneline] ? CommitLine(body: body) : CommitText(body: body)
+    }
+
+    // MARK: What is there
+
+    /// - Throws: behind what could be printed, the damage that was met.
+    mutating func printWhatIsThere() throws {
+        let damage: StrataError?
+        if first > last {
+            damage = store.damage
+        } else if isReversed {
+            damage = try printReversed()
+        } else if let limit, !filter.isEmpty {
+            damage = try printLast(limit)
+        } else {
+            damage = try printForward()
+        }
+        try printer.reportUndecided()
+        if let damage = damage ?? nameDamage { throw damage }
+    }
+
+    /// - Returns: the damage that was met, here and below.
+    private mutating func printForward() throws -> StrataError? {
+        var supply: any CommitSupply =
+            if let subject {
+                LogFilterChanges(store, subject, from: first, through: last)
+            } else {
+                try CommitSource(store, from: first)
+            }
+        while let commit = try supply.next(), commit.offset <= last { _ = try printer.take(commit) }
+        return supply.damage
+    }
+
+    private mutating func printReversed() throws -> StrataError? {
+        var pages = LogFilterPages(store, subject, from: first, through: last)
+        var rest = limit ?? UInt64.max
+        while rest > 0, let commit = try pages.next() {
+            if try printer.take(commit) { rest -= 1 }
+        }
+        return pages.damage
+    }
+
+    /// Finds the last ones from the end on, then prints them in order.
+    private mutating func printLast(_ count: UInt64) throws -> StrataError? {
+        var pages = LogFilterPages(store, subject, from: first, through: last)
+        var offsets: [UInt64] = []
+        while offsets.count < count, let commit = try pages.next() {
+            if printer.fits(commit) { offsets.append(commit.offset) }
+        }
+        // In front of damage there may be only the part that the pages have found to be whole.
+        var (all, whole) = (LogFilterReads(store.reader), LogFilterReads(pages.reader))
+        for offset in offsets.reversed() {
+            let isInPart = offset <= pages.reader.end.offset
+            let commit = try isInPart ? whole.commit(at: offset) : all.commit(at: offset)
+            if let commit { try printer.write(commit) }
+        }
+        return pages.damage
+    }
+
+    // MARK: What comes
+
+    /// Goes on until whoever reads has seen enough, or the last offset is reached.
+    mutating func follow() throws {
+        var source = try CommitSource(store, from: max(first, last + 1))
+        while true {
+            while source.nextOffset <= lastWanted, let commit = try source.next() {
+                if commit.time >= earliest { _ = try printer.take(commit) }
+            }
+            try printer.reportUndecided()
+            if let damage = source.damage { throw damage }
+            guard source.nextOffset <= lastWanted else { return }
+            try printer.output.flushToListener()
+            try source.wait(milliseconds: Self.listenerMilliseconds)
+        }
+    }
+
+    // MARK: Names
+
+    /// What is asked for by a name that nothing has.
+    var unknownName: String? { filter.unknownName(printer.names).map { "\($0) up to offset \(last)" } }
+}
+
+/// Prints the commits that a filter lets through, learning names on the way.
+struct LogFilterPrinter {
+    let filter: LogFilter
+    private(set) var names: KnownNames
+    let format: any CommitFormat
+    let output: Output
+    private var undecidedCount = 0
+
+    init(filter: LogFilter, names: KnownNames, format: any CommitFormat, output: Output) {
+        self.filter = filter
+        self.names = names
+        self.format = format
+        self.output = output
+    }
+
+    /// Whether it was printed.
+    mutating func take(_ commit: Commit) throws -> Bool {
+        let envelope = learn(commit)
+        guard judge(commit, envelope) else { return false }
+        try format.write(commit, envelope, names, to: output)
+        return true
+    }
+
+    /// Whether it would be printed.
+    mutating func fits(_ commit: Commit) -> Bool {
+        let envelope = learn(commit)
+        return judge(commit, envelope)
+    }
+
+    /// Writes one of which it is known that it fits.
+    mutating func write(_ commit: Commit) throws {
+        let envelope = learn(commit)
+        try format.write(commit, envelope, names, to: output)
+    }
+
+    private mutating func learn(_ commit: Commit) -> DecodedEnvelope {
+        let envelope = Result { try Envelope(decoding: commit.payload) }.mapError { error in
+            error as? StrataError ?? StrataError(.malformed, "The payload cannot be decoded.", cause: error)
+        }
+        guard case .success(let decoded) = envelope else { return envelope }
+        for event in decoded.events where event.kind == .nameInterned {
+            if let interned = try? InternedName(decoding: event.body) { names.add(interned) }
+        }
+        return envelope
+    }
+
+    private mutating func judge(_ commit: Commit, _ envelope: DecodedEnvelope) -> Bool {
+        switch filter.judge(envelope, at: commit.time, names) {
+        case .fits: return true
+        case .doesNotFit: return false
+        case .cannotTell:
+            undecidedCount += 1
+            return false
+        }
+    }
+
+    /// Says that there were commits of which it cannot be told whether they fit.
+    mutating func reportUndecided() throws {
+        guard undecidedCount > 0 else { return }
+        try output.flush()
+        let commits = undecidedCount == 1 ? "1 commit has" : "\(undecidedCount) commits have"
+        Diagnostics.report(
+            "\(commits) something that cannot be decoded, and may fit; without a filter it is printed",
+            by: LogCommand.name)
+        undecidedCount = 0
+    }
+}

@@ -1,0 +1,230 @@
+import StrataLog
+import StrataModel
+
+/// What commits come to in numbers, gathered one after another in bounded memory.
+struct LogStatistics {
+    /// A record, by the ordinal of its zone.
+    struct RecordName: Hashable, Sendable {
+        let zone: UInt64
+        let name: ExactName
+    }
+
+    struct Saves {
+        var created: UInt64 = 0
+        var updated: UInt64 = 0
+        /// Given a new version because a child was saved.
+        var touched: UInt64 = 0
+        /// Bodies of creations.
+        var createdBytes: UInt64 = 0
+
+        var count: UInt64 { created + updated + touched }
+        /// Those that put another version in the place of one that the store had.
+        var overwritten: UInt64 = 0
+    }
+
+    struct Ends {
+        var deleted: UInt64 = 0
+        /// Those of them that went with another record.
+        var cascaded: UInt64 = 0
+        var erased: UInt64 = 0
+    }
+
+    struct Refused {
+        /// Requests of which nothing was done, by the number of the error.
+        var requests: [UInt64: UInt64] = [:]
+        /// Items of requests, also of those that were accepted in part.
+        var items: [UInt64: UInt64] = [:]
+        /// Items that would have overwritten what their client had not seen.
+        var conflicts: UInt64 = 0
+    }
+
+    /// Whose records and zones are counted; nil for all.
+    let zone: String?
+    private(set) var names: KnownNames
+
+    private(set) var commits = Tally()
+    private(set) var events = Tally()
+    private(set) var lazyCount: UInt64 = 0
+    private(set) var malformedCount: UInt64 = 0
+    private(set) var firstOffset: UInt64?
+    private(set) var lastOffset: UInt64?
+    private(set) var firstTime: Int64?
+    private(set) var lastTime: Int64?
+
+    private(set) var kinds = TallyTable<EventKind>()
+    private(set) var zones = TallyTable<UInt64>()
+    private(set) var types = TallyTable<UInt64>()
+    private(set) var fields = TallyTable<UInt64>()
+    /// Keys that were sent without a value, by field.
+    private(set) var removals = TallyTable<UInt64>()
+    /// Commits by who made them, with the bytes of payloads.
+    private(set) var users = TallyTable<UInt64>()
+    /// Commits by day, counted from 1970 on, and by hour of the day, in UTC.
+    private(set) var days = TallyTable<Int64>()
+    private(set) var hours = Array(repeating: Tally(), count: 24)
+    private(set) var timeline = Timeline()
+
+    private(set) var saves = Saves()
+    private(set) var ends = Ends()
+    private(set) var refused = Refused()
+    /// How many versions records got; a deletion is one.
+    private(set) var churn: FrequentItems<RecordName>
+
+    private var isWantedZone: [UInt64: Bool] = [:]
+
+    init(zone: String?, names: KnownNames, churnCapacity: Int = 1 << 16) {
+        self.zone = zone
+        self.names = names
+        churn = FrequentItems(capacity: churnCapacity)
+    }
+
+    /// Whether a zone of that name has come.
+    var knowsZone: Bool { zone.map { name in names.zones.contains { $0.name == name } } ?? true }
+
+    mutating func add(_ commit: Commit) {
+        let countBefore = events.count
+        var header = EnvelopeHeader()
+        do {
+            header = try commit.payload.withUnsafeBytes { payload in
+                var walker = try EventWalker(payload)
+                let header = try walker.header()
+                while let event = try walker.next() { add(event.kind, payload, event.body) }
+                return header
+            }
+        } catch {
+            guard zone == nil else { return }
+            malformedCount += 1
+        }
+        if zone != nil {
+            guard events.count > countBefore else { return }
+        } else {
+            add(shapeOf: header)
+        }
+        commits.add(bytes: commit.payload.count)
+        if header.isLazy { lazyCount += 1 }
+        users.add(header.user, bytes: commit.payload.count)
+        addTime(of: commit)
+        firstOffset = firstOffset ?? commit.offset
+        lastOffset = commit.offset
+    }
+
+    private mutating func addTime(of commit: Commit) {
+        firstTime = firstTime ?? commit.time
+        lastTime = commit.time
+        let hour = Timestamp(microseconds: commit.time).parts.microseconds / Timeline.hourMicroseconds
+        hours[Int(hour)].add(bytes: commit.payload.count)
+        days.add(Timeline.floor(commit.time, by: Timestamp.microsecondsPerDay), bytes: commit.payload.count)
+        timeline.add(commit.time)
+    }
+
+    /// Items of a request that was accepted in part.
+    private mutating func add(shapeOf header: EnvelopeHeader) {
+        guard !header.requestShape.isEmpty, let shape = try? RequestShape(decoding: header.requestShape) else { return }
+        for item in shape.leftOut {
+            guard let code = item.refusal?.code else { continue }
+            addRefusedItem(code.rawValue)
+        }
+    }
+
+    private mutating func addRefusedItem(_ code: UInt64) {
+        refused.items[code, default: 0] += 1
+        if code == Refusal.Code.serverRecordChanged.rawValue { refused.conflicts += 1 }
+    }
+}
+
+// MARK: Events
+
+extension LogStatistics {
+    private mutating func add(_ kind: EventKind, _ payload: UnsafeRawBufferPointer, _ body: Range<Int>) {
+        if kind == .nameInterned, let name = try? InternedName(decoding: slice(payload, body)) { names.add(name) }
+        guard isWanted(kind, payload, body) else { return }
+        events.add(bytes: body.count)
+        kinds.add(kind, bytes: body.count)
+        switch kind {
+        case .recordSaved: try? addSave(payload, body)
+        case .recordDeleted: try? addEnd(payload, body, isErasure: false)
+        case .recordErased: try? addEnd(payload, body, isErasure: true)
+        case .requestRefused:
+            if let event = try? RequestRefusedEvent(decoding: slice(payload, body)) { add(event) }
+        default: break
+        }
+    }
+
+    private func slice(_ payload: UnsafeRawBufferPointer, _ body: Range<Int>) -> ArraySlice<UInt8> {
+        ArraySlice(UnsafeRawBufferPointer(rebasing: payload[body]))
+    }
+
+    /// Events whose bodies begin with a zone.
+    private static let kindsOfZones: Set<EventKind> = [
+        .recordSaved, .recordDeleted, .recordErased, .zoneSaved, .zoneDeleted,
+    ]
+
+    /// Where a zone is asked for, what has nothing to do with one is not counted.
+    private mutating func isWanted(_ kind: EventKind, _ payload: UnsafeRawBufferPointer, _ body: Range<Int>) -> Bool {
+        guard let zone else { return true }
+        guard Self.kindsOfZones.contains(kind) else { return false }
+        var reader = ByteReader(UnsafeRawBufferPointer(rebasing: payload[body]))
+        guard let ordinal = try? reader.readVarint("the zone of an event") else { return false }
+        if let known = isWantedZone[ordinal] { return known }
+        let isWanted = names.zone(ordinal) == zone
+        // A zone without a name may get one yet, where the beginning of the log is gone.
+        if names.zone(ordinal) != nil, isWantedZone.count < 1 << 16 { isWantedZone[ordinal] = isWanted }
+        return isWanted
+    }
+
+    private mutating func addSave(_ payload: UnsafeRawBufferPointer, _ body: Range<Int>) throws {
+        let view = try RecordSavedView(payload, in: body)
+        switch view.change {
+        case .create:
+            saves.created += 1
+            saves.createdBytes += UInt64(body.count)
+        case .update: saves.updated += 1
+        case .touch: saves.touched += 1
+        }
+        if view.change != .create { saves.overwritten += 1 }
+        addRecord(view.zone, view.type, payload, view.name, bytes: body.count)
+        let table = try view.fields
+        for index in 0..<table.count {
+            let range = try table.range(at: index)
+            let field = UInt64(table.ordinal(at: index))
+            if range.isEmpty {
+                removals.add(field, bytes: 0)
+            } else {
+                fields.add(field, bytes: range.count)
+            }
+        }
+    }
+
+    private mutating func addEnd(
+        _ payload: UnsafeRawBufferPointer, _ body: Range<Int>, isErasure: Bool
+    ) throws {
+        var reader = ByteReader(UnsafeRawBufferPointer(rebasing: payload[body]))
+        let zone = try reader.readVarint("the zone of an event")
+        let type = try reader.readVarint("the type of a record event")
+        let name = try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)
+        let start = body.lowerBound
+        addRecord(
+            zone, type, payload, start + name.lowerBound..<start + name.upperBound, bytes: body.count)
+        if isErasure {
+            ends.erased += 1
+        } else {
+            ends.deleted += 1
+            let event = try RecordDeletedEvent(decoding: slice(payload, body))
+            if event.isCascade { ends.cascaded += 1 }
+        }
+    }
+
+    private mutating func addRecord(
+        _ zone: UInt64, _ type: UInt64, _ payload: UnsafeRawBufferPointer, _ name: Range<Int>, bytes: Int
+    ) {
+        zones.add(zone, bytes: bytes)
+        types.add(type, bytes: bytes)
+        churn.add(RecordName(zone: zone, name: ExactName(text: String(decoding: payload[name], as: UTF8.self))))
+    }
+
+    private mutating func add(_ event: RequestRefusedEvent) {
+        refused.requests[event.code, default: 0] += 1
+        for culprit in event.culprits { addRefusedItem(culprit.code) }
+        if event.culprits.isEmpty, event.code == Refusal.Code.serverRecordChanged.rawValue { refused.conflicts += 1 }
+    }
+}

@@ -1,0 +1,214 @@
+import StrataModel
+import StrataStore
+import StrataViews
+
+/// Writes the records of an export into a new store, as a user who saves them would.
+struct RecordImport {
+    /// Records are saved when so many have come together, or so many bytes of their lines.
+    private static let batchCount = 100
+    private static let batchBytes = 1 << 20
+
+    private let header: ExportHeader
+    private let lines: LineReader
+    private let actor: Actor
+    private let store: Store
+
+    /// The zone whose records come, and in which database it is.
+    private var place: (database: DatabaseID, zone: ZoneID) = (DatabaseID(.public), ZoneID(""))
+    /// Whose private database the export has; nil until one comes.
+    private var owner: String?
+    private var batch: [Pending] = []
+    private var batchedBytes = 0
+    /// Of the zone: those that are saved, and those that wait for their parent, by its name.
+    private var saved: Set<ExactName> = []
+    private var orphans: [ExactName: [Pending]] = [:]
+    private var count: UInt64 = 0
+
+    /// A record to be saved. Ordinals in its values are those of a request for its zone alone.
+    private struct Pending {
+        let name: String
+        let type: String
+        let parent: String?
+        let fields: [(key: String, value: FieldValue)]
+        let byteCount: Int
+    }
+
+    /// The zone's ordinal in every request.
+    private static let zoneOrdinal: UInt64 = 1
+
+    init(_ header: ExportHeader, _ lines: LineReader, into store: Store, as actor: Actor) {
+        (self.header, self.lines, self.store, self.actor) = (header, lines, store, actor)
+    }
+
+    /// - Throws: ``Refusal`` for what cannot be saved as it was.
+    mutating func run() throws -> UInt64 {
+        var end: ExportEnd?
+        while end == nil {
+            guard let found = try lines.next({ try read($0) }) else {
+                throw StrataError(
+                    .malformed, "The export breaks off: its last line is missing.", .init(path: lines.path))
+            }
+            end = found
+        }
+        try endZone()
+        guard end?.count == count else {
+            throw StrataError(
+                .brokenSequence, "The lines of the export are not those that must come.",
+                .init(path: lines.path, expected: "\(end?.count ?? 0) records", found: "\(count)", line: lines.number))
+        }
+        return count
+    }
+
+    // MARK: Lines
+
+    /// - Returns: the end, if the line is that.
+    private mutating func read(_ line: UnsafeRawBufferPointer) throws -> ExportEnd? {
+        var reader = JSONReader(line)
+        var first: String?
+        var end: ExportEnd?
+        try reader.readObject { key, reader in
+            first = first ?? key
+            if var known = end {
+                try known.read(key, &reader)
+                end = known
+            } else if key == "end" {
+                end = try ExportEnd(behindKey: &reader)
+            } else {
+                try reader.skip()
+            }
+        }
+        try reader.expectEnd()
+        if let end { return end }
+        switch first {
+        case "zone": try beginZone(line)
+        case "record": try add(line)
+        default: throw reader.error("a zone, a record, or the end")
+        }
+        return nil
+    }
+
+    private mutating func beginZone(_ line: UnsafeRawBufferPointer) throws {
+        try endZone()
+        var (zone, database, owner, scope) = ("", "", "", "record")
+        var reader = JSONReader(line)
+        try reader.readObject { key, reader in
+            switch key {
+            case "zone": zone = try reader.readString()
+            case "database": database = try reader.readString()
+            case "owner": owner = try reader.readString()
+            case "encryptionScope": scope = try reader.readString()
+            default: try reader.skip()
+            }
+        }
+        guard ["public", "private"].contains(database) else { throw reader.error("a public or private database") }
+        if database == "private" {
+            if let known = self.owner, known != owner {
+                throw Refusal(
+                    .invalidArguments,
+                    "the export has private records of \(known) and of \(owner); they cannot all be \(actor.user)'s")
+            }
+            self.owner = owner
+        }
+        place = (DatabaseID(database == "public" ? .public : .private), ZoneID(zone))
+        guard zone != "_defaultZone" else { return }
+        let request = Request.zones(
+            saving: [place.zone], encryptionScope: scope == "zone" ? .zone : .record, in: place.database)
+        try require(try store.modify(request, as: actor).result.saves, of: [zone])
+    }
+
+    private mutating func add(_ line: UnsafeRawBufferPointer) throws {
+        var (name, type, parent): (String?, String?, String?) = (nil, nil, nil)
+        var fields: [(key: String, value: FieldValue)] = []
+        var reader = JSONReader(line)
+        do {
+            try reader.readObject { key, reader in
+                switch key {
+                case "record": name = try reader.readString()
+                case "type": type = try reader.readString()
+                case "parent": parent = try reader.readString()
+                case "share":
+                    throw StrataError(.invalidArgument, "A record of the export belongs to a share.")
+                case "fields":
+                    try reader.readObject { key, reader in
+                        fields.append((key, try ExportedValue.read(&reader, zone: Self.zoneOrdinal)))
+                    }
+                default: try reader.skip()
+                }
+            }
+        } catch let error as StrataError
+            where [.assetNotAvailable, .keyMissing, .invalidArgument].contains(error.code)
+        {
+            throw Refusal(.invalidArguments, "record '\(name ?? "")' cannot be saved as it was: \(error.message)")
+        }
+        guard let name, let type else { throw reader.error("a record with name and type") }
+        if type == UserRecord.type, fields.isEmpty {
+            // Every store makes those of its users itself.
+            count += 1
+            return
+        }
+        let isOwn = type == UserRecord.type && name == UserRecord.name(of: owner ?? actor.user)
+        let newName = isOwn ? UserRecord.name(of: actor.user) : name
+        try add(Pending(name: newName, type: type, parent: parent, fields: fields, byteCount: line.count))
+    }
+
+    // MARK: Saving
+
+    private mutating func add(_ record: Pending) throws {
+        count += 1
+        if let parent = record.parent.map({ ExactName(text: $0) }), !saved.contains(parent) {
+            orphans[parent, default: []].append(record)
+            return
+        }
+        var ready = [record]
+        while let next = ready.popLast() {
+            let name = ExactName(text: next.name)
+            saved.insert(name)
+            batch.append(next)
+            batchedBytes += next.byteCount
+            if batch.count >= Self.batchCount || batchedBytes >= Self.batchBytes { try save() }
+            ready += orphans.removeValue(forKey: name) ?? []
+        }
+    }
+
+    private mutating func endZone() throws {
+        try save()
+        let waiting = Set(orphans.values.joined().map { ExactName(text: $0.name) })
+        if let (parent, children) = orphans.first(where: { !waiting.contains($0.key) }) ?? orphans.first,
+            let child = children.first
+        {
+            throw Refusal(
+                .invalidArguments,
+                "record '\(child.name)' has the parent '\(parent.text)', which the export does not have in its zone")
+        }
+        saved.removeAll()
+    }
+
+    private mutating func save() throws {
+        guard !batch.isEmpty else { return }
+        var names = RequestNames()
+        let zone = names.ordinal(of: place.zone)
+        var body = ModifyRecordsRequest(policy: .allKeys, isAtomic: false)
+        for record in batch {
+            var save = ModifyRecordsRequest.Save(
+                RecordKey(zone: zone, name: record.name), type: names.ordinal(ofType: record.type))
+            if let parent = record.parent { save.parent = .set(RecordKey(zone: zone, name: parent)) }
+            for field in record.fields {
+                save.fields.append(FieldChange(names.ordinal(ofKey: field.key), field.value))
+            }
+            save.fields.sort { $0.field < $1.field }
+            body.saves.append(save)
+        }
+        let request = Request(database: place.database, names: names, .modifyRecords(body))
+        try require(try store.modify(request, as: actor).result.saves, of: batch.map(\.name))
+        batch.removeAll(keepingCapacity: true)
+        batchedBytes = 0
+    }
+
+    private func require(_ results: [Result<Version, Refusal>], of names: [String]) throws {
+        for (result, name) in zip(results, names) {
+            if case .failure(let refusal) = result {
+                throw Refusal(refusal.code, "'\(name)' cannot be saved as it was: \(refusal.message)")
+            }
+        }
+    }
+}

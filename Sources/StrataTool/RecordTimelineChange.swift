@@ -1,0 +1,113 @@
+import StrataModel
+
+/// What became of one field of a record, or of one of its links.
+struct RecordTimelineChange {
+    enum Key: Hashable {
+        case parent, share
+        /// By its ordinal.
+        case field(UInt32)
+    }
+
+    enum Before {
+        case unknown
+        /// It had none.
+        case none
+        case value(FieldValue)
+    }
+
+    let key: Key
+    let before: Before
+    /// Nil if it has none any more. Links are references.
+    let after: FieldValue?
+
+    /// What is another thing in the new state than in the old one, links first, then fields in the order of ordinals.
+    static func differences(from old: RecordState?, to new: RecordState?) -> [RecordTimelineChange] {
+        var changes: [RecordTimelineChange] = []
+        func compare(_ key: Key, _ old: FieldValue?, _ new: FieldValue?) {
+            if old == new { return }
+            let before = old.map { Before.value($0) } ?? Before.none
+            changes.append(RecordTimelineChange(key: key, before: before, after: new))
+        }
+        compare(.parent, old?.parent.map(value), new?.parent.map(value))
+        compare(.share, old?.share.map(value), new?.share.map(value))
+        var (left, right) = ((old?.fields ?? [])[...], (new?.fields ?? [])[...])
+        while let field = [left.first?.field, right.first?.field].compactMap(\.self).min() {
+            let before = left.first?.field == field ? left.popFirst()?.value : nil
+            let after = right.first?.field == field ? right.popFirst()?.value : nil
+            compare(.field(field), before, after)
+        }
+        return changes
+    }
+
+    /// What a save sent, where nobody knows what was there before.
+    static func sent(by saved: RecordSavedEvent) -> [RecordTimelineChange] {
+        var changes: [RecordTimelineChange] = []
+        for (key, link) in [(Key.parent, saved.parent), (.share, saved.share)] {
+            switch link {
+            case .kept: continue
+            case .removed: changes.append(RecordTimelineChange(key: key, before: .unknown, after: nil))
+            case .set(let target):
+                changes.append(RecordTimelineChange(key: key, before: .unknown, after: value(target)))
+            }
+        }
+        return changes
+            + saved.fields.map { RecordTimelineChange(key: .field($0.field), before: .unknown, after: $0.value) }
+    }
+
+    static func value(_ link: RecordKey) -> FieldValue { .reference(.init(link)) }
+}
+
+/// One event of a record, and what it changed; or what the record was when the log's beginning was let go.
+struct RecordTimelineStep {
+    enum Kind: String {
+        case base, create, update, touch, delete, erase
+    }
+
+    let kind: Kind
+    let version: Version
+    let type: UInt64
+    var previous: Version?
+    /// Whether it went with another record.
+    var isCascade = false
+    /// Of an erasure.
+    var reason = ""
+    var changes: [RecordTimelineChange] = []
+    /// Whether its values were taken away since.
+    var isErased = false
+    /// What the record is behind it.
+    var after = RecordTimelineState.none
+    /// Why not all of it is told.
+    var problem: StrataError?
+
+    init(_ kind: Kind, _ version: Version, type: UInt64) {
+        self.kind = kind
+        self.version = version
+        self.type = type
+    }
+
+    init(_ event: RecordTimelineEvent, from before: RecordTimelineState) {
+        (version, type, previous) = (event.version, event.type, event.previous)
+        switch event.content {
+        case .saved(.create, _, let isErased): (kind, self.isErased) = (.create, isErased)
+        case .saved(.update, _, let isErased): (kind, self.isErased) = (.update, isErased)
+        case .saved(.touch, _, let isErased): (kind, self.isErased) = (.touch, isErased)
+        case .deleted(let isCascade): (kind, self.isCascade) = (.delete, isCascade)
+        case .erased(let reason): (kind, self.reason) = (.erase, reason)
+        }
+        do { try add(event, from: before) } catch {
+            after = .unknown
+            problem = error as? StrataError ?? StrataError(.malformed, "A record cannot be rebuilt.", cause: error)
+        }
+    }
+
+    private mutating func add(_ event: RecordTimelineEvent, from before: RecordTimelineState) throws {
+        after = try event.applied(to: before)
+        switch (before, after) {
+        case (_, .erased), (.erased, .none), (.unknown, .none), (.none, .none): break
+        case (.none, .known), (.known, .known), (.known, .none):
+            changes = RecordTimelineChange.differences(from: try before.decoded(), to: try after.decoded())
+        case (.erased, _), (.unknown, _), (_, .unknown):
+            changes = RecordTimelineChange.sent(by: try event.saved())
+        }
+    }
+}

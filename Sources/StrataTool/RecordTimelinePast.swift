@@ -1,0 +1,139 @@
+import StrataLog
+import StrataModel
+
+/// States that records had, rebuilt from a log: back along the previous versions to a full event, then forward. Where
+/// history was let go, the base has the state with which it goes on.
+final class RecordTimelinePast {
+    /// Of states that are kept for those who go on from them.
+    private static let keptBytes = 16 << 20
+    /// Commits that are kept, unless they are large: records that are saved together were so before.
+    private static let keptCommits = 4
+    private static let largeCommitBytes = 1 << 20
+
+    private let reader: LogReader
+    private let base: RecordTimelineBase
+    private var states: [RecordKey: (version: Version, state: RecordTimelineState)] = [:]
+    private var stateBytes = 0
+    private var commits: [(commit: Commit, envelope: Envelope)] = []
+
+    init(_ reader: LogReader) {
+        self.reader = reader
+        base = RecordTimelineBase(reader)
+    }
+
+    /// The offset up to which history was let go.
+    var floor: UInt64 { reader.floor.offset }
+
+    /// What an event changed. What keeps that from being told is in the step.
+    func step(of event: RecordTimelineEvent) -> RecordTimelineStep {
+        var problem: StrataError?
+        var before = RecordTimelineState.unknown
+        do { before = try state(before: event) } catch {
+            problem = error as? StrataError ?? StrataError(.malformed, "A record cannot be rebuilt.", cause: error)
+        }
+        var step = RecordTimelineStep(event, from: before)
+        step.problem = step.problem ?? problem
+        keep(step.after, of: event.record, at: event.version)
+        return step
+    }
+
+    /// What the record was in front of an event.
+    func state(before event: RecordTimelineEvent) throws -> RecordTimelineState {
+        switch (event.content, event.previous) {
+        case (.saved(.create, _, _), _), (.deleted, nil), (.erased, nil): return .none
+        case (.saved, nil): return .unknown
+        case (_, let previous?): return try state(of: event.record, at: previous)
+        }
+    }
+
+    /// What the record was when history was let go, and whether what it held was taken away since; nil if it was not
+    /// there, or there is no base.
+    func base(of record: RecordKey) throws -> (state: RecordState, isErased: Bool)? {
+        guard let bytes = try base.state(of: record) else { return nil }
+        let state = try RecordState(decoding: bytes[...])
+        return (state, try isErased(state, record))
+    }
+
+    private func stateOfBase(_ record: RecordKey, at version: Version) throws -> RecordTimelineState {
+        guard let bytes = try base.state(of: record) else { return .unknown }
+        let state = try RecordState(decoding: bytes[...])
+        if try isErased(state, record) { return .erased }
+        return state.header.version == version ? .known(bytes) : .unknown
+    }
+
+    // MARK: Versions
+
+    private func state(of record: RecordKey, at version: Version) throws -> RecordTimelineState {
+        var events: [RecordTimelineEvent] = []
+        var state = RecordTimelineState.none
+        var next: Version? = version
+        while let wanted = next {
+            if let known = states[record], known.version == wanted {
+                state = known.state
+                break
+            }
+            if wanted.offset <= floor {
+                state = try stateOfBase(record, at: wanted)
+                break
+            }
+            guard events.count <= RecordHeader.maximumEventsSinceFull, let event = try event(of: record, at: wanted),
+                case .saved(_, let isFull, let isErased) = event.content
+            else { return .unknown }
+            if isErased { return .erased }
+            events.append(event)
+            if isFull { break }
+            guard let previous = event.previous, previous < wanted else { return .unknown }
+            next = previous
+        }
+        for event in events.reversed() { state = try event.applied(to: state) }
+        return state
+    }
+
+    /// Nil if the log has no such event of that record.
+    private func event(of record: RecordKey, at version: Version) throws -> RecordTimelineEvent? {
+        guard let (commit, envelope) = try commit(at: version.offset) else { return nil }
+        let index = Int(version.eventIndex)
+        guard index < envelope.events.count else { return nil }
+        let event = try RecordTimelineEvent(
+            envelope.events[index], at: index, in: (commit.offset, commit.time), by: envelope.header)
+        return event?.record == record ? event : nil
+    }
+
+    private func commit(at offset: UInt64) throws -> (commit: Commit, envelope: Envelope)? {
+        if let known = commits.first(where: { $0.commit.offset == offset }) { return known }
+        guard let commit = try reader.commit(at: offset) else { return nil }
+        let found = (commit, try Envelope(decoding: commit.payload))
+        if commit.payload.count < Self.largeCommitBytes {
+            if commits.count >= Self.keptCommits { commits.removeFirst() }
+            commits.append(found)
+        }
+        return found
+    }
+
+    private func keep(_ state: RecordTimelineState, of record: RecordKey, at version: Version) {
+        let byteCount = if case .known(let bytes) = state { bytes.count } else { 0 }
+        if stateBytes + byteCount > Self.keptBytes || states.count >= Self.keptBytes >> 8 {
+            (states, stateBytes) = ([:], 0)
+        }
+        states[record] = (version, state)
+        stateBytes += byteCount
+    }
+
+    // MARK: Erasure
+
+    /// Of a record that was erased since a base states what is left: nothing but its header.
+    private func isErased(_ state: RecordState, _ record: RecordKey) throws -> Bool {
+        guard state.fields.isEmpty, state.parent == nil, state.share == nil else { return false }
+        var offset = floor
+        while true {
+            let page = try reader.touches(
+                record: Array(record.name.utf8), in: record.zone, after: offset, limit: 1_000)
+            for touch in page.touches where touch.kind == .recordDeleted {
+                let version = Version(offset: touch.offset, eventIndex: touch.eventIndex)
+                if case .erased? = try event(of: record, at: version)?.content { return true }
+            }
+            guard page.moreComing else { return false }
+            offset = page.readThrough
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import StrataLog
+import StrataModel
+
+/// The record that a command line names, in the log of a store.
+struct RecordTimelineTarget {
+    static let operand = Operand(name: "RECORD", help: "the record's name")
+    static let options: [any OptionDescription] = [
+        DatabaseOptions.zone, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner,
+    ]
+
+    let store: StoreAccess
+    let names: KnownNames
+    /// Nil if the log knows nothing of it.
+    let record: RecordKey?
+    /// Why it is not known.
+    let problem: String
+    private let nameDamage: StrataError?
+
+    /// What kept some of the log from being read so far.
+    var damage: StrataError? { store.damage ?? nameDamage }
+
+    /// - Throws: ``UsageError`` for a name that several records have.
+    init(_ arguments: Arguments) throws {
+        let name = arguments.operands[1]
+        var filter = LogFilter()
+        filter.zone = arguments[DatabaseOptions.zone]
+        // Without another word it is looked for everywhere.
+        if DatabaseOptions.areGiven(in: arguments) {
+            let place = try DatabaseOptions(arguments)
+            filter.scope = place.database.scope
+            if place.database.scope != .public { filter.owner = place.ownerName }
+        }
+        try StoreAccess.requireDirectory(arguments.store)
+        let gathered = LogFilterNames()
+        let store = try StoreAccess(arguments.store, touches: gathered.touches(.record(name)))
+        var names = KnownNames()
+        nameDamage = try names.addAll(of: store, before: store.reader.end.offset + 1, newest: gathered.all)
+        (self.store, self.names) = (store, names)
+        var zones = filter.zones(names)
+        if filter.isEmpty { zones += try Self.unnamedZones(with: name, store, gathered, names) }
+        if zones.count > 1 {
+            let base = RecordTimelineBase(store.reader)
+            zones = try zones.filter { try Self.mayHave(RecordKey(zone: $0, name: name), store, base) }
+        }
+        guard zones.count < 2 else { throw Self.ambiguity(of: name, zones, names) }
+        record = zones.first.map { RecordKey(zone: $0, name: name) }
+        problem = filter.unknownName(names) ?? "the log has nothing of a record '\(name)'"
+    }
+
+    /// Zones whose names were let go with the log's beginning.
+    private static func unnamedZones(
+        with name: String, _ store: StoreAccess, _ gathered: LogFilterNames, _ names: KnownNames
+    ) throws -> [UInt64] {
+        if names.zones.isEmpty {
+            do {
+                // No zone has this ordinal: it has all segments of frames gone through.
+                _ = try store.reader.touches(
+                    record: Array(name.utf8), in: 0, after: store.reader.floor.offset, limit: 1)
+            } catch let error as StrataError where error.isDamage {
+                // Whoever reads the record's history meets it again.
+            }
+        }
+        return gathered.touchedZones.filter { names.zone($0) == nil }.sorted()
+    }
+
+    /// False is certain.
+    private static func mayHave(_ record: RecordKey, _ store: StoreAccess, _ base: RecordTimelineBase) throws -> Bool {
+        let (floor, end) = (store.reader.floor.offset, store.reader.end.offset)
+        do {
+            var touches = LogFilterTouches(.record(record.name, zones: [record.zone]), after: floor)
+            if try touches.next(in: store.reader, through: end) != nil { return true }
+            return try base.state(of: record) != nil
+        } catch let error as StrataError where error.isDamage { return true }
+    }
+
+    private static func ambiguity(of name: String, _ zones: [UInt64], _ names: KnownNames) -> UsageError {
+        let texts = zones.map { zone in
+            let database = names.database(ofZone: zone).flatMap { names.database($0) }?.shownText
+            return (names.zone(zone) ?? "zone \(zone)") + (database.map { " (\($0))" } ?? "")
+        }
+        return UsageError(
+            "several zones have a record '\(name)': \(texts.joined(separator: ", ")); choose with --zone, --database, "
+                + "--user or --owner")
+    }
+}

@@ -1,0 +1,77 @@
+/// Numbers drawn with characters: bars by zone, and lines by time.
+struct StatisticsPlot {
+    /// More zones than that are no picture.
+    private static let mostBars = 20
+    /// Names are cut there.
+    private static let widestName = 24
+
+    private let report: StatisticsReport
+    private let canvas: Canvas
+
+    init(_ report: StatisticsReport, _ canvas: Canvas) { (self.report, self.canvas) = (report, canvas) }
+
+    func write(to output: Output) throws {
+        try writeBars(to: output)
+        try writeTimeline(to: output)
+        try writeHours(to: output)
+    }
+
+    private func title(_ text: String, to output: Output) throws {
+        output.write(text, .heading)
+        try output.endLine()
+    }
+
+    private func writeBars(to output: Output) throws {
+        let numbers = report.statistics
+        let zones = numbers.zones.sorted(by: <)
+        try title("events by zone", to: output)
+        let rows = zones.prefix(Self.mostBars).map { ordinal, tally in
+            (name: cut(Printable.escaped(numbers.names.zone(ordinal) ?? "zone \(ordinal)")), count: tally.count)
+        }
+        let nameWidth = rows.map(\.name.count).max() ?? 0
+        let countWidth = rows.map { "\($0.count)".count }.max() ?? 0
+        let barWidth = max(1, canvas.columns - nameWidth - countWidth - 4)
+        for row in rows {
+            let padding = String(repeating: " ", count: nameWidth - row.name.count)
+            let number = "\(row.count)"
+            output.write(
+                "\(row.name)\(padding)  " + String(repeating: " ", count: countWidth - number.count) + number + "  "
+                    + canvas.bar(row.count, of: rows[0].count, width: barWidth))
+            try output.endLine()
+        }
+        let rest = zones.dropFirst(Self.mostBars)
+        if rest.isEmpty, numbers.zones.others.count == 0 { return }
+        let count = rest.reduce(numbers.zones.others.count) { $0 + $1.value.count }
+        output.write("\(canvas.isUnicode ? "…" : "...") others: \(count)")
+        try output.endLine()
+    }
+
+    private func cut(_ name: String) -> String {
+        guard name.count > Self.widestName else { return name }
+        let mark = canvas.isUnicode ? "…" : "..."
+        return String(name.prefix(Self.widestName - mark.count)) + mark
+    }
+
+    private func writeTimeline(to output: Output) throws {
+        let timeline = report.statistics.timeline.narrowed(to: canvas.columns)
+        guard let first = report.statistics.firstTime, let last = report.statistics.lastTime else { return }
+        output.write("\n")
+        let step = timeline.stepHours == 1 ? "hour" : "\(timeline.stepHours) hours"
+        try title("commits by time, a column for each \(step), \(timeline.counts.max() ?? 0) at most", to: output)
+        output.write(canvas.line(timeline.counts))
+        try output.endLine()
+        output.write("\(Timestamp(microseconds: first)) to \(Timestamp(microseconds: last))")
+        try output.endLine()
+    }
+
+    private func writeHours(to output: Output) throws {
+        let counts = report.statistics.hours.map(\.count)
+        output.write("\n")
+        try title("commits by hour of the day, in UTC, \(counts.max() ?? 0) at most", to: output)
+        // Two columns for each hour, so that hours can be told below them.
+        output.write(canvas.line(counts.flatMap { [$0, $0] }))
+        try output.endLine()
+        output.write("00          06          12          18")
+        try output.endLine()
+    }
+}

@@ -1,0 +1,162 @@
+import StrataLog
+import StrataModel
+
+/// The numbers of some commits, and what they take on the medium.
+struct StatisticsReport {
+    /// So many records are told of those with the most versions.
+    static let churnCount = 20
+
+    let path: String
+    let statistics: LogStatistics
+    let stored: StoredBytes
+    let damage: StrataError?
+    /// Nil where only a part was counted, or nothing can go.
+    var compaction: StoredBytes.Compaction?
+    /// Why nothing can be let go.
+    var compactionObstacle: StrataError?
+
+    init(path: String, statistics: LogStatistics, stored: StoredBytes, damage: StrataError?) {
+        (self.path, self.statistics, self.stored, self.damage) = (path, statistics, stored, damage)
+    }
+
+    var churn: [(item: LogStatistics.RecordName, count: UInt64)] {
+        statistics.churn.top(Self.churnCount) { left, right in
+            left.zone == right.zone ? left.name.text < right.name.text : left.zone < right.zone
+        }
+    }
+
+    /// The bytes of the commits' segments are theirs alone where all commits are counted.
+    var tellsStoredBytes: Bool { statistics.zone == nil && stored.segmentCount > 0 }
+}
+
+// MARK: For people
+
+extension StatisticsReport {
+    /// More of one kind are summed up; `--json` has them all.
+    private static let mostRows = 20
+
+    func write(to output: Output) throws {
+        try writeTotals(to: output)
+        let (numbers, names) = (statistics, statistics.names)
+        func writeRows(_ title: String, _ rows: [(String, Tally)], _ others: Tally = Tally()) throws {
+            try write(title, rows, others, to: output)
+        }
+        func writeTable(_ title: String, _ table: TallyTable<UInt64>, _ name: (UInt64) -> String) throws {
+            try writeRows(title, table.sorted(by: <).map { (name($0.key), $0.value) }, table.others)
+        }
+        let kinds = numbers.kinds.sorted { $0.rawValue < $1.rawValue }
+        try writeRows("events by kind", kinds.map { ("\($0.key)", $0.value) })
+        try writeTable("events by zone", numbers.zones) { names.zone($0) ?? "zone \($0)" }
+        try writeTable("events by record type", numbers.types) { names.recordType($0) ?? "type \($0)" }
+        try writeTable("values by field", numbers.fields) { names.field($0) ?? "field \($0)" }
+        try writeTable("commits by user", numbers.users) { $0 == 0 ? "system" : names.user($0) ?? "user \($0)" }
+        let days = numbers.days.tallies.sorted { $0.key < $1.key }
+        try writeRows("commits by day", days.map { (Self.day($0.key), $0.value) }, numbers.days.others)
+        let hours = numbers.hours.enumerated().filter { $0.element.count > 0 }
+        try writeRows("commits by hour", hours.map { (Self.hour($0.offset), $0.element) })
+        try writeRefusals(to: output)
+        try writeChurn(to: output)
+    }
+
+    private func writeTotals(to output: Output) throws {
+        let numbers = statistics
+        var lines: [(String, String)] = []
+        var commits = "\(numbers.commits.count)"
+        if let first = numbers.firstOffset, let last = numbers.lastOffset { commits += ", \(first) to \(last)" }
+        if let first = numbers.firstTime, let last = numbers.lastTime {
+            commits += ", \(Timestamp(microseconds: first)) to \(Timestamp(microseconds: last))"
+        }
+        if numbers.lazyCount > 0 { commits += "; \(numbers.lazyCount) lazy" }
+        if numbers.malformedCount > 0 { commits += "; \(numbers.malformedCount) malformed" }
+        lines.append(("commits", commits))
+        lines.append(("events", "\(numbers.events.count), \(numbers.events.byteCount) bytes"))
+        lines.append(("payloads", "\(numbers.commits.byteCount) bytes"))
+        if tellsStoredBytes {
+            let ratio = RatioText.text(stored.payloadBytes, per: stored.storedBytes)
+            let segments = stored.segmentCount == 1 ? "1 segment" : "\(stored.segmentCount) whole segments"
+            lines.append(
+                ("stored", "\(stored.storedBytes) bytes in \(segments), for \(stored.payloadBytes): ratio \(ratio)"))
+        }
+        let saves = numbers.saves
+        lines.append(
+            (
+                "saves",
+                "\(saves.count): \(saves.created) created, \(saves.updated) updated, \(saves.touched) touched; "
+                    + "\(Self.percent(saves.overwritten, of: saves.count)) overwrote a version"
+            ))
+        let ends = numbers.ends
+        lines.append(
+            ("deletions", "\(ends.deleted), \(ends.cascaded) of them with another record; \(ends.erased) erased"))
+        if let text = compactionText { lines.append(("compaction", text)) }
+        try Columns.write(lines.map { [$0.0, Printable.escaped($0.1)] }, to: output)
+    }
+
+    private var compactionText: String? {
+        if let compactionObstacle { return "\(compactionObstacle)" }
+        guard let compaction else { return nil }
+        let going = "\(compaction.segmentCount) segments, \(compaction.freedBytes) bytes would go"
+        if compaction.isEstimate {
+            return "estimate: before \(compaction.horizon + 1), \(going), and a base of about \(compaction.baseBytes) "
+                + "bytes would come"
+        }
+        return "before \(compaction.horizon + 1), \(going); the base would have \(compaction.baseBytes) bytes of "
+            + "records before compression"
+    }
+
+    private func write(_ title: String, _ rows: [(String, Tally)], _ others: Tally, to output: Output) throws {
+        if rows.isEmpty { return }
+        output.write("\n")
+        output.write(title, .heading)
+        try output.endLine()
+        let shown = rows.prefix(Self.mostRows)
+        try Columns.write(
+            shown.map { [Printable.escaped($0.0), "\($0.1.count)", "\($0.1.byteCount) bytes"] }, indentation: 2,
+            to: output)
+        let rest = rows.dropFirst(Self.mostRows)
+        guard !rest.isEmpty || others.count > 0 else { return }
+        let count = rest.reduce(others.count) { $0 + $1.1.count }
+        let bytes = rest.reduce(others.byteCount) { $0 + $1.1.byteCount }
+        let what = others.count > 0 ? "all others" : "\(rest.count) more"
+        output.write("  … \(what): \(count), \(bytes) bytes")
+        try output.endLine()
+    }
+
+    private func writeRefusals(to output: Output) throws {
+        let refused = statistics.refused
+        guard !refused.requests.isEmpty || !refused.items.isEmpty else { return }
+        output.write("\n")
+        output.write("refused", .heading)
+        try output.endLine()
+        func rows(_ what: String, _ counts: [UInt64: UInt64]) -> [[String]] {
+            counts.sorted { $0.key < $1.key }.map { [what, "\($0.value)", AuditText.code($0.key)] }
+        }
+        try Columns.write(rows("requests", refused.requests) + rows("items", refused.items), indentation: 2, to: output)
+        output.write(refused.conflicts == 1 ? "  1 conflict" : "  \(refused.conflicts) conflicts")
+        try output.endLine()
+    }
+
+    private func writeChurn(to output: Output) throws {
+        let top = churn
+        if top.isEmpty { return }
+        let error = statistics.churn.error
+        output.write("\n")
+        output.write("records with the most versions", .heading)
+        output.write(error == 0 ? "" : ", each \(error) too low at most")
+        try output.endLine()
+        let rows = top.map { item, count in
+            let zone = statistics.names.zone(item.zone) ?? "zone \(item.zone)"
+            return ["\(count)", Printable.escaped(zone), Printable.escaped(item.name.text)]
+        }
+        try Columns.write(rows, indentation: 2, to: output)
+    }
+
+    static func day(_ number: Int64) -> String {
+        String("\(Timestamp(microseconds: number &* Timestamp.microsecondsPerDay))".prefix { $0 != "T" })
+    }
+
+    static func hour(_ number: Int) -> String { (number < 10 ? "0" : "") + "\(number):00" }
+
+    private static func percent(_ part: UInt64, of whole: UInt64) -> String {
+        whole == 0 ? "0 %" : "\(Int((Double(part) * 100 / Double(whole)).rounded())) %"
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import StrataLog
+import StrataModel
+import StrataSystem
+
+/// A store that is made beside its place, and gets its name once it is whole.
+///
+/// Until then it lacks the file that makes it a store: what an interruption leaves is none, whatever it is called.
+struct StoreDraft {
+    let path: String
+    /// Where it is made.
+    let draftPath: String
+    private let files = RealFileSystem()
+
+    /// - Throws: ``StrataError`` `alreadyExists` if there is anything at the path.
+    init(_ path: String) throws {
+        self.path = StorePaths(path).store
+        draftPath = "\(self.path).importing-\(hexadecimal(UInt32.random(in: 0...UInt32.max)))"
+        try requireNothing()
+    }
+
+    private func requireNothing() throws {
+        guard try files.exists(path) else { return }
+        throw StrataError(.alreadyExists, "There is something in the place of the new store.", .init(path: path))
+    }
+
+    /// Calls `body`, which makes the store at ``draftPath``, calls what it is given once the store is open, and closes
+    /// the store in the end.
+    func make<Result>(_ body: (_ didOpen: () throws -> Void) throws -> Result) throws -> Result {
+        do {
+            let result = try body { try files.rename(StorePaths(draftPath).identity, to: heldIdentity) }
+            try requireNothing()
+            try files.rename(heldIdentity, to: StorePaths(draftPath).identity)
+            try files.syncDirectory(draftPath)
+            try files.rename(draftPath, to: path)
+            try files.syncDirectory(URL(fileURLWithPath: path).deletingLastPathComponent().path)
+            return result
+        } catch {
+            try? FileManager.default.removeItem(atPath: draftPath)
+            throw error
+        }
+    }
+
+    private var heldIdentity: String { draftPath + "/STORE.held" }
+}

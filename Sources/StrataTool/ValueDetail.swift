@@ -1,0 +1,81 @@
+import StrataModel
+
+/// A value of a field with everything that it holds; of data, for people, only how it begins.
+struct ValueDetail {
+    private static let mostDataBytes = 32
+
+    let state: ContainerState
+    /// Name of the record's zone.
+    let zone: String
+
+    /// For people, on one line.
+    func text(of value: FieldValue) throws -> String {
+        switch value {
+        case .data(let bytes):
+            let digits = bytes.prefix(Self.mostDataBytes).map { hexadecimal($0) }.joined()
+            let rest = bytes.count > Self.mostDataBytes ? "…" : ""
+            return "<\(bytes.count) \(bytes.count == 1 ? "byte" : "bytes"): \(digits)\(rest)>"
+        case .location(let place):
+            return "<\(place.latitude), \(place.longitude), altitude \(place.altitude), accuracy "
+                + "\(place.horizontalAccuracy) and \(place.verticalAccuracy), course \(place.course), speed "
+                + "\(place.speed), \(ValueText.text(of: .date(place.timestamp)))>"
+        case .reference(let reference):
+            let place = try otherZone(of: reference).map { " in " + Printable.escaped($0) } ?? ""
+            return ValueText.text(of: value) + place + (reference.action == .deleteSelf ? ", goes with it" : "")
+        case .asset(let asset):
+            return "<asset of \(asset.size) \(asset.size == 1 ? "byte" : "bytes"), \(asset.hash)>"
+        case .list(let list): return "[" + (try list.elements.map(text)).joined(separator: ", ") + "]"
+        default: return ValueText.text(of: value)
+        }
+    }
+
+    /// As the keys of docs/guide/tool.md, "A value", with those that only `get` and `feed` print.
+    func write(_ value: FieldValue, to json: inout JSONWriter) throws {
+        guard [.location, .reference, .asset].contains(value.kind.element) else {
+            return ValueText.write(value, to: &json)
+        }
+        json.beginObject()
+        json.field("type", "\(value.kind)")
+        json.key("value")
+        if case .list(let list) = value {
+            json.beginArray()
+            for element in list.elements { try writeContent(of: element, to: &json) }
+            json.endArray()
+        } else {
+            try writeContent(of: value, to: &json)
+        }
+        json.endObject()
+    }
+
+    private func writeContent(of value: FieldValue, to json: inout JSONWriter) throws {
+        json.beginObject()
+        switch value {
+        case .location(let place):
+            json.field("latitude", place.latitude)
+            json.field("longitude", place.longitude)
+            json.field("altitude", place.altitude)
+            json.field("horizontalAccuracy", place.horizontalAccuracy)
+            json.field("verticalAccuracy", place.verticalAccuracy)
+            json.field("course", place.course)
+            json.field("speed", place.speed)
+            // Null where it is too far away for a number of microseconds.
+            let time = Int64(exactly: EngineDate.microseconds(place.timestamp).rounded())
+            if let time { json.field("time", time) } else { json.null("time") }
+        case .reference(let reference):
+            json.field("record", reference.target.name)
+            json.field("deletesWithTarget", reference.action == .deleteSelf)
+            if let zone = try otherZone(of: reference) { json.field("zone", zone) }
+        case .asset(let asset):
+            json.field("bytes", asset.size)
+            json.field("hash", "\(asset.hash)")
+        default: break
+        }
+        json.endObject()
+    }
+
+    /// Nil for a record of the same zone.
+    private func otherZone(of reference: FieldValue.Reference) throws -> String? {
+        let name = try state.zone(reference.target.zone)
+        return name == zone ? nil : name
+    }
+}
