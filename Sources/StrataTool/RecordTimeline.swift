@@ -87,20 +87,9 @@ struct RecordTimeline {
         return found
     }
 
-    /// What the record was in front of its first event; nil if it was not there, or the event tells itself.
     private mutating func entryOfBase(_ first: RecordTimelineEvent?) throws -> Entry? {
         hasBegun = true
-        if let first {
-            guard let previous = first.previous, previous.offset <= past.floor else { return nil }
-            if case .saved(.create, _, _) = first.content { return nil }
-        }
-        guard let (state, isErased) = try past.base(of: record) else { return nil }
-        let header = state.header
-        var step = RecordTimelineStep(.base, header.version, type: header.type)
-        step.isErased = isErased
-        if !isErased { step.changes = RecordTimelineChange.differences(from: nil, to: state) }
-        return Entry(
-            step: step, time: header.modified, header: nil, user: header.modifiedBy, device: header.modifiedWith)
+        return try past.entryOfBase(record, before: first)
     }
 
     /// How many events there are up to an offset, as far as they can be read.

@@ -54,6 +54,21 @@ final class RecordTimelinePast {
         return (state, try isErased(state, record))
     }
 
+    /// What the record was in front of its first event; nil if it was not there, or the event tells itself.
+    func entryOfBase(_ record: RecordKey, before first: RecordTimelineEvent?) throws -> RecordTimeline.Entry? {
+        if let first {
+            guard let previous = first.previous, previous.offset <= floor else { return nil }
+            if case .saved(.create, _, _) = first.content { return nil }
+        }
+        guard let (state, isErased) = try base(of: record) else { return nil }
+        let header = state.header
+        var step = RecordTimelineStep(.base, header.version, type: header.type)
+        step.isErased = isErased
+        if !isErased { step.changes = RecordTimelineChange.differences(from: nil, to: state) }
+        return RecordTimeline.Entry(
+            step: step, time: header.modified, header: nil, user: header.modifiedBy, device: header.modifiedWith)
+    }
+
     private func stateOfBase(_ record: RecordKey, at version: Version) throws -> RecordTimelineState {
         guard let bytes = try base.state(of: record) else { return .unknown }
         let state = try RecordState(decoding: bytes[...])
