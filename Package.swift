@@ -64,6 +64,9 @@ let package = Package(
         .executableTarget(
             name: "store-child", dependencies: ["StrataModel", "StrataSystem", "StrataStore"],
             path: "Tests/StoreChild"),
+        .executableTarget(
+            name: "report-store", dependencies: ["StrataModel", "StrataSystem", "StrataStore"],
+            path: "Tests/ReportStore"),
         .testTarget(name: "StrataModelTests", dependencies: ["StrataModel", "TestSupport"]),
         .testTarget(name: "StrataSystemTests", dependencies: ["StrataSystem", "CStrata", "TestSupport"]),
         .testTarget(

@@ -21,6 +21,7 @@ enum CommandRegistry {
         FeedCommand.self,
         TokenCommand.self,
         SchemaCommand.self,
+        ReportCommand.self,
         ExportCommand.self,
         ImportCommand.self,
         CompactCommand.self,

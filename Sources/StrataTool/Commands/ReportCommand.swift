@@ -1,0 +1,86 @@
+import StrataModel
+
+/// `strata report`: a page that shows what is in a store.
+enum ReportCommand: Command {
+    static let name = "report"
+    static let summary = "write a page for a browser that shows what is in a store"
+    static let details =
+        "One file of HTML that needs nothing else, neither a network nor other files: commits by time, zone and kind, "
+        + "sizes and ratios, the records that changed most, refusals and conflicts, a map of the segments, and the "
+        + "histories of records, which can be searched. The records are those that --record names, and then those that "
+        + "changed most and last, as many as there is room for; the page says what it leaves out. Encrypted values are "
+        + "not opened. With --zone it tells only what concerns zones of that name. FILE gets its name once it is "
+        + "whole. The same store gives the same page. It reads beside a program that writes to the store. Of a damaged "
+        + "store the page shows what is whole in front of the damage and says so, and it ends with 3."
+
+    static let zone = Option.text("--zone", "NAME", help: "only what concerns zones of this name")
+    static let record = Option<String>(
+        name: "--record", valueName: "NAME",
+        help: "histories of records of this name come before all others; again for others", isRepeatable: true
+    ) { text throws(UsageError) in text }
+    static let records = Option.number(
+        "--records", "N", 0...10_000,
+        help: "histories of at most N records; \(ReportRequest.usualRecords) without this")
+    static let size = Option.number(
+        "--size", "MIB", 1...32, help: "the page has at most so many MiB; \(ReportRequest.usualMebibytes) without this")
+
+    static let operands = [
+        Operand.store, Operand(name: "FILE", help: "the page to write, such as Notes.html; - for the standard output"),
+    ]
+    static let options: [any OptionDescription] = CommitRange.options + [zone, record, records, size]
+    static let examples = [
+        "strata report Notes.strata Notes.html", "strata report Notes.strata Notes.html --since 7d --zone Notes",
+        "strata report Notes.strata Notes.html --record note-1 --records 100",
+    ]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        try CommitRange.check(arguments)
+        try StrataTool.StoreAccess.requireDirectory(arguments.store)
+        let request = ReportRequest(arguments)
+        let target = try ExportOutput(arguments.operands[1], store: arguments.store, standard: output)
+        var damage: StrataError?
+        do {
+            _ = try target.write {
+                let content = try ReportContent(request)
+                damage = content.damage
+                guard content.scan.statistics.knowsZone || damage != nil else {
+                    throw Refusal(.zoneNotFound, "no zone '\(request.zone ?? "")' has a name in these commits")
+                }
+                try write(content, request, to: $0)
+                // Of a damaged store too it is a whole page, and a browser wants its name.
+                return true
+            }
+        } catch let refusal as Refusal {
+            Diagnostics.report(refusal.message, by: name)
+            return .no
+        }
+        if let damage { throw damage }
+        return .success
+    }
+
+    private static func write(_ content: ReportContent, _ request: ReportRequest, to output: Output) throws {
+        let page = ReportPage(content)
+        let summary = page.summary
+        let room = ReportPage.room(on: request.maximumBytes, behind: summary)
+        let histories = try content.histories(maximumBytes: room)
+        output.write(summary.text)
+        page.writeHistories(histories, to: output)
+        if let note = content.note(of: histories) { Diagnostics.report(note, by: name) }
+    }
+}
+
+/// What a command line wants to see on the page.
+struct ReportRequest {
+    static let usualRecords: UInt64 = 1_000
+    static let usualMebibytes: UInt64 = 8
+
+    let arguments: Arguments
+    var path: String { arguments.store }
+    var zone: String? { arguments[ReportCommand.zone] }
+    /// Names of records.
+    var records: [String] { arguments.all(ReportCommand.record) }
+    var mostRecords: Int { Int(arguments[ReportCommand.records] ?? Self.usualRecords) }
+    var maximumBytes: Int { Int(arguments[ReportCommand.size] ?? Self.usualMebibytes) << 20 }
+
+    init(_ arguments: Arguments) { self.arguments = arguments }
+}

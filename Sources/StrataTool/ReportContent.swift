@@ -1,0 +1,98 @@
+import StrataLog
+import StrataModel
+
+/// What a report tells of a store, but for the histories of records.
+struct ReportContent {
+    let request: ReportRequest
+    let identity: StoreIdentity
+    let floor: Position
+    let end: Position
+    let scan: ReportScan
+    let report: StatisticsReport
+    let segments: [SegmentSummary]
+    /// The last one first.
+    let refusals: [ReportRefusal]
+    /// What keeps a part from being told.
+    let damage: StrataError?
+    private let zonePlaces: [ZonePlace: UInt64]
+
+    private struct ZonePlace: Hashable {
+        let name: ExactName
+        let database: DatabaseID
+    }
+
+    init(_ request: ReportRequest) throws {
+        self.request = request
+        let store = try StoreAccess(request.path)
+        (identity, floor, end) = (store.reader.identity, store.reader.floor, store.reader.end)
+        scan = try ReportScan(store, request)
+        var damage = store.damage ?? scan.damage
+        var segments: [SegmentSummary] = []
+        do {
+            if let base = try store.reader.summaryOfBase() { segments.append(base) }
+        } catch let error as StrataError where error.isDamage { damage = damage ?? error }
+        segments += try store.reader.segments.map(store.reader.summary(of:))
+        damage = damage ?? segments.compactMap(\.damage).first
+        (self.segments, self.damage) = (segments, damage)
+        report = StatisticsReport(
+            path: request.path, statistics: scan.statistics, stored: scan.stored, damage: damage)
+        let reader = scan.store.reader
+        refusals = scan.refusals.told.compactMap { ReportRefusal($0, in: reader) }
+        let names = scan.statistics.names
+        var places: [ZonePlace: UInt64] = [:]
+        for (ordinal, name) in names.zones {
+            guard let database = names.database(ofZone: ordinal).flatMap({ names.database($0) }) else { continue }
+            places[ZonePlace(name: ExactName(text: name), database: database)] = ordinal
+        }
+        zonePlaces = places
+    }
+
+    var names: KnownNames { scan.statistics.names }
+
+    func zoneName(_ ordinal: UInt64) -> String { names.zone(ordinal) ?? "zone \(ordinal)" }
+
+    /// Such as `private of anna`; empty where it is not known.
+    func databaseText(ofZone ordinal: UInt64) -> String {
+        names.database(ofZone: ordinal).flatMap { names.database($0) }?.shownText ?? ""
+    }
+
+    /// The ordinal of the zone that an item of a refused request is of; nil where it has none.
+    func zone(of target: RequestItems.Target, in refusal: ReportRefusal) -> UInt64? {
+        guard let zone = target.zone, var database = target.database else { return nil }
+        if database.scope != .public, database.owner.isEmpty {
+            database.owner = names.user(refusal.header.user) ?? ""
+        }
+        return zonePlaces[ZonePlace(name: ExactName(text: zone), database: database)]
+    }
+
+    // MARK: Histories
+
+    /// How many records have changed; nil where nobody has counted so far.
+    var recordCount: Int? { scan.statistics.churn.error == 0 ? scan.statistics.churn.count : nil }
+
+    /// What of histories is left out; nil if nothing is.
+    func note(of histories: ReportHistories) -> String? {
+        histories.note(of: recordCount, atLeast: scan.statistics.churn.count)
+    }
+
+    func histories(maximumBytes: Int) throws -> ReportHistories {
+        try ReportHistories(
+            scan.range == nil ? [] : records, in: scan.store, scan.range ?? 1...1, names, maximumBytes: maximumBytes)
+    }
+
+    /// Those that were asked for, then those that changed most and last by turns.
+    private var records: [RecordKey] {
+        let limit = request.mostRecords
+        let changedMost = scan.statistics.churn.top(limit) { left, right in
+            left.zone == right.zone ? left.name.text < right.name.text : left.zone < right.zone
+        }.map { RecordKey(zone: $0.item.zone, name: $0.item.name.text) }
+        let latest = scan.latest.records
+        var records = scan.wanted
+        for index in 0..<max(changedMost.count, latest.count) {
+            if index < changedMost.count { records.append(changedMost[index]) }
+            if index < latest.count { records.append(latest[index]) }
+        }
+        var known: Set<RecordKey> = []
+        return Array(records.filter { known.insert($0).inserted }.prefix(limit))
+    }
+}

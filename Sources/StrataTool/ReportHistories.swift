@@ -1,0 +1,219 @@
+import StrataLog
+import StrataModel
+
+/// What became of some records, as much of it as fits into a page: of those that take most, only what came last.
+struct ReportHistories {
+    /// Versions that are left to every record while others are dropped whole.
+    private static let leastVersions = 20
+    /// No encoded version is smaller, so that more of them need not be looked at.
+    private static let leastVersionBytes = 48
+
+    struct History {
+        let record: RecordKey
+        fileprivate(set) var type: UInt64 = 0
+        /// In the commits of the report.
+        fileprivate(set) var versionCount = 0
+        /// How many of them have been passed.
+        fileprivate var passedCount = 0
+        /// What the page's data has of the record itself.
+        fileprivate(set) var head = ReportJSON()
+        /// Oldest first.
+        fileprivate(set) var versions: [ReportJSON] = []
+        fileprivate(set) var byteCount = 0
+        /// Whether there was no room for it.
+        fileprivate(set) var isDropped = false
+
+        /// A base, which is no version of its own, may be one more.
+        var hasAll: Bool { versions.count >= versionCount }
+    }
+
+    private(set) var histories: [History]
+    private(set) var damage: StrataError?
+    private let places: [RecordKey: Int]
+    private let names: KnownNames
+    private let past: RecordTimelinePast
+    private let maximumBytes: Int
+    private var byteCount = 0
+    /// So many of the last versions of a record are looked at.
+    private var mostVersions = 0
+
+    /// - Parameters:
+    ///   - records: those with the best claim to a place first.
+    ///   - maximumBytes: of what is held, and so of what is encoded.
+    init(
+        _ records: [RecordKey], in store: StoreAccess, _ range: ClosedRange<UInt64>, _ names: KnownNames,
+        maximumBytes: Int
+    ) throws {
+        histories = records.map { History(record: $0) }
+        places = Dictionary(uniqueKeysWithValues: records.enumerated().map { ($1, $0) })
+        (self.names, self.maximumBytes) = (names, maximumBytes)
+        past = RecordTimelinePast(store.reader)
+        guard !records.isEmpty else { return }
+        try read(store, range) { histories, _, found in
+            for event in found { histories.histories[event.place].versionCount += 1 }
+        }
+        mostVersions = Self.mostVersions(histories.map(\.versionCount), maximumBytes / Self.leastVersionBytes)
+        try read(store, range) { histories, commit, found in histories.add(found, of: commit) }
+    }
+
+    /// How many of the last versions of each may be looked at so that all together are not more than a limit.
+    private static func mostVersions(_ counts: [Int], _ limit: Int) -> Int {
+        var (low, high) = (0, counts.max() ?? 0)
+        while low < high {
+            let middle = (low + high + 1) / 2
+            if counts.reduce(0, { $0 + min($1, middle) }) <= limit { low = middle } else { high = middle - 1 }
+        }
+        return max(leastVersions, low)
+    }
+
+    // MARK: Reading
+
+    /// An event of a record that is told of, by its index in the commit and the record's place.
+    private typealias Found = (index: Int, place: Int)
+
+    private mutating func read(
+        _ store: StoreAccess, _ range: ClosedRange<UInt64>,
+        _ visit: (inout ReportHistories, Commit, [Found]) -> Void
+    ) throws {
+        var source = try CommitSource(store, from: range.lowerBound)
+        let progress = ProgressBar()
+        defer { progress.clear() }
+        while source.nextOffset <= range.upperBound, let commit = try source.next() {
+            let found = events(of: commit)
+            if !found.isEmpty { visit(&self, commit, found) }
+            progress.show(Int(clamping: commit.offset - range.lowerBound), of: range.count)
+        }
+        damage = damage ?? source.store.damage
+    }
+
+    private func events(of commit: Commit) -> [Found] {
+        (try? commit.payload.withUnsafeBytes { payload in
+            var walker = try EventWalker(payload)
+            var found: [Found] = []
+            while let event = try walker.next() {
+                guard RecordTimelineEvent.kinds.contains(event.kind) else { continue }
+                var reader = ByteReader(UnsafeRawBufferPointer(rebasing: payload[event.body]))
+                let zone = try reader.readVarint("the zone of an event")
+                _ = try reader.readVarint("the type of a record event")
+                let name = try reader.readString("a record name", atMost: Envelope.maximumNameBytes)
+                guard let place = places[RecordKey(zone: zone, name: name)] else { continue }
+                found.append((walker.eventIndex - 1, place))
+            }
+            return found
+        }) ?? []
+    }
+
+    private mutating func add(_ found: [Found], of commit: Commit) {
+        let wanted = found.filter { _, place in
+            histories[place].passedCount += 1
+            return histories[place].versionCount - histories[place].passedCount < mostVersions
+                && !histories[place].isDropped
+        }
+        guard !wanted.isEmpty, let envelope = try? Envelope(decoding: commit.payload) else { return }
+        for (index, place) in wanted {
+            let event = try? RecordTimelineEvent(
+                envelope.events[index], at: index, in: (commit.offset, commit.time), by: envelope.header)
+            if let event { add(event, of: place, envelope.header) }
+        }
+    }
+
+    private mutating func add(_ event: RecordTimelineEvent, of place: Int, _ header: EnvelopeHeader) {
+        if histories[place].head.bytes.isEmpty || histories[place].type != event.type { name(place, event.type) }
+        if histories[place].passedCount == 1, let base = (try? past.entryOfBase(event.record, before: event)) ?? nil {
+            hold(ReportVersion(base, names).json, of: place)
+        }
+        let entry = RecordTimeline.Entry(
+            step: past.step(of: event), time: event.place.time, header: header, user: event.place.user,
+            device: event.place.device)
+        hold(ReportVersion(entry, names).json, of: place)
+    }
+
+    /// Zone, its name and database, type and name.
+    private mutating func name(_ place: Int, _ type: UInt64) {
+        let record = histories[place].record
+        var head = ReportJSON()
+        head.append(record.zone)
+        for text in [
+            names.zone(record.zone) ?? "zone \(record.zone)",
+            names.database(ofZone: record.zone).flatMap { names.database($0) }?.shownText ?? "",
+            names.recordType(type) ?? "type \(type)", record.name,
+        ] {
+            head.append(raw: ",")
+            head.append(Printable.escaped(text))
+        }
+        take(head.bytes.count - histories[place].head.bytes.count, of: place)
+        if histories[place].head.bytes.isEmpty { take(Self.recordBytes, of: place) }
+        (histories[place].type, histories[place].head) = (type, head)
+    }
+
+    // MARK: Room
+
+    /// A comma behind each version; what else joins them is counted with the record.
+    private static let joinBytes = 1
+    private static let recordBytes = 32
+
+    private mutating func hold(_ version: ReportJSON, of place: Int) {
+        histories[place].versions.append(version)
+        take(version.bytes.count + Self.joinBytes, of: place)
+        while byteCount > maximumBytes, makeRoom() {}
+    }
+
+    private mutating func take(_ count: Int, of place: Int) {
+        histories[place].byteCount += count
+        byteCount += count
+    }
+
+    /// The record that takes most loses the older half of its versions; where all have few, the last record goes.
+    ///
+    /// - Returns: false if there is nothing that could go.
+    private mutating func makeRoom() -> Bool {
+        let long = histories.indices.filter { histories[$0].versions.count > Self.leastVersions }
+        if let largest = long.max(by: { histories[$0].byteCount < histories[$1].byteCount }) {
+            let kept = max(Self.leastVersions, histories[largest].versions.count / 2)
+            drop(histories[largest].versions.count - kept, of: largest)
+            return true
+        }
+        guard let last = histories.lastIndex(where: { !$0.versions.isEmpty }) else { return false }
+        histories[last].isDropped = true
+        histories[last].versions = []
+        take(-histories[last].byteCount, of: last)
+        return true
+    }
+
+    private mutating func drop(_ count: Int, of place: Int) {
+        let dropped = histories[place].versions.prefix(count).reduce(0) { $0 + $1.bytes.count + Self.joinBytes }
+        histories[place].versions.removeFirst(count)
+        take(-dropped, of: place)
+    }
+}
+
+extension ReportHistories {
+    /// Those that have a place on the page.
+    var told: [History] { histories.filter { !$0.versions.isEmpty } }
+    /// Those of them that are not told from their beginning in the commits of the report.
+    var cutCount: Int { told.count { !$0.hasAll } }
+
+    /// The page's data: for each record zone, its name and database, type, name, how many versions it got and those
+    /// that are told (``ReportVersion``), oldest first.
+    func write(to output: Output) {
+        output.write("[" as StaticString)
+        for (index, history) in told.enumerated() {
+            output.write((index == 0 ? "[" : ",[") as StaticString)
+            output.write(history.head)
+            output.write("," as StaticString)
+            output.write(decimal: UInt64(history.versionCount))
+            for (index, version) in history.versions.enumerated() {
+                output.write((index == 0 ? ",[" : ",") as StaticString)
+                output.write(version)
+            }
+            output.write("]]\n" as StaticString)
+        }
+        output.write("]" as StaticString)
+    }
+}
+
+extension Output {
+    fileprivate func write(_ json: ReportJSON) {
+        json.bytes.withUnsafeBytes { write($0) }
+    }
+}

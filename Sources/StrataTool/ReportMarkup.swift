@@ -1,0 +1,81 @@
+/// A piece of HTML. What a literal says is markup, and what is put into one is text, whatever it holds: names in a
+/// store may be written by anybody.
+///
+/// ```swift
+/// let cell: ReportMarkup = "<td>\(record.name)</td>"
+/// ```
+struct ReportMarkup: ExpressibleByStringInterpolation, Sendable {
+    private(set) var text: String
+
+    init(stringLiteral text: String) { self.text = text }
+    init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
+
+    struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var text = ""
+
+        init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity * 2) }
+
+        mutating func appendLiteral(_ literal: String) { text += literal }
+        mutating func appendInterpolation(_ text: String) { self.text += ReportMarkup.escaped(text) }
+        mutating func appendInterpolation(_ markup: ReportMarkup) { text += markup.text }
+        mutating func appendInterpolation(_ pieces: [ReportMarkup]) {
+            for piece in pieces { text += piece.text }
+        }
+        mutating func appendInterpolation(_ number: Int) { text += "\(number)" }
+        mutating func appendInterpolation(_ number: UInt64) { text += "\(number)" }
+        /// With its digits in groups: `48,210`.
+        mutating func appendInterpolation(count: UInt64) { text += ReportNumber.grouped(count) }
+    }
+
+    static func += (markup: inout ReportMarkup, more: ReportMarkup) { markup.text += more.text }
+
+    /// Of this tool's own, such as its style sheet; never what comes from a store.
+    init(trusted text: String) { self.text = text }
+
+    /// As HTML's text, and as an attribute's value between double quotes. What would not be seen, such as a mark that
+    /// turns the direction of writing round, is spelt out.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in Printable.escaped(text).unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "'": result += "&#39;"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}
+
+/// Numbers as the page shows them.
+enum ReportNumber {
+    static func grouped(_ number: UInt64) -> String {
+        var digits = "\(number)"[...]
+        var groups: [Substring] = []
+        while digits.count > 3 {
+            groups.append(digits.suffix(3))
+            digits = digits.dropLast(3)
+        }
+        return ([digits] + groups.reversed()).joined(separator: ",")
+    }
+
+    /// `1.25 MiB`; below a KiB the number itself.
+    static func bytes(_ count: UInt64) -> String {
+        var unit = 0
+        var divisor: UInt64 = 1
+        let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+        while unit < units.count - 1, count / divisor >= 1_024 {
+            divisor *= 1_024
+            unit += 1
+        }
+        if unit == 0 { return count == 1 ? "1 byte" : "\(count) bytes" }
+        return RatioText.text(count, per: divisor) + " " + units[unit]
+    }
+
+    static func counted(_ count: UInt64, _ one: String, _ many: String? = nil) -> String {
+        "\(grouped(count)) \(count == 1 ? one : many ?? one + "s")"
+    }
+}

@@ -1,0 +1,57 @@
+extension ReportPage {
+    func historyFront(_ histories: ReportHistories) -> ReportMarkup {
+        let note = content.note(of: histories)
+        let front: ReportMarkup = "<section id=\"records\"><h2>Record histories</h2>"
+        guard !histories.told.isEmpty else {
+            return "\(front)<p>\(note ?? "No record has changed.")</p></section>\n"
+        }
+        let missing: ReportMarkup = note.map { "<p class=\"card notice\" id=\"missing\">\($0)</p>" } ?? ""
+        return """
+            \(front)
+            <p>Search for names of records, types, zones and users, and for values.\
+            <span class="noprint"> <kbd>/</kbd> begins a search, <kbd>↑</kbd> and <kbd>↓</kbd> choose a record, \
+            <kbd>Enter</kbd> goes to its history.</span></p>
+            \(missing)
+            <noscript><p class="card notice">Without scripts there is no search here; \
+            <code>strata history STORE RECORD</code> prints the history of a record.</p></noscript>
+            <div class="browser" id="browser" hidden>
+            <div class="finder">
+            <label for="search">Search histories</label>
+            <input id="search" type="search" role="combobox" aria-expanded="true" aria-controls="results" \
+            aria-autocomplete="list" autocomplete="off" spellcheck="false">
+            <div class="row"><label for="order">Order</label><select id="order"><option value="changed">most changed\
+            </option><option value="latest">changed last</option><option value="name">by name</option></select>\
+            <p class="faint" id="found" role="status"></p></div>
+            <ul class="results" id="results" role="listbox" aria-label="Records"></ul>
+            </div>
+            <article class="card history unchosen" id="history" tabindex="-1" aria-label="History of a record">\
+            <p class="faint">Choose a record to see what each of its versions changed.</p></article>
+            </div>
+            </section>
+
+            """
+    }
+}
+
+extension ReportHistories {
+    /// What of histories is left out; nil if nothing is.
+    /// - Parameters:
+    ///   - recordCount: how many records there are; nil if that is not known.
+    ///   - leastCount: how many are known.
+    func note(of recordCount: Int?, atLeast leastCount: Int) -> String? {
+        let told = told
+        var parts: [String] = []
+        if recordCount != told.count, recordCount ?? 1 > 0 {
+            let all =
+                recordCount.map { ReportNumber.grouped(UInt64($0)) }
+                ?? "more than \(ReportNumber.grouped(UInt64(max(told.count, leastCount))))"
+            parts.append("\(ReportNumber.grouped(UInt64(told.count))) of \(all) records have their history on the page")
+        }
+        if cutCount > 0 {
+            parts.append("of \(ReportNumber.counted(UInt64(cutCount), "record")) only the last versions are there")
+        }
+        guard !parts.isEmpty else { return nil }
+        return parts.joined(separator: "; ")
+            + ". More of them with --records and --size, others with --record, --zone, --since and --until."
+    }
+}

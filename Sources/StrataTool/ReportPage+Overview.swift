@@ -1,0 +1,125 @@
+import StrataModel
+
+extension ReportPage {
+    /// What keeps the page from telling everything, but for what its parts say of themselves.
+    var notices: ReportMarkup {
+        var markup: ReportMarkup = ""
+        if let damage = content.damage {
+            let rows = Advice.items(of: damage).map { label, value -> ReportMarkup in
+                "<tr><th scope=\"row\">\(label.description)</th><td>\(value)</td></tr>"
+            }
+            markup += """
+                <section class="card notice bad" id="damage" role="alert">
+                <h2>The store is damaged</h2>
+                <p>This page tells only what is whole in front of the damage\(lastOffsetText). \
+                \(Advice.advice(for: damage) ?? "")</p>
+                <table><tbody>\(rows)</tbody></table>
+                </section>
+                """
+        }
+        let points = leftOut
+        if points.isEmpty { return markup }
+        markup += """
+            <section class="card notice" id="left-out">
+            <h2>What this page leaves out</h2>
+            <ul>\(points.map { "<li>\($0)</li>" as ReportMarkup })</ul>
+            </section>
+            """
+        return markup
+    }
+
+    private var lastOffsetText: String {
+        content.scan.statistics.lastOffset.map { ", up to commit \($0)" } ?? ", which is no commit"
+    }
+
+    private var leftOut: [String] {
+        let numbers = content.scan.statistics
+        var points: [String] = []
+        if content.floor.offset > 0 {
+            points.append(
+                "The history up to commit \(content.floor.offset) was let go; a base stands for it, as far as there "
+                    + "is one.")
+        }
+        if let range = content.scan.range {
+            if range.lowerBound > content.floor.offset + 1 {
+                points.append("Commits in front of \(range.lowerBound) were not asked for.")
+            }
+            if range.upperBound < content.end.offset {
+                points.append("Commits behind \(range.upperBound) were not asked for.")
+            }
+        } else if content.end.offset > content.floor.offset {
+            points.append("No commit is in the range that was asked for.")
+        }
+        if let zone = numbers.zone {
+            points.append("What does not concern zones called \(ValueText.quoted(zone)), refusals among it.")
+        }
+        if numbers.malformedCount > 0 {
+            points.append(
+                "What \(ReportNumber.counted(numbers.malformedCount, "commit")) hold that cannot be decoded; they are "
+                    + "counted.")
+        }
+        return points
+    }
+
+    // MARK: Tiles
+
+    var overview: ReportMarkup {
+        let numbers = content.scan.statistics
+        let (saves, ends) = (numbers.saves, numbers.ends)
+        var tiles = [
+            tile("Commits", ReportNumber.grouped(numbers.commits.count), offsetsText),
+            tile(
+                "Events", ReportNumber.grouped(numbers.events.count),
+                "\(ReportNumber.bytes(numbers.events.byteCount)) of bodies"),
+            tile(
+                "Saves", ReportNumber.grouped(saves.count),
+                "\(ReportNumber.grouped(saves.created)) created, \(ReportNumber.grouped(saves.updated)) updated, "
+                    + "\(ReportNumber.grouped(saves.touched)) touched"),
+            tile(
+                "Deletions", ReportNumber.grouped(ends.deleted),
+                "\(ReportNumber.grouped(ends.cascaded)) with another record; "
+                    + "\(ReportNumber.grouped(ends.erased)) erased"),
+        ]
+        if numbers.zone == nil {
+            let requests = numbers.refused.requests.values.reduce(0, +)
+            tiles += [
+                tile(
+                    "Refused", ReportNumber.grouped(requests),
+                    ReportNumber.counted(numbers.refused.conflicts, "conflict")),
+                tile("Users", ReportNumber.grouped(UInt64(userCount)), zonesText),
+            ]
+        }
+        if content.report.tellsStoredBytes {
+            let stored = content.scan.stored
+            tiles.append(
+                tile(
+                    "Size", ReportNumber.bytes(stored.storedBytes),
+                    "for \(ReportNumber.bytes(stored.payloadBytes)) of payloads: "
+                        + "ratio \(RatioText.text(stored.payloadBytes, per: stored.storedBytes))"))
+        } else {
+            tiles.append(tile("Payloads", ReportNumber.bytes(numbers.commits.byteCount), "before compression"))
+        }
+        return """
+            <section id="overview" tabindex="-1">
+            <h2>Overview</h2>
+            <dl class="tiles">\(tiles)</dl>
+            </section>
+            """
+    }
+
+    private func tile(_ name: String, _ value: String, _ note: String) -> ReportMarkup {
+        "<div class=\"card\"><dt>\(name)</dt><dd>\(value)<small>\(note)</small></dd></div>\n"
+    }
+
+    private var offsetsText: String {
+        let numbers = content.scan.statistics
+        guard let first = numbers.firstOffset, let last = numbers.lastOffset else { return "none in this range" }
+        return "\(first) to \(last)"
+    }
+
+    private var userCount: Int { content.scan.statistics.users.tallies.keys.count { $0 != 0 } }
+
+    private var zonesText: String {
+        "in \(ReportNumber.counted(UInt64(content.scan.statistics.zones.tallies.count), "zone"))"
+    }
+}

@@ -1,0 +1,121 @@
+import StrataModel
+
+extension ReportPage {
+    private static let mostItems = 8
+    private static let mostFields = 6
+
+    var refusalsSection: ReportMarkup {
+        let refused = content.scan.statistics.refused
+        let front: ReportMarkup = "<section id=\"refusals\"><h2>Refusals and conflicts</h2>"
+        if content.scan.statistics.zone != nil {
+            return "\(front)<p>Of a single zone they are not counted.</p></section>"
+        }
+        guard !refused.requests.isEmpty || !refused.items.isEmpty else {
+            return "\(front)<p>Nothing was refused, or refusals are not kept in this store.</p></section>"
+        }
+        let older = content.scan.refusals.olderCount
+        let limit =
+            older == 0
+            ? "All of them are told, the last one first."
+            : "The last \(ReportRefusals.mostTold) are told, the last one first; "
+                + "\(ReportNumber.grouped(UInt64(older))) before them are only counted."
+        let requests = refused.requests.values.reduce(0, +)
+        return """
+            \(front)
+            <p>\(ReportNumber.counted(requests, "request was", "requests were")) refused; \
+            \(ReportNumber.counted(refused.conflicts, "item", "items")) would have overwritten what the client had not \
+            seen, which is a conflict. \(limit)</p>
+            <div class="grid">
+            \(card("Requests of which nothing was done", refused.requests))
+            \(card("Items that were the cause, or were left out", refused.items))
+            </div>
+            <div class="card refused">\(told)</div>
+            </section>
+            """
+    }
+
+    private func card(_ title: String, _ counts: [UInt64: UInt64]) -> ReportMarkup {
+        if counts.isEmpty { return "" }
+        let sorted = counts.sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }
+        let rows = sorted.map { code, count -> ReportMarkup in
+            """
+            <tr><th scope="row">\("\(Refusal.Code(rawValue: code))") <small>code \(code)</small></th>\
+            <td class="n">\(count: count)</td>\(meter(count, of: sorted[0].value))</tr>
+
+            """
+        }
+        let head: ReportMarkup = """
+            <th scope="col">Error</th><th scope="col" class="n">Times</th><th scope="col">Compared</th>
+            """
+        return "<div class=\"card\">\(table(title, head: head, rows: rows))</div>"
+    }
+
+    private var told: ReportMarkup {
+        let head: ReportMarkup = """
+            <th scope="col" class="n">Commit</th><th scope="col">When and who</th><th scope="col">Error</th>\
+            <th scope="col">What was asked for</th>
+            """
+        let rows = content.refusals.map { refusal -> ReportMarkup in
+            let items = refusal.items.prefix(Self.mostItems).map { "<li>\(item($0, refusal))</li>" as ReportMarkup }
+            let rest = refusal.items.count - items.count
+            let more: ReportMarkup = rest > 0 ? "<li class=\"faint\">and \(rest) more</li>" : ""
+            return """
+                <tr><th scope="row" class="n">\("\(refusal.version.offset)")</th>\
+                <td><span class="nowrap">\(time(refusal.time))</span><br><span class="faint">\
+                \(content.names.actorText(refusal.header.user, refusal.header.device)), \
+                \(refusal.header.operationKind.description)</span></td>\
+                <td>\(error(refusal))</td><td><ul>\(items)\(more)</ul></td></tr>
+
+                """
+        }
+        return table("Refused requests and items, the last one first", head: head, rows: rows)
+    }
+
+    private func error(_ refusal: ReportRefusal) -> ReportMarkup {
+        let badge: ReportMarkup = refusal.isConflict ? "<span class=\"badge bad\">conflict</span> " : ""
+        let message: ReportMarkup =
+            refusal.message.isEmpty ? "" : "<br><span class=\"faint\">\(ReportExcerpt.text(refusal.message))</span>"
+        guard let code = refusal.code else { return "\(badge)accepted in part" }
+        // That a part of it failed, says less than why.
+        let causes = Set(refusal.items.map(\.code))
+        let told = code == Refusal.Code.partialFailure.rawValue && causes.count == 1 ? causes.first ?? code : code
+        return "\(badge)\("\(Refusal.Code(rawValue: told))")\(message)"
+    }
+
+    private func item(_ item: ReportRefusal.Item, _ refusal: ReportRefusal) -> ReportMarkup {
+        var parts: [ReportMarkup] = []
+        if Set(refusal.items.map(\.code)).count > 1 || refusal.code == nil {
+            parts.append("\("\(Refusal.Code(rawValue: item.code))")")
+        }
+        if let base = item.target?.base { parts.append("the client had <code>\(base.tag)</code>") }
+        if let stored = item.stored { parts.append("the store has <code>\(stored.tag)</code>") }
+        let fields = item.target?.fields ?? []
+        let sent = fields.prefix(Self.mostFields).map { key, value -> ReportMarkup in
+            "<code>\(key) = \(value.map { ReportExcerpt.text(ValueText.text(of: $0), atMost: 80) } ?? "none")</code>"
+        }
+        if !sent.isEmpty { parts.append("sent \(joined(sent))\(fields.count > sent.count ? ", …" : "")") }
+        let notes: ReportMarkup = parts.isEmpty ? "" : "<br><span class=\"faint\">\(joined(parts, with: "; "))</span>"
+        return "\(item.act) \(name(of: item, refusal))\(notes)"
+    }
+
+    private func name(of item: ReportRefusal.Item, _ refusal: ReportRefusal) -> ReportMarkup {
+        guard let target = item.target else { return "<i>what, is not kept</i>" }
+        guard let zone = target.zone else { return "<b>\(target.name)</b>" }
+        let record: ReportMarkup
+        if let ordinal = content.zone(of: target, in: refusal) {
+            record = self.record(target.name, zone: ordinal)
+        } else {
+            record = "\(target.name)"
+        }
+        return "<b>\(record)</b> <small>in \(zone)</small>"
+    }
+
+    private func joined(_ pieces: [ReportMarkup], with separator: ReportMarkup = ", ") -> ReportMarkup {
+        var markup: ReportMarkup = ""
+        for (index, piece) in pieces.enumerated() {
+            if index > 0 { markup += separator }
+            markup += piece
+        }
+        return markup
+    }
+}

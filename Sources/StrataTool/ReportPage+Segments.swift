@@ -1,0 +1,121 @@
+import StrataLog
+import StrataModel
+
+extension ReportPage {
+    /// More segments are told in groups of neighbours.
+    private static let mostSegments = 200
+
+    /// Neighbouring segments of the same form.
+    private struct Group {
+        var segments: ArraySlice<SegmentSummary>
+
+        var bytes: UInt64 { segments.reduce(0) { $0 + UInt64($1.fileBytes) } }
+        var payloadBytes: UInt64 { segments.reduce(0) { $0 + $1.payloadBytes } }
+        var commitCount: UInt64 { segments.reduce(0) { $0 + $1.commitCount } }
+        var isDamaged: Bool { segments.contains { $0.damage != nil } }
+        var isClosed: Bool { segments.allSatisfy(\.isClosed) }
+        var form: SegmentSummary.Form { segments[segments.startIndex].form }
+        var ratioText: String { RatioText.text(payloadBytes, per: bytes) }
+
+        var offsetsText: String {
+            let first = segments[segments.startIndex].firstOffset
+            guard let last = segments.compactMap(\.lastOffset).last else { return "from \(first), empty" }
+            return "\(first) to \(last)"
+        }
+        var stateText: String { isDamaged ? "damaged" : form == .base ? "base" : isClosed ? "closed" : "active" }
+        var formText: String {
+            switch form {
+            case .frames: "frames"
+            case .blocks: "sealed blocks"
+            case .base: "base"
+            }
+        }
+    }
+
+    private var groups: [Group] {
+        let segments = content.segments
+        let size = (segments.count + Self.mostSegments - 1) / Self.mostSegments
+        if size <= 1 { return segments.indices.map { Group(segments: segments[$0...$0]) } }
+        var groups: [Group] = []
+        for index in segments.indices {
+            if var last = groups.last, last.segments.count < size, last.form == segments[index].form {
+                last.segments = segments[last.segments.startIndex...index]
+                groups[groups.count - 1] = last
+            } else {
+                groups.append(Group(segments: segments[index...index]))
+            }
+        }
+        return groups
+    }
+
+    var segmentsSection: ReportMarkup {
+        let groups = groups
+        let grouped = groups.count < content.segments.count ? " Neighbours are told together." : ""
+        let bytes = groups.reduce(0) { $0 + $1.bytes }
+        return """
+            <section id="segments">
+            <h2>Segments</h2>
+            <p>\(ReportNumber.counted(UInt64(content.segments.count), "file")) of the log, of \(count: bytes) bytes \
+            with space that was made ahead; all of the store, whatever else was asked for.\(grouped)</p>
+            <div class="card">
+            \(map(groups, bytes))
+            \(table("Segments", head: Self.head, rows: groups.map(row)))
+            </div>
+            </section>
+            """
+    }
+
+    private static let head: ReportMarkup = """
+        <th scope="col">Offsets</th><th scope="col">Form</th><th scope="col">State</th>\
+        <th scope="col" class="n">Commits</th><th scope="col" class="n">Bytes</th>\
+        <th scope="col" class="n">Payloads</th><th scope="col" class="n">Ratio</th>\
+        <th scope="col">From</th><th scope="col">To</th>
+        """
+
+    private func row(_ group: Group) -> ReportMarkup {
+        func cell(_ time: Int64?) -> ReportMarkup { "<td class=\"nowrap\">\(time.map(self.time) ?? "–")</td>" }
+        let style = group.isDamaged ? "badge bad" : group.form == .base ? "badge good" : "badge"
+        return """
+            <tr><th scope="row" class="nowrap">\(group.offsetsText)</th><td>\(group.formText)</td>\
+            <td><span class="\(style)">\(group.stateText)</span></td><td class="n">\(count: group.commitCount)</td>\
+            <td class="n">\(count: group.bytes)</td><td class="n">\(count: group.payloadBytes)</td>\
+            <td class="n">\(group.ratioText)</td>\(cell(group.segments.compactMap(\.firstTime).first))\
+            \(cell(group.segments.compactMap(\.lastTime).last))</tr>
+
+            """
+    }
+
+    // MARK: Map
+
+    private static let kinds = [
+        ("blocks", "sealed blocks"), ("frames", "frames"), ("base", "base"), ("damaged", "damaged"),
+    ]
+
+    private func map(_ groups: [Group], _ bytes: UInt64) -> ReportMarkup {
+        guard bytes > 0 else { return "" }
+        var start: UInt64 = 0
+        let pieces = groups.map { group -> ReportMarkup in
+            func place(_ position: UInt64) -> Int { Int((Double(position) / Double(bytes) * 10_000).rounded()) }
+            let (left, right) = (place(start), place(start + group.bytes))
+            start += group.bytes
+            let size = ReportNumber.bytes(group.bytes)
+            let title = "\(group.offsetsText), \(group.formText), \(group.stateText), \(size)"
+            return """
+                <rect class="\(group.isDamaged ? "damaged" : group.form.rawValue)" x="\(left)" \
+                width="\(max(1, right - left))" height="100"><title>\(title)</title></rect>
+                """
+        }
+        let shown = Set(groups.map { $0.isDamaged ? "damaged" : $0.form.rawValue })
+        let legend = Self.kinds.filter { shown.contains($0.0) }.map { style, name -> ReportMarkup in
+            """
+            <li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="\(style)" width="10" height="10"/></svg>\
+            \(name)</li>
+            """
+        }
+        return """
+            <div class="map"><svg viewBox="0 0 10000 100" preserveAspectRatio="none" role="img">\
+            <title>The files of the log in order, each as wide as its share of the bytes</title>\(pieces)</svg>
+            <ul class="legend">\(legend)</ul></div>
+            """
+    }
+}

@@ -1,0 +1,115 @@
+import StrataModel
+
+extension ReportPage {
+    /// More of one kind are summed up.
+    private static let mostRows = 20
+
+    var sizesSection: ReportMarkup {
+        let numbers = content.scan.statistics
+        let names = numbers.names
+        let zones = numbers.zones.sorted(by: <).map { ordinal, tally -> (ReportMarkup, Tally) in
+            ("\(content.zoneName(ordinal)) <small>\(content.databaseText(ofZone: ordinal))</small>", tally)
+        }
+        let types = numbers.types.sorted(by: <).map { (text(names.recordType($0.key) ?? "type \($0.key)"), $0.value) }
+        let fields = numbers.fields.sorted(by: <).map { (text(names.field($0.key) ?? "field \($0.key)"), $0.value) }
+        let users = numbers.users.sorted(by: <).map { (text(names.actorText($0.key, 0)), $0.value) }
+        let kinds = numbers.kinds.sorted { $0.rawValue < $1.rawValue }.map { (text("\($0.key)"), $0.value) }
+        return """
+            <section id="sizes">
+            <h2>Sizes</h2>
+            <p>\(sizesText) Bytes are those of events, values and payloads before compression.</p>
+            <div class="columns">
+            \(card("Events by zone", "Events", zones, numbers.zones.others))
+            \(card("Events by record type", "Events", types, numbers.types.others))
+            \(card("Values by field", "Values", fields, numbers.fields.others))
+            \(card("Events by kind", "Events", kinds, numbers.kinds.others))
+            \(card("Commits by user", "Commits", users, numbers.users.others))
+            \(card("Commits by hour of the day, in UTC", "Commits", hours, Tally()))
+            </div>
+            </section>
+            """
+    }
+
+    private var sizesText: String {
+        let (numbers, stored) = (content.scan.statistics, content.scan.stored)
+        var text = "The payloads of these commits have \(ReportNumber.grouped(numbers.commits.byteCount)) bytes."
+        if content.report.tellsStoredBytes {
+            text +=
+                " On the medium \(ReportNumber.counted(UInt64(stored.segmentCount), "whole segment")) with "
+                + "\(ReportNumber.grouped(stored.payloadBytes)) of them take "
+                + "\(ReportNumber.grouped(stored.storedBytes)): "
+                + "ratio \(RatioText.text(stored.payloadBytes, per: stored.storedBytes))."
+        }
+        return text
+    }
+
+    private var hours: [(ReportMarkup, Tally)] {
+        content.scan.statistics.hours.enumerated().filter { $0.element.count > 0 }
+            .map { (text(StatisticsReport.hour($0.offset)), $0.element) }
+    }
+
+    private func text(_ text: String) -> ReportMarkup { "\(text)" }
+
+    private func card(
+        _ title: String, _ unit: String, _ rows: [(ReportMarkup, Tally)], _ others: Tally
+    ) -> ReportMarkup {
+        if rows.isEmpty { return "" }
+        let most = rows.map(\.1.byteCount).max() ?? 0
+        // Every hour has its place.
+        let limit = max(Self.mostRows, rows.count <= 24 ? 24 : 0)
+        var markup = rows.prefix(limit).map { name, tally -> ReportMarkup in
+            """
+            <tr><th scope="row">\(name)</th><td class="n">\(count: tally.count)</td>\
+            <td class="n">\(count: tally.byteCount)</td>\(meter(tally.byteCount, of: most))</tr>
+
+            """
+        }
+        let rest = rows.dropFirst(limit)
+        if !rest.isEmpty || others.count > 0 {
+            let count = rest.reduce(others.count) { $0 + $1.1.count }
+            let bytes = rest.reduce(others.byteCount) { $0 + $1.1.byteCount }
+            let what = others.count > 0 ? "all others" : "\(ReportNumber.grouped(UInt64(rest.count))) others"
+            markup.append(
+                """
+                <tr><th scope="row" class="faint">\(what)</th><td class="n">\(count: count)</td>\
+                <td class="n">\(count: bytes)</td><td></td></tr>
+
+                """)
+        }
+        let head: ReportMarkup = """
+            <th scope="col">Name</th><th scope="col" class="n">\(unit)</th><th scope="col" class="n">Bytes</th>\
+            <th scope="col">Bytes compared</th>
+            """
+        return "<div class=\"card\">\(table(title, head: head, rows: markup))</div>"
+    }
+
+    // MARK: Churn
+
+    var churnSection: ReportMarkup {
+        let (top, error) = (content.report.churn, content.scan.statistics.churn.error)
+        if top.isEmpty {
+            return "<section id=\"churn\"><h2>Records that changed most</h2><p>No record has changed.</p></section>"
+        }
+        let rows = top.map { item, count -> ReportMarkup in
+            """
+            <tr><th scope="row">\(record(item.name.text, zone: item.zone))</th><td>\(content.zoneName(item.zone)) \
+            <small>\(content.databaseText(ofZone: item.zone))</small></td><td class="n">\(count: count)</td>\
+            \(meter(count, of: top[0].count))</tr>
+
+            """
+        }
+        let head: ReportMarkup = """
+            <th scope="col">Record</th><th scope="col">Zone</th><th scope="col" class="n">Versions</th>\
+            <th scope="col">Compared</th>
+            """
+        let all = content.recordCount.map { "of \(ReportNumber.counted(UInt64($0), "record"))" } ?? "of all records"
+        let accuracy = error == 0 ? "" : " Each number may be too low, by \(ReportNumber.grouped(error)) at most."
+        return """
+            <section id="churn">
+            <h2>Records that changed most</h2>
+            <p>The \(count: UInt64(top.count)) \(all) that got the most versions, a deletion being one.\(accuracy)</p>
+            <div class="card">\(table("Records with the most versions", head: head, rows: rows))</div>
+            </section>
+            """
+    }
+}

@@ -1,0 +1,142 @@
+import StrataModel
+
+/// The page of a report. What it tells in tables and pictures is markup; its script adds the search through histories.
+struct ReportPage {
+    let content: ReportContent
+
+    init(_ content: ReportContent) { self.content = content }
+
+    /// What the page has around its data and behind it, and a note.
+    private static let frameBytes = 8 << 10
+
+    /// Room for the data of histories on a page of so many bytes.
+    static func room(on maximumBytes: Int, behind summary: ReportMarkup) -> Int {
+        let fixed = summary.text.utf8.count + ReportScript.text.utf8.count + frameBytes
+        return max(0, maximumBytes - fixed)
+    }
+
+    /// Everything in front of the histories.
+    var summary: ReportMarkup {
+        """
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta http-equiv="Content-Security-Policy" content="\(Self.policy)">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        <meta name="referrer" content="no-referrer">
+        <title>\(content.title) · Strata report</title>
+        <style>\(ReportMarkup(trusted: ReportStyle.text))</style>
+        </head>
+        <body>
+        <a class="skip" href="#overview">Skip to the content</a>
+        \(header)
+        \(navigation)
+        <main>
+        \(notices)
+        \(overview)
+        \(timelineSection)
+        \(sizesSection)
+        \(churnSection)
+        \(refusalsSection)
+        \(segmentsSection)
+
+        """
+    }
+
+    func writeHistories(_ histories: ReportHistories, to output: Output) {
+        output.write(historyFront(histories).text)
+        if !histories.told.isEmpty {
+            output.write("<script type=\"application/json\" id=\"histories\">" as StaticString)
+            histories.write(to: output)
+            output.write("</script>\n" as StaticString)
+        }
+        output.write(back.text)
+    }
+
+    private var back: ReportMarkup {
+        """
+        </main>
+        <footer>
+        <p>Made by <code>strata report</code> \(Tool.version) of what the store holds up to commit \
+        \(content.end.offset). All times are in UTC. Encrypted values are not opened.</p>
+        </footer>
+        <script>\(ReportMarkup(trusted: ReportScript.text))</script>
+        </body>
+        </html>
+
+        """
+    }
+
+    /// Nothing is loaded from anywhere, and no other style or script is obeyed, whatever gets onto the page.
+    private static let policy =
+        "default-src 'none'; style-src '\(ReportStyle.digest)'; script-src '\(ReportScript.digest)'; "
+        + "base-uri 'none'; form-action 'none'"
+
+    private static let sections = [
+        ("overview", "Overview"), ("timeline", "Timeline"), ("sizes", "Sizes"), ("churn", "Most changed"),
+        ("refusals", "Refusals"), ("segments", "Segments"), ("records", "Histories"),
+    ]
+
+    private var header: ReportMarkup {
+        let numbers = content.scan.statistics
+        var span: ReportMarkup = ""
+        if let first = numbers.firstTime, let last = numbers.lastTime {
+            span = "<span>\(time(first)) to \(time(last))</span>"
+        }
+        return """
+            <header>
+            <p class="kicker">Strata report</p>
+            <h1>\(content.title)</h1>
+            <p class="facts"><span>container \(content.identity.containerIdentifier)</span>\
+            <span>store <code>\(content.identity.storeID.description)</code></span>\(span)</p>
+            </header>
+            """
+    }
+
+    private var navigation: ReportMarkup {
+        let links = Self.sections.map { id, title -> ReportMarkup in "<li><a href=\"#\(id)\">\(title)</a></li>" }
+        return "<nav aria-label=\"Sections\"><ul>\(links)</ul></nav>"
+    }
+
+    // MARK: Pieces
+
+    func time(_ microseconds: Int64) -> ReportMarkup {
+        "<time>\(Timestamp(microseconds: microseconds).description)</time>"
+    }
+
+    /// A table in a frame that can be scrolled if it is too wide.
+    func table(_ caption: String, id: String? = nil, head: ReportMarkup, rows: [ReportMarkup]) -> ReportMarkup {
+        let name: ReportMarkup = id.map { " id=\"\($0)\"" } ?? ""
+        return """
+            <div class="scroll" role="region" tabindex="0" aria-label="\(caption)"><table\(name)>
+            <caption>\(caption)</caption>
+            <thead><tr>\(head)</tr></thead>
+            <tbody>
+            \(rows)</tbody></table></div>
+            """
+    }
+
+    /// A part of a whole as a bar.
+    func meter(_ part: UInt64, of whole: UInt64) -> ReportMarkup {
+        // A thousandth is seen too.
+        let width = part == 0 || whole == 0 ? 0 : max(4, Int((Double(part) / Double(whole) * 1_000).rounded()))
+        return """
+            <td class="meter"><svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">\
+            <rect width="1000" height="10"/><rect width="\(min(1_000, width))" height="10"/></svg></td>
+            """
+    }
+
+    /// The name of a record, which the script makes a link if its history is on the page.
+    func record(_ name: String, zone: UInt64) -> ReportMarkup {
+        "<span data-zone=\"\(zone)\" data-record=\"\(name)\">\(name)</span>"
+    }
+}
+
+extension ReportContent {
+    /// What the store is called: the last part of its path.
+    var title: String {
+        request.path.split(separator: "/").last.map { String($0) } ?? request.path
+    }
+}

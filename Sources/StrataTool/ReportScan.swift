@@ -1,0 +1,140 @@
+import StrataLog
+import StrataModel
+
+/// What one pass over the commits of a report gathers, in bounded memory.
+struct ReportScan {
+    let range: ClosedRange<UInt64>?
+    private(set) var statistics: LogStatistics
+    private(set) var stored: StoredBytes
+    /// Nil where there is no commit.
+    private(set) var timeline: ReportTimeline?
+    private(set) var refusals = ReportRefusals()
+    private(set) var latest: ReportLatest
+    /// Records whose names were asked for.
+    private(set) var wanted: [RecordKey] = []
+    /// What keeps a part from being read.
+    private(set) var damage: StrataError?
+    /// As far as it is whole.
+    private(set) var store: StoreAccess
+
+    /// More records of names that were asked for are not held.
+    private static let maximumWanted = 1_000
+    private let wantedNames: Set<ExactName>
+
+    init(_ store: StoreAccess, _ request: ReportRequest) throws {
+        var store = store
+        self.store = store
+        let range = try CommitRange(request.arguments, &store, by: ReportCommand.name)
+        var last = min(range.last, store.reader.end.offset)
+        // What comes while the report is made is not in it.
+        if range.latestTime < Int64.max, let younger = try store.firstOffset(notBefore: range.latestTime + 1) {
+            last = min(last, younger - 1)
+        }
+        self.range = range.first <= last ? range.first...last : nil
+        var names = KnownNames()
+        let nameDamage = try names.addAll(of: store, before: range.first)
+        statistics = LogStatistics(zone: request.zone, names: names)
+        stored = try StoredBytes(store)
+        latest = ReportLatest(capacity: request.mostRecords)
+        wantedNames = Set(request.records.map { ExactName(text: $0) })
+        var source = try CommitSource(store, from: range.first)
+        if let range = self.range {
+            try read(range, from: &source, lastTime: Self.time(of: range.upperBound, in: store))
+        }
+        self.store = source.store
+        damage = source.store.damage ?? nameDamage
+    }
+
+    /// Of the last commit if it can be read, else of the last one of all.
+    private static func time(of offset: UInt64, in store: StoreAccess) -> Int64 {
+        ((try? store.reader.commit(at: offset)) ?? nil)?.time ?? store.reader.endTime ?? 0
+    }
+
+    private mutating func read(
+        _ range: ClosedRange<UInt64>, from source: inout CommitSource, lastTime: Int64
+    ) throws {
+        let progress = ProgressBar()
+        defer { progress.clear() }
+        var readOffsets: ClosedRange<UInt64>?
+        while source.nextOffset <= range.upperBound, let commit = try source.next() {
+            add(commit, lastTime: lastTime)
+            readOffsets = (readOffsets?.lowerBound ?? commit.offset)...commit.offset
+            progress.show(Int(clamping: commit.offset - range.lowerBound), of: range.count)
+        }
+        stored.finish(readOffsets)
+    }
+
+    private mutating func add(_ commit: Commit, lastTime: Int64) {
+        let countBefore = statistics.commits.count
+        statistics.add(commit)
+        stored.add(commit)
+        guard statistics.commits.count > countBefore else { return }
+        var zones: Set<UInt64> = []
+        var kinds: Set<UInt64> = []
+        // What cannot be decoded is counted with the statistics.
+        try? commit.payload.withUnsafeBytes { payload in
+            var walker = try EventWalker(payload)
+            while let event = try walker.next() {
+                let index = walker.eventIndex - 1
+                let body = UnsafeRawBufferPointer(rebasing: payload[event.body])
+                if try add(event.kind, body, Version(offset: commit.offset, eventIndex: UInt32(index)), &zones) {
+                    kinds.insert(event.kind.rawValue)
+                }
+            }
+            if statistics.zone == nil { try refusals.add(shape: walker.header().requestShape, at: commit.offset) }
+        }
+        var timeline = timeline ?? ReportTimeline(from: commit.time, through: lastTime)
+        timeline.add(commit.time, zones: zones, kinds: kinds)
+        self.timeline = timeline
+    }
+
+    private static let kindsOfZones: Set<EventKind> = RecordTimelineEvent.kinds.union([.zoneSaved, .zoneDeleted])
+
+    /// Whether it is an event of those that are told of.
+    private mutating func add(
+        _ kind: EventKind, _ body: UnsafeRawBufferPointer, _ version: Version, _ zones: inout Set<UInt64>
+    ) throws -> Bool {
+        guard Self.kindsOfZones.contains(kind) else {
+            if statistics.zone != nil { return false }
+            if kind == .requestRefused { refusals.add(requestAt: version) }
+            return true
+        }
+        var reader = ByteReader(body)
+        let zone = try reader.readVarint("the zone of an event")
+        if let wanted = statistics.zone, statistics.names.zone(zone) != wanted { return false }
+        zones.insert(zone)
+        guard RecordTimelineEvent.kinds.contains(kind) else { return true }
+        _ = try reader.readVarint("the type of a record event")
+        let record = RecordKey(
+            zone: zone, name: try reader.readString("a record name", atMost: Envelope.maximumNameBytes))
+        latest.add(record)
+        if wantedNames.contains(ExactName(text: record.name)), wanted.count < Self.maximumWanted,
+            !wanted.contains(record)
+        {
+            wanted.append(record)
+        }
+        return true
+    }
+}
+
+/// The records that came last, of so many at most.
+struct ReportLatest {
+    private let capacity: Int
+    private var places: [RecordKey: UInt64] = [:]
+    private var count: UInt64 = 0
+
+    init(capacity: Int) { self.capacity = capacity }
+
+    mutating func add(_ record: RecordKey) {
+        guard capacity > 0 else { return }
+        count += 1
+        places[record] = count
+        // Most are dropped at once, so that it is seldom done.
+        guard places.count > capacity * 4 else { return }
+        let oldest = places.values.sorted(by: >)[capacity - 1]
+        places = places.filter { $0.value >= oldest }
+    }
+
+    /// The last one first.
+    var records: [RecordKey] { places.sorted { $0.value > $1.value }.prefix(capacity).map(\.key) }
+}
