@@ -33,6 +33,9 @@ enum ReportCommand: Command {
         "strata report Notes.strata Notes.html --record note-1 --records 100",
     ]
 
+    /// Nobody reads markup page by page.
+    static func isPaged(_ arguments: Arguments) -> Bool { false }
+
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try CommitRange.check(arguments)
         try StrataTool.StoreAccess.requireDirectory(arguments.store)
