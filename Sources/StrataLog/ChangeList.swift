@@ -61,22 +61,26 @@ struct ChangeList: Sendable {
 
     /// Appends entries behind `offset` to `touches`; stops at the first commit that begins when there are `limit` of
     /// them, so that a commit's entries are never split. False if it stopped before the end.
-    func collect(after offset: UInt64, limit: Int, into touches: inout [ZoneTouch]) throws -> Bool {
+    ///
+    /// - Parameter name: of the record whose entries are wanted; nil for all.
+    func collect(
+        of name: [UInt8]? = nil, after offset: UInt64, limit: Int, into touches: inout [ZoneTouch]
+    ) throws -> Bool {
         guard offset < lastOffset else { return true }
         for chunk in chunks[chunk(for: offset)...] {
             let isComplete = try chunk.bytes.withUnsafeBytes { bytes in
                 try Self.collect(
-                    bytes, behind: chunk.offsetBefore, after: offset, limit: limit, into: &touches)
+                    bytes, of: name, behind: chunk.offsetBefore, after: offset, limit: limit, into: &touches)
             }
             if !isComplete { return false }
         }
         return true
     }
 
-    /// As ``collect(after:limit:into:)``, of one piece.
+    /// As ``collect(of:after:limit:into:)``, of one piece.
     static func collect(
-        _ entries: UnsafeRawBufferPointer, behind offsetBefore: UInt64, after offset: UInt64, limit: Int,
-        into touches: inout [ZoneTouch]
+        _ entries: UnsafeRawBufferPointer, of name: [UInt8]? = nil, behind offsetBefore: UInt64, after offset: UInt64,
+        limit: Int, into touches: inout [ZoneTouch]
     ) throws -> Bool {
         var reader = ByteReader(entries)
         var current = offsetBefore
@@ -86,7 +90,7 @@ struct ChangeList: Sendable {
             if touches.count >= limit, next != touches.last?.offset { return false }
             current = next
             if current > offset {
-                touches.append(try read(&reader, offset: current, from: entries))
+                if let touch = try read(&reader, of: name, offset: current, from: entries) { touches.append(touch) }
             } else {
                 try skip(&reader)
             }
@@ -112,9 +116,10 @@ struct ChangeList: Sendable {
         return low
     }
 
+    /// Nil for an entry of another record than is wanted.
     private static func read(
-        _ reader: inout ByteReader, offset: UInt64, from bytes: UnsafeRawBufferPointer
-    ) throws -> ZoneTouch {
+        _ reader: inout ByteReader, of name: [UInt8]?, offset: UInt64, from bytes: UnsafeRawBufferPointer
+    ) throws -> ZoneTouch? {
         let eventIndex = UInt32(try reader.readVarint("an event index", atMost: UInt64(UInt32.max)))
         let number = try reader.read(UInt8.self, "a touch kind")
         guard let kind = Touch.Kind(rawValue: number) else {
@@ -122,6 +127,7 @@ struct ChangeList: Sendable {
         }
         let type = try reader.readVarint("a type")
         let key = try reader.readStringRange("a key", atMost: Envelope.maximumNameBytes)
+        if let name, !kind.isOfRecord || !bytes[key].elementsEqual(name) { return nil }
         return ZoneTouch(offset: offset, eventIndex: eventIndex, kind: kind, type: type, key: [UInt8](bytes[key]))
     }
 }

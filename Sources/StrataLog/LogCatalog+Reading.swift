@@ -73,13 +73,17 @@ extension LogCatalog {
         return low
     }
 
-    func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+    /// As ``EventLog/touches(zone:after:limit:)``; with a name as ``EventLog/touches(record:in:after:limit:)``, where
+    /// sealed segments that do not have the record cost a look at their filter.
+    func touches(record name: [UInt8]? = nil, zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
         let (segments, end) = try segmentsWithTouches(after: offset, limit: limit)
         var page = TouchPage(touches: [], readThrough: max(end, offset), moreComing: false)
         for segment in segments where segment.seal?.end.offset ?? UInt64.max > offset {
             var found: [ZoneTouch] = []
             let isComplete = try reading(segment) {
-                try collect(zone, in: $0, after: offset, limit: limit - page.touches.count, into: &found)
+                found = []
+                return try collect(
+                    zone, of: name, in: $0, after: offset, limit: limit - page.touches.count, into: &found)
             }
             page.touches += found.prefix { $0.offset <= end }
             if !isComplete || (page.touches.count >= limit && segment.firstOffset != segments.last?.firstOffset) {
@@ -91,30 +95,43 @@ extension LogCatalog {
         return page
     }
 
-    /// As ``EventLog/touches(record:in:after:limit:)``; sealed segments that do not have the record cost a look at
-    /// their filter.
-    func touches(record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
-        let (segments, end) = try segmentsWithTouches(after: offset, limit: limit)
-        var page = TouchPage(touches: [], readThrough: max(end, offset), moreComing: false)
-        for segment in segments where segment.seal?.end.offset ?? UInt64.max > offset {
-            guard try reading(segment, { try sealed($0)?.mayTouch(name, in: zone) ?? true }) else { continue }
-            var (after, isComplete) = (offset, false)
-            while !isComplete {
-                var found: [ZoneTouch] = []
-                isComplete = try reading(segment) {
-                    found = []
-                    return try collect(zone, in: $0, after: after, limit: TouchPage.pieceCount, into: &found)
-                }
-                page.touches += found.filter { $0.offset <= end && $0.isOf(record: name) }
-                after = found.last?.offset ?? after
-                if page.touches.count >= limit, !isComplete || segment.firstOffset != segments.last?.firstOffset {
-                    page.readThrough = min(after, end)
-                    page.moreComing = true
-                    return page
-                }
+    /// As ``LogReader/lastTouches(record:in:through:limit:)``.
+    func lastTouches(record name: [UInt8], zone: UInt64, through last: UInt64, limit: Int) throws -> LastTouches {
+        let floor = read { $0.floor.position.offset }
+        let (segments, end) = try segmentsWithTouches(after: floor, limit: limit)
+        var found = LastTouches(first: min(last, end) + 1, count: 0)
+        for segment in segments.reversed() where segment.firstOffset < found.first && found.count < limit {
+            var commits = try touchedCommits(record: name, zone: zone, in: segment, floor..<found.first)
+            while found.count < limit, let commit = commits.popLast() {
+                found = LastTouches(first: commit.offset, count: found.count + commit.count)
             }
         }
-        return page
+        return found
+    }
+
+    /// How many entries of the record each commit has behind the first of the offsets and in front of the last.
+    private func touchedCommits(
+        record name: [UInt8], zone: UInt64, in segment: SegmentFile, _ offsets: Range<UInt64>
+    ) throws -> [(offset: UInt64, count: Int)] {
+        var commits: [(offset: UInt64, count: Int)] = []
+        var (after, isComplete) = (offsets.lowerBound, false)
+        while !isComplete {
+            var page: [ZoneTouch] = []
+            isComplete = try reading(segment) {
+                page = []
+                return try collect(zone, of: name, in: $0, after: after, limit: TouchPage.pieceCount, into: &page)
+            }
+            for touch in page {
+                guard touch.offset < offsets.upperBound else { return commits }
+                if commits.last?.offset == touch.offset {
+                    commits[commits.count - 1].count += 1
+                } else {
+                    commits.append((touch.offset, 1))
+                }
+            }
+            after = page.last?.offset ?? after
+        }
+        return commits
     }
 
     private func segmentsWithTouches(after offset: UInt64, limit: Int) throws -> ([SegmentFile], end: UInt64) {
@@ -131,16 +148,18 @@ extension LogCatalog {
         return (segments, end)
     }
 
-    /// As ``ChangeList/collect(after:limit:into:)``, of one zone in one segment.
+    /// As ``ChangeList/collect(of:after:limit:into:)``, of one zone in one segment.
     private func collect(
-        _ zone: UInt64, in segment: SegmentFile, after offset: UInt64, limit: Int, into touches: inout [ZoneTouch]
+        _ zone: UInt64, of name: [UInt8]?, in segment: SegmentFile, after offset: UInt64, limit: Int,
+        into touches: inout [ZoneTouch]
     ) throws -> Bool {
         if let sealed = try sealed(segment) {
-            return try sealed.collect(zone: zone, after: offset, limit: limit, into: &touches)
+            if let name, try !sealed.mayTouch(name, in: zone) { return true }
+            return try sealed.collect(zone: zone, of: name, after: offset, limit: limit, into: &touches)
         }
         // A copy, which shares the list's bytes, so that nobody waits for the lock while it is read.
         let list = try withIndex(of: segment) { $0.changeList(of: zone) }
-        return try list?.collect(after: offset, limit: limit, into: &touches) ?? true
+        return try list?.collect(of: name, after: offset, limit: limit, into: &touches) ?? true
     }
 
     /// How often a segment may be rewritten while one call looks at it.

@@ -130,7 +130,15 @@ public final class LogReader: Sendable {
     public func touches(
         record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int
     ) throws -> TouchPage {
-        try catalog.touches(record: name, in: zone, after: offset, limit: limit)
+        try catalog.touches(record: name, zone: zone, after: offset, limit: limit)
+    }
+
+    /// Where the last `limit` entries of a record up to `last` begin: read from the newest segment on, no further than
+    /// need be. There are more from that commit on where it has several, and fewer if there are not so many.
+    public func lastTouches(
+        record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
+    ) throws -> LastTouches {
+        try catalog.lastTouches(record: name, zone: zone, through: last, limit: limit)
     }
 
     /// Looks for commits and segments that have come since; returns whether the end has moved.
@@ -211,10 +219,8 @@ public final class LogReader: Sendable {
         if let sealed = SegmentEnd(ofSealed: segment) { return try takeUpSuccessor(of: segment, sealed) }
         let found = try Self.retrying(nil) {
             var scanner = try scannerOfTheRest(readBytes: FileWindow.largePieceBytes)
-            // Published one by one: what comes before a place that must be read again has been read.
-            return try SegmentEnd.find(&scanner, isNewest: true) { commit in
-                if let hasWriterCome, hasWriterCome() { throw WriterHasCome() }
-                try publish(commit)
+            return try publishing(unless: hasWriterCome) { visit in
+                try SegmentEnd.find(&scanner, isNewest: true, visit: visit)
             }
         }
         unfinished.withLock { $0 = Self.tail(found, segment) }
@@ -265,19 +271,21 @@ public final class LogReader: Sendable {
         // Where little is missing it is not worth to read what is only zeros yet.
         let isLittle = limit.offset - end.offset < 32
         var scanner = try scannerOfTheRest(readBytes: isLittle ? 16 << 10 : FileWindow.largePieceBytes)
-        while scanner.end.offset < limit.offset {
-            switch try scanner.next() {
-            case .commit(let commit): try publish(commit)
-            case .mark: continue
-            case .seal:
-                let found = SegmentEnd(
-                    kind: .closed, position: scanner.position, end: scanner.end, time: scanner.time,
-                    endsWithMark: false)
-                return try takeUpSuccessor(of: segment, found)
-            case .stop: return false
+        let step = try publishing { visit -> SegmentScanner.Step? in
+            while scanner.end.offset < limit.offset {
+                let step = try scanner.next()
+                switch step {
+                case .commit(let commit): try visit(commit)
+                case .mark: continue
+                case .seal, .stop: return step
+                }
             }
+            return nil
         }
-        return true
+        guard case .seal? = step else { return step == nil }
+        let found = SegmentEnd(
+            kind: .closed, position: scanner.position, end: scanner.end, time: scanner.time, endsWithMark: false)
+        return try takeUpSuccessor(of: segment, found)
     }
 
     private static func tail(_ found: SegmentEnd, _ segment: SegmentFile) -> UnfinishedTail? {
@@ -287,20 +295,33 @@ public final class LogReader: Sendable {
             reason: error?.message ?? "A commit in front of others is not there.")
     }
 
-    private func publish(_ scanned: SegmentScanner.ScannedCommit) throws {
-        // A place that is read again gives commits again that are known already.
-        guard scanned.header.offset > end.offset else { return }
-        let touches: [Touch]
-        do { touches = try catalog.touches(scanned.payload) } catch let error as StrataError {
-            throw error.located(path: catalog.paths.log, offset: scanned.header.offset)
+    /// Publishes what `body` visits, a batch at a time.
+    /// - Parameter hasWriterCome: asked behind the bytes, so that whoever has not come has changed nothing in them.
+    private func publishing<Result>(
+        unless hasWriterCome: (() -> Bool)? = nil,
+        _ body: (_ visit: (SegmentScanner.ScannedCommit) throws -> Void) throws -> Result
+    ) throws -> Result {
+        var batch = ReadCommits(after: end.offset)
+        func publish() throws {
+            if batch.isEmpty { return }
+            if let hasWriterCome, hasWriterCome() { throw WriterHasCome() }
+            catalog.publish { batch.move(into: &$0) }
         }
-        catalog.publish { state in
-            state.newest.append(
-                offset: scanned.header.offset, range: scanned.range, touches: touches, payload: scanned.payload)
-            state.end = Position(offset: scanned.header.offset, chain: scanned.header.chain)
-            state.endTime = scanned.header.time
-            state.durableEnd = state.end
+        let result: Result
+        do {
+            result = try body { scanned in
+                do { try batch.add(scanned, touches: catalog.touches) } catch let error as StrataError {
+                    throw error.located(path: catalog.paths.log, offset: scanned.header.offset)
+                }
+                if batch.isFull { try publish() }
+            }
+        } catch {
+            // What comes in front of a place that must be read again has been read.
+            try publish()
+            throw error
         }
+        try publish()
+        return result
     }
 
     private func takeUpSuccessor(of segment: SegmentFile, _ found: SegmentEnd) throws -> Bool {

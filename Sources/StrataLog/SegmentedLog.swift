@@ -74,7 +74,7 @@ public final class SegmentedLog: EventLog {
     public func touches(
         record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int
     ) throws -> TouchPage {
-        try catalog.touches(record: name, in: zone, after: offset, limit: limit)
+        try catalog.touches(record: name, zone: zone, after: offset, limit: limit)
     }
 
     // MARK: Durability

@@ -9,7 +9,7 @@ public struct ZoneTouch: Sendable, Equatable {
     public var key: [UInt8]
 
     func isOf(record name: [UInt8]) -> Bool {
-        (kind == .recordSaved || kind == .recordDeleted) && key == name
+        kind.isOfRecord && key == name
     }
 
     public init(offset: UInt64, eventIndex: UInt32, kind: Touch.Kind, type: UInt64, key: [UInt8]) {
@@ -37,4 +37,21 @@ public struct TouchPage: Sendable, Equatable {
         self.readThrough = readThrough
         self.moreComing = moreComing
     }
+}
+
+/// Where the last entries of a record begin.
+public struct LastTouches: Sendable, Equatable {
+    /// The commit of the first one; behind the range that was asked for if there is none.
+    public var first: UInt64
+    /// How many there are from that commit on.
+    public var count: Int
+
+    public init(first: UInt64, count: Int) {
+        self.first = first
+        self.count = count
+    }
+}
+
+extension Touch.Kind {
+    var isOfRecord: Bool { self == .recordSaved || self == .recordDeleted }
 }

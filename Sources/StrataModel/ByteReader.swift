@@ -12,6 +12,7 @@ public struct ByteReader {
 
     public var remaining: Int { bytes.count - position }
 
+    @inline(__always)
     public mutating func read<Number: FixedWidthInteger>(_: Number.Type, _ what: StaticString) throws -> Number {
         guard remaining >= MemoryLayout<Number>.size else { throw short(what, MemoryLayout<Number>.size) }
         defer { position += MemoryLayout<Number>.size }

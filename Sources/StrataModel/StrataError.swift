@@ -51,16 +51,34 @@ public struct StrataError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    public var code: Code
-    public var message: String
-    public var context: Context
-    public var cause: (any Error)?
+    /// Out of line: whatever may fail has room for an error in its result, and copies that room though nothing failed.
+    private final class Content: Sendable {
+        let code: Code
+        let message: StaticString
+        let context: Context
+        let cause: (any Error)?
+
+        init(_ code: Code, _ message: StaticString, _ context: Context, _ cause: (any Error)?) {
+            self.code = code
+            self.message = message
+            self.context = context
+            self.cause = cause
+        }
+    }
+
+    private var content: Content
+
+    public var code: Code { content.code }
+    public var message: String { content.message.description }
+    public var cause: (any Error)? { content.cause }
+
+    public var context: Context {
+        get { content.context }
+        set { content = Content(content.code, content.message, newValue, content.cause) }
+    }
 
     public init(_ code: Code, _ message: StaticString, _ context: Context = Context(), cause: (any Error)? = nil) {
-        self.code = code
-        self.message = message.description
-        self.context = context
-        self.cause = cause
+        content = Content(code, message, context, cause)
     }
 
     /// One line: the sentence, then what is known of the place.
@@ -82,10 +100,12 @@ public struct StrataError: Error, Sendable, CustomStringConvertible {
 
     /// The same error with what the caller knows of the place filled in where it was missing.
     public func located(path: String? = nil, segment: UInt64? = nil, offset: UInt64? = nil) -> StrataError {
+        var context = context
+        context.path = context.path ?? path
+        context.segment = context.segment ?? segment
+        context.offset = context.offset ?? offset
         var located = self
-        located.context.path = context.path ?? path
-        located.context.segment = context.segment ?? segment
-        located.context.offset = context.offset ?? offset
+        located.context = context
         return located
     }
 }
@@ -133,5 +153,6 @@ extension StrataError.Code {
     public static let outOfRange = Self(rawValue: "outOfRange")
     public static let closed = Self(rawValue: "closed")
     public static let refusingWrites = Self(rawValue: "refusingWrites")
+    public static let onlyRead = Self(rawValue: "onlyRead")
     public static let outcomeUnknown = Self(rawValue: "outcomeUnknown")
 }

@@ -180,8 +180,10 @@ final class SealedSegment: Sendable {
 
     // MARK: Changes
 
-    /// As ``ChangeList/collect(after:limit:into:)``, of one zone.
-    func collect(zone: UInt64, after offset: UInt64, limit: Int, into touches: inout [ZoneTouch]) throws -> Bool {
+    /// As ``ChangeList/collect(of:after:limit:into:)``, of one zone.
+    func collect(
+        zone: UInt64, of name: [UInt8]? = nil, after offset: UInt64, limit: Int, into touches: inout [ZoneTouch]
+    ) throws -> Bool {
         guard let known = index.zone(zone) else { return true }
         var number = index.changeBlock(of: known, after: offset)
         while number < index.changes.count, index.changes[number].zone <= zone {
@@ -194,7 +196,8 @@ final class SealedSegment: Sendable {
                         let entries = UnsafeRawBufferPointer(rebasing: bytes[run.entries])
                         guard
                             try ChangeList.collect(
-                                entries, behind: run.offsetBefore, after: offset, limit: limit, into: &touches)
+                                entries, of: name, behind: run.offsetBefore, after: offset, limit: limit,
+                                into: &touches)
                         else { return false }
                     }
                     return true
