@@ -24,19 +24,53 @@ struct RecordTimeline {
     private var hasBegun: Bool
     private var undecoded: StrataError?
 
+    init(_ record: RecordKey, in store: StoreAccess, through last: UInt64) {
+        self.init(record, in: store, from: store.reader.floor.offset + 1, through: last, skipping: 0, hasBase: true)
+    }
+
     /// - Parameters:
     ///   - skipCount: so many events at the beginning are passed over.
     ///   - hasBase: whether what stands in front of the first event is told too.
-    init(
-        _ record: RecordKey, in store: StoreAccess, through last: UInt64, skipping skipCount: Int = 0,
-        hasBase: Bool = true
+    private init(
+        _ record: RecordKey, in store: StoreAccess, from first: UInt64, through last: UInt64,
+        skipping skipCount: Int, hasBase: Bool
     ) {
         self.record = record
         past = RecordTimelinePast(store.reader)
         changes = LogFilterChanges(
-            store, .record(record.name, zones: [record.zone]), from: store.reader.floor.offset + 1, through: last)
+            store, .record(record.name, zones: [record.zone]), from: first, through: last)
         self.skipCount = skipCount
         hasBegun = !hasBase
+    }
+
+    /// Only the last events, found from the end of the log on; what stands in front of them only if there are fewer.
+    ///
+    /// - Returns: besides, how many there are up to `last`, or that many if there are more.
+    static func ofLast(
+        _ wanted: Int, of record: RecordKey, in store: StoreAccess, through last: UInt64
+    ) throws -> (timeline: RecordTimeline, count: Int) {
+        let floor = store.reader.floor.offset
+        guard last > floor else { return (RecordTimeline(record, in: store, through: last), 0) }
+        var found: LastTouches
+        do {
+            found = try store.reader.lastTouches(
+                record: Array(record.name.utf8), in: record.zone, through: last, limit: max(wanted, 1))
+            if found.count < wanted { found.first = floor + 1 }
+        } catch let error as StrataError where error.isDamage {
+            found = LastTouches(first: floor + 1, count: try readableCount(of: record, in: store, through: last))
+        }
+        let timeline = RecordTimeline(
+            record, in: store, from: found.first, through: last, skipping: max(0, found.count - wanted),
+            hasBase: found.count < wanted)
+        return (timeline, found.count)
+    }
+
+    /// How many events there are, as far as they can be read.
+    private static func readableCount(of record: RecordKey, in store: StoreAccess, through last: UInt64) throws -> Int {
+        var timeline = RecordTimeline(record, in: store, through: last)
+        var count = 0
+        while let entry = try timeline.next() { count += entry.header == nil ? 0 : 1 }
+        return count
     }
 
     /// What kept all or some of it from being told; nil if nothing was met.
@@ -90,20 +124,5 @@ struct RecordTimeline {
     private mutating func entryOfBase(_ first: RecordTimelineEvent?) throws -> Entry? {
         hasBegun = true
         return try past.entryOfBase(record, before: first)
-    }
-
-    /// How many events there are up to an offset, as far as they can be read.
-    static func eventCount(of record: RecordKey, in store: StoreAccess, through last: UInt64) throws -> Int {
-        var count = 0
-        do {
-            var touches = LogFilterTouches(
-                .record(record.name, zones: [record.zone]), after: store.reader.floor.offset)
-            while let touch = try touches.next(in: store.reader, through: last) { count += touch.count }
-        } catch let error as StrataError where error.isDamage {
-            count = 0
-            var timeline = RecordTimeline(record, in: store, through: last)
-            while let entry = try timeline.next() { count += entry.header == nil ? 0 : 1 }
-        }
-        return count
     }
 }

@@ -21,6 +21,39 @@ struct RecordTimelineBlame {
     /// Whether there may be fields of which nothing is told.
     private var isPartial = false
 
+    /// There was an event in front of which the record was not, or behind which nothing of it was left.
+    private var hasBegun = false
+
+    /// So many events are looked at first, and then always so many times more.
+    private static let firstCount = 16
+    private static let growth = 8
+
+    /// Goes back no further than to the oldest event that gave a field the value that it has.
+    static func of(
+        _ record: RecordKey, in store: StoreAccess, through last: UInt64
+    ) throws -> (blame: RecordTimelineBlame, damage: StrataError?) {
+        var wanted = firstCount
+        while true {
+            var (timeline, count) = try RecordTimeline.ofLast(wanted, of: record, in: store, through: last)
+            var blame = RecordTimelineBlame()
+            while let entry = try timeline.next() { blame.add(entry) }
+            if try count < wanted || blame.isComplete { return (blame, timeline.damage) }
+            wanted *= growth
+        }
+    }
+
+    /// Whether it tells of each field that the record has.
+    private var isComplete: Bool {
+        get throws {
+            if hasBegun { return true }
+            guard let state = try last?.after.decoded() else { return false }
+            var keys = state.fields.map { RecordTimelineChange.Key.field($0.field) }
+            if state.parent != nil { keys.append(.parent) }
+            if state.share != nil { keys.append(.share) }
+            return keys.allSatisfy { found[$0] != nil }
+        }
+    }
+
     /// Parent and share, then fields in the order of their ordinals.
     var lines: [Line] { found.values.sorted { $0.key.rank < $1.key.rank } }
 
@@ -28,7 +61,7 @@ struct RecordTimelineBlame {
     mutating func add(_ entry: RecordTimeline.Entry) {
         let step = entry.step
         switch step.kind {
-        case .create, .delete, .erase: (found, isPartial) = ([:], false)
+        case .create, .delete, .erase: (found, isPartial, hasBegun) = ([:], false, true)
         case .base, .update, .touch: break
         }
         for change in step.changes {

@@ -65,11 +65,10 @@ struct RecordTimelineTarget {
 
     /// False is certain.
     private static func mayHave(_ record: RecordKey, _ store: StoreAccess, _ base: RecordTimelineBase) throws -> Bool {
-        let (floor, end) = (store.reader.floor.offset, store.reader.end.offset)
         do {
-            var touches = LogFilterTouches(.record(record.name, zones: [record.zone]), after: floor)
-            if try touches.next(in: store.reader, through: end) != nil { return true }
-            return try base.state(of: record) != nil
+            let page = try store.reader.touches(
+                record: Array(record.name.utf8), in: record.zone, after: store.reader.floor.offset, limit: 1)
+            return try !page.touches.isEmpty || base.state(of: record) != nil
         } catch let error as StrataError where error.isDamage { return true }
     }
 

@@ -31,9 +31,9 @@ enum BlameCommand: Command {
         var blame = RecordTimelineBlame()
         var damage = target.damage
         if let record = target.record {
-            var timeline = RecordTimeline(record, in: target.store, through: end)
-            while let entry = try timeline.next() { blame.add(entry) }
-            damage = damage ?? timeline.damage
+            let told = try RecordTimelineBlame.of(record, in: target.store, through: end)
+            blame = told.blame
+            damage = damage ?? told.damage
         }
         if arguments[Option.json] {
             try writeJSON(blame.lines, target.names, to: output)

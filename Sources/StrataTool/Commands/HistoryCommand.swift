@@ -45,11 +45,9 @@ enum HistoryCommand: Command {
     ) throws -> RecordTimeline {
         let end = target.store.reader.end.offset
         guard let limit else { return RecordTimeline(record, in: target.store, through: end) }
-        let count = try RecordTimeline.eventCount(of: record, in: target.store, through: end)
-        let wanted = Int(clamping: limit)
-        isKnown = count > 0
-        return RecordTimeline(
-            record, in: target.store, through: end, skipping: max(0, count - wanted), hasBase: wanted > count)
+        let last = try RecordTimeline.ofLast(Int(clamping: limit), of: record, in: target.store, through: end)
+        isKnown = last.count > 0
+        return last.timeline
     }
 
     private static func write(
