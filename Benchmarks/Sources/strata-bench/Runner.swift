@@ -39,6 +39,7 @@ struct Runner {
         (QueryWorkload.name, QueryWorkload.Part.allCases.map(\.rawValue), { QueryWorkload(size: $0, folder: $1) }),
         (FeedsWorkload.name, FeedsWorkload.Part.allCases.map(\.rawValue), { FeedsWorkload(size: $0, folder: $1) }),
         (ApiWorkload.name, [], { ApiWorkload(size: $0, folder: $1) }),
+        (ToolWorkload.name, ToolWorkload.Part.allCases.map(\.rawValue), { ToolWorkload(size: $0, folder: $1) }),
     ]
 
     static var parts: [String] { workloads.flatMap(\.parts) }

@@ -6,6 +6,10 @@ do {
         try FollowerProcess.run(Array(CommandLine.arguments.dropFirst(2)))
         exit(0)
     }
+    if CommandLine.arguments.dropFirst().first == ToolMeter.word {
+        try ToolMeter.run(Array(CommandLine.arguments.dropFirst(2)))
+        exit(0)
+    }
     let arguments = try Arguments(CommandLine.arguments.dropFirst())
     if arguments.showsHelp {
         print(Arguments.help)
