@@ -25,6 +25,7 @@ enum Advice {
         var items: [(StaticString, String)] = [("problem", error.message), ("code", error.code.rawValue)]
         if let segment = context.segment { items.append(("segment", "\(segment)")) }
         if let offset = context.offset { items.append(("offset", "\(offset)")) }
+        if let page = context.page { items.append(("page", "\(page)")) }
         if let position = context.position { items.append(("position", "\(position)")) }
         if let path = context.path { items.append(("path", path)) }
         if let line = context.line { items.append(("line", "\(line)")) }
@@ -56,6 +57,7 @@ extension JSONWriter {
         field("message", error.message)
         if let segment = error.context.segment { field("segment", segment) }
         if let offset = error.context.offset { field("offset", offset) }
+        if let page = error.context.page { field("page", UInt64(page)) }
         if let position = error.context.position { field("position", position) }
         if let path = error.context.path { field("path", path) }
         if let expected = error.context.expected { field("expected", expected) }

@@ -7,6 +7,7 @@ enum Ink: String, Sendable {
     case added = "32"
     case place = "33"
     case faint = "2"
+    case damage = "1;31"
 
     /// When to colour.
     enum Choice: String, Sendable, CaseIterable {

@@ -1,21 +1,42 @@
 import StrataLog
 import StrataModel
+import StrataSystem
 import StrataTree
 
 /// What recomputing the views from the log found.
 public struct ScrubReport: Sendable {
     /// An entry that the log does not give, or gives otherwise.
     public struct Difference: Sendable, Hashable {
+        public enum Kind: String, Sendable {
+            /// The log gives it.
+            case missing
+            /// The log does not.
+            case surplus
+            /// The log gives another row.
+            case changed
+        }
+
         public var tree: TreeID
         public var key: [UInt8]
+        public var kind: Kind
+        /// The commit that made the entry, or of a surplus one is said to have; nil if that cannot be told.
+        public var offset: UInt64?
+        /// The name that the entry is about, of which only the log says where it came from.
+        public var name: UsedNames.Key?
     }
 
     /// At most ``maximumDifferences`` of them.
     public internal(set) var differences: [Difference] = []
     public internal(set) var entryCount = 0
+    /// Whether the rows of indexes were compared too: not if they show other records than those beside them.
+    public internal(set) var comparedIndexes = false
 
     public static let maximumDifferences = 100
+
+    public init() {}
+
     public var isWhole: Bool { differences.isEmpty }
+    var isFull: Bool { differences.count >= Self.maximumDifferences }
 }
 
 extension Views {
@@ -25,81 +46,52 @@ extension Views {
     /// It reads everything and takes as long as rebuilding does; nothing is changed.
     ///
     /// - Parameters:
-    ///   - scratch: an empty store for the second fold; in memory, or with a page file if it does not fit there.
     ///   - lag: what the snapshot's indexes show.
+    ///   - scratch: an empty store for the second fold; in memory, or with a page file if it does not fit there.
     /// - Throws: ``StrataError`` if the log or a page cannot be read.
     public func scrub(
         _ snapshot: Snapshot, lag: IndexLag, scratch: PageStore, progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> ScrubReport {
         let offset = snapshot.foldedOffset(ViewTree.records)
         try Replay(log: log, pages: scratch).run(upTo: offset, progress: progress)
-        let truth = scratch.snapshot()
-        var report = ScrubReport()
-        for id in ViewTree.folded { try Self.compare(id, snapshot, truth, &report) }
-        let (found, declared) = (try IndexCatalog(snapshot).declared, try IndexCatalog(truth).declared)
-        for id in Set(found).symmetricDifference(declared).sorted() {
-            id.key.withUnsafeBytes { report.add(ViewTree.indexCatalog, $0) }
-        }
-        guard try lag.touched(in: snapshot, limit: 0) != nil else { return report }
-        try compareIndexes(snapshot, &report)
-        return report
+        let comparison = StateComparison(of: snapshot, with: scratch.snapshot())
+        return try comparison.run(comparesIndexes: try lag.touched(in: snapshot, limit: 0) != nil, spill: nil)
     }
 
-    private static func compare(
-        _ id: TreeID, _ found: Snapshot, _ truth: Snapshot, _ report: inout ScrubReport
-    ) throws {
-        let cursor = truth.cursor(id)
-        var isThere = try cursor.seekFirst()
-        try found.scan(id) { key, value in
-            report.entryCount += 1
-            // What the truth has in front of this entry is missing here.
-            while isThere {
-                let order = try cursor.withEntry { other, _ in Self.order(other, key) } ?? 0
-                guard order < 0 else { break }
-                try cursor.withEntry { other, _ in report.add(id, other) }
-                isThere = try cursor.next()
-            }
-            let isSame =
-                isThere
-                ? try cursor.withEntry { other, state in
-                    Self.order(other, key) == 0 && state.elementsEqual(value)
-                } ?? false : false
-            if !isSame { report.add(id, key) }
-            let isPassed = isThere ? try cursor.withEntry { other, _ in Self.order(other, key) == 0 } ?? false : false
-            if isPassed { isThere = try cursor.next() }
-            return !report.isFull
-        }
-        while isThere, !report.isFull {
-            try cursor.withEntry { key, _ in report.add(id, key) }
-            isThere = try cursor.next()
-        }
-    }
-
-    private static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
-        a.lexicographicallyPrecedes(b) ? -1 : b.lexicographicallyPrecedes(a) ? 1 : 0
-    }
-
-    /// Every index that is ready against the records, in an index of its own.
-    private func compareIndexes(_ snapshot: Snapshot, _ report: inout ScrubReport) throws {
-        let catalog = try IndexCatalog(snapshot)
-        guard !catalog.isEmpty, catalog.ready.count == catalog.progress.count else { return }
-        let fork = try IndexKeeper.rebuilt(snapshot)
-        try fork.forEachChange(of: ViewTree.index, since: snapshot) { key, change in
-            // Rebuilt pages are other pages, with the same rows where all is well.
-            switch change {
-            case .added, .removed: report.add(ViewTree.index, key)
-            case .replaced: break
-            }
-            return !report.isFull
-        }
-        report.entryCount += Int(clamping: snapshot.entryCount(ViewTree.index))
+    /// Compares every entry of a state with that of another, which the log gives; rows of indexes are compared with the
+    /// records.
+    ///
+    /// - Parameters:
+    ///   - found: of a checkpoint, so that its indexes show its own records or are to be built anew.
+    ///   - spill: where rows of indexes are sorted that do not fit memory; nil if memory has to do.
+    ///   - pulse: called again and again; what it throws ends the work.
+    public static func compare(
+        _ found: Snapshot, with truth: Snapshot, spill: RunSorter.Spill? = nil, pulse: @escaping () throws -> Void = {}
+    ) throws -> ScrubReport {
+        let isComplete = try IndexKeeper.isComplete(in: found)
+        return try StateComparison(of: found, with: truth, pulse).run(comparesIndexes: isComplete, spill: spill)
     }
 }
 
-extension ScrubReport {
-    fileprivate var isFull: Bool { differences.count >= Self.maximumDifferences }
+extension Views {
+    /// Both digests of a checkpoint's state, as they were noted with it.
+    ///
+    /// - Throws: ``StrataError`` for the note of another release's form.
+    public static func digests(notedWith checkpoint: Checkpoint) throws -> Digests {
+        try digests(noted: checkpoint.opaque)
+    }
 
-    fileprivate mutating func add(_ tree: TreeID, _ key: UnsafeRawBufferPointer) {
-        if !isFull { differences.append(Difference(tree: tree, key: [UInt8](key))) }
+    /// What folds a log into trees in little memory.
+    ///
+    /// - Parameter path: what a file is called for a moment in which events are sorted.
+    public static func leanReplay(
+        of log: any EventLog, into pages: PageStore, files: any FileSystem, sortingIn path: String
+    ) -> Replay {
+        let sorter = EventSorter(files: files, path: path)
+        return Replay(
+            log: log, pages: pages,
+            sorting: .init(
+                sorter: sorter, maximumPages: PageStoreOptions.lean.maximumArenaPages, limits: .lean,
+                publishedBytes: 512 << 20))
     }
 }

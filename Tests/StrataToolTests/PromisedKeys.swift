@@ -23,6 +23,12 @@ enum PromisedKeys {
         #expect(always.isSubset(of: keys), "\(heading): \(always.subtracting(keys)) is missing")
     }
 
+    /// Whether an object has the keys of a table, and no others.
+    static func follows(_ object: [String: Any], _ heading: String) throws -> Bool {
+        let (all, always) = try keys(of: heading)
+        return always.isSubset(of: object.keys) && Set(object.keys).isSubset(of: all)
+    }
+
     /// That each key of a table comes in one of the objects.
     static func expectAll(of heading: String, in objects: [[String: Any]]) throws {
         let seen = Set(objects.flatMap(\.keys))

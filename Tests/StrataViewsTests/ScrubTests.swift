@@ -63,6 +63,8 @@ struct ScrubTests {
             let named = report.differences.filter { $0.tree == tree }.map(\.key)
             if change < 2 || tree != ViewTree.index {
                 #expect(named == [change == 1 ? extra : key], "change \(change)")
+                let kinds: [ScrubReport.Difference.Kind] = [.missing, .surplus, .changed]
+                #expect(report.differences.first { $0.tree == tree }?.kind == kinds[change])
             }
             try alter(views, tree) { fork in
                 try extra.withUnsafeBytes { _ = try fork.delete(tree, $0) }
@@ -83,7 +85,10 @@ struct ScrubTests {
         let (views, keeper) = try views(10)
         let strange = IndexID(type: 1, .created)
         try alter(views, ViewTree.indexCatalog) { try IndexCatalog.put(strange, .ready, in: $0) }
-        #expect(try scrub(views, keeper).differences.contains(.init(tree: ViewTree.indexCatalog, key: strange.key)))
+        #expect(
+            try scrub(views, keeper).differences.contains {
+                $0.tree == ViewTree.indexCatalog && $0.key == strange.key && $0.kind == .surplus
+            })
     }
 
     @Test("A damaged history gives a bounded report")

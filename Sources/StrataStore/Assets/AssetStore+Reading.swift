@@ -63,7 +63,7 @@ extension AssetStore {
         note(asset.hash, KnownFile(status: status, isDurable: false))
     }
 
-    private static func hash(of file: any File) throws -> ContentHash {
+    static func hash(of file: any File) throws -> ContentHash {
         var hasher = ContentHasher()
         try forEachPiece(of: file) { bytes, _ in hasher.update(bytes) }
         return try ContentHash(bytes: hasher.finish())

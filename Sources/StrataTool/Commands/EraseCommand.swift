@@ -15,11 +15,12 @@ enum EraseCommand: Command {
     static let operands = [
         Operand.store, Operand(name: "RECORD", help: "the name of a record; again for more", isRepeatable: true),
     ]
-    static let user = Option.text("--user", "NAME", help: "of this user's private database; the public one without")
-    static let zone = Option.text("--zone", "NAME", help: "the records' zone; the default zone if it is not given")
     static let reason = Option.text("--reason", "TEXT", help: "kept in the log; needed to do it")
     static let apply = Option.flag("--apply", help: "do it; no program may have the store open for writing")
-    static let options: [any OptionDescription] = [user, zone, reason, apply, Option.json]
+    static let options: [any OptionDescription] = [
+        DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, DatabaseOptions.zone, reason, apply,
+        Option.json,
+    ]
     static let examples = [
         "strata erase Notes.strata card --zone People --user anna",
         "strata erase Notes.strata card --zone People --user anna --reason 'asked for on 4 May' --apply",
@@ -32,10 +33,12 @@ enum EraseCommand: Command {
         guard !isApplied || arguments.has(reason) else {
             throw UsageError("--apply needs --reason TEXT, which is kept in the log")
         }
+        let named = try DatabaseOptions(arguments)
         try StrataTool.StoreAccess.requireDirectory(arguments.store)
-        let zone = ZoneID(arguments[zone] ?? "_defaultZone")
+        let zone = named.zone ?? ZoneID("_defaultZone")
         let ids = arguments.operands.dropFirst().map { RecordID($0, zone: zone) }
-        let database = arguments[user].map { DatabaseID(.private, owner: $0) } ?? DatabaseID(.public)
+        // Whoever erases is the service itself, whose database has no owner that could be left out.
+        let database = DatabaseID(named.database.scope, owner: named.ownerName)
         do {
             let plan =
                 try isApplied
@@ -79,7 +82,8 @@ enum EraseCommand: Command {
     private static func write(_ plan: ErasurePlan, _ isApplied: Bool, _ output: Output) throws {
         for entry in plan.records {
             let versions = entry.versionCount == 1 ? "1 version" : "\(entry.versionCount) versions"
-            output.write(Printable.escaped("\(entry.record.zone.name) / \(entry.type) / \(entry.record.name)"))
+            output.write(
+                Printable.escaped("\(entry.record.zone.name) / \(entry.type) / \(entry.record.name)"), .heading)
             output.write(": \(versions), ")
             output.write((entry.isThere ? "there" : "deleted before") + (isApplied ? ", erased" : ""))
             try output.endLine()

@@ -46,9 +46,11 @@ enum RepairCommand: Command {
             output.write("nothing to repair: the log is whole up to its end, \(plan.end)")
             return
         }
-        output.write("damage: \(Printable.escaped(damage.description))\n")
+        output.write("damage", .damage)
+        output.write(": \(Printable.escaped(damage.description))\n")
         if let obstacle = plan.obstacle {
-            output.write("cannot be repaired: \(obstacle)")
+            output.write("cannot be repaired", .damage)
+            output.write(": \(obstacle)")
             return
         }
         output.write("\(isApplied ? "kept" : "would keep"): everything up to \(plan.end)\n")

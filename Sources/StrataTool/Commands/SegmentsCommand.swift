@@ -41,14 +41,20 @@ enum SegmentsCommand: Command {
     private static func write(_ summaries: [SegmentSummary], to output: Output) throws {
         let rows = [titles] + summaries.map(cells)
         let widths = titles.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        for row in rows {
-            let cells = zip(row, widths).enumerated().map { column, cell in
-                let padding = String(repeating: " ", count: cell.1 - cell.0.count)
-                if column == titles.count - 1 { return cell.0 }
-                return wordColumns.contains(column) ? cell.0 + padding : padding + cell.0
+        for (number, row) in rows.enumerated() {
+            for (column, cell) in row.enumerated() {
+                let padding = String(repeating: " ", count: widths[column] - cell.count)
+                if !wordColumns.contains(column) { output.write(padding) }
+                if let ink = ink(ofColumn: column, in: number) { output.write(cell, ink) } else { output.write(cell) }
+                guard column < titles.count - 1 else { continue }
+                output.write(wordColumns.contains(column) ? padding + "  " : "  ")
             }
-            output.write(cells.joined(separator: "  "))
             try output.endLine()
+        }
+
+        func ink(ofColumn column: Int, in row: Int) -> Ink? {
+            if row == 0 { return .heading }
+            return titles[column] == "STATE" && summaries[row - 1].damage != nil ? .damage : nil
         }
     }
 

@@ -54,8 +54,9 @@ private struct CommitDetail: CommitFormat {
         try CommitText().write(commit, envelope, names, to: output)
         if case .success(let envelope) = envelope { writeFields(of: envelope, commit.offset, names, to: output) }
         func line(_ label: String, _ value: String) {
-            output.write(
-                "    " + label + String(repeating: " ", count: 16 - label.count) + Printable.escaped(value) + "\n")
+            output.write("    ")
+            output.write(label, .faint)
+            output.write(String(repeating: " ", count: 16 - label.count) + Printable.escaped(value) + "\n")
         }
         line("chain before", hexadecimal(chainBefore))
         line("file", place.path)
@@ -86,12 +87,15 @@ private struct CommitDetail: CommitFormat {
         for (index, event) in envelope.events.enumerated() {
             guard case .saved(let place, let save) = EventDetail(event), !save.fields.isEmpty else { continue }
             let version = Version(offset: offset, eventIndex: UInt32(index))
-            output.write("    \(version.tag)  \(Printable.escaped(place.name))  \(save.policy.name)")
+            output.write("    ")
+            output.write(version.tag, .place)
+            output.write("  \(Printable.escaped(place.name))  \(save.policy.name)")
             if let base = save.base { output.write(", client had \(base.tag)") }
             output.write("\n" as StaticString)
             for field in save.fields {
                 let name = names.field(field.ordinal).map { Printable.escaped($0) } ?? "field \(field.ordinal)"
-                output.write("        \(name)  \(field.kind?.description ?? "removed")")
+                output.write("        \(name)  ")
+                output.write(field.kind?.description ?? "removed", field.kind == nil ? .removed : .added)
                 if field.kind != nil { output.write(", \(field.bytes) \(field.bytes == 1 ? "byte" : "bytes")") }
                 output.write("\n" as StaticString)
             }

@@ -1,8 +1,9 @@
 import StrataLog
 import StrataModel
+import StrataStore
 import StrataSystem
 
-/// `strata verify`: whether every byte of a store's log is what it must be.
+/// `strata verify`: whether every byte of a store's log is what it must be, and what is kept beside it.
 enum VerifyCommand: Command {
     static let name = "verify"
     static let summary = "check every byte of a store's log"
@@ -12,10 +13,18 @@ enum VerifyCommand: Command {
         + "that a base is what was written. It ends with 0 if all is well, with 1 if not, and then tells the first "
         + "damaged place, how far the damage goes, which offsets are lost and what is whole behind it. An unfinished "
         + "tail is no damage: a program may be writing it, or was stopped while it did. What only a later release of "
-        + "Strata understands is no damage either: it ends with 3 then, as for a store that cannot be read."
+        + "Strata understands is no damage either: it ends with 3 then, as for a store that cannot be read. With --deep "
+        + "it also folds the log once more, compares the page file with that entry by entry, reads each of its pages, "
+        + "and each file of an asset; where they differ it names the first commit that made what differs. Nothing is "
+        + "written to the store; what does not fit memory goes to files without names in $TMPDIR, else /tmp."
     static let operands = [Operand.store]
-    static let options: [any OptionDescription] = [Option.json]
-    static let examples = ["strata verify Notes.strata", "strata verify Notes.strata --json | jq .damage"]
+    static let deep = Option.flag(
+        "--deep", help: "compare the page file with a fresh fold of the log, and assets with their names, too")
+    static let options: [any OptionDescription] = [deep, Option.json]
+    static let examples = [
+        "strata verify Notes.strata", "strata verify Notes.strata --json | jq .damage",
+        "strata verify Notes.strata --deep",
+    ]
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try StoreAccess.requireDirectory(arguments.store)
@@ -26,19 +35,41 @@ enum VerifyCommand: Command {
         bar.clear()
         // What was not read was not found to be wrong.
         if let damage = report.damage, !damage.isDamage || damage.code == .newerFormat { throw damage }
-        if arguments[Option.json] { writeJSON(report, to: output) } else { write(report, to: output) }
+        // What a damaged log gives says nothing about anything else.
+        let deep = arguments[deep] && report.damage == nil ? try verifyDeeply(arguments.store, bar) : nil
+        if arguments[Option.json] {
+            writeJSON(report, deep, to: output)
+        } else {
+            write(report, isDeep: deep != nil, to: output)
+            if let deep { DeepText(report: deep, output: output).write() }
+            if arguments[Self.deep], deep == nil {
+                output.write("\nnote: page file and assets were not looked at: the log comes first")
+            }
+        }
         try output.endLine()
-        return report.damage == nil ? .success : .no
+        return report.damage == nil && deep?.isWhole != false ? .success : .no
     }
 
-    private static func write(_ report: LogVerifier.Report, to output: Output) {
+    private static func verifyDeeply(_ path: String, _ bar: ProgressBar) throws -> DeepReport {
+        defer { bar.clear() }
+        return try DeepVerifier.verify(at: path, platform: Platform(files: ReadOnlyFiles())) { progress in
+            switch progress {
+            case .folding(let done, let total), .readingAssets(let done, let total):
+                bar.show(Int(clamping: done), of: Int(clamping: total))
+            case .comparing: bar.show(1, of: 1)
+            }
+        }
+    }
+
+    private static func write(_ report: LogVerifier.Report, isDeep: Bool, to output: Output) {
         let extent =
             [
                 count(report.commitCount, "commit"), count(report.eventCount, "event"),
                 count(UInt64(report.segmentCount), "segment"), count(UInt64(report.fileBytes), "byte"),
             ].joined(separator: ", ")
         if let damage = report.damage {
-            output.write("damaged\n")
+            output.write("damaged", .damage)
+            output.write("\n")
             for (label, value) in Advice.items(of: damage) {
                 output.write("  \(label): \(Printable.escaped(value))\n")
             }
@@ -49,7 +80,8 @@ enum VerifyCommand: Command {
             output.write("in front, 'strata repair' tells what a repair would keep")
             return
         }
-        output.write("ok: \(extent), end \(report.end)")
+        output.write(isDeep ? "log ok" : "ok", .added)
+        output.write(": \(extent), end \(report.end)")
         if let base = report.base { output.write(", behind a base that stands for all up to \(base)") }
         if let tail = report.unfinishedTail {
             output.write(
@@ -61,10 +93,10 @@ enum VerifyCommand: Command {
 
     private static func count(_ count: UInt64, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
-    private static func writeJSON(_ report: LogVerifier.Report, to output: Output) {
+    private static func writeJSON(_ report: LogVerifier.Report, _ deep: DeepReport?, to output: Output) {
         var json = JSONWriter(output)
         json.beginObject()
-        json.field("ok", report.damage == nil)
+        json.field("ok", report.damage == nil && deep?.isWhole != false)
         json.field("commits", report.commitCount)
         json.field("events", report.eventCount)
         json.field("segments", report.segmentCount)
@@ -75,6 +107,10 @@ enum VerifyCommand: Command {
         json.field("unfinishedTail", report.unfinishedTail)
         json.field("damage", report.damage)
         json.field("extent", report.extent)
+        if let deep {
+            json.fieldOfViews(deep)
+            json.fieldOfAssets(deep)
+        }
         json.endObject()
     }
 }

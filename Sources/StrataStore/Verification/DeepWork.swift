@@ -1,0 +1,147 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+import StrataTree
+import StrataViews
+
+/// One look at a store, from its beginning to its end.
+final class DeepWork {
+    /// How often the newest checkpoint is tried, and then one that will be there for longer.
+    private static let attempts = (newest: 4, all: 8)
+
+    private let path: String
+    private let platform: Platform
+    private let progress: (DeepVerifier.Progress) -> Void
+    private let log: FollowedLog
+    private let truth: TruthFold
+    private let files: any FileSystem
+    private var report = DeepReport()
+    private let beginning: (end: UInt64, floor: UInt64)
+
+    init(at path: String, _ platform: Platform, _ progress: @escaping (DeepVerifier.Progress) -> Void) throws {
+        self.path = path
+        self.platform = platform
+        self.progress = progress
+        files = platform.files
+        let log = try FollowedLog { try LogReader.open(at: path, platform: platform) }
+        self.log = log
+        beginning = (log.end.offset, log.floor.offset)
+        truth = try TruthFold(log) { progress(.folding(done: $0, total: $1)) }
+    }
+
+    /// Whether somebody has written meanwhile.
+    func hasChanged() throws -> Bool {
+        _ = try? log.refresh()
+        return log.end.offset != beginning.end || log.floor.offset != beginning.floor
+    }
+
+    func run() throws -> DeepReport {
+        report.isErasing = try files.exists(StorePaths(path).log + "/ERASING")
+        do {
+            try checkViews()
+            // Of what came behind the checkpoint too.
+            try truth.fold(upTo: max(beginning.end, truth.offset))
+        } catch let error as StrataError where truth.hasFailed && error.isDamage && !Views.isDamage(error) {
+            report.logDamage = error
+            report.end = truth.offset
+            return report
+        }
+        report.end = truth.offset
+        try AssetAudit(path, files).run(truth.state(), &report) { [progress] in
+            progress(.readingAssets(done: $0, total: $1))
+        }
+        return report
+    }
+
+    // MARK: Views
+
+    private func checkViews() throws {
+        let isValid = { [log] (position: Position) in try log.has(position) }
+        let summary = try PageStore.summary(in: path, store: log.storeID, files: files, isValid: isValid)
+        guard let summary else { return }
+        (report.finding, report.reasons) = (summary.finding, summary.reasons)
+        for attempt in 0..<Self.attempts.all {
+            guard
+                let file = try CheckedPageFile.open(in: path, store: log.storeID, files: files, isValid: isValid)
+            else { break }
+            guard hasReadableNote(file) else { return }
+            if try check(file, wantsNewest: attempt < Self.attempts.newest) {
+                report.wasOutrun = attempt >= Self.attempts.newest
+                return
+            }
+        }
+        report.wasOutrun = summary.checkpoint != nil
+    }
+
+    /// Whether the newest checkpoint is of the form that this release writes.
+    private func hasReadableNote(_ file: CheckedPageFile) -> Bool {
+        do {
+            for entry in file.entries.suffix(1) { _ = try Views.digests(notedWith: entry.checkpoint) }
+            return true
+        } catch {
+            let reason = error as? StrataError ?? StrataError(.malformed, "A checkpoint's note cannot be read.")
+            report.finding = reason.code == .newerFormat ? .newer : .damaged
+            report.reasons.append(reason)
+            return false
+        }
+    }
+
+    /// False if a writer has put others in the place of what was read.
+    private func check(_ file: CheckedPageFile, wantsNewest: Bool) throws -> Bool {
+        let reachable = file.entries.filter { $0.checkpoint.position.offset >= max(truth.offset, log.floor.offset) }
+        guard let last = wantsNewest ? reachable.last : reachable.first else { return false }
+        var checked: [(entry: CheckedPageFile.Entry, found: DeepReport.Checkpoint)] = []
+        for entry in reachable where entry.checkpoint.position.offset <= last.checkpoint.position.offset {
+            try truth.fold(upTo: entry.checkpoint.position.offset)
+            checked.append((entry, try compareDigests(entry)))
+        }
+        progress(.comparing)
+        let pages = try file.checkPages(limit: ScrubReport.maximumDifferences)
+        var damage = try pages.damage.filter { try file.isThere($0.checkpoint) }.map(\.error)
+        let scrubbed = damage.isEmpty ? try scrub(last, &damage) : ScrubReport()
+        guard try file.isThere(last.checkpoint) else { return false }
+        report.checkpoints = try checked.filter { try file.isThere($0.entry.checkpoint) }.map(\.found)
+        (report.pageCount, report.pageDamage) = (pages.count, damage)
+        (report.entryCount, report.comparedIndexes) = (scrubbed.entryCount, scrubbed.comparedIndexes)
+        try name(scrubbed.differences)
+        return true
+    }
+
+    private func compareDigests(_ entry: CheckedPageFile.Entry) throws -> DeepReport.Checkpoint {
+        // What another release noted is of another form, and digests of damaged pages there are none.
+        DeepReport.Checkpoint(
+            position: entry.checkpoint.position, noted: try? Views.digests(notedWith: entry.checkpoint),
+            found: try? entry.trees.digests(), expected: try truth.state().digests())
+    }
+
+    /// Rows that are nonsense are damage too.
+    private func scrub(_ entry: CheckedPageFile.Entry, _ damage: inout [StrataError]) throws -> ScrubReport {
+        do { return try Views.compare(entry.trees, with: truth.state(), spill: truth.rowSpill) } catch let error
+            as StrataError where Views.isDamage(error)
+        {
+            damage.append(error)
+            return ScrubReport()
+        }
+    }
+
+    private func name(_ differences: [ScrubReport.Difference]) throws {
+        let origins = try truth.origins(of: Set(differences.compactMap(\.name)))
+        let words = ViewEntryText(truth.state())
+        report.differences = differences.map { difference in
+            DeepReport.Difference(
+                offset: difference.offset ?? difference.name.flatMap { origins[$0] },
+                tree: ViewTree.name(of: difference.tree), key: difference.key,
+                entry: words.text(difference.tree, difference.key), kind: difference.kind)
+        }
+    }
+}
+
+extension FollowedLog {
+    /// Whether the log has that chain value at that offset, as a writer may have it by now.
+    fileprivate func has(_ position: Position) throws -> Bool {
+        if position.offset == 0 { return position.chain == 0 }
+        if position.offset > end.offset { _ = try refresh() }
+        guard (floor.offset...end.offset).contains(position.offset) else { return false }
+        return try chain(at: position.offset) == position.chain
+    }
+}

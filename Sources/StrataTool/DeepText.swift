@@ -1,0 +1,143 @@
+import StrataModel
+import StrataStore
+import StrataTree
+import StrataViews
+
+/// What `verify --deep` found, for people.
+struct DeepText {
+    /// More lines of one kind tell nobody more.
+    private static let mostLines = 20
+
+    let report: DeepReport
+    let output: Output
+
+    /// Each line begins with the end of the one before: what was printed has none yet.
+    func write() {
+        writeViews()
+        writeAssets()
+        if report.isErasing { note("an erasure has begun and is not done; the next program that writes finishes it") }
+    }
+
+    // MARK: Views
+
+    private func writeViews() {
+        if let damage = report.logDamage {
+            heading("log damaged: a commit does not fit those in front of it", .damage)
+            return line("\(damage)")
+        }
+        guard let finding = report.finding else {
+            return note("there is no page file; the next program that writes folds one")
+        }
+        guard let newest = report.checkpoints.last else { return writeMissing(finding) }
+        let checkpoint = "the checkpoint at \(newest.position.offset)"
+        if report.pageDamage.isEmpty, report.differences.isEmpty, report.checkpoints.allSatisfy(\.isWhole) {
+            let kept = report.checkpoints.count - 1
+            heading(
+                "views ok: \(checkpoint) has \(Self.count(report.entryCount, "entry", "entries")) as a fresh fold gives "
+                    + "them, in \(Self.count(report.pageCount, "page", "pages"))"
+                    + (kept > 0 ? "; digests of \(kept) older ones agree too" : ""), .added)
+        } else {
+            writeDifferences(checkpoint)
+            line("advice: 'strata rebuild-views' folds the page file anew from the log, which is whole")
+        }
+        writeViewNotes(newest)
+    }
+
+    private func writeMissing(_ finding: PageFileFinding) {
+        if report.isPageFileDamaged {
+            heading("views damaged: no checkpoint can be taken, the page file is \(finding.rawValue)", .damage)
+        } else if report.wasOutrun {
+            note("a writer put the page file's checkpoints in one another's place too fast to compare one")
+        } else {
+            note(
+                "no checkpoint of the page file can be taken, it is \(finding.rawValue); the next program folds it anew"
+            )
+        }
+        lines(report.reasons.map { "\($0)" })
+    }
+
+    private func writeDifferences(_ checkpoint: String) {
+        if !report.pageDamage.isEmpty {
+            heading("views damaged: \(Self.count(report.pageDamage.count, "page", "pages"))", .damage)
+            lines(report.pageDamage.map { "\($0)" })
+        }
+        for found in report.checkpoints where !found.isWhole {
+            heading("views differ: the digests of the checkpoint at \(found.position.offset)", .damage)
+            line("expected: \(Self.text(found.expected))")
+            if let noted = found.noted, noted != found.expected { line("noted: \(Self.text(noted))") }
+            if let sum = found.found, sum != found.expected { line("sum of its trees: \(Self.text(sum))") }
+        }
+        guard !report.differences.isEmpty else { return }
+        let isMore = report.differences.count >= ScrubReport.maximumDifferences
+        let count = Self.count(report.differences.count, "entry", "entries")
+        heading("views differ: \(isMore ? "at least " : "")\(count) of \(checkpoint)", .damage)
+        if let offset = report.firstOffset { line("first commit that made one of them: \(offset)") }
+        let order = report.differences.sorted { ($0.offset ?? .max) < ($1.offset ?? .max) }
+        lines(
+            order.map { difference in
+                let place = difference.offset.map { "commit \($0)" } ?? "no commit that is known of"
+                return "\(difference.kind.rawValue) in \(difference.tree): \(difference.entry), of \(place)"
+            })
+    }
+
+    private func writeViewNotes(_ newest: DeepReport.Checkpoint) {
+        if report.end > newest.position.offset {
+            note("the log goes on to commit \(report.end), behind the checkpoint")
+        }
+        if report.wasOutrun { note("a writer was too fast for the newest checkpoint; an older one was compared") }
+        if !report.comparedIndexes, report.pageDamage.isEmpty {
+            note("indexes were behind at the checkpoint, and are built anew when it is opened")
+        }
+        for reason in report.reasons { note("another checkpoint cannot be taken: \(reason)") }
+    }
+
+    private static func text(_ digests: Digests) -> String {
+        "state \(hexadecimal(digests.state)), content \(hexadecimal(digests.content))"
+    }
+
+    // MARK: Assets
+
+    private func writeAssets() {
+        guard report.logDamage == nil else { return }
+        let files = Self.count(report.assetCount, "file", "files")
+        if report.assetProblems.isEmpty {
+            heading("assets ok: \(files), \(report.assetBytes) bytes", .added)
+        } else {
+            heading("assets damaged: \(report.assetProblems.count) of \(files)", .damage)
+            lines(report.assetProblems.map(Self.text))
+        }
+        if !report.strayFiles.isEmpty {
+            note("\(Self.count(report.strayFiles.count, "file", "files")) that no commit names:")
+            lines(report.strayFiles)
+        }
+    }
+
+    private static func text(_ problem: DeepReport.AssetProblem) -> String {
+        let place = "\(problem.path), named by commit \(problem.offset)"
+        return switch problem.kind {
+        case .missing: "missing: \(place)"
+        case .size: "\(problem.foundBytes ?? 0) bytes instead of \(problem.expectedBytes): \(place)"
+        case .content: "other bytes than it is named by: \(place)"
+        case .unreadable: "cannot be read: \(place): \(problem.error.map { "\($0)" } ?? "")"
+        }
+    }
+
+    // MARK: Lines
+
+    private func heading(_ text: String, _ ink: Ink) {
+        output.write("\n")
+        output.write(Printable.escaped(text), ink)
+    }
+
+    private func note(_ text: String) { output.write("\nnote: " + Printable.escaped(text)) }
+    private func line(_ text: String) { output.write("\n  " + Printable.escaped(text)) }
+
+    private func lines(_ texts: [String]) {
+        for text in texts.prefix(Self.mostLines) { line(text) }
+        if texts.count > Self.mostLines { line("… and \(texts.count - Self.mostLines) more") }
+    }
+
+    private static func count(_ count: Int, _ one: String, _ many: String) -> String {
+        "\(count) \(count == 1 ? one : many)"
+    }
+}

@@ -1,0 +1,139 @@
+import StrataModel
+import StrataSystem
+
+/// The checkpoints of a page file with their trees, for whoever checks them. Nothing is locked, made or written.
+///
+/// A writer may put other pages in the place of a checkpoint's meanwhile: what was read of one counts only if
+/// ``isThere(_:)`` says so afterwards.
+///
+/// ```swift
+/// guard let file = try CheckedPageFile.open(in: path, store: id, files: files, isValid: log.has) else { return }
+/// let pages = try file.checkPages(limit: 100)
+/// ```
+public final class CheckedPageFile: Sendable {
+    public struct Entry: Sendable {
+        public let checkpoint: Checkpoint
+        public let trees: Snapshot
+    }
+
+    /// A page that is not what was written there, of the first checkpoint that reaches it.
+    public struct Damage: Sendable {
+        public let checkpoint: Checkpoint
+        public let error: StrataError
+    }
+
+    /// Oldest first; the last is the newest checkpoint that can be taken.
+    public let entries: [Entry]
+    /// Those that are kept and whose records cannot be read.
+    private let lost: [Damage]
+    private let file: PageFile
+    private let files: any FileSystem
+    private let directory: String
+
+    /// - Parameter isValid: whether the log has that chain value at that offset.
+    /// - Returns: nil if there is no checkpoint that can be taken.
+    public static func open(
+        in directory: String, store: Identifier, files: any FileSystem, isValid: (Position) throws -> Bool
+    ) throws -> CheckedPageFile? {
+        let options = PageStoreOptions.checking
+        guard try files.exists(PageStore.viewsPath(directory)) else { return nil }
+        let file = try PageFile(
+            try files.open(PageStore.viewsPath(directory), .read), capacity: options.maximumPages,
+            access: options.access)
+        let rules = SlotRules(store: store, capacity: options.maximumPages)
+        for index in PageStore.newestFirst(file) {
+            let reading = try SlotReading.read(index, of: file, rules, skipsRuns: true, isValid: isValid)
+            guard let header = reading.header, let record = reading.record else { continue }
+            return try CheckedPageFile(file, header, record, options, files, directory)
+        }
+        return nil
+    }
+
+    private init(
+        _ file: PageFile, _ header: CheckpointHeader, _ record: CheckpointRecord, _ options: PageStoreOptions,
+        _ files: any FileSystem, _ directory: String
+    ) throws {
+        (self.file, self.files, self.directory) = (file, files, directory)
+        let memory = try PageMemory(
+            capacity: options.maximumPages, slotCapacity: options.maximumArenaPages, source: file,
+            cachedPages: options.access.cachedPages)
+        var ledger = PageLedger(pageCount: header.pageCount, capacity: options.maximumPages)
+        for epoch in record.kept.map(\.epoch) + [header.epoch] { ledger.pin(epoch) }
+        let core = PageCore(memory: memory, ledger: ledger, lastEpoch: header.epoch)
+        var (entries, lost): ([Entry], [Damage]) = ([], [])
+        for kept in record.kept {
+            do {
+                let record = try CheckpointRecord.decode(
+                    try file.readRecord(kept.record, epoch: kept.epoch), pageCount: kept.pageCount, skipsRuns: true)
+                let trees = Snapshot(core: core, epoch: kept.epoch, roots: record.roots)
+                entries.append(Entry(checkpoint: Checkpoint(kept, opaque: record.opaque), trees: trees))
+            } catch let error as StrataError where error.isOfPage {
+                lost.append(Damage(checkpoint: Checkpoint(kept), error: error.located(path: file.path)))
+            }
+        }
+        let newest = Snapshot(core: core, epoch: header.epoch, roots: record.roots)
+        self.entries = entries + [Entry(checkpoint: Checkpoint(header, opaque: record.opaque), trees: newest)]
+        self.lost = lost
+    }
+
+    /// Whether the file still names a checkpoint: as long as it does, no page of it is used again.
+    public func isThere(_ checkpoint: Checkpoint) throws -> Bool {
+        let path = PageStore.viewsPath(directory)
+        guard try files.exists(path) else { return false }
+        // By its name: another file may have it now.
+        let options = PageStoreOptions.checking
+        let file = try PageFile(try files.open(path, .read), capacity: options.maximumPages, access: options.access)
+        return (0..<ViewFormat.headerSlots).contains { index in
+            guard let slot = try? file.readSlot(index), let header = try? CheckpointHeader.decode(slot) else {
+                return false
+            }
+            if checkpoint.isSame(KeptRecord(header)) { return true }
+            guard let bytes = try? file.readRecord(header.record, epoch: header.epoch),
+                let record = try? CheckpointRecord.decode(bytes, pageCount: header.pageCount, skipsRuns: true)
+            else { return false }
+            return record.kept.contains(where: checkpoint.isSame)
+        }
+    }
+
+    // MARK: Pages
+
+    /// Reads every page that a checkpoint reaches, each once: its checksum, number, layout, place in its tree, and that
+    /// it is not younger than the checkpoint.
+    ///
+    /// - Parameters:
+    ///   - limit: how much damage is told.
+    ///   - pulse: called again and again with how many pages have been read; what it throws ends the work.
+    /// - Throws: ``StrataError`` if the file cannot be read.
+    public func checkPages(
+        limit: Int, pulse: (_ count: Int) throws -> Void = { _ in }
+    ) throws -> (count: Int, damage: [Damage]) {
+        var walk = PageWalk(file)
+        var damage = lost
+        for entry in entries {
+            for id in entry.trees.roots.ids {
+                for error in try walk.errors(below: entry.trees.roots[id], of: entry.checkpoint, pulse)
+                where damage.count < limit {
+                    damage.append(Damage(checkpoint: entry.checkpoint, error: error))
+                }
+            }
+        }
+        return (walk.count, damage)
+    }
+}
+
+extension PageStoreOptions {
+    /// For whoever reads trees from one end to the other: a file that becomes shorter meanwhile is an error, and
+    /// nothing worse.
+    fileprivate static let checking: PageStoreOptions = {
+        var options = PageStoreOptions(maximumArenaPages: 8_192)
+        options.access = .read(cachedPages: 1_024)
+        return options
+    }()
+}
+
+extension Checkpoint {
+    /// Files that take one another's place count their epochs anew.
+    fileprivate func isSame(_ kept: KeptRecord) -> Bool {
+        epoch == kept.epoch && position == kept.position && time == kept.time
+    }
+}

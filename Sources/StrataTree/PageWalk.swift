@@ -1,0 +1,97 @@
+import StrataModel
+import StrataSystem
+
+/// A way through all pages of trees, by none of them twice.
+struct PageWalk {
+    /// Between two pulses.
+    private static let pulsedPages = 1_024
+
+    private let file: PageFile
+    private var seen = PageSet()
+
+    var count: Int { seen.count }
+
+    init(_ file: PageFile) { self.file = file }
+
+    mutating func errors(
+        below root: TreeRoot, of checkpoint: Checkpoint, _ pulse: (Int) throws -> Void
+    ) throws -> [StrataError] {
+        guard root.page != 0 else { return [] }
+        var errors: [StrataError] = []
+        var waiting: [(number: PageNumber, level: Int?)] = [(root.page, root.level)]
+        while let (number, level) = waiting.popLast() {
+            guard !seen.contains(number) else { continue }
+            seen.insert(number)
+            if seen.count % Self.pulsedPages == 0 { try pulse(seen.count) }
+            do {
+                try read(number) { page in
+                    try check(page, number, level, checkpoint)
+                    try collect(page, level, checkpoint, &waiting)
+                }
+            } catch let error as StrataError where error.isOfPage { errors.append(error) }
+        }
+        return errors
+    }
+
+    private func read(_ number: PageNumber, _ body: (Page) throws -> Void) throws {
+        try withUnsafeTemporaryAllocation(byteCount: PageLayout.pageBytes, alignment: 8) { bytes in
+            // Never empty: a page has 4,096 bytes.
+            let start = bytes.baseAddress!
+            try file.read(number, into: start)
+            try body(Page(UnsafeRawPointer(start)))
+        }
+    }
+
+    /// - Parameter level: nil for a part of a long value.
+    private func check(_ page: Page, _ number: PageNumber, _ level: Int?, _ checkpoint: Checkpoint) throws {
+        do { try PageCheck.check(page, number: number) } catch let error as StrataError {
+            throw error.located(path: file.path)
+        }
+        let isInPlace = level.map { page.level == $0 && page.count > 0 } ?? (page.kind == .overflow)
+        guard isInPlace else {
+            throw malformed(
+                number, "A tree leads to a page that is none of its own.",
+                level.map { "level \($0)" } ?? "a long value",
+                "level \(page.level) of kind \(page.kind.map { "\($0)" } ?? "none")")
+        }
+        guard page.birth <= checkpoint.epoch else {
+            throw malformed(
+                number, "A page is younger than the checkpoint that reaches it.", "epoch \(checkpoint.epoch) at most",
+                "\(page.birth)")
+        }
+    }
+
+    private func collect(
+        _ page: Page, _ level: Int?, _ checkpoint: Checkpoint, _ waiting: inout [(number: PageNumber, level: Int?)]
+    ) throws {
+        guard let level else { return }
+        for index in 0..<page.count {
+            if level > 0 {
+                waiting.append((page.child(index), level - 1))
+            } else if case let value = page.storedValue(index), value.isOverflow {
+                let run = OverflowReference(value.bytes).run
+                guard Int(run.first) + run.count <= checkpoint.pageCount else {
+                    throw malformed(
+                        page.number, "A long value stands behind the end of the file.",
+                        "\(checkpoint.pageCount) pages", "\(run.first) + \(run.count)")
+                }
+                waiting += run.range.map { ($0, nil) }
+            }
+        }
+    }
+
+    private func malformed(
+        _ number: PageNumber, _ message: StaticString, _ expected: String, _ found: String
+    ) -> StrataError {
+        StrataError(
+            .malformed, message,
+            .init(
+                position: UInt64(number) * UInt64(PageLayout.pageBytes), page: number, path: file.path,
+                expected: expected, found: found))
+    }
+}
+
+extension StrataError {
+    /// Whether a page is wrong, rather than the access to it.
+    var isOfPage: Bool { code == .badChecksum || code == .malformed }
+}

@@ -1,0 +1,150 @@
+import StrataModel
+import StrataTree
+
+/// Compares the trees of a state, entry by entry, with those that the log gives.
+final class StateComparison {
+    /// Between two pulses.
+    private static let pulsedEntries = 4_096
+
+    private let found: Snapshot
+    private let truth: Snapshot
+    private let origins: (found: EntryOrigin, truth: EntryOrigin)
+    private let pulse: () throws -> Void
+    /// Up to here, rows of assets may be gone in one of the two: it was folded from a base, or brought to it.
+    private let prunedOffset: UInt64
+    private var report = ScrubReport()
+
+    init(of found: Snapshot, with truth: Snapshot, _ pulse: @escaping () throws -> Void = {}) {
+        self.found = found
+        self.truth = truth
+        self.pulse = pulse
+        origins = (EntryOrigin(trees: found), EntryOrigin(trees: truth))
+        let pruned = (found.foldedOffset(ViewTree.prunedAssets), truth.foldedOffset(ViewTree.prunedAssets))
+        prunedOffset = pruned.0 == pruned.1 ? 0 : max(pruned.0, pruned.1)
+    }
+
+    func run(comparesIndexes: Bool, spill: RunSorter.Spill?) throws -> ScrubReport {
+        for id in ViewTree.folded {
+            try compare(id, with: TruthCursor(truth.cursor(id))) { _ in true }
+        }
+        let catalog = try IndexCatalog(found)
+        for id in Set(catalog.declared).symmetricDifference(try IndexCatalog(truth).declared).sorted() {
+            let kind: ScrubReport.Difference.Kind = catalog[id] == nil ? .missing : .surplus
+            id.key.withUnsafeBytes {
+                add(kind, ViewTree.indexCatalog, $0, UnsafeRawBufferPointer(start: nil, count: 0))
+            }
+        }
+        report.comparedIndexes = comparesIndexes
+        if comparesIndexes { try compareIndexes(Set(catalog.ready), spill) }
+        return report
+    }
+
+    /// The rows of every index that is ready against those that the records give. Those of others mean nothing.
+    private func compareIndexes(_ ready: Set<IndexID>, _ spill: RunSorter.Spill?) throws {
+        guard !ready.isEmpty else { return }
+        let sorter = RunSorter(spill: spill)
+        _ = try IndexBuild(ready.sorted(), from: truth, sorter).read { false }
+        try compare(ViewTree.index, with: SortedRows(sorter)) { key in
+            ready.contains(try IndexID.start(ofRow: key).id)
+        }
+    }
+
+    /// - Parameter counts: whether an entry that was found means anything.
+    private func compare(
+        _ id: TreeID, with truth: some ExpectedEntries, where counts: (UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        var truth = truth
+        try found.scan(id) { key, row in
+            report.entryCount += 1
+            if report.entryCount % Self.pulsedEntries == 0 { try pulse() }
+            guard try counts(key) else { return true }
+            // Where the entry of the truth stands against this one; behind it, if there is none.
+            var order = 1
+            while let next = try truth.withEntry({ expectedKey, expected in
+                let order = Self.order(expectedKey, key)
+                if order < 0 { add(.missing, id, expectedKey, expected) }
+                if order == 0, !expected.elementsEqual(row), !isPruned(id, row) { add(.changed, id, key, expected) }
+                return order
+            }) {
+                order = next
+                if order > 0 { break }
+                try truth.advance()
+                if order == 0 { break }
+            }
+            if order != 0 { add(.surplus, id, key, row) }
+            return !report.isFull
+        }
+        while !report.isFull, try truth.withEntry({ add(.missing, id, $0, $1) }) != nil { try truth.advance() }
+    }
+
+    private static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
+        a.elementsEqual(b) ? 0 : a.lexicographicallyPrecedes(b) ? -1 : 1
+    }
+
+    private func isPruned(_ id: TreeID, _ row: UnsafeRawBufferPointer) -> Bool {
+        guard id == ViewTree.assets, prunedOffset > 0, let asset = try? AssetRow(decoding: row) else { return false }
+        return asset.version.offset <= prunedOffset
+    }
+
+    /// - Parameter row: the truth's, or what was found of what is surplus.
+    private func add(
+        _ kind: ScrubReport.Difference.Kind, _ id: TreeID, _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer
+    ) {
+        guard !report.isFull, !isPruned(id, row) else { return }
+        let origin = kind == .surplus ? origins.found : origins.truth
+        // A row that is nonsense has none.
+        let offset = (try? origin.offset(of: id, key, row)).flatMap { $0 }
+        report.differences.append(
+            ScrubReport.Difference(
+                tree: id, key: [UInt8](key), kind: kind,
+                offset: offset.flatMap { $0 <= truth.foldedOffset(ViewTree.records) ? $0 : nil },
+                name: try? EntryOrigin.name(of: id, key, row)))
+    }
+}
+
+/// Entries as the log gives them, in the order of their keys.
+private protocol ExpectedEntries {
+    /// Calls `body` with the current one; nil behind the last.
+    func withEntry<Result>(
+        _ body: (_ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result?
+    mutating func advance() throws
+}
+
+/// Those of a tree.
+private struct TruthCursor: ExpectedEntries {
+    let cursor: Cursor
+    private var isThere: Bool
+
+    init(_ cursor: Cursor) throws {
+        self.cursor = cursor
+        isThere = try cursor.seekFirst()
+    }
+
+    func withEntry<Result>(
+        _ body: (_ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result? {
+        isThere ? try cursor.withEntry(body) : nil
+    }
+
+    mutating func advance() throws { isThere = try cursor.next() }
+}
+
+/// Rows of indexes, which have nothing but a key.
+private struct SortedRows: ExpectedEntries {
+    let sorter: RunSorter
+
+    init(_ sorter: RunSorter) { self.sorter = sorter }
+
+    func withEntry<Result>(
+        _ body: (_ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result? {
+        try sorter.current.map { try body($0.key, UnsafeRawBufferPointer(start: nil, count: 0)) }
+    }
+
+    /// A record may give one row twice.
+    func advance() throws {
+        guard let key = sorter.current.map({ [UInt8]($0.key) }) else { return }
+        repeat { try sorter.advance() } while sorter.current.map { $0.key.elementsEqual(key) } ?? false
+    }
+}
