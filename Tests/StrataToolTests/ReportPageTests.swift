@@ -130,6 +130,43 @@ import Testing
         #expect(try larger.histories().count == 3_001 && larger.result.errors.isEmpty, "\(larger.result.errors)")
     }
 
+    @Test func onlyTheLastRefusalsAreTold() throws {
+        let fixture = try StoreFixture()
+        try fixture.internNames()
+        let most = ReportRefusals.mostTold
+        let event = try RequestRefusedEvent(code: 14, culprits: [.init(.deletes, index: 0, code: 14)]).event()
+        let refused = Envelope(header: StoreFixture.header, events: [event]).encoded()
+        for _ in 0..<most { try fixture.append(refused) }
+        let all = try ReportedPage(in: fixture.directory).section("refusals")
+        #expect(all.contains("All of them are told") && all.ranges(of: "delete <i>what, is not kept</i>").count == most)
+        for _ in 0..<most * 9 { try fixture.append(refused) }
+        try fixture.close()
+        let last = try ReportedPage(in: fixture.directory).section("refusals")
+        #expect(last.contains("2,000 requests were refused; 2,000 items") && last.contains("1,800 before them"))
+        #expect(last.ranges(of: "delete <i>what, is not kept</i>").count == most)
+        let newest = UInt64(most * 10 + 1)
+        #expect(last.contains(">\(newest)</th>") && !last.contains(">\(newest - UInt64(most))</th>"))
+    }
+
+    @Test func manySegmentsAreToldInGroups() throws {
+        let fixture = try StoreFixture(segmentBytes: 64 << 10)
+        try fixture.internNames()
+        try fixture.saveNotes(210, noise: 33_000)
+        try fixture.close()
+        let count = try fixture.segments().count
+        try #require((201...400).contains(count))
+        let page = try ReportedPage(in: fixture.directory)
+        #expect(try page.faults().isEmpty)
+        let segments = try page.section("segments")
+        #expect(segments.contains("\(count) files of the log") && segments.contains("Neighbours are told together."))
+        let rows = segments.ranges(of: "<tr><th scope=\"row\"").count
+        #expect(rows == (count + 1) / 2 && rows <= 200)
+        #expect(segments.ranges(of: "<rect class=\"frames\" x=").count == rows)
+        // No commit is lost by it.
+        let numbers = segments.matches(of: /<\/span><\/td><td class="n">(\d+)<\/td>/).compactMap { Int($0.1) }
+        #expect(numbers.reduce(0, +) == 211)
+    }
+
     @Test func fewerRecordsByNumber() throws {
         let directory = try Self.largeStore().directory
         let page = try ReportedPage(in: directory, "--records", "5")

@@ -94,7 +94,8 @@ struct ReportedPage {
         for tag in markup.matches(of: /<(\/?)([A-Za-z][A-Za-z0-9]*)((?:[^<>"]|"[^"<>]*")*)>/) {
             let name = tag.2
             if !known.contains(String(name)) { faults.append("<\(name)> is no tag of the page") }
-            if tag.3.contains(/\bon[a-z]+\s*=|\bstyle\s*=|\bsrc\s*=/) { faults.append("<\(name)\(tag.3)>") }
+            let attributes = tag.3.replacing(/"[^"]*"/, with: "")
+            if attributes.contains(/\bon[a-z]+\s*=|\bstyle\s*=|\bsrc\s*=/) { faults.append("<\(name)\(tag.3)>") }
             if empty.contains(String(name)) { continue }
             if tag.1.isEmpty {
                 open.append(name)
