@@ -94,7 +94,9 @@ let package = Package(
             name: "CloudKitTests",
             dependencies: ["CloudKit", "TestSupport", "SeedSamples", "SeedSamplesSwift5", "cloudkit-child"],
             resources: [.copy("Golden")]),
-        .testTarget(name: "StrataToolTests", dependencies: ["StrataTool", "StrataStore", "strata", "TestSupport"]),
+        .testTarget(
+            name: "StrataToolTests",
+            dependencies: ["StrataTool", "StrataStore", "strata", "store-child", "TestSupport"], exclude: ["Golden"]),
         // The fuzz package builds the same sources; here their corpus is replayed.
         .target(
             name: "FuzzedInputs",

@@ -1,0 +1,101 @@
+import Foundation
+import StrataSystem
+import Testing
+
+@testable import StrataTool
+
+/// How each command is called on the store of ``StateFixture``, for tests that call them all. A command that is missing
+/// here fails those tests.
+enum CommandLines {
+    struct Line: Sendable, CustomTestStringConvertible {
+        var command: String
+        var words: [String]
+        /// Tables of the guide, one of which each line of `--json` follows; empty if there is no `--json`.
+        var headings: [String]
+        /// Whether it prints JSON whether it is asked to or not.
+        var isAlwaysJSON = false
+
+        var testDescription: String { words.joined(separator: " ") }
+        var forms: [[String]] { headings.isEmpty || isAlwaysJSON ? [words] : [words, words + ["--json"]] }
+        func isJSON(_ form: [String]) -> Bool { isAlwaysJSON || form.last == "--json" }
+    }
+
+    static let store = "Notes.strata"
+    /// These have no store to read.
+    static let withoutStore: Set<String> = ["import", "completions", "manual", "help"]
+
+    static let all: [Line] = [
+        line("info", [], ["What `info` prints"]),
+        line("stats", [], ["What `stats` prints"]),
+        line("log", [], ["A commit"]),
+        line("log", ["--patch"], ["A commit"]),
+        line("history", ["milk", "--user", "anna", "--zone", "Notes"], ["A version"]),
+        line("blame", ["milk", "--user", "anna", "--zone", "Notes"], ["Who set a field"]),
+        line("show", ["4"], ["A commit"]),
+        line("segments", [], ["What `segments` prints"]),
+        line("frames", [], ["A file of the log", "A piece of a file", "A footer"]),
+        line("dump", ["--hex"], []),
+        line("verify", [], ["What `verify` prints"]),
+        line("verify", ["--deep"], ["What `verify` prints"]),
+        line("repair", [], ["What `repair` prints"]),
+        line("get", ["milk", "--user", "anna", "--zone", "Notes"], ["A record in full"]),
+        line("records", ["--user", "anna"], ["A record in a list", "The end of a list of records"]),
+        line("query", ["Note", "--user", "anna"], ["A record", "The end of a query"]),
+        line("zones", [], ["A zone"]),
+        line("subscriptions", [], ["A subscription"]),
+        line("users", [], ["A user"]),
+        line(
+            "feed", ["Notes", "--user", "anna"],
+            ["A record in full", "What is gone, or a zone that has changed", "The end of a page of a feed"]),
+        line("token", [], ["A change token"]),
+        Line(command: "schema", words: ["schema", "export", store], headings: []),
+        line("report", ["-"], []),
+        Line(
+            command: "export", words: ["export", store],
+            headings: [
+                "The first line of an export", "A commit of an export", "A payload of a base",
+                "The last line of an export",
+            ], isAlwaysJSON: true),
+        line("compact", ["--before", "4"], ["What `compact` plans"]),
+        line("erase", ["milk", "--user", "anna", "--zone", "Notes"], ["What `erase` prints"]),
+        line("rebuild-views", [], ["What `rebuild-views` prints"]),
+    ]
+
+    private static func line(_ command: String, _ words: [String], _ headings: [String]) -> Line {
+        Line(command: command, words: [command, store] + words, headings: headings)
+    }
+
+    /// With a token of the store in the place of the one that is still to come.
+    static func lines(_ token: String) -> [Line] {
+        all.map { line in
+            guard line.command == "token" else { return line }
+            var line = line
+            line.words.append(token)
+            return line
+        }
+    }
+
+    /// That every command is here, so that none is forgotten.
+    static func requireAll() {
+        let known = Set(all.map(\.command)).union(withoutStore)
+        let registered = Set(CommandRegistry.commands.map { $0.name })
+        #expect(registered == known, "commands that tests of all commands do not know, or that are gone")
+        for command in CommandRegistry.commands where command.options.contains(where: { $0.name == "--json" }) {
+            guard !withoutStore.contains(command.name) else { continue }
+            #expect(all.contains { $0.command == command.name && !$0.headings.isEmpty }, "\(command.name) --json")
+        }
+    }
+
+    /// That each line is an object which follows one of the tables of the guide.
+    static func expectJSON(_ result: ToolResult, of line: Line) throws {
+        for text in result.lines {
+            let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+            guard let object else {
+                Issue.record("\(line.testDescription): no object: \(text.prefix(200))")
+                continue
+            }
+            let fits = try line.headings.contains { try PromisedKeys.follows(object, $0) }
+            #expect(fits, "\(line.testDescription): keys of no documented object: \(object.keys.sorted())")
+        }
+    }
+}

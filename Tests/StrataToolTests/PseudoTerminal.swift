@@ -1,0 +1,121 @@
+import Glibc
+import StrataModel
+import StrataSystem
+
+/// A program at a terminal of its own: what it shows comes to the test, and the test types.
+final class PseudoTerminal {
+    private let identifier: pid_t
+    private let leader: Int32
+    /// Kept open, so that what the terminal is set to can be asked when the program has gone.
+    private let follower: Int32
+    private(set) var shown: [UInt8] = []
+    private var status: Int32?
+
+    var text: String { String(decoding: shown, as: UTF8.self) }
+
+    /// - Parameter line: for the shell, which becomes the first program.
+    init(_ line: String, in directory: String) throws {
+        var (leader, follower): (Int32, Int32) = (-1, -1)
+        var name = [CChar](repeating: 0, count: 256)
+        guard openpty(&leader, &follower, nil, nil, nil) == 0, ttyname_r(follower, &name, name.count) == 0 else {
+            throw StrataError.systemCall("openpty", path: "/dev/ptmx", errno: errno)
+        }
+        // A child that another test starts must not keep it open.
+        for end in [leader, follower] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        (self.leader, self.follower) = (leader, follower)
+        let path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        // The first terminal that the leader of a session opens is the session's.
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, path, O_RDWR, 0)
+        for descriptor in [STDOUT_FILENO, STDERR_FILENO] {
+            posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, descriptor)
+        }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        for signal in [SIGINT, SIGPIPE, SIGQUIT] { sigaddset(&signals, signal) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        // POSIX_SPAWN_SETSID, which the module of the library does not name.
+        let newSession: Int32 = 0x80
+        posix_spawnattr_setflags(
+            &attributes, Int16(Int32(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) | newSession))
+        let shell: [String] = ["sh", "-c", "cd '\(directory)' && \(line)"]
+        var words = shell.map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var child: pid_t = 0
+        let result = posix_spawn(&child, "/bin/sh", &actions, &attributes, &words, environ)
+        guard result == 0 else { throw StrataError.systemCall("posix_spawn", path: "/bin/sh", errno: result) }
+        identifier = child
+    }
+
+    deinit {
+        if status == nil {
+            kill(identifier, SIGKILL)
+            waitpid(identifier, nil, 0)
+        }
+        close(follower)
+        close(leader)
+    }
+
+    func type(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = bytes.withUnsafeBytes { write(leader, $0.baseAddress, $0.count) }
+    }
+
+    /// Longer than any run takes on a busy machine.
+    private static let patienceSeconds = 30
+
+    /// Reads until it shows a text; false if it has ended before, or shows nothing more.
+    func waits(for wanted: String) -> Bool {
+        for _ in 0..<Self.patienceSeconds * 100 {
+            if text.contains(wanted) { return true }
+            readMore(milliseconds: 10)
+            if status == nil, hasEnded(), !text.contains(wanted) {
+                readMore(milliseconds: 10)
+                return text.contains(wanted)
+            }
+        }
+        return false
+    }
+
+    /// The exit code; 128 + n for a process that signal n ended, nil for one that does not end.
+    func finish() -> Int32? {
+        for _ in 0..<Self.patienceSeconds * 100 {
+            readMore(milliseconds: 10)
+            if hasEnded() { break }
+        }
+        readMore(milliseconds: 10)
+        guard let status else { return nil }
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+    }
+
+    /// Whether what is typed is shown, and line by line, as a shell leaves a terminal.
+    var isRestored: Bool {
+        var settings = termios()
+        guard tcgetattr(follower, &settings) == 0 else { return false }
+        return settings.c_lflag & tcflag_t(ECHO) != 0 && settings.c_lflag & tcflag_t(ICANON) != 0
+    }
+
+    private func hasEnded() -> Bool {
+        var found: Int32 = 0
+        if status == nil, waitpid(identifier, &found, WNOHANG) == identifier { status = found }
+        return status != nil
+    }
+
+    private func readMore(milliseconds: Int32) {
+        var request = pollfd(fd: leader, events: Int16(POLLIN), revents: 0)
+        var wait = milliseconds
+        while poll(&request, 1, wait) > 0, request.revents & Int16(POLLIN) != 0 {
+            var buffer = [UInt8](repeating: 0, count: 64 << 10)
+            let count = buffer.withUnsafeMutableBytes { read(leader, $0.baseAddress, $0.count) }
+            guard count > 0 else { return }
+            shown += buffer.prefix(count)
+            wait = 0
+        }
+    }
+}
