@@ -33,8 +33,8 @@ struct DeepText {
         if report.pageDamage.isEmpty, report.differences.isEmpty, report.checkpoints.allSatisfy(\.isWhole) {
             let kept = report.checkpoints.count - 1
             heading(
-                "views ok: \(checkpoint) has \(Self.count(report.entryCount, "entry", "entries")) as a fresh fold gives "
-                    + "them, in \(Self.count(report.pageCount, "page", "pages"))"
+                "views ok: \(checkpoint) has \(Self.count(report.entryCount, "entry", "entries")) as a fresh fold "
+                    + "gives them, in \(Self.count(report.pageCount, "page", "pages"))"
                     + (kept > 0 ? "; digests of \(kept) older ones agree too" : ""), .added)
         } else {
             writeDifferences(checkpoint)
