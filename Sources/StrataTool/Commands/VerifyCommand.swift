@@ -15,8 +15,8 @@ enum VerifyCommand: Command {
         + "tail is no damage: a program may be writing it, or was stopped while it did. What only a later release of "
         + "Strata understands is no damage either: it ends with 3 then, as for a store that cannot be read. With "
         + "--deep it also folds the log once more, compares the page file with that entry by entry, reads each of its "
-        + "pages, and each file of an asset; where they differ it names the first commit that made what differs. Nothing is "
-        + "written to the store; what does not fit memory goes to files without names in $TMPDIR, else /tmp."
+        + "pages, and each file of an asset; where they differ it names the first commit that made what differs. "
+        + "Nothing is written to the store; what does not fit memory goes to files without names in $TMPDIR, else /tmp."
     static let operands = [Operand.store]
     static let deep = Option.flag(
         "--deep", help: "compare the page file with a fresh fold of the log, and assets with their names, too")
