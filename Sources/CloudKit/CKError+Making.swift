@@ -52,6 +52,7 @@ extension CKError {
         case .noSpace: (.quotaExceeded, "The disk is full: make room, and try again.")
         case .closed: (.serviceUnavailable, "The store was closed: open it again.")
         case .refusingWrites: (.serviceUnavailable, "The store takes no writes since one failed: open it again.")
+        case .onlyRead: (.serverRejectedRequest, "What was is not to be changed: ask the store as it is now.")
         case .outcomeUnknown: (.serverResponseLost, "It is not known whether the request was done: fetch and see.")
         case .assetFileNotFound: (.assetFileNotFound, "The asset's file is not there, or cannot be read.")
         case .assetFileModified: (.assetFileModified, "The asset's file was changed while it was saved: save again.")

@@ -45,7 +45,7 @@ public final class CloudStore: Sendable {
         try CloudStore(options, at: nil) { try Store.inMemory(options: options.engine, platform: options.platform) }
     }
 
-    private init(_ options: Options, at path: String?, _ open: () throws -> Store) throws {
+    init(_ options: Options, at path: String?, _ open: () throws -> Store) throws {
         self.options = options
         longLived = LongLivedOperations(in: path.map(KeptOperation.directory), RealFileSystem())
         do {

@@ -10,7 +10,7 @@ import StrataModel
 /// let appended = try log.append([commit], expecting: end)
 /// appended.positions.last
 /// ```
-public protocol EventLog: AnyObject, Sendable {
+public protocol EventLog: HistoryLog, AnyObject, Sendable {
     /// The last commit that readers can see; before the first one, the floor.
     var end: Position { get }
     /// The last commit that survives a loss of power.

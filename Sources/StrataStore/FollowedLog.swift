@@ -16,7 +16,7 @@ final class FollowedLog: OnlyReadLog {
 
     private var reader: LogReader { current.withLock { $0 } }
 
-    static var error: StrataError { StrataError(.refusingWrites, "The store was opened for reading only.") }
+    static var error: StrataError { StrataError(.onlyRead, "The store was opened for reading only.") }
 
     var storeID: Identifier { reader.identity.storeID }
     var end: Position { reader.end }

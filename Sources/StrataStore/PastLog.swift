@@ -4,24 +4,27 @@ import StrataSystem
 
 /// A log as it was when a commit was its last: what came later is not in it.
 final class PastLog: OnlyReadLog {
-    private let log: FollowedLog
+    private let log: any EventLog
+    let storeID: Identifier
     let end: Position
     let endTime: Int64?
 
-    /// - Parameter offset: of a commit that the log has, or its floor.
+    /// - Parameters:
+    ///   - log: is not closed by this one.
+    ///   - offset: of a commit that the log has, or its floor.
     /// - Throws: ``StrataError`` `outOfRange` for any other.
-    init(_ log: FollowedLog, through offset: UInt64) throws {
+    init(_ log: any EventLog, of store: Identifier, through offset: UInt64) throws {
         guard (log.floor.offset...log.end.offset).contains(offset) else {
             throw StrataError(
                 .outOfRange, "The log has no state at that offset.",
                 .init(expected: "\(log.floor.offset) to \(log.end.offset)", found: "\(offset)"))
         }
         self.log = log
+        storeID = store
         end = Position(offset: offset, chain: try log.chain(at: offset))
         endTime = offset == log.floor.offset ? try log.readBase()?.time : try log.commit(at: offset)?.time
     }
 
-    var storeID: Identifier { log.storeID }
     var floor: Position { log.floor }
 
     func commit(at offset: UInt64) throws -> Commit? { offset > end.offset ? nil : try log.commit(at: offset) }
@@ -52,10 +55,10 @@ final class PastLog: OnlyReadLog {
         return TouchPage(touches: Array(touches), readThrough: end.offset, moreComing: false)
     }
 
-    func sync() throws { try log.sync() }
+    func sync() throws {}
     /// Nothing comes behind the end.
     func waitForEnd(past offset: UInt64) async { await log.waitForEnd(past: UInt64.max) }
-    func close() throws { try log.close() }
+    func close() throws {}
 }
 
 private struct PastCursor: CommitCursor {

@@ -34,9 +34,10 @@ extension Pipeline {
 
     private func takeRebuilt(by rebuilder: ViewsRebuilder) throws {
         let opened = try rebuilt(by: rebuilder)
+        guard let policy = rebuilder.checkpoints else { return take(opened) }
         let snapshot = opened.views.pages.snapshot()
         let catalog = try IndexCatalog(snapshot)
-        let checkpointer = try Checkpointer(opened.views, policy: rebuilder.checkpoints)
+        let checkpointer = try Checkpointer(opened.views, policy: policy)
         checkpointer.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: catalog.isEmpty)
         take(WorkingViews(views: opened.views, checkpointer: checkpointer), snapshot, catalog)
     }
@@ -75,9 +76,17 @@ extension Pipeline {
         }
     }
 
+    /// Views of a store that is only read.
+    func take(_ opened: OpenedViews) {
+        take(WorkingViews(views: opened.views, checkpointer: nil), opened.keeper, IndexCatalog())
+    }
+
     private func take(_ new: WorkingViews, _ snapshot: Snapshot, _ catalog: IndexCatalog) {
         // Indexes without rows show any state.
-        let keeper = IndexKeeper(snapshot)
+        take(new, IndexKeeper(snapshot), catalog)
+    }
+
+    private func take(_ new: WorkingViews, _ keeper: IndexKeeper, _ catalog: IndexCatalog) {
         state.withLock { state in
             working.withLock { $0 = new }
             state.losses += 1

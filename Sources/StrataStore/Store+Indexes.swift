@@ -65,7 +65,8 @@ extension Store {
     /// The newest state, and the keys of the records that its indexes may not show as they are: who reads an index
     /// skips their rows, and looks at those records themselves.
     ///
-    /// A store that was opened for reading has no index that is ready, and so no such records.
+    /// A store that was opened for reading has the indexes that the page file has, brought up to date first, and so no
+    /// such records.
     ///
     /// - Parameter maximumTouched: beyond, the indexes are brought up to date first. Where others write faster than
     ///   that takes, there may be more in the end.
@@ -73,7 +74,7 @@ extension Store {
         maximumTouched: Int = 1_000
     ) throws -> (snapshot: StoreSnapshot, touched: Set<[UInt8]>) {
         try gate.requireOpen()
-        if log is any OnlyReadLog { return (snapshot(), []) }
+        if log is any OnlyReadLog { return (wrap(try engine.caughtUpSnapshot()), []) }
         for attempt in 1... {
             let (trees, lag) = pipeline.indexedSnapshot()
             do {

@@ -45,7 +45,7 @@ public final class Store: Sendable {
 
     public let access: StoreAccess
 
-    private init(_ engine: StoreEngine, _ lease: StoreTable.Lease?, _ access: StoreAccess = .readWrite) {
+    init(_ engine: StoreEngine, _ lease: StoreTable.Lease?, _ access: StoreAccess = .readWrite) {
         self.engine = engine
         self.lease = lease
         self.access = access
@@ -58,7 +58,7 @@ public final class Store: Sendable {
     /// ```swift
     /// let past = try Store.open(at: "Notes.strata", through: 1_207)
     /// ```
-    /// The state is folded from the log in memory.
+    /// The state is that of a checkpoint in front of it, as far as one is kept, and what the log has from there on.
     ///
     /// - Throws: ``StrataError`` `outOfRange` for an offset behind the end, and for one whose history was let go.
     public static func open(

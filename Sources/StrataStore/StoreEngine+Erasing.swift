@@ -59,9 +59,11 @@ extension StoreEngine {
     }
 
     private func rewriteBase(_ eraser: RecordEraser) throws {
-        guard let rebuilder = pipeline.rebuilder, let erasure = try rebuilder.erasedBase(eraser) else { return }
+        guard let log = log as? SegmentedLog, let erasure = try pipeline.rebuilder?.erasedBase(eraser, of: log) else {
+            return
+        }
         var scan = try erasure.scan()
-        try rebuilder.log.replaceBase { try scan.next()?[...] }
+        try log.replaceBase { try scan.next()?[...] }
         reader.context.history.forgetBase()
     }
 

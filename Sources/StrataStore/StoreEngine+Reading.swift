@@ -8,8 +8,8 @@ import StrataViews
 public enum StoreAccess: Sendable, Hashable {
     /// By the one process that writes.
     case readWrite
-    /// Beside a process that writes, or on a medium or a copy that is left as it is. The state is folded from the log
-    /// into memory; see ``Store/refresh()``.
+    /// Beside a process that writes, or on a medium or a copy that is left as it is. The state is that of the newest
+    /// checkpoint, and what the log has behind it; see ``Store/refresh()``.
     case readOnly
 }
 
@@ -21,11 +21,25 @@ extension StoreEngine {
     ) throws -> StoreEngine {
         let log = try FollowedLog { try LogReader.open(at: path, platform: platform) }
         return try log.beginningAnew(first: false) {
-            let seen: any EventLog = if let offset { try PastLog(log, through: offset) } else { log }
-            return try StoreEngine(
-                inMemory: seen, options, platform, buildsIndexes: false, assets: .readOnly(AssetPaths(path)),
-                keys: KeyFile(in: path, platform.files), at: path, progress)
+            let seen: any OnlyReadLog =
+                if let offset { try PastLog(log, of: log.storeID, through: offset) } else { log }
+            return try StoreEngine(reading: seen, at: path, options, platform, progress)
         }
+    }
+
+    /// The store as it was when a commit was its last.
+    func past(through offset: UInt64) throws -> StoreEngine {
+        try reader.gate.requireOpen()
+        let newest = views.pages.snapshot().foldedOffset(ViewTree.records)
+        guard (log.floor.offset...newest).contains(offset) else {
+            throw StrataError(
+                .outOfRange, "The store has no state at that offset.",
+                .init(expected: "\(log.floor.offset) to \(newest)", found: "\(offset)"))
+        }
+        guard let path else { return try StoreEngine(past: offset, of: self) }
+        // Whoever reads the files sees what is durable.
+        if log.durableEnd.offset < offset { try log.sync() }
+        return try Self.openForReading(at: path, through: offset, options, platform) { _ in }
     }
 
     /// Folds what another process has written since; returns whether there was anything.
@@ -37,17 +51,47 @@ extension StoreEngine {
             // What a look before found and could not fold is still to be folded.
             _ = try log.refresh()
             keys.forget()
-            let before = views.pages.snapshot().foldedOffset(ViewTree.records)
+            let before = views.pages.snapshot()
             do { try Replay(log: log, pages: views.pages).run() } catch let error as StrataError
                 where error.code == .outOfRange
             {
                 // The writer let go of what comes next here: the base has it.
-                let again = try log.beginningAnew(first: true) { try Views.inMemory(log, options: options.pages) }
-                pipeline.working.withLock { $0 = WorkingViews(views: again, checkpointer: nil) }
+                let again = try log.beginningAnew(first: true) {
+                    try Views.openForReading(
+                        log, store: log.storeID, in: path ?? "", platform: platform, options: options.pages)
+                }
+                pipeline.take(again)
+            } catch let error as StrataError where Views.isDamage(error) {
+                _ = try pipeline.viewsWithout(before, because: error)
             }
-            return views.pages.snapshot().foldedOffset(ViewTree.records) > before
+            return views.pages.snapshot().foldedOffset(ViewTree.records) > before.foldedOffset(ViewTree.records)
         }
     }
+
+    /// The newest state of a store that is only read, with indexes that show it.
+    func caughtUpSnapshot() throws -> Snapshot {
+        try refreshes.withLock { _ in
+            for _ in 0..<Self.catchUpAttempts {
+                let views = views
+                let newest = views.pages.snapshot()
+                var keeper = pipeline.state.withLock { $0.indexes.mark.keeper }
+                guard keeper.base !== newest else { return newest }
+                do {
+                    let fork = views.pages.fork()
+                    while try keeper.advance(fork, to: newest, limit: .max) {}
+                    let shown = try views.pages.publish(fork)
+                    keeper = IndexKeeper(shown)
+                    pipeline.state.withLock { $0.indexes.mark.keeper = keeper }
+                    return shown
+                } catch let error as StrataError where Views.isDamage(error) {
+                    _ = try pipeline.viewsWithout(newest, because: error)
+                }
+            }
+            return views.pages.snapshot()
+        }
+    }
+
+    private static let catchUpAttempts = 2
 }
 
 extension StoreEngine {

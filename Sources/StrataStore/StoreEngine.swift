@@ -35,8 +35,8 @@ final class StoreEngine: Sendable {
 
     private init(
         _ log: any EventLog, _ working: WorkingViews, _ indexes: IndexState, _ options: StoreOptions,
-        _ platform: Platform, _ rebuilder: ViewsRebuilder?, _ opening: Store.Opening?, assets place: AssetStore.Place,
-        keys file: KeyFile?, at path: String?
+        _ platform: Platform, _ rebuilder: ViewsRebuilder?, _ opening: Store.Opening?, assets: AssetStore,
+        keys: KeyRing, at path: String?
     ) throws {
         self.log = log
         self.path = path
@@ -47,38 +47,56 @@ final class StoreEngine: Sendable {
             (log as? SegmentedLog)?.identity.storeID ?? (log as? any OnlyReadLog)?.storeID
             ?? platform.random.nextIdentifier()
         let replacements = rebuilder.map { SnapshotReplacements($0) }
-        let keys = KeyRing(file, platform.random, isFollowed: log is any OnlyReadLog)
         reader = SnapshotMaker(context: SnapshotContext(RecordHistory(log), replacements, keys), gate: StoreGate())
         pipeline = try Pipeline(
             log: log, working: working, indexes: indexes, rules: options.rules, platform: platform, reader: reader,
             rebuilder: rebuilder, buildMemoryBytes: options.buildMemoryBytes, audits: options.audits)
         notifier = Notifier(pipeline, options.queryRules)
-        assets = AssetStore(place, platform)
+        self.assets = assets
         compactor = (log as? SegmentedLog).flatMap { [pipeline, assets, erasures] log in
             path.map { Compactor(log, at: $0, platform, options.history, pipeline, assets, erasures) }
         }
         replacements?.begin(pipeline)
-        try assets.begin(pipeline)
+        // Those of a store in memory are the store's, also where its past is read.
+        if path != nil || !(log is any OnlyReadLog) { try assets.begin(pipeline) }
         if !(log is any OnlyReadLog), try views.pages.snapshot().hasSubscriptions() { notifier.start() }
     }
 
-    /// An engine whose views are in memory.
-    ///
-    /// - Parameters:
-    ///   - buildsIndexes: whether those that are declared get rows.
-    ///   - assets: by default files that nobody else sees.
-    convenience init(
-        inMemory log: any EventLog, _ options: StoreOptions, _ platform: Platform, buildsIndexes: Bool = true,
-        assets: AssetStore.Place = .unnamed(inDirectory: TemporaryDirectory.path),
-        keys file: KeyFile? = nil, at path: String? = nil,
-        _ progress: (Replay.Progress) -> Void = { _ in }
-    ) throws {
-        let views = try Views.inMemory(log, options: options.pages, progress: progress)
+    /// An engine whose views and assets are in memory.
+    convenience init(inMemory log: any EventLog, _ options: StoreOptions, _ platform: Platform) throws {
+        let views = try Views.inMemory(log, options: options.pages)
         let snapshot = views.pages.snapshot()
-        let catalog = buildsIndexes ? try IndexCatalog(snapshot) : IndexCatalog()
         try self.init(
-            log, WorkingViews(views: views, checkpointer: nil), IndexState(IndexKeeper(snapshot), catalog), options,
-            platform, nil, nil, assets: assets, keys: file, at: path)
+            log, WorkingViews(views: views, checkpointer: nil),
+            IndexState(IndexKeeper(snapshot), try IndexCatalog(snapshot)), options, platform, nil, nil,
+            assets: AssetStore(.unnamed(inDirectory: TemporaryDirectory.path), platform),
+            keys: KeyRing(nil, platform.random), at: nil)
+    }
+
+    /// An engine for the past of one whose views are in memory.
+    convenience init(past offset: UInt64, of engine: StoreEngine) throws {
+        let log = try PastLog(engine.log, of: engine.storeID, through: offset)
+        let views = try Views.inMemory(log, options: engine.options.pages)
+        try self.init(
+            log, WorkingViews(views: views, checkpointer: nil), IndexState(IndexKeeper(views.pages.snapshot())),
+            engine.options, engine.platform, nil, nil, assets: engine.assets, keys: engine.keys, at: nil)
+    }
+
+    /// An engine that leaves the store's files as they are.
+    convenience init(
+        reading log: any OnlyReadLog, at path: String, _ options: StoreOptions, _ platform: Platform,
+        _ progress: (Replay.Progress) -> Void
+    ) throws {
+        let opened = try Views.openForReading(
+            log, store: log.storeID, in: path, platform: platform, options: options.pages, progress: progress)
+        let rebuilder = ViewsRebuilder(
+            log: log, store: log.storeID, directory: path, platform: platform, options: options.pages,
+            checkpoints: nil)
+        // Nobody builds indexes here: those count that the page file has.
+        try self.init(
+            log, WorkingViews(views: opened.views, checkpointer: nil), IndexState(opened.keeper), options, platform,
+            rebuilder, nil, assets: AssetStore(.readOnly(AssetPaths(path)), platform),
+            keys: KeyRing(KeyFile(in: path, platform.files), platform.random, isFollowed: true), at: path)
     }
 
     /// Folds what the newest checkpoint lacks of a log that was just opened, which it closes if that fails.
@@ -92,14 +110,15 @@ final class StoreEngine: Sendable {
                 progress: progress)
             let checkpointer = try Checkpointer(opened.views, policy: options.checkpoints)
             let rebuilder = ViewsRebuilder(
-                log: log, directory: path, platform: platform, options: options.pages,
+                log: log, store: log.identity.storeID, directory: path, platform: platform, options: options.pages,
                 checkpoints: options.checkpoints)
             let engine = try StoreEngine(
                 log, WorkingViews(views: opened.views, checkpointer: checkpointer),
                 IndexState(opened.keeper, try IndexCatalog(opened.views.pages.snapshot())), options, platform,
                 rebuilder,
                 Store.Opening(recovery: log.recovery, views: opened.finding, reasons: opened.reasons),
-                assets: .directory(AssetPaths(path)), keys: KeyFile(in: path, platform.files), at: path)
+                assets: AssetStore(.directory(AssetPaths(path)), platform),
+                keys: KeyRing(KeyFile(in: path, platform.files), platform.random), at: path)
             do { try engine.finishErasures() } catch let error as StrataError {
                 // A disk that is full keeps nobody from the store; the next opening tries again.
                 engine.found.withLock { $0?.reasons.append(error) }
@@ -128,7 +147,7 @@ final class StoreEngine: Sendable {
         (log as? SegmentedLog)?.stopSealing()
         notifier.stop()
         pipeline.close()
-        assets.end()
+        if path != nil || !(log is any OnlyReadLog) { assets.end() }
         reader.gate.close()
         reader.context.replacements?.end()
         // The log has everything, so a checkpoint that fails costs the next opening time and nothing else.

@@ -6,22 +6,29 @@ import StrataViews
 
 /// What it takes to fold the views of an open store again.
 struct ViewsRebuilder: Sendable {
-    let log: SegmentedLog
+    let log: any EventLog
+    let store: Identifier
     let directory: String
     let platform: Platform
     let options: PageStoreOptions
-    let checkpoints: Checkpointer.Policy
+    /// Nil where this process only reads the store: its page file is left as it is then.
+    let checkpoints: Checkpointer.Policy?
 
     func rebuilt() throws -> OpenedViews {
-        try Views.rebuild(
-            log, store: log.identity.storeID, in: directory, platform: platform, options: options)
+        if checkpoints == nil {
+            return try Views.openForReading(
+                log, store: store, in: directory, from: .log, platform: platform, options: options)
+        }
+        return try Views.rebuild(log, store: store, in: directory, platform: platform, options: options)
     }
 
     func state(at offset: UInt64) throws -> Snapshot {
-        try Views.state(of: log, at: offset, in: directory, platform: platform, options: options)
+        let isWriter = checkpoints != nil
+        return try Views.state(
+            of: log, at: offset, in: isWriter ? directory : nil, platform: platform, options: options)
     }
 
-    func erasedBase(_ eraser: RecordEraser) throws -> BaseErasure? {
+    func erasedBase(_ eraser: RecordEraser, of log: SegmentedLog) throws -> BaseErasure? {
         try BaseErasure(of: log, by: eraser, in: directory, platform: platform, options: options)
     }
 

@@ -41,14 +41,9 @@ extension Moment {
             guard (log.floor.offset...log.end.offset).contains(offset) else { throw Self.error(log, "\(offset)") }
             return offset
         case .time(let time):
-            guard let next = try log.firstOffset(notBefore: time == .max ? time : time + 1) else {
-                return log.end.offset
-            }
-            // Of what was let go the base has the last commit's time, and nothing else.
-            if next == log.floor.offset + 1, log.floor.offset > 0, try log.readBase().map({ $0.time > time }) ?? true {
-                throw Self.error(log, "@\(time)")
-            }
-            return next - 1
+            do { return try log.lastOffset(notAfter: time) } catch let error as StrataError
+                where error.code == .outOfRange
+            { throw Self.error(log, "@\(time)") }
         }
     }
 
@@ -60,7 +55,7 @@ extension Moment {
 }
 
 extension Store {
-    /// Folds a store's log in memory up to a point, or to its end; its files are read and nothing else.
+    /// Opens a store as it was at a point, or at its end; its files are read and nothing else.
     static func openForReading(
         at path: String, _ moment: Moment?, options: StoreOptions = .service
     ) throws -> Store {
@@ -68,6 +63,6 @@ extension Store {
         try StrataTool.StoreAccess.requireDirectory(path)
         let platform = Platform(files: ReadOnlyFiles())
         let offset = try moment.offset(in: LogReader.open(at: path, platform: platform))
-        return try Store.open(at: path, through: offset, options: options, platform: platform)
+        return try Store.open(at: path, through: offset, options: options.lean, platform: platform)
     }
 }

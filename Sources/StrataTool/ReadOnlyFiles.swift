@@ -4,7 +4,8 @@ import StrataSystem
 /// Files as the tool may use them: for reading, and if need be only up to a place that is known to be damaged.
 ///
 /// Everything the tool opens goes through here, so nothing that it calls can change a store; but `schema import` and
-/// `compact` do, and who follows a writer asks it by `log/tail` to be woken.
+/// `compact` do, who follows a writer asks it by `log/tail` to be woken, and who reads the page file says so in
+/// `readers` meanwhile.
 struct ReadOnlyFiles: FileSystem {
     /// Where the readable part of a log ends: the rest looks as if it had not been written yet.
     struct Limit: Sendable, Equatable {
@@ -18,6 +19,10 @@ struct ReadOnlyFiles: FileSystem {
     var limit: Limit?
 
     func open(_ path: String, _ mode: OpenMode) throws -> any File {
+        // Whoever reads takes a place in it and leaves it as it was; without it there is no page file either.
+        if case .writeOrCreate = mode, path.hasSuffix("/readers"), try files.exists(path) {
+            return try files.open(path, .write)
+        }
         guard case .read = mode else { throw Self.refusal(path) }
         let file = try files.open(path, .read)
         if let limit, limit.segment == path, let byteCount = limit.byteCount {

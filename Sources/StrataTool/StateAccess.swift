@@ -62,7 +62,7 @@ struct StateAccess {
 
     /// The store as it was at an offset before.
     func past(at offset: UInt64) throws -> Store {
-        try Store.open(at: path, through: offset, platform: Platform(files: files))
+        try Store.open(at: path, through: offset, options: StoreOptions.service.lean, platform: Platform(files: files))
     }
 
     // MARK: Damage
@@ -76,7 +76,7 @@ struct StateAccess {
             do {
                 guard let (offset, isCertain) = try place(of: moment, path, files) else { break }
                 let store = try Store.open(
-                    at: path, through: offset, options: options, platform: Platform(files: files))
+                    at: path, through: offset, options: options.lean, platform: Platform(files: files))
                 return StateAccess(store: store, damage: isCertain ? nil : shown, path: path, files: files)
             } catch let next as StrataError where next.isDamage {
                 // Of a segment that is seen only in part nothing is told that the whole one does not say.

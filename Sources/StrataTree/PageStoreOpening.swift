@@ -12,6 +12,7 @@ struct PageStoreOpening {
     private var path: String { PageStore.viewsPath(directory) }
 
     func open(_ isValid: (Position) throws -> Bool) throws -> OpenedPageStore {
+        try readers.fill()
         let live = try readers.liveEpochs()
         let draft = PageStore.draftPath(path)
         // A compaction did not end.

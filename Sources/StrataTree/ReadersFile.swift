@@ -9,6 +9,12 @@ final class ReadersFile: Sendable {
 
     // MARK: The writer's side
 
+    /// Gives all slots their place, so that who reads leaves the file as it was when he goes.
+    func fill() throws {
+        let (size, full) = (try file.size(), ViewFormat.readerSlots * ViewFormat.readerSlotBytes)
+        if size < full { try file.write([UInt8](repeating: 0, count: full - size), at: size) }
+    }
+
     /// Epochs of live slots; slots of processes that have ended are cleared.
     func liveEpochs() throws -> [UInt64] {
         let bytes = try file.read(count: ViewFormat.readerSlots * ViewFormat.readerSlotBytes, at: 0)

@@ -51,12 +51,7 @@ extension Views {
         _ options: PageStoreOptions, because reason: StrataError? = nil
     ) throws -> OpenedPageStore {
         let opened = try PageStore.open(
-            in: directory, store: store, platform: platform, options: options
-        ) { position in
-            if position.offset == 0 { return position.chain == 0 }
-            guard (log.floor.offset...log.end.offset).contains(position.offset) else { return false }
-            return try log.chain(at: position.offset) == position.chain
-        }
+            in: directory, store: store, platform: platform, options: options, isValid: log.has)
         guard let reason else { return opened }
         return OpenedPageStore(
             store: opened.store, checkpoint: opened.checkpoint, finding: .damaged, reasons: [reason] + opened.reasons)

@@ -58,12 +58,3 @@ extension Views {
         return counts
     }
 }
-
-extension LogReader {
-    /// Whether the log has that chain value at that offset.
-    fileprivate func has(_ position: Position) throws -> Bool {
-        if position.offset == 0 { return position.chain == 0 }
-        guard (floor.offset...end.offset).contains(position.offset) else { return false }
-        return try chain(at: position.offset) == position.chain
-    }
-}

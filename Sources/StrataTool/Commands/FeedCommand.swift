@@ -10,8 +10,7 @@ enum FeedCommand: Command {
         "With a ZONE what has changed in it: records as they are now, and those that are gone; without one which "
         + "zones of the private database have changed, and which are gone and why. Page by page, with the change "
         + "token that each page ends with, from which the next one goes on. What a client would be refused ends with "
-        + "1 and the reason, such as a token that has expired. It reads beside a program that writes to the store, "
-        + "from a state that is folded from the log in memory."
+        + "1 and the reason, such as a token that has expired. It reads beside a program that writes to the store."
 
     /// Where a client begins that asks.
     enum Start: Sendable {

@@ -7,8 +7,8 @@ enum GetCommand: Command {
     static let summary = "print records by their names, with all that is known of them"
     static let details =
         "Each with its system fields and every value with its type; of data its beginning, all of it with --json. It "
-        + "reads beside a program that writes to the store, from a state that is folded from the log in memory. It "
-        + "ends with 1 and the reason if a record is not there; the others are printed all the same."
+        + "reads beside a program that writes to the store. It ends with 1 and the reason if a record is not there; "
+        + "the others are printed all the same."
 
     static let zone = Option.text("--zone", "NAME", help: "the records' zone; _defaultZone if none is given")
 

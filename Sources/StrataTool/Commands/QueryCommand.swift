@@ -8,9 +8,8 @@ enum QueryCommand: Command {
     static let summary = "print the records that match a predicate"
     static let details =
         "The predicate is NSPredicate's format, with all that the engine can evaluate (docs/guide/tool.md); without "
-        + "one all records of the type match. It reads beside a program that writes to the store: the state is "
-        + "folded from the log first, in memory and without indexes, so that every query is a scan, and the larger "
-        + "the store the longer it takes. A type or a zone that there is not ends with 1."
+        + "one all records of the type match. It reads beside a program that writes to the store, with the "
+        + "indexes that the store has. A type or a zone that there is not ends with 1."
     static let operands = [
         Operand.store, Operand(name: "TYPE", help: "the record type, such as Note"),
         Operand(name: "PREDICATE", help: "such as \"rank > 3 AND title BEGINSWITH 'A'\"", isRequired: false),

@@ -9,8 +9,7 @@ enum RecordsCommand: Command {
     static let details =
         "A line for each, zone by zone and in the order of names: name, zone, type, change tag, and when and by whom "
         + "it was modified last. 'strata get' prints what they hold. It reads beside a program that writes to the "
-        + "store, from a state that is folded from the log in memory. A type, a zone or a user that there is not ends "
-        + "with 1."
+        + "store. A type, a zone or a user that there is not ends with 1."
 
     static let type = Option.text("--type", "NAME", help: "records of this type only")
     static let limit = Option.number("--limit", "N", 1...UInt64.max, help: "the first N records only")

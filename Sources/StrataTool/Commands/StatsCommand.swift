@@ -10,7 +10,7 @@ enum StatsCommand: Command {
         "Events and bytes by kind, zone, record type, field, user, day and hour of the day; how often records were "
         + "overwritten and which ones most; what was refused, and conflicts; how much smaller the log is than its "
         + "payloads; and about what letting go of all history would give back: with --compaction exactly that, which "
-        + "folds the log in memory. It reads the commits once, beside a program that writes to the store. Hours and "
+        + "takes longer. It reads the commits once, beside a program that writes to the store. Hours and "
         + "days are in UTC. With --zone only what happened to the zone's records, and to zones of that name, is "
         + "counted. Of a damaged store it counts what is whole in front of the damage, and ends with 3."
 

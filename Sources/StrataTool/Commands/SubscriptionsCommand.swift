@@ -8,8 +8,7 @@ enum SubscriptionsCommand: Command {
     static let details =
         "To every database that somebody has written to; with what they fire for, what is shown then, and the commit "
         + "that saved them last. Those too that were to fire once and have, as long as a device may still have to be "
-        + "told of it. It reads beside a program that writes to the store, from a state that is folded from the log "
-        + "in memory. A user that there is not ends with 1."
+        + "told of it. It reads beside a program that writes to the store. A user that there is not ends with 1."
 
     static let user = Option.text("--user", "NAME", help: "this user's only")
 

@@ -9,8 +9,7 @@ enum TokenCommand: Command {
         "TEXT is the token's bytes as base64, as a CKServerChangeToken's description prints them, or in hexadecimal. "
         + "With a store it also tells the zone's name, how old the token is and how far behind, what a client that "
         + "asks with it would be given, which compaction would have it expire, and whether the store would answer it "
-        + "now; it ends with 1 and the reason if not. The store's log is folded in memory for that; nothing is "
-        + "written. What is no token ends with 2."
+        + "now; it ends with 1 and the reason if not. What is no token ends with 2."
     static let operands = [
         Operand(name: "STORE", help: "a store's directory, such as Notes.strata", isRequired: false),
         Operand(name: "TEXT", help: "the token; always the last argument"),

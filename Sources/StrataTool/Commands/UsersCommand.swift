@@ -10,7 +10,7 @@ enum UsersCommand: Command {
         "Of each user who has written to the store: the account, how much of the quota is in use, the zones of the "
         + "private database and the last commit that changed it, and the devices, each with the commit that it came "
         + "with and how far it was told of changes. Who only reads leaves no trace there. It reads beside a program "
-        + "that writes to the store, from a state that is folded from the log in memory."
+        + "that writes to the store."
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = [Option.at, Option.json]
     static let examples = [

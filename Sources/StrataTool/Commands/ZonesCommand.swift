@@ -10,7 +10,7 @@ enum ZonesCommand: Command {
         + "records it has, how many bytes they count for their user's quota, the last commit that changed it (a "
         + "change token from there or later has nothing to fetch), the event that began its life (tokens of an "
         + "earlier life have expired), and what can be done with it. It reads beside a program that writes to the "
-        + "store, from a state that is folded from the log in memory. A user that there is not ends with 1."
+        + "store. A user that there is not ends with 1."
 
     static let deleted = Option.flag("--deleted", help: "also the zones that are gone")
 

@@ -7,10 +7,12 @@ import Testing
 
 @Suite("Readers beside the writer")
 struct ReaderTests {
-    private static func openReader(_ run: DurableRun) throws -> OpenedPageReader {
+    private static func openReader(
+        _ run: DurableRun, upTo limit: UInt64 = .max, scratch: SpillPlace? = nil
+    ) throws -> OpenedPageReader {
         try PageStore.openReader(
-            in: DurableRun.directory, store: DurableRun.storeID, platform: Platform(files: run.disk),
-            options: run.options
+            in: DurableRun.directory, store: DurableRun.storeID, upTo: limit, platform: Platform(files: run.disk),
+            options: run.options, scratch: scratch
         ) { run.log[$0.offset] == $0.chain }
     }
 
@@ -45,6 +47,52 @@ struct ReaderTests {
         try Self.churn(run, checkpoints: 2)
         #expect(run.store.checkpoints?.state.withLock { $0.readers } == [])
         #expect(try run.disk.content(of: PageStore.readersPath(DurableRun.directory)).allSatisfy { $0 == 0 })
+    }
+
+    @Test("A reader takes the newest checkpoint that is not too late, and keeps it", arguments: seeds(3))
+    func older(seed: UInt64) throws {
+        let run = try DurableRun(seed: seed)
+        var readers: [OpenedPageReader] = []
+        for _ in 0..<12 {
+            try Self.churn(run)
+            // Both headers lead to what they keep.
+            let slots = run.store.checkpoints?.state.withLock { $0.slots } ?? []
+            let headers = slots.compactMap(\.header?.position.offset)
+            let offsets = Set(headers + slots.flatMap { $0.kept.map(\.position.offset) }).sorted()
+            for limit in offsets.flatMap({ [$0 - 1, $0, $0 + 1] }) {
+                let wanted = offsets.last { $0 <= limit }
+                let reader = try? Self.openReader(run, upTo: limit)
+                #expect(reader?.checkpoint.position.offset == wanted, "\(limit) of \(offsets)")
+                if let reader, limit == wanted, readers.count < 100 { readers.append(reader) }
+            }
+        }
+        #expect(readers.allSatisfy { Self.isWhole($0, run) })
+        #expect(Set(readers.map(\.checkpoint.position.offset)).count > 5)
+        #expect(throws: StrataError.self) { try Self.openReader(run, upTo: 0) }
+    }
+
+    @Test("What a reader publishes on top of a checkpoint is its own, and may be more than memory has")
+    func goingOn() throws {
+        let run = try DurableRun(seed: 5)
+        try Self.churn(run, checkpoints: 3)
+        run.options.maximumMemoryPages = 8
+        let reader = try Self.openReader(run, scratch: SpillPlace(run.disk, path: DurableRun.directory + "/scratch"))
+        let before = try run.disk.content(of: PageStore.viewsPath(DurableRun.directory))
+        var expected = run.states[reader.checkpoint.position.offset] ?? TreeModel()
+        for round in 0..<4 {
+            let fork = reader.store.fork()
+            for index in 0..<400 {
+                let (key, value) = (Array("own \(index)".utf8), [UInt8](repeating: UInt8(round), count: index * 3))
+                try key.withUnsafeBytes { key in try value.withUnsafeBytes { try fork.put(DurableRun.tree, key, $0) } }
+                expected[key] = value
+            }
+            try reader.store.publish(fork)
+        }
+        let found = try reader.store.snapshot().entries(DurableRun.tree)
+        #expect(found == expected.sortedKeys.map { [$0, expected[$0] ?? []] })
+        #expect(Self.isWhole(reader, run))
+        #expect(try run.disk.content(of: PageStore.viewsPath(DurableRun.directory)) == before)
+        #expect(reader.store.info.spilledPages > 0)
     }
 
     @Test("A writer that starts anew spares those who read already", arguments: seeds(3))
@@ -89,7 +137,10 @@ struct ReaderTests {
     func overtaken(isCanary: Bool) throws {
         var damaged = 0
         for seed in seeds(5) {
-            let run = try DurableRun(seed: seed)
+            // What the writer keeps anyhow does not miss the reader.
+            var options = DurableRun.smallOptions
+            options.maximumKeptCheckpoints = 0
+            let run = try DurableRun(seed: seed, options: options)
             try Self.churn(run, checkpoints: 2)
             run.options.knobs.readsHeadersOnce = isCanary
             let writer = Overtaking(run)

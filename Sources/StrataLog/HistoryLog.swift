@@ -1,0 +1,39 @@
+import StrataModel
+
+/// A log that knows what happened up to where, and when.
+public protocol HistoryLog {
+    var end: Position { get }
+    /// The history up to here has been let go.
+    var floor: Position { get }
+    /// The offset of the first commit that is not older than `time`; nil if all are older.
+    func firstOffset(notBefore time: Int64) throws -> UInt64?
+    /// The chain value at an offset that is the floor, or has a commit.
+    func chain(at offset: UInt64) throws -> UInt32
+    /// What stands for the history that was let go.
+    func readBase() throws -> BaseReader?
+}
+
+extension HistoryLog {
+    /// The offset of the last commit that was made at a time or before, in microseconds since 1970; 0 if all are later.
+    ///
+    /// - Throws: ``StrataError`` `outOfRange` if that was let go.
+    public func lastOffset(notAfter time: Int64) throws -> UInt64 {
+        guard let next = try firstOffset(notBefore: time == .max ? time : time + 1) else { return end.offset }
+        // Of what was let go the base has the last commit's time, and nothing else.
+        if next == floor.offset + 1, floor.offset > 0, try readBase().map({ $0.time > time }) ?? true {
+            throw StrataError(
+                .outOfRange, "The history up to that time was let go.",
+                .init(expected: "a time from that of offset \(floor.offset) on", found: "@\(time)"))
+        }
+        return next - 1
+    }
+
+    /// Whether the log has that chain value at that offset.
+    public func has(_ position: Position) throws -> Bool {
+        if position.offset == 0 { return position.chain == 0 }
+        guard (floor.offset...end.offset).contains(position.offset) else { return false }
+        return try chain(at: position.offset) == position.chain
+    }
+}
+
+extension LogReader: HistoryLog {}

@@ -1,0 +1,29 @@
+import StrataLog
+import StrataModel
+
+extension Store {
+    /// The store as it was when a commit was its last, for reading; what was written later is not in it. As many of
+    /// them as anybody likes can be open at once, and none disturbs whoever writes.
+    ///
+    /// ```swift
+    /// let past = try store.asOf(1_207)
+    /// let note = try past.snapshot().record(id, in: database, as: anna)
+    /// try past.close()
+    /// ```
+    /// - Throws: ``StrataError`` `outOfRange` for an offset behind the end, and for one whose history was let go.
+    public func asOf(_ offset: UInt64) throws -> Store {
+        try gate.requireOpen()
+        return Store(try engine.past(through: offset), nil, .readOnly)
+    }
+
+    /// The store as it was at a time, in microseconds since 1970: with all that was committed up to then, and nothing
+    /// that came later.
+    ///
+    /// - Throws: ``StrataError`` `outOfRange` for a time whose history was let go.
+    public func asOf(time: Int64) throws -> Store {
+        try gate.requireOpen()
+        let offset = try log.lastOffset(notAfter: time)
+        // What is in the log and not published yet is nobody's past.
+        return try asOf(min(offset, self.offset))
+    }
+}

@@ -1,0 +1,97 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+import StrataTree
+
+/// How the state of a store is read that this process does not write.
+public enum ViewsSource: Sendable {
+    /// From the newest checkpoint that is not behind the end of the log, and what the log has after it.
+    case pageFile
+    /// From the log alone.
+    case log
+}
+
+extension Views {
+    /// The state of a store for reading, at the end of its log. Its files stay as they are, but for a place in
+    /// `readers`; what is folded is in memory, and in a file without a name where it is more than the options allow.
+    ///
+    /// A page file that cannot be used only costs time.
+    ///
+    /// ```swift
+    /// let opened = try Views.openForReading(log, store: log.identity.storeID, in: path)
+    /// try opened.views.pages.snapshot().digests()
+    /// ```
+    /// - Throws: ``StrataError`` if the log cannot be read or folded.
+    public static func openForReading(
+        _ log: any EventLog, store: Identifier, in directory: String, from source: ViewsSource = .pageFile,
+        platform: Platform = Platform(), options: PageStoreOptions = PageStoreOptions(),
+        progress: (Replay.Progress) -> Void = { _ in }
+    ) throws -> OpenedViews {
+        let scratch = Scratch(platform)
+        var reasons: [StrataError] = []
+        if source == .pageFile {
+            do {
+                if let opened = try fromPageFile(log, store, directory, platform, options, scratch, progress, &reasons)
+                {
+                    return opened
+                }
+            } catch let error as StrataError where isDamage(error) { reasons.append(error) }
+        }
+        let views = Views(
+            pages: try PageStore.temporary(
+                in: scratch.directory, files: scratch.files, options: options, name: scratch.name + ".spill"), log: log)
+        let sorting = Replay.Sorting(
+            sorter: EventSorter(files: scratch.files, path: "\(scratch.directory)/\(scratch.name).sort"),
+            maximumPages: options.maximumArenaPages, limits: .lean, publishedBytes: 512 << 20)
+        try Replay(log: log, pages: views.pages, sorting: sorting).run(progress: progress)
+        return OpenedViews(
+            views: views, finding: reasons.isEmpty ? .missing : .damaged, reasons: reasons, checkpointOffset: 0,
+            keeper: IndexKeeper(views.pages.snapshot()))
+    }
+
+    /// Nil if there is no checkpoint that can be taken.
+    private static func fromPageFile(
+        _ log: any EventLog, _ store: Identifier, _ directory: String, _ platform: Platform,
+        _ options: PageStoreOptions, _ scratch: Scratch, _ progress: (Replay.Progress) -> Void,
+        _ reasons: inout [StrataError]
+    ) throws -> OpenedViews? {
+        let opened: OpenedPageReader
+        var logFailure: (any Error)?
+        do {
+            opened = try PageStore.openReader(
+                in: directory, store: store, upTo: log.end.offset, platform: platform, options: options,
+                scratch: SpillPlace(scratch.files, path: "\(scratch.directory)/\(scratch.name).spill")
+            ) { position in
+                do { return try log.has(position) } catch {
+                    logFailure = error
+                    throw error
+                }
+            }
+            _ = try digests(noted: opened.checkpoint.opaque)
+        } catch let error as StrataError {
+            if let logFailure { throw logFailure }
+            if error.code != .notFound { reasons.append(error) }
+            return nil
+        }
+        let views = Views(pages: opened.store, log: log)
+        var shown = opened.snapshot
+        if try !IndexKeeper.isComplete(in: shown) {
+            let fork = opened.store.fork()
+            try IndexKeeper.startAnew(in: fork)
+            shown = try opened.store.publish(fork)
+        }
+        try Replay(log: log, pages: opened.store).run(progress: progress)
+        return OpenedViews(
+            views: views, finding: .whole, reasons: reasons, checkpointOffset: opened.checkpoint.position.offset,
+            keeper: IndexKeeper(shown))
+    }
+
+    /// Where what does not fit memory goes: never into the store.
+    private struct Scratch {
+        let files = RealFileSystem()
+        let directory = TemporaryDirectory.path
+        let name: String
+
+        init(_ platform: Platform) { name = "strata-\(platform.random.nextIdentifier())" }
+    }
+}
