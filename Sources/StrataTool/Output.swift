@@ -28,6 +28,10 @@ final class Output {
     private var count = 0
     private var hasWrittenLine = false
     private var failure: Int32 = 0
+    /// How many bytes have been handed on.
+    private var handedOnCount = 0
+    /// How many bytes come once more that have been handed on.
+    private var repeatedCount = 0
 
     init(descriptor: Int32 = STDOUT_FILENO) { self.descriptor = descriptor }
 
@@ -37,6 +41,12 @@ final class Output {
     func redirect(to descriptor: Int32) {
         empty()
         self.descriptor = descriptor
+    }
+
+    /// Has everything be written once more, the same bytes: what was handed on is not handed on again.
+    func startAgain() {
+        count = 0
+        repeatedCount = handedOnCount
     }
 
     func write(_ text: String) {
@@ -118,12 +128,14 @@ final class Output {
 
     /// After a failure everything is dropped: the error is on its way.
     private func empty() {
-        var start = 0
+        var start = min(count, repeatedCount)
+        repeatedCount -= start
         while start < count && failure == 0 {
             let rest = UnsafeRawBufferPointer(rebasing: buffer[start..<count])
             let written = Glibc.write(descriptor, rest.baseAddress, rest.count)
             if written >= 0 {
                 start += written
+                handedOnCount += written
             } else if errno == EAGAIN {
                 var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&request, 1, -1)

@@ -17,8 +17,13 @@ struct ReadOnlyFiles: FileSystem {
 
     private let files = RealFileSystem()
     var limit: Limit?
+    /// Whether it looks as if there was no page file.
+    var hidesViews = false
 
     func open(_ path: String, _ mode: OpenMode) throws -> any File {
+        if hidesViews, path.hasSuffix("/views") {
+            throw StrataError(.notFound, "The page file is not read.", .init(path: path))
+        }
         // Whoever reads takes a place in it and leaves it as it was; without it there is no page file either.
         if case .writeOrCreate = mode, path.hasSuffix("/readers"), try files.exists(path) {
             return try files.open(path, .write)

@@ -2,6 +2,7 @@ import StrataLog
 import StrataModel
 import StrataStore
 import StrataSystem
+import StrataViews
 
 /// A store's state for reading, at its end or at a point before it, as far as the store is whole.
 struct StateAccess {
@@ -43,9 +44,9 @@ struct StateAccess {
             Diagnostics.report("\(error)", by: command)
             return .no
         }
-        defer { try? state.store.close() }
+        let offset = state.store.offset
         let code: ExitCode
-        do { code = try body(state) } catch let refusal as Refusal {
+        do { code = try state.answer(options, output, body) } catch let refusal as Refusal {
             // What was printed before it happened comes first.
             try output.flush()
             Diagnostics.report(refusal.message, by: command)
@@ -53,8 +54,27 @@ struct StateAccess {
         }
         guard let damage = state.damage else { return code }
         try output.flush()
-        Diagnostics.report("the store is damaged; this is its state at offset \(state.store.offset)", by: command)
+        Diagnostics.report("the store is damaged; this is its state at offset \(offset)", by: command)
         throw damage
+    }
+
+    /// Has `body` answer, and where it meets a damaged page of the page file, anew from the log.
+    private func answer(
+        _ options: StoreOptions, _ output: Output, _ body: (StateAccess) throws -> ExitCode
+    ) throws -> ExitCode {
+        let offset = store.offset
+        do {
+            defer { try? store.close() }
+            return try body(self)
+        } catch let error as StrataError where Views.isDamage(error) {
+            var files = files
+            files.hidesViews = true
+            let folded = try Store.open(
+                at: path, through: offset, options: options.lean, platform: Platform(files: files))
+            defer { try? folded.close() }
+            output.startAgain()
+            return try body(StateAccess(store: folded, damage: damage, path: path, files: files))
+        }
     }
 
     /// The log that the state is folded from. It may go on behind the state.
@@ -79,8 +99,7 @@ struct StateAccess {
                     at: path, through: offset, options: options.lean, platform: Platform(files: files))
                 return StateAccess(store: store, damage: isCertain ? nil : shown, path: path, files: files)
             } catch let next as StrataError where next.isDamage {
-                // Of a segment that is seen only in part nothing is told that the whole one does not say.
-                if next.context.segment != shown.context.segment { shown = next }
+                shown = StrataTool.StoreAccess.told(next, of: shown)
                 error = next
             }
         }
