@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataRules
 import StrataSystem
 
 /// Commits as lines of JSON from which a store can be made that has the same ones.
@@ -72,7 +73,7 @@ struct CommitExport {
         damage = damage ?? source.store.damage
         // Without its end an export is not whole.
         if damage == nil { try end.write(to: output) }
-        if let zone, damage == nil, !names.zones.contains(where: { $0.name == zone }) {
+        if let zone, damage == nil, !names.zones.contains(where: { isSameName($0.name, zone) }) {
             throw Refusal(.zoneNotFound, "no zone '\(zone)' has a name in these commits")
         }
     }
@@ -80,7 +81,7 @@ struct CommitExport {
     private func isWanted(_ commit: Commit) -> Bool {
         guard let zone else { return true }
         let touches = (try? commit.payload.withUnsafeBytes { try Envelope.touches(of: $0) }) ?? []
-        return touches.contains { names.zone($0.zone) == zone }
+        return touches.contains { LogFilter.isSame(names.zone($0.zone), zone) }
     }
 
     private func write(_ commit: Commit, to output: Output) throws {

@@ -35,7 +35,8 @@ struct DatabaseOptions {
             throw UsageError("--database private needs --user NAME: every user has a private database")
         }
         actor = user.map { Actor(user: $0) } ?? (owner == nil ? Actor(user: "") : .service)
-        let isOwn = user.map { owner == $0 || owner == UserRecord.name(of: $0) } ?? false
+        let isOwn =
+            user.map { LogFilter.isSame(owner, $0) || LogFilter.isSame(owner, UserRecord.name(of: $0)) } ?? false
         database = DatabaseID(scope, owner: isOwn ? "" : owner ?? "")
         zone = arguments[Self.zone].map { ZoneID($0) }
     }

@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataRules
 
 /// What commits come to in numbers, gathered one after another in bounded memory.
 struct LogStatistics {
@@ -79,7 +80,7 @@ struct LogStatistics {
     }
 
     /// Whether a zone of that name has come.
-    var knowsZone: Bool { zone.map { name in names.zones.contains { $0.name == name } } ?? true }
+    var knowsZone: Bool { zone.map { name in names.zones.contains { isSameName($0.name, name) } } ?? true }
 
     mutating func add(_ commit: Commit) {
         let countBefore = events.count
@@ -166,7 +167,7 @@ extension LogStatistics {
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: payload[body]))
         guard let ordinal = try? reader.readVarint("the zone of an event") else { return false }
         if let known = isWantedZone[ordinal] { return known }
-        let isWanted = names.zone(ordinal) == zone
+        let isWanted = LogFilter.isSame(names.zone(ordinal), zone)
         // A zone without a name may get one yet, where the beginning of the log is gone.
         if names.zone(ordinal) != nil, isWantedZone.count < 1 << 16 { isWantedZone[ordinal] = isWanted }
         return isWanted

@@ -1,4 +1,5 @@
 import StrataModel
+import StrataRules
 import StrataStore
 import StrataSystem
 import StrataViews
@@ -42,7 +43,7 @@ struct RecordExport {
         try state.forEachDatabase { databases.append($0) }
         for database in databases {
             for entry in try state.zones(of: database) where entry.row.status == .alive {
-                guard zone == nil || entry.name == zone else { continue }
+                guard zone.map({ isSameName(entry.name, $0) }) ?? true else { continue }
                 zoneCount += 1
                 try write(entry, of: database.id, to: output)
             }

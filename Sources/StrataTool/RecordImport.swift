@@ -1,4 +1,5 @@
 import StrataModel
+import StrataRules
 import StrataStore
 import StrataViews
 
@@ -102,7 +103,7 @@ struct RecordImport {
         }
         guard ["public", "private"].contains(database) else { throw reader.error("a public or private database") }
         if database == "private" {
-            if let known = self.owner, known != owner {
+            if let known = self.owner, !isSameName(known, owner) {
                 throw Refusal(
                     .invalidArguments,
                     "the export has private records of \(known) and of \(owner); they cannot all be \(actor.user)'s")
@@ -146,7 +147,7 @@ struct RecordImport {
             count += 1
             return
         }
-        let isOwn = type == UserRecord.type && name == UserRecord.name(of: owner ?? actor.user)
+        let isOwn = type == UserRecord.type && isSameName(name, UserRecord.name(of: owner ?? actor.user))
         let newName = isOwn ? UserRecord.name(of: actor.user) : name
         try add(Pending(name: newName, type: type, parent: parent, fields: fields, byteCount: line.count))
     }

@@ -1,4 +1,5 @@
 import StrataModel
+import StrataRules
 
 /// A value of a field with everything that it holds; of data, for people, only how it begins.
 struct ValueDetail {
@@ -76,6 +77,6 @@ struct ValueDetail {
     /// Nil for a record of the same zone.
     private func otherZone(of reference: FieldValue.Reference) throws -> String? {
         let name = try state.zone(reference.target.zone)
-        return name == zone ? nil : name
+        return isSameName(name, zone) ? nil : name
     }
 }

@@ -35,4 +35,33 @@ import Testing
             }
         }
     }
+
+    /// Swift takes texts for equal that a store tells apart.
+    @Test func `Names are the same only if their bytes are`() throws {
+        let fixture = try StateFixture()
+        let (composed, combining) = (ZoneID("caf\u{E9}"), ZoneID("cafe\u{301}"))
+        try fixture.change { store in
+            try fixture.step { try store.modify(.zones(saving: [composed, combining]), as: StateFixture.phone) }
+            try fixture.save("one", ["rank": .int64(1)], zone: composed, to: store)
+            for name in ["two", "three"] { try fixture.save(name, zone: combining, to: store) }
+            var request = RequestBuilder(DatabaseID(.private))
+            let other = request.reference(to: RecordID("two", zone: combining), action: .none)
+            request.save(RecordID("links", zone: composed), type: "Note", fields: ["to": other])
+            try fixture.step { try store.modify(request.request, as: StateFixture.phone) }
+        }
+        for (zone, records) in [(composed, ["links", "one"]), (combining, ["three", "two"])] {
+            let exported = try fixture.run("export", fixture.name, "--records", "--zone", zone.name)
+            let found = try exported.lines.compactMap {
+                try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+            }
+            #expect(found.compactMap { $0["record"] as? String } == records)
+            let commits = try fixture.run("export", fixture.name, "--zone", zone.name)
+            // The zone's own, and one for each record; around them a header and an end.
+            #expect(commits.lines.count == 5, "\(commits.output)")
+            let numbers = try fixture.objects("stats", fixture.name, "--zone", zone.name)
+            #expect((numbers.first?["zones"] as? [Any])?.count == 1)
+        }
+        let link = try fixture.run("get", fixture.name, "links", "--user", "anna", "--zone", composed.name)
+        #expect(link.output.utf8.count { $0 == 0x81 } == 1, "the zone of the other record is named: \(link)")
+    }
 }
