@@ -32,8 +32,10 @@ struct StoreAccess {
                 self.files = files
                 return
             } catch let error as StrataError {
-                guard let narrower = Self.limit(below: error, path, files) else { throw error }
-                self.damage = error
+                guard let narrower = Self.limit(below: error, path, files) else {
+                    throw Self.told(error, of: self.damage)
+                }
+                self.damage = Self.told(error, of: self.damage)
                 files.limit = narrower
             }
         }
@@ -49,7 +51,14 @@ struct StoreAccess {
         var files = files
         guard let narrower = Self.limit(below: error, path, files) else { return nil }
         files.limit = narrower
-        return try? StoreAccess(path, files, touches, damage: error)
+        return try? StoreAccess(path, files, touches, damage: Self.told(error, of: damage))
+    }
+
+    /// What is told once reading up to in front of some damage met an error too: of a segment that is seen only in part
+    /// nothing that the whole one does not say.
+    static func told(_ error: StrataError, of damage: StrataError?) -> StrataError {
+        guard let damage, damage.context.segment == error.context.segment else { return error }
+        return damage
     }
 
     /// The first commit that is not older than `time`, in what is whole; nil if all are older.

@@ -6,11 +6,12 @@ import StrataSystem
 import Synchronization
 
 // Saves records from several threads and prints what was acknowledged, until it is killed.
-//   usage: store-child STORE FIRST-NUMBER [early]
+//   usage: store-child STORE FIRST-NUMBER [early | slowly]
 // Each request saves the records N-0 to N-3 and `last`, all with the number N, for the user of its thread.
 //   usage: store-child STORE asset SOURCE COPY
 // Imports a file, copies it out again, and prints how much memory that took at most, in KiB.
 // `early` prints before the request instead of behind it: a bug, which whoever kills this must notice.
+// `slowly` waits between requests, so that a store does not grow beyond what a reader can look at in a moment.
 
 let zone = ZoneID("Notes")
 
@@ -73,6 +74,7 @@ func run() throws {
     }
     guard arguments.count >= 3, let first = UInt64(arguments[2]) else { fail("usage: store-child STORE FIRST-NUMBER") }
     let isEarly = arguments.dropFirst(3).first == "early"
+    let pauseMicroseconds: UInt32 = arguments.dropFirst(3).first == "slowly" ? 40_000 : 0
     var options = StoreOptions.service
     options.segmentBytes = 64 << 10
     options.checkpoints = .init(logBytes: 32 << 10, events: 200, dirtyPercent: 50)
@@ -89,6 +91,7 @@ func run() throws {
                     let answer = try store.modify(request(number), as: actor)
                     for save in answer.result.saves { _ = try save.get() }
                     if !isEarly { say("\(number) \(thread)") }
+                    if pauseMicroseconds > 0 { usleep(pauseMicroseconds) }
                 }
             } catch { fail("\(error)") }
         }

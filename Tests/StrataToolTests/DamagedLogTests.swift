@@ -24,6 +24,18 @@ import Testing
         #expect(result.lines.count == firstLost - 1)
     }
 
+    /// That the beginning of a sealed segment alone is none is no damage of the store.
+    @Test(arguments: [["stats"], ["export"], ["report", "-"], ["log"], ["log", "-n", "30"]])
+    func tellsTheDamageOfASealedSegment(_ words: [String]) throws {
+        let fixture = try StoreFixture.sealed()
+        let place = try fixture.place(of: fixture.middle(ofSegment: 1))
+        try fixture.change(place.path, at: place.range.lowerBound + 200) { $0 ^ 0x10 }
+        let result = try ToolProcess.run(
+            [words[0], fixture.name] + words.dropFirst(), in: fixture.directory.path)
+        #expect(result.code == 3 && result.errors.contains("(badChecksum)"), "\(result.errors)")
+        #expect(!result.errors.contains("has no end"), "\(result.errors)")
+    }
+
     @Test func printsTheSegmentsInFrontOfAMissingOne() throws {
         let fixture = try StoreFixture.segmented()
         let segments = try fixture.segments()

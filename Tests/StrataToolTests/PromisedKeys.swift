@@ -3,21 +3,32 @@ import Testing
 
 /// The keys that the tables of docs/guide/tool.md promise of `--json`.
 enum PromisedKeys {
-    /// Those of the first column below a heading; a key whose last cell says "always" must be there.
-    private static func keys(of heading: String) throws -> (all: Set<String>, always: Set<String>) {
+    private typealias Keys = (all: Set<String>, always: Set<String>)
+
+    /// Those of the first column below each heading; a key whose last cell says "always" must be there.
+    private static let tables: [String: Keys] = {
         let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-        let page = try String(contentsOfFile: root.joined(separator: "/") + "/docs/guide/tool.md", encoding: .utf8)
-        let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
-        let section = lines.drop { $0 != "### \(heading)" }.dropFirst().prefix { !$0.hasPrefix("#") }
-        let rows = section.filter { $0.hasPrefix("| `") }.map { $0.split(separator: "|") }
-        let keys = rows.map { row in row[0].filter { $0 != "`" && $0 != " " } }
-        let always = zip(rows, keys).filter { $0.0.last?.contains("always") == true }.map { $0.1 }
-        return (Set(keys), Set(always))
+        let path = root.joined(separator: "/") + "/docs/guide/tool.md"
+        let page = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+        var rows: [String: [[Substring]]] = [:]
+        var heading = ""
+        for line in page.split(separator: "\n") {
+            if line.hasPrefix("#") { heading = String(line.drop { $0 == "#" || $0 == " " }) }
+            if line.hasPrefix("| `") { rows[heading, default: []].append(line.split(separator: "|")) }
+        }
+        return rows.mapValues { rows in
+            let keys = rows.map { row in row[0].filter { $0 != "`" && $0 != " " } }
+            let always = zip(rows, keys).filter { $0.0.last?.contains("always") == true }.map { $0.1 }
+            return (Set(keys), Set(always))
+        }
+    }()
+
+    private static func keys(of heading: String) throws -> Keys {
+        try #require(tables[heading], "the guide has a table of \(heading)")
     }
 
     static func expect(_ object: [String: Any], follows heading: String) throws {
         let (all, always) = try keys(of: heading)
-        #expect(!all.isEmpty, "the guide has a table of \(heading)")
         let keys = Set(object.keys)
         #expect(keys.isSubset(of: all), "\(heading): \(keys.subtracting(all)) is not documented")
         #expect(always.isSubset(of: keys), "\(heading): \(always.subtracting(keys)) is missing")

@@ -122,7 +122,9 @@ final class StateFixture {
     }
 
     /// Every file with its bytes, but the folder of pipes of those who wait.
-    func content() throws -> [String: [UInt8]] {
+    func content() throws -> [String: [UInt8]] { try Self.content(path) }
+
+    static func content(_ path: String) throws -> [String: [UInt8]] {
         let files = RealFileSystem()
         var content: [String: [UInt8]] = [:]
         for folder in [path, path + "/log"] {

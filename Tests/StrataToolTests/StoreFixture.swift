@@ -136,13 +136,7 @@ final class StoreFixture {
     }
 
     /// Every file with its bytes.
-    func content() throws -> [String: [UInt8]] {
-        let files = RealFileSystem()
-        let paths =
-            try files.list(path).filter { $0 != "log" }.map { "\(path)/\($0)" }
-            + files.list(path + "/log").map { "\(path)/log/\($0)" }
-        return try Dictionary(uniqueKeysWithValues: paths.map { ($0, try files.readAll($0, atMost: 1 << 30)) })
-    }
+    func content() throws -> [String: [UInt8]] { try StateFixture.content(path) }
 
     func change(_ file: String, at position: Int, _ body: (UInt8) -> UInt8) throws {
         let file = try RealFileSystem().open(file, .write)

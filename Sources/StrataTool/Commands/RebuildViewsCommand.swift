@@ -22,7 +22,8 @@ enum RebuildViewsCommand: Command {
         let isApplied = arguments[apply]
         let before = try pageFileBytes(arguments.store)
         if isApplied { try rebuild(arguments.store) }
-        let commits = try StrataTool.StoreAccess(arguments.store).reader.end.offset
+        let log = try StrataTool.StoreAccess(arguments.store)
+        let commits = log.reader.end.offset
         let after = isApplied ? try pageFileBytes(arguments.store) : nil
         if arguments[Option.json] {
             var json = JSONWriter(output)
@@ -41,6 +42,7 @@ enum RebuildViewsCommand: Command {
                     + (before.map { "one of \($0) bytes" } ?? "none") + "; nothing was changed: say --apply to do it")
         }
         try output.endLine()
+        if let damage = log.damage { throw damage }
         return .success
     }
 
