@@ -6,23 +6,39 @@ import StrataSystem
 final class PastLog: OnlyReadLog {
     private let log: any EventLog
     let storeID: Identifier
-    let end: Position
-    let endTime: Int64?
+    private let last: Lock<(position: Position, time: Int64?)>
+    var end: Position { last.withLock { $0.position } }
+    var endTime: Int64? { last.withLock { $0.time } }
 
     /// - Parameters:
     ///   - log: is not closed by this one.
     ///   - offset: of a commit that the log has, or its floor.
     /// - Throws: ``StrataError`` `outOfRange` for any other.
     init(_ log: any EventLog, of store: Identifier, through offset: UInt64) throws {
-        guard (log.floor.offset...log.end.offset).contains(offset) else {
-            throw StrataError(
-                .outOfRange, "The log has no state at that offset.",
-                .init(expected: "\(log.floor.offset) to \(log.end.offset)", found: "\(offset)"))
-        }
         self.log = log
         storeID = store
-        end = Position(offset: offset, chain: try log.chain(at: offset))
-        endTime = offset == log.floor.offset ? try log.readBase()?.time : try log.commit(at: offset)?.time
+        last = Lock(try Self.place(offset, of: log, from: log.floor.offset))
+    }
+
+    /// Shows commits up to a later one.
+    ///
+    /// - Throws: ``StrataError`` `outOfRange` for one that the log does not have, or that is shown already.
+    func advance(to offset: UInt64) throws {
+        if offset > log.end.offset { _ = try (log as? FollowedLog)?.refresh() }
+        let place = try Self.place(offset, of: log, from: end.offset)
+        last.withLock { $0 = place }
+    }
+
+    private static func place(
+        _ offset: UInt64, of log: any EventLog, from first: UInt64
+    ) throws -> (position: Position, time: Int64?) {
+        guard first <= offset, offset <= log.end.offset else {
+            throw StrataError(
+                .outOfRange, "The log has no state at that offset.",
+                .init(expected: "\(first) to \(log.end.offset)", found: "\(offset)"))
+        }
+        let time = offset == log.floor.offset ? try log.readBase()?.time : try log.commit(at: offset)?.time
+        return (Position(offset: offset, chain: try log.chain(at: offset)), time)
     }
 
     var floor: Position { log.floor }

@@ -16,6 +16,21 @@ extension Store {
         return Store(try engine.past(through: offset), nil, .readOnly)
     }
 
+    /// Moves a store that shows the past on, to a later commit or the one that it shows; what that costs goes by the
+    /// commits between. Snapshots stay what they are.
+    ///
+    /// ```swift
+    /// let before = past.snapshot()
+    /// try past.advance(to: past.offset + 1)
+    /// try past.snapshot().forEachDifference(since: before) { print($0.id, $0.kind); return true }
+    /// ```
+    /// - Throws: ``StrataError``: `outOfRange` for an offset in front of what it shows, or behind the end of the log;
+    ///   `invalidArgument` for a store that does not show the past.
+    public func advance(to offset: UInt64) throws {
+        try gate.requireOpen()
+        try engine.advance(to: offset)
+    }
+
     /// The store as it was at a time, in microseconds since 1970: with all that was committed up to then, and nothing
     /// that came later.
     ///

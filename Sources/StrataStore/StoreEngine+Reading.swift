@@ -42,6 +42,20 @@ extension StoreEngine {
         return try Self.openForReading(at: path, through: offset, options, platform) { _ in }
     }
 
+    /// Goes on with a state of the past.
+    func advance(to offset: UInt64) throws {
+        guard let past = log as? PastLog else {
+            throw StrataError(
+                .invalidArgument, "Only a store that shows the past is moved on.",
+                .init(expected: "one that was opened as of an offset"))
+        }
+        try refreshes.withLock { count in
+            count += 1
+            try past.advance(to: offset)
+            try Replay(log: past, pages: views.pages).run()
+        }
+    }
+
     /// Folds what another process has written since; returns whether there was anything.
     func refresh() throws -> Bool {
         guard let log = log as? FollowedLog else { return false }

@@ -1,0 +1,129 @@
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// A record that is not the same in two states.
+///
+/// ```swift
+/// try newer.forEachDifference(since: older) { difference in
+///     print(difference.kind, difference.id.name, try difference.fields.map(\.key))
+///     return true
+/// }
+/// ```
+public struct RecordDifference: Sendable {
+    public enum Kind: String, Sendable, CaseIterable {
+        case added, removed, changed
+    }
+
+    /// A key whose value is another one, or is in one of the states only.
+    public struct Field: Sendable, Hashable {
+        public let key: String
+        /// Nil where the record has no such value.
+        public let before: FieldValue?
+        public let after: FieldValue?
+    }
+
+    public let id: RecordID
+    public let database: DatabaseID
+    /// Nil if it was not there.
+    public let before: Record?
+    /// Nil if it is not there.
+    public let after: Record?
+
+    public init(_ id: RecordID, in database: DatabaseID, before: Record?, after: Record?) {
+        self.id = id
+        self.database = database
+        self.before = before
+        self.after = after
+    }
+
+    public var kind: Kind { before == nil ? .added : after == nil ? .removed : .changed }
+
+    /// The record's type, which never changes as long as the record is there.
+    public var type: String { get throws { try (after ?? before)?.type ?? "" } }
+
+    /// What differs, in the order of keys. None if the record was saved without becoming another, or only its links
+    /// differ.
+    public var fields: [Field] {
+        get throws {
+            let (old, new) = (try Self.values(of: before), try Self.values(of: after))
+            let keys = Set(old.keys).union(new.keys).sorted { $0.lexicographicallyPrecedes($1) }
+            return keys.compactMap { key in
+                let field = Field(key: String(decoding: key, as: UTF8.self), before: old[key], after: new[key])
+                return field.before == field.after ? nil : field
+            }
+        }
+    }
+
+    /// By the bytes of their keys, as the store tells keys apart.
+    private static func values(of record: Record?) throws -> [[UInt8]: FieldValue] {
+        var values: [[UInt8]: FieldValue] = [:]
+        try record?.forEachField { values[Array($0.utf8)] = $1 }
+        return values
+    }
+}
+
+extension StoreSnapshot {
+    /// Calls `body` with each record that is not the same in an older state, zone by zone, until it
+    /// returns false. What both states share is not looked at, so the cost is that of what differs.
+    ///
+    /// - Parameters:
+    ///   - old: a state of the same opened store, such as one that it had before ``Store/advance(to:)``.
+    ///   - zone: records of this zone only.
+    /// - Throws: ``StrataError`` `invalidArgument` for a state of another store; ``Refusal`` for a zone that never was.
+    public func forEachDifference(
+        since old: StoreSnapshot, in zone: (database: DatabaseID, id: ZoneID)? = nil,
+        _ body: (RecordDifference) throws -> Bool
+    ) throws {
+        try gate.requireOpen()
+        let only = try zone.map { try ordinal(of: $0.id, in: $0.database) }
+        var known: (ordinal: UInt64, place: DifferencePlace)?
+        try trees.forEachRecordChange(since: old.trees, ofZone: only) { ordinal, name, change in
+            let place = try known.flatMap { $0.ordinal == ordinal ? $0.place : nil } ?? place(ofZone: ordinal, old)
+            known = (ordinal, place)
+            return try body(try place.difference(name, change))
+        }
+    }
+
+    private func ordinal(of zone: ZoneID, in database: DatabaseID) throws -> UInt64 {
+        let place = try names.place(database, .service, in: trees)
+        let (ordinal, refusal) = try place.zone(zone, trees, names)
+        guard let ordinal else { throw refusal ?? .missingZone(zone.name) }
+        return ordinal
+    }
+
+    private func place(ofZone ordinal: UInt64, _ old: StoreSnapshot) throws -> DifferencePlace {
+        guard case .zone(let database, _, let name)? = try names.name(4, ordinal, in: trees),
+            case .database(let scope, let owner)? = try names.name(3, database, in: trees)
+        else {
+            throw StrataError(
+                .malformed, "A record is of a zone that has no name.", .init(found: "zone \(ordinal)"))
+        }
+        let id = DatabaseID(scope, owner: try names.user(owner, in: trees))
+        let zone = ZoneID(name)
+        return DifferencePlace(
+            before: RecordOrigin(id, zone, old.trees, context, desiredKeys: nil),
+            after: RecordOrigin(id, zone, trees, context, desiredKeys: nil))
+    }
+}
+
+/// Where the records of a zone come from in both states.
+private struct DifferencePlace {
+    let before: RecordOrigin
+    let after: RecordOrigin
+
+    func difference(_ keyName: UnsafeRawBufferPointer, _ change: EntryChange) throws -> RecordDifference {
+        let (old, new): (UnsafeRawBufferPointer?, UnsafeRawBufferPointer?) =
+            switch change {
+            case .added(let row): (nil, row)
+            case .removed(let row): (row, nil)
+            case .replaced(let old, let new): (old, new)
+            }
+        let row = new ?? old ?? UnsafeRawBufferPointer(start: nil, count: 0)
+        let name = try RecordStateView(row, in: 0..<row.count).name(keyName: keyName)
+        return RecordDifference(
+            RecordID(name, zone: after.zone), in: after.database,
+            before: try old.map { try Record(name, [UInt8]($0), before) },
+            after: try new.map { try Record(name, [UInt8]($0), after) })
+    }
+}

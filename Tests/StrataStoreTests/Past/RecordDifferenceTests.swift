@@ -1,0 +1,115 @@
+import StrataModel
+import StrataSystem
+import TestSupport
+import Testing
+
+@testable import StrataStore
+
+@Suite("What differs between two states")
+struct RecordDifferenceTests {
+    private let anna = Actor(user: "anna")
+    private let second = ZoneID("Second")
+
+    private func save(
+        _ store: Store, _ name: String, _ fields: [(String, FieldValue)], in zone: ZoneID = NoteRequest.zone
+    ) throws {
+        _ = try store.modify(NoteRequest.saving([name], fields, in: zone), as: anna)
+    }
+
+    private func texts(
+        _ store: Store, since old: StoreSnapshot, in zone: ZoneID? = nil
+    ) throws -> [String] {
+        var texts: [String] = []
+        let database = DatabaseID(.private, owner: "anna")
+        try store.snapshot().forEachDifference(since: old, in: zone.map { (database, $0) }) { difference in
+            let fields = try difference.fields.map { "\($0.key): \(text($0.before))>\(text($0.after))" }
+            texts.append(
+                "\(difference.kind) \(difference.database.owner) \(difference.id.zone.name) \(difference.id.name) "
+                    + "\(try difference.type) \(fields.joined(separator: " "))")
+            return true
+        }
+        return texts
+    }
+
+    private func text(_ value: FieldValue?) -> String {
+        guard case .string(let text)? = value else { return value == nil ? "-" : "?" }
+        return text
+    }
+
+    @Test("Added, removed and changed records, with their fields, also of one zone alone")
+    func kinds() throws {
+        let store = try Store.open(at: "/Diff.strata", platform: Platform(files: SimulatedDisk()))
+        _ = try store.modify(NoteRequest.makingZones([NoteRequest.zone, second]), as: anna)
+        try save(store, "a", [("title", .string("x")), ("body", .string("b"))])
+        try save(store, "gone", [("title", .string("x"))])
+        try save(store, "same", [("title", .string("x"))])
+        try save(store, "z", [("title", .string("1"))], in: second)
+        let past = try store.asOf(store.offset)
+        let before = past.snapshot()
+        try save(store, "a", [("title", .string("y")), ("more", .string("m"))])
+        _ = try store.modify(NoteRequest.deleting(["gone"]), as: anna)
+        try save(store, "new", [("title", .string("n"))])
+        try save(store, "z", [("title", .string("2"))], in: second)
+        try past.advance(to: store.offset)
+        let all = try texts(past, since: before)
+        #expect(
+            all == [
+                "changed anna Notes a Note more: ->m title: x>y", "removed anna Notes gone Note title: x>-",
+                "added anna Notes new Note title: ->n", "changed anna Second z Note title: 1>2",
+            ])
+        #expect(try texts(past, since: before, in: NoteRequest.zone) == Array(all.prefix(3)))
+        #expect(try texts(past, since: before, in: second) == Array(all.suffix(1)))
+        #expect(try texts(past, since: past.snapshot()) == [])
+        #expect(throws: Refusal.self) { try texts(past, since: before, in: ZoneID("None")) }
+        #expect(thrownCode { _ = try texts(past, since: store.snapshot()) } == .invalidArgument)
+        try past.close()
+        try store.close()
+    }
+
+    @Test("It is what comparing all records gives, for states of seeded histories", arguments: seeds(3))
+    func seeded(seed: UInt64) throws {
+        var twin = try TwinStore(.segmented, seed: seed)
+        for _ in 0..<60 { try twin.step() }
+        let past = try twin.store.asOf(twin.store.offset / 3)
+        while past.offset < twin.store.offset {
+            let before = past.snapshot()
+            let next = min(twin.store.offset, past.offset + 5)
+            try past.advance(to: next)
+            #expect(past.offset == next)
+            #expect(try past.snapshot().digests() == twin.store.asOf(next).snapshot().digests())
+            var found: [String: Bool] = [:]
+            try past.snapshot().forEachDifference(since: before) { difference in
+                found["\(difference.database) \(difference.id)"] = difference.after != nil
+                return true
+            }
+            #expect(try found == Self.compared(before, past.snapshot()))
+        }
+        try past.close()
+        try twin.store.close()
+    }
+
+    /// By reading both states to their ends.
+    private static func compared(_ old: StoreSnapshot, _ new: StoreSnapshot) throws -> [String: Bool] {
+        func versions(_ state: StoreSnapshot) throws -> [String: Version] {
+            var versions: [String: Version] = [:]
+            for ordinal in 1...max(1, try state.trees.nameCount(4)) {
+                guard case .zone(let database, _, let zone)? = try state.trees.name(4, ordinal),
+                    case .database(let scope, let owner)? = try state.trees.name(3, database)
+                else { continue }
+                let user = try state.names.user(owner, in: state.trees)
+                try state.trees.forEachRecord(of: ordinal) { name, row in
+                    let id = RecordID(String(decoding: name, as: UTF8.self), zone: ZoneID(zone))
+                    versions["\(DatabaseID(scope, owner: user)) \(id)"] =
+                        try RecordStateView(row, in: 0..<row.count).version
+                    return true
+                }
+            }
+            return versions
+        }
+        let (before, after) = (try versions(old), try versions(new))
+        var compared: [String: Bool] = [:]
+        for (key, version) in before where after[key] != version { compared[key] = after[key] != nil }
+        for key in after.keys where before[key] == nil { compared[key] = true }
+        return compared
+    }
+}
