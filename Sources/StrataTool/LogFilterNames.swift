@@ -9,7 +9,7 @@ final class LogFilterNames: Sendable {
     enum Changes: Sendable, Equatable {
         case none
         case all
-        /// Those of records of that name, in any zone.
+        /// Those of records of that name, in any zone, and deletions of zones.
         case record(String)
     }
 
@@ -32,7 +32,7 @@ final class LogFilterNames: Sendable {
             guard let wanted else { return touches }
             let found = touches.filter { payload[$0.key].elementsEqual(wanted) }
             if !found.isEmpty { self.touched.withLock { $0.formUnion(found.map(\.zone)) } }
-            return found
+            return found + touches.filter { $0.kind == .zoneDeleted }
         }
     }
 

@@ -23,6 +23,9 @@ struct RecordTimeline {
     private var skipCount: Int
     private var hasBegun: Bool
     private var undecoded: StrataError?
+    private let end: RecordTimelineEnd
+    /// What was told last, as long as it may have gone with its zone.
+    private var lastSave: RecordTimelineStep?
 
     init(_ record: RecordKey, in store: StoreAccess, through last: UInt64) {
         self.init(record, in: store, from: store.reader.floor.offset + 1, through: last, skipping: 0, hasBase: true)
@@ -37,6 +40,7 @@ struct RecordTimeline {
     ) {
         self.record = record
         past = RecordTimelinePast(store.reader)
+        end = RecordTimelineEnd(zone: record.zone, store: store, last: last)
         changes = LogFilterChanges(
             store, .record(record.name, zones: [record.zone]), from: first, through: last)
         self.skipCount = skipCount
@@ -69,7 +73,7 @@ struct RecordTimeline {
     private static func readableCount(of record: RecordKey, in store: StoreAccess, through last: UInt64) throws -> Int {
         var timeline = RecordTimeline(record, in: store, through: last)
         var count = 0
-        while let entry = try timeline.next() { count += entry.header == nil ? 0 : 1 }
+        while let entry = try timeline.nextOfRecord() { count += entry.header == nil ? 0 : 1 }
         return count
     }
 
@@ -78,6 +82,27 @@ struct RecordTimeline {
 
     /// Nil behind the last.
     mutating func next() throws -> Entry? {
+        guard let entry = try nextOfRecord() else { return try deletionOfZone() }
+        lastSave = [.delete, .erase].contains(entry.step.kind) ? nil : entry.step
+        return entry
+    }
+
+    private mutating func deletionOfZone() throws -> Entry? {
+        guard let save = lastSave else { return nil }
+        lastSave = nil
+        do {
+            guard let (version, commit) = try end.deletion(behind: save.version) else { return nil }
+            let header = try Envelope(decoding: commit.payload).header
+            return Entry(
+                step: RecordTimelineStep(.zoneDeleted, version, type: save.type), time: commit.time, header: header,
+                user: header.user, device: header.device)
+        } catch let error as StrataError where error.isDamage {
+            undecoded = undecoded ?? error
+            return nil
+        }
+    }
+
+    private mutating func nextOfRecord() throws -> Entry? {
         while waiting.isEmpty {
             guard let commit = try nextCommit() else { return hasBegun ? nil : try entryOfBase(nil) }
             waiting = events(of: commit).reversed()

@@ -61,7 +61,7 @@ struct RecordTimelineBlame {
     mutating func add(_ entry: RecordTimeline.Entry) {
         let step = entry.step
         switch step.kind {
-        case .create, .delete, .erase: (found, isPartial, hasBegun) = ([:], false, true)
+        case .create, .delete, .erase, .zoneDeleted: (found, isPartial, hasBegun) = ([:], false, true)
         case .base, .update, .touch: break
         }
         for change in step.changes {
@@ -85,6 +85,7 @@ struct RecordTimelineBlame {
         switch last.kind {
         case .delete: return "the record was deleted by commit \(last.version.offset)"
         case .erase: return "the record was erased by commit \(last.version.offset)"
+        case .zoneDeleted: return "the record went with its zone, which was deleted by commit \(last.version.offset)"
         case .base, .create, .update, .touch:
             if last.isErased { return "what the record held was erased since" }
             return isPartial ? "the record may have more fields: what it was before is not in the log" : nil

@@ -61,6 +61,8 @@ struct RecordTimelineChange {
 struct RecordTimelineStep {
     enum Kind: String {
         case base, create, update, touch, delete, erase
+        /// Of the zone, with all that was in it.
+        case zoneDeleted
     }
 
     let kind: Kind

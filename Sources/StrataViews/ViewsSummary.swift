@@ -41,7 +41,7 @@ extension Views {
             return summary
         }
         do {
-            let found = try PageStore.glance(in: directory, store: store, files: files, isValid: log.has) {
+            let found = try glance(of: log, in: directory, files: files) {
                 ($1.position, $1.time, try nameCounts(in: $0))
             }
             // A later checkpoint than the one above, maybe.
@@ -50,6 +50,19 @@ extension Views {
             (summary.finding, summary.reasons) = (.damaged, summary.reasons + [error])
         }
         return summary
+    }
+
+    /// Reads the trees of the newest checkpoint, as ``PageStore/glance(in:store:files:isValid:_:)`` does.
+    ///
+    /// - Returns: nil if there is none that can be taken, or they come too fast.
+    public static func glance<Result>(
+        of log: LogReader, in directory: String, files: any FileSystem,
+        _ body: (Snapshot, Checkpoint) throws -> Result
+    ) throws -> Result? {
+        try PageStore.glance(in: directory, store: log.identity.storeID, files: files, isValid: log.has) {
+            _ = try digests(noted: $1.opaque)
+            return try body($0, $1)
+        }
     }
 
     private static func nameCounts(in trees: Snapshot) throws -> [UInt8: UInt64] {

@@ -58,4 +58,35 @@ import Testing
             #expect((numbers.first?["zones"] as? [Any])?.count == 1)
         }
     }
+
+    /// No event of the record tells that it went with its zone.
+    @Test(arguments: ["page file", "log alone", "made again"])
+    func `A record is gone when its zone is`(ground: String) throws {
+        let fixture = try StateFixture()
+        let query = [fixture.name, "milk", "--user", "anna", "--zone", "Notes"]
+        #expect(try fixture.run(["blame"] + query).code == 0)
+        let versions = try fixture.objects(["history"] + query).count
+        try fixture.change { store in
+            try fixture.step { try store.modify(.zones(deleting: [StateFixture.notes]), as: StateFixture.phone) }
+            guard ground == "made again" else { return }
+            try fixture.step { try store.modify(.zones(saving: [StateFixture.notes]), as: StateFixture.phone) }
+            try fixture.save("list", to: store)
+        }
+        if ground == "log alone" { try FileManager.default.removeItem(atPath: fixture.path + "/views") }
+        let deletion = StateFixture.end + 1
+        let blame = try fixture.run(["blame"] + query)
+        #expect(blame.code == 1 && blame.output.isEmpty, "\(blame.output)")
+        #expect(blame.errors.contains("went with its zone, which was deleted by commit \(deletion)"))
+        let history = try fixture.objects(["history"] + query)
+        #expect(history.count == versions + 1)
+        #expect(history.last?["change"] as? String == "zoneDeleted")
+        #expect(history.last?["offset"] as? UInt64 == deletion)
+        #expect(try fixture.objects(["history"] + query + ["-n", "1"]).count == 2)
+        // What was deleted by itself had gone before.
+        let gone = try fixture.objects("history", fixture.name, "gone", "--user", "anna", "--zone", "Notes")
+        #expect(gone.last?["change"] as? String == "delete")
+        // Who is in another zone, or has been saved since, is there.
+        guard ground == "made again" else { return }
+        #expect(try fixture.run("blame", fixture.name, "list", "--user", "anna", "--zone", "Notes").code == 0)
+    }
 }

@@ -143,7 +143,9 @@ final class StateFixture {
     func run(_ words: [String]) throws -> ToolResult { try ToolProcess.run(words, in: directory.path) }
 
     /// Whatever `--json` printed.
-    func objects(_ words: String...) throws -> [[String: Any]] {
+    func objects(_ words: String...) throws -> [[String: Any]] { try objects(words) }
+
+    func objects(_ words: [String]) throws -> [[String: Any]] {
         let result = try run(words + ["--json"])
         return try result.lines.map { line in
             try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])

@@ -6,11 +6,11 @@ enum HistoryCommand: Command {
     static let summary = "print every version of a record, with what each changed"
     static let details =
         "Oldest first: when it was saved, by whom and by which operation, its change tag, and what became of its "
-        + "fields; deletions and erasures too. + is a field that was added, - one that was removed, ~ one with another "
-        + "value. Where history was let go it begins with what the record was then. The record is looked for in all "
-        + "zones unless some are named. Only commits that touched it are read, beside a program that writes to the "
-        + "store. It ends with 1 if the log has nothing of the record, with 3 if damage keeps some of it from being "
-        + "read."
+        + "fields; deletions and erasures too, and last of all that of its zone. + is a field that was added, - one "
+        + "that was removed, ~ one with another value. Where history was let go it begins with what the record was "
+        + "then. The record is looked for in all zones unless some are named. Only commits that touched it are read, "
+        + "beside a program that writes to the store. It ends with 1 if the log has nothing of the record, "
+        + "with 3 if damage keeps some of it from being read."
 
     static let limit = Option.number("-n", "N", 0...UInt64.max, help: "print only the last N versions")
 
@@ -85,6 +85,7 @@ enum HistoryCommand: Command {
         switch step.kind {
         case .base: "as it was when what came before was let go"
         case .create, .update, .touch: step.kind.rawValue
+        case .zoneDeleted: "zone deleted"
         case .delete: step.isCascade ? "delete, cascade" : "delete"
         case .erase: step.reason.isEmpty ? "erase" : "erase: \(Printable.escaped(step.reason))"
         }
