@@ -34,6 +34,8 @@ struct ToolStore {
     }
 
     static func note(_ number: Int) -> String { TaskRecords.name(number) }
+    /// The one that is looked up; a small store has few of all notes.
+    static let askedNote = 300
 
     /// The zone of a note; notes of one user are in all of this user's zones.
     static func zone(ofNote number: Int) -> ZoneID { ZoneID("Notes \(number / users.count % zonesOfUser)") }
@@ -48,6 +50,8 @@ struct ToolStore {
             let zones = (0..<Self.zonesOfUser).map { ZoneID("Notes \($0)") } + [Self.counterZone]
             _ = try store.modify(QueryRecords.making(zones), as: Actor(user: user, device: Self.devices[0]))
         }
+        let asker = Actor(user: Self.users[Self.askedNote % Self.users.count], device: Self.devices[0])
+        _ = try store.modify(request(saving: [Self.askedNote], 0), as: asker)
         try fill(store)
         try store.close()
         let log = try SegmentedLog.open(at: path)

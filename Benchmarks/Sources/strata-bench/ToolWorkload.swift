@@ -122,7 +122,7 @@ struct ToolWorkload: Workload {
     }
 
     private var lookupCases: [(String, Measurement.Bar)] {
-        let note = ToolStore.note(300)
+        let note = ToolStore.note(ToolStore.askedNote)
         let counter = "\(ToolStore.counter) --user \(ToolStore.user)"
         let few = Measurement.Bar.atMost(50)
         return [
