@@ -8,6 +8,10 @@ root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 # Tests/SeedSamples: Package.swift asks for this. A build under the other setting compiles everything again.
 build_strictly() { export STRATA_STRICT=1; }
 
+# Swift's libraries linked into the program: it starts in half the time, and runs where there is no Swift.
+# shellcheck disable=SC2034
+release=(-c release --static-swift-stdlib -Xswiftc -use-ld=lld)
+
 say() { printf '%s\n' "$*" >&2; }
 
 # usage_error MESSAGE: ends with 2.

@@ -127,7 +127,7 @@ struct ChangeList: Sendable {
         }
         let type = try reader.readVarint("a type")
         let key = try reader.readStringRange("a key", atMost: Envelope.maximumNameBytes)
-        if let name, !kind.isOfRecord || !bytes[key].elementsEqual(name) { return nil }
+        if let name, !kind.isOfRecord || key.count != name.count || !bytes[key].elementsEqual(name) { return nil }
         return ZoneTouch(offset: offset, eventIndex: eventIndex, kind: kind, type: type, key: [UInt8](bytes[key]))
     }
 }

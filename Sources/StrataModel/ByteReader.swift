@@ -1,17 +1,20 @@
 /// Reads the encodings of docs/format.md from bytes that may be anything: every read is bounded, and a bad one throws.
+// Inlinable what is called for every event and entry: not specialized, a byte costs as much as a whole commit may.
 public struct ByteReader {
     // Valid only inside the `withUnsafeBytes` that made it; every access below is checked against its count.
-    let bytes: UnsafeRawBufferPointer
-    public internal(set) var position: Int
+    @usableFromInline let bytes: UnsafeRawBufferPointer
+    public var position: Int
 
     /// `bytes` must stay alive as long as the reader is used.
+    @inlinable
     public init(_ bytes: UnsafeRawBufferPointer, at position: Int = 0) {
         self.bytes = bytes
         self.position = position
     }
 
-    public var remaining: Int { bytes.count - position }
+    @inlinable public var remaining: Int { bytes.count - position }
 
+    @inlinable
     @inline(__always)
     public mutating func read<Number: FixedWidthInteger>(_: Number.Type, _ what: StaticString) throws -> Number {
         guard remaining >= MemoryLayout<Number>.size else { throw short(what, MemoryLayout<Number>.size) }
@@ -24,6 +27,7 @@ public struct ByteReader {
             high: UInt64(bigEndian: try read(UInt64.self, what)), low: UInt64(bigEndian: try read(UInt64.self, what)))
     }
 
+    @inlinable
     @inline(__always)
     public mutating func readVarint(_ what: StaticString) throws -> UInt64 {
         guard position + 1 < bytes.count else { return try readLongVarint(what) }
@@ -39,8 +43,8 @@ public struct ByteReader {
         return UInt64(low & 0x7F) | UInt64(high) << 7
     }
 
-    @inline(never)
-    private mutating func readLongVarint(_ what: StaticString) throws -> UInt64 {
+    @inline(never) @usableFromInline
+    mutating func readLongVarint(_ what: StaticString) throws -> UInt64 {
         let start = position
         var number: UInt64 = 0
         for index in 0..<10 {
@@ -58,6 +62,7 @@ public struct ByteReader {
     }
 
     /// A varint that must fit a bound, for counts and ordinals.
+    @inlinable
     @inline(__always)
     public mutating func readVarint(_ what: StaticString, atMost limit: UInt64) throws -> UInt64 {
         let start = position
@@ -70,6 +75,7 @@ public struct ByteReader {
     }
 
     /// The range of the next `count` bytes, which are skipped.
+    @inlinable
     @inline(__always)
     public mutating func readRange(count: UInt64, _ what: StaticString) throws -> Range<Int> {
         guard count <= UInt64(remaining) else { throw short(what, Int(clamping: count)) }
@@ -78,6 +84,7 @@ public struct ByteReader {
     }
 
     /// The range of a string's bytes, not judged as text.
+    @inlinable
     @inline(__always)
     public mutating func readStringRange(_ what: StaticString, atMost limit: Int) throws -> Range<Int> {
         let count = try readVarint(what, atMost: UInt64(limit))
@@ -116,7 +123,8 @@ public struct ByteReader {
             .init(position: UInt64(position), expected: "\(what) to be \(expected)", found: found))
     }
 
-    private func short(_ what: StaticString, _ count: Int) -> StrataError {
+    @usableFromInline
+    func short(_ what: StaticString, _ count: Int) -> StrataError {
         malformed(what, expected: "\(count) bytes", found: "\(max(remaining, 0)) bytes")
     }
 }

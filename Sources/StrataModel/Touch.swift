@@ -24,25 +24,43 @@ public struct Touch: Sendable, Equatable {
 extension Envelope {
     /// The touches of a payload, in event order.
     ///
+    /// ```swift
+    /// let deletions = try Envelope.touches(of: payload, where: { $0.kind == .recordDeleted })
+    /// ```
+    ///
+    /// - Parameter names: is given the place of each ``InternedName`` that comes by on the way.
     /// - Throws: ``StrataError`` if the payload is not an envelope.
-    public static func touches(of payload: UnsafeRawBufferPointer) throws -> [Touch] {
+    public static func touches(
+        of payload: UnsafeRawBufferPointer, where isWanted: (Touch) -> Bool = { _ in true },
+        names: (Range<Int>) -> Void = { _ in }
+    ) throws -> [Touch] {
         var walker = try EnvelopeWalker(payload)
         var touches: [Touch] = []
-        touches.reserveCapacity(min(walker.eventCount, payload.count / 2))
         while let event = try walker.next(in: payload) {
-            guard let kind = event.kind.touchKind else { continue }
-            var reader = ByteReader(payload, in: event.body)
-            let zone = try reader.readVarint("the zone of an event")
-            var type: UInt64 = 0
-            var key = 0..<0
-            if kind == .recordSaved || kind == .recordDeleted {
-                type = try reader.readVarint("the type of a record event")
-                key = try reader.readStringRange("a record name", atMost: maximumNameBytes)
-            }
-            touches.append(
-                Touch(zone: zone, eventIndex: UInt32(walker.eventIndex - 1), kind: kind, type: type, key: key))
+            if event.kind == .nameInterned { names(event.body) }
+            guard let touch = try Touch(event.kind, event.body, of: payload, at: walker.eventIndex - 1),
+                isWanted(touch)
+            else { continue }
+            if touches.isEmpty { touches.reserveCapacity(min(walker.eventCount, payload.count / 2)) }
+            touches.append(touch)
         }
         return touches
+    }
+}
+
+extension Touch {
+    /// Nil for an event that touches nothing.
+    fileprivate init?(
+        _ event: EventKind, _ body: Range<Int>, of payload: UnsafeRawBufferPointer, at index: Int
+    ) throws {
+        guard let kind = event.touchKind else { return nil }
+        var reader = ByteReader(payload, in: body)
+        self.init(
+            zone: try reader.readVarint("the zone of an event"), eventIndex: UInt32(index), kind: kind, type: 0,
+            key: 0..<0)
+        guard kind == .recordSaved || kind == .recordDeleted else { return }
+        type = try reader.readVarint("the type of a record event")
+        key = try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)
     }
 }
 

@@ -43,8 +43,8 @@ struct CommitJSON: CommitFormat {
     }
 
     private func write(_ header: EnvelopeHeader, _ names: KnownNames, to json: inout JSONWriter) {
-        Self.writeUser(header.user, names, to: &json)
-        Self.writeDevice(header.device, names, to: &json)
+        json.user(header.user, names)
+        json.device(header.device, names)
         Self.writeOperation(of: header, to: &json)
         if !header.requestShape.isEmpty {
             json.field("requestShape", header.requestShape.map { hexadecimal($0) }.joined())
@@ -57,7 +57,7 @@ struct CommitJSON: CommitFormat {
         json.field("name", event.kind.description)
         json.field("bytes", event.body.count)
         switch EventDetail(event) {
-        case .interned(let interned): write(interned, to: &json)
+        case .interned(let interned): json.interned(interned, names)
         case .saved(let place, let save):
             write(place, names, to: &json)
             write(save, names, to: &json)
@@ -80,11 +80,11 @@ struct CommitJSON: CommitFormat {
         case .subscriptionDeleted(let deleted):
             json.field("subscription", deleted.id)
             json.field("database", deleted.database)
-            Self.writeUser(deleted.user, names, to: &json)
+            json.user(deleted.user, names)
             json.field("firedOnce", deleted.firedBy != nil)
             if let event = deleted.firedBy { json.field("firedBy", event.tag) }
         case .notificationDelivered(let delivered):
-            Self.writeDevice(delivered.device, names, to: &json)
+            json.device(delivered.device, names)
             json.field("through", delivered.through)
             json.field("badge", delivered.badge)
         case .refused, .fetched, .consoleActed, .nothingToDelete: CommitJSON.write(audit: EventDetail(event), to: &json)
@@ -98,14 +98,12 @@ struct CommitJSON: CommitFormat {
         json.field("subscription", subscription.id)
         json.field("subscriptionKind", subscription.kind.name)
         json.field("database", saved.database)
-        Self.writeUser(saved.user, names, to: &json)
+        json.user(saved.user, names)
         if subscription.zone != 0 {
-            json.field("zone", subscription.zone)
-            if let name = names.zone(subscription.zone) { json.field("zoneName", name) }
+            json.zone(subscription.zone, names)
         }
         if subscription.recordType != 0 {
-            json.field("type", subscription.recordType)
-            if let name = names.recordType(subscription.recordType) { json.field("typeName", name) }
+            json.type(subscription.recordType, names)
         }
         if !subscription.predicate.isEmpty { json.field("predicate", subscription.predicate) }
         json.field("options", subscription.options.names.joined(separator: " "))
@@ -120,35 +118,18 @@ struct CommitJSON: CommitFormat {
         json.field("groupName", header.groupName)
     }
 
-    static func writeUser(_ user: UInt64, _ names: KnownNames, to json: inout JSONWriter) {
-        json.field("user", user)
-        if let name = names.user(user) { json.field("userName", name) }
-    }
-
-    static func writeDevice(_ device: UInt64, _ names: KnownNames, to json: inout JSONWriter) {
-        json.field("device", device)
-        if let name = names.device(device) { json.field("deviceName", name) }
-    }
-
     private func write(_ place: EventDetail.Place, _ names: KnownNames, to json: inout JSONWriter) {
-        json.field("zone", place.zone)
-        if let name = names.zone(place.zone) { json.field("zoneName", name) }
-        writeType(place.type, names, to: &json)
+        json.zone(place.zone, names)
+        json.type(place.type, names)
         json.field("record", place.name)
     }
 
-    private func writeType(_ type: UInt64, _ names: KnownNames, to json: inout JSONWriter) {
-        json.field("type", type)
-        if let name = names.recordType(type) { json.field("typeName", name) }
-    }
-
     private func write(_ changed: SchemaChangedEvent, _ names: KnownNames, to json: inout JSONWriter) {
-        writeType(changed.type, names, to: &json)
+        json.type(changed.type, names)
         json.beginArray("fields")
         for field in changed.fields {
             json.beginObject()
-            json.field("field", UInt64(field.field))
-            if let name = names.field(UInt64(field.field)) { json.field("fieldName", name) }
+            json.recordField(UInt64(field.field), names)
             json.field("value", field.kind.description)
             json.field("encrypted", field.isEncrypted)
             json.field("indexes", field.indexes.schemaNames)
@@ -174,8 +155,7 @@ struct CommitJSON: CommitFormat {
         json.beginArray("fields")
         for field in save.fields {
             json.beginObject()
-            json.field("field", field.ordinal)
-            if let name = names.field(field.ordinal) { json.field("fieldName", name) }
+            json.recordField(field.ordinal, names)
             json.field("value", field.kind?.description ?? "removed")
             json.field("valueBytes", field.bytes)
             json.endObject()
@@ -187,27 +167,8 @@ struct CommitJSON: CommitFormat {
     private func writeZone(
         _ zone: UInt64, _ database: UInt64, _ incarnation: Version?, _ names: KnownNames, to json: inout JSONWriter
     ) {
-        json.field("zone", zone)
-        if let name = names.zone(zone) { json.field("zoneName", name) }
+        json.zone(zone, names)
         json.field("database", database)
         if let incarnation { json.field("incarnation", incarnation.tag) }
-    }
-
-    private func write(_ interned: InternedName, to json: inout JSONWriter) {
-        json.field("namespace", interned.name.namespaceName)
-        json.field("ordinal", interned.ordinal)
-        switch interned.name {
-        case .user(let text), .recordType(let text), .field(let text): json.field("text", text)
-        case .device(let user, let text):
-            json.field("user", user)
-            json.field("text", text)
-        case .database(let scope, let owner):
-            json.field("scope", scope.name)
-            json.field("owner", owner)
-        case .zone(let database, let owner, let text):
-            json.field("database", database)
-            json.field("owner", owner)
-            json.field("text", text)
-        }
     }
 }

@@ -95,8 +95,7 @@ extension JSONWriter {
         case .parent: field("link", "parent")
         case .share: field("link", "share")
         case .field(let ordinal):
-            field("field", UInt64(ordinal))
-            if let name = names.field(UInt64(ordinal)) { field("fieldName", name) }
+            recordField(UInt64(ordinal), names)
         }
     }
 

@@ -13,7 +13,7 @@ struct ExportedEvent {
         if event.kind == .nameInterned {
             guard let name = try? InternedName(decoding: event.body), name.event.body == event.body else { return }
             json.beginObject("content")
-            write(name, to: &json)
+            json.interned(name, names)
             json.endObject()
         } else if let body = Self.lossless(event) {
             json.beginObject("content")
@@ -50,7 +50,7 @@ struct ExportedEvent {
             if !erased.reason.isEmpty { json.field("reason", erased.reason) }
         case let saved as ZoneSavedEvent: write(saved, to: &json)
         case let deleted as ZoneDeletedEvent:
-            write(zone: deleted.zone, to: &json)
+            json.zone(deleted.zone, names)
             json.field("database", deleted.database)
             json.field("incarnation", version: deleted.incarnation)
             json.field("reason", deleted.reason.name)
@@ -58,7 +58,7 @@ struct ExportedEvent {
         case let changed as SchemaChangedEvent: write(changed, to: &json)
         case let deleted as SubscriptionDeletedEvent:
             json.field("database", deleted.database)
-            write(user: deleted.user, to: &json)
+            json.user(deleted.user, names)
             json.field("subscription", deleted.id)
             json.field("firedBy", version: deleted.firedBy)
         default: return writeOther(body, to: &json)
@@ -72,16 +72,16 @@ struct ExportedEvent {
             json.field("database", created.database)
             json.field("original", version: created.original)
         case let seen as DeviceSeenEvent:
-            write(device: seen.device, to: &json)
+            json.device(seen.device, names)
             json.field("original", version: seen.original)
         case let changed as UserChangedEvent:
-            write(user: changed.user, to: &json)
+            json.user(changed.user, names)
             json.field("status", UInt64(changed.status.rawValue))
             json.field("quota", changed.quota)
             json.field("original", version: changed.original)
         case let kept as ClientTokenEvent:
-            write(zone: kept.zone, to: &json)
-            write(device: kept.device, to: &json)
+            json.zone(kept.zone, names)
+            json.device(kept.device, names)
             json.field("token", Base64.text(kept.token))
             json.field("items", kept.items)
             json.field("original", version: kept.original)
@@ -90,7 +90,7 @@ struct ExportedEvent {
             json.field("database", expired.database)
             json.field("original", version: expired.original)
         case let delivered as NotificationDeliveredEvent:
-            write(device: delivered.device, to: &json)
+            json.device(delivered.device, names)
             json.field("through", delivered.through)
             json.field("badge", delivered.badge)
             json.field("original", version: delivered.original)
@@ -129,8 +129,7 @@ struct ExportedEvent {
         json.beginArray("fields")
         for change in saved.fields {
             json.beginObject()
-            json.field("field", UInt64(change.field))
-            if let name = names.field(UInt64(change.field)) { json.field("fieldName", name) }
+            json.recordField(UInt64(change.field), names)
             if let value = change.value {
                 json.key("set")
                 values.write(value, to: &json)
@@ -148,14 +147,14 @@ struct ExportedEvent {
         case .removed: json.null(key)
         case .set(let target):
             json.beginObject(key)
-            write(zone: target.zone, to: &json)
+            json.zone(target.zone, names)
             json.field("record", target.name)
             json.endObject()
         }
     }
 
     private func write(_ saved: ZoneSavedEvent, to json: inout JSONWriter) {
-        write(zone: saved.zone, to: &json)
+        json.zone(saved.zone, names)
         json.field("database", saved.database)
         json.field("incarnation", version: saved.incarnation)
         json.field("capabilities", saved.capabilities.rawValue)
@@ -166,12 +165,11 @@ struct ExportedEvent {
     }
 
     private func write(_ changed: SchemaChangedEvent, to json: inout JSONWriter) {
-        write(type: changed.type, to: &json)
+        json.type(changed.type, names)
         json.beginArray("fields")
         for field in changed.fields {
             json.beginObject()
-            json.field("field", UInt64(field.field))
-            if let name = names.field(UInt64(field.field)) { json.field("fieldName", name) }
+            json.recordField(UInt64(field.field), names)
             json.field("value", "\(field.kind)")
             json.field("encrypted", field.isEncrypted)
             json.field("indexes", UInt64(field.indexes.rawValue))
@@ -189,48 +187,10 @@ struct ExportedEvent {
         json.field("original", version: changed.original)
     }
 
-    private func write(_ interned: InternedName, to json: inout JSONWriter) {
-        json.field("namespace", interned.name.namespaceName)
-        json.field("ordinal", interned.ordinal)
-        switch interned.name {
-        case .user(let text), .recordType(let text), .field(let text): json.field("text", text)
-        case .device(let user, let text):
-            write(user: user, to: &json)
-            json.field("text", text)
-        case .database(let scope, let owner):
-            json.field("scope", scope.name)
-            json.field("owner", owner)
-        case .zone(let database, let owner, let text):
-            json.field("database", database)
-            json.field("owner", owner)
-            json.field("text", text)
-        }
-    }
-
     private func write(_ record: RecordKey, _ type: UInt64, to json: inout JSONWriter) {
-        write(zone: record.zone, to: &json)
-        write(type: type, to: &json)
+        json.zone(record.zone, names)
+        json.type(type, names)
         json.field("record", record.name)
-    }
-
-    private func write(zone: UInt64, to json: inout JSONWriter) {
-        json.field("zone", zone)
-        if let name = names.zone(zone) { json.field("zoneName", name) }
-    }
-
-    private func write(type: UInt64, to json: inout JSONWriter) {
-        json.field("type", type)
-        if let name = names.recordType(type) { json.field("typeName", name) }
-    }
-
-    private func write(user: UInt64, to json: inout JSONWriter) {
-        json.field("user", user)
-        if let name = names.user(user) { json.field("userName", name) }
-    }
-
-    private func write(device: UInt64, to json: inout JSONWriter) {
-        json.field("device", device)
-        if let name = names.device(device) { json.field("deviceName", name) }
     }
 }
 

@@ -34,8 +34,7 @@ struct ExportedPayload {
     /// What has its default is left out.
     private func write(_ header: EnvelopeHeader, to json: inout JSONWriter) {
         json.beginObject("header")
-        json.field("user", header.user)
-        if let name = names.user(header.user) { json.field("userName", name) }
+        json.user(header.user, names)
         if header.device != 0 { json.field("device", header.device) }
         if let name = names.device(header.device) { json.field("deviceName", name) }
         if !header.operationID.isEmpty { json.field("operationID", header.operationID) }

@@ -99,8 +99,7 @@ struct FrameJSON: FrameFormat {
         json.beginArray("zones")
         for zone in footer.zones {
             json.beginObject()
-            json.field("zone", zone.zone)
-            if let name = names.zone(zone.zone) { json.field("zoneName", name) }
+            json.zone(zone.zone, names)
             json.field("changes", zone.touchCount)
             json.field("bytes", zone.byteCount)
             json.endObject()

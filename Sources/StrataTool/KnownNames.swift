@@ -70,28 +70,12 @@ struct KnownNames {
 
     /// Adds what a payload interns. One that is not an envelope has no names to give.
     mutating func add(from payload: ArraySlice<UInt8>) {
-        guard let bodies = try? Self.internedBodies(payload) else { return }
-        for body in bodies {
-            if let interned = try? InternedName(decoding: payload[body]) { add(interned) }
-        }
-    }
-
-    /// Walks over the events without taking them apart: most commits intern nothing.
-    private static func internedBodies(_ payload: ArraySlice<UInt8>) throws -> [Range<Int>] {
-        try payload.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
-            var found: [Range<Int>] = []
-            guard try reader.read(UInt8.self, "the envelope version") == Envelope.version else { return [] }
-            _ = try reader.readStringRange("the header fields", atMost: bytes.count)
-            let count = try reader.readVarint("the number of events", atMost: Envelope.maximumEventCount)
-            for _ in 0..<count {
-                let kind = try reader.readVarint("the kind of an event")
-                let body = try reader.readStringRange("the body of an event", atMost: bytes.count)
-                if kind == EventKind.nameInterned.rawValue {
-                    found.append(payload.startIndex + body.lowerBound..<payload.startIndex + body.upperBound)
-                }
-            }
-            return found
+        _ = payload.withUnsafeBytes { bytes in
+            try? Envelope.touches(
+                of: bytes, where: { _ in false },
+                names: { body in
+                    if let interned = try? InternedName(decoding: ArraySlice(bytes[body])) { add(interned) }
+                })
         }
     }
 }

@@ -26,23 +26,24 @@ final class LogFilterNames: Sendable {
         let wanted: [UInt8]? = if case .record(let name) = changes { Array(name.utf8) } else { nil }
         let isNone = if case .none = changes { true } else { false }
         return { payload in
-            try? self.gather(payload)
-            if isNone { return [] }
-            let touches = (try? Envelope.touches(of: payload)) ?? []
-            guard let wanted else { return touches }
-            let found = touches.filter { payload[$0.key].elementsEqual(wanted) }
-            if !found.isEmpty { self.touched.withLock { $0.formUnion(found.map(\.zone)) } }
-            return found + touches.filter { $0.kind == .zoneDeleted }
+            let found = try? Envelope.touches(
+                of: payload,
+                where: { touch in
+                    if isNone { return false }
+                    guard let wanted, touch.kind != .zoneDeleted else { return true }
+                    return touch.key.count == wanted.count && payload[touch.key].elementsEqual(wanted)
+                },
+                names: { body in
+                    guard let name = try? InternedName(decoding: ArraySlice(payload[body])) else { return }
+                    self.gathered.withLock { $0.append(name) }
+                })
+            guard let found else { return [] }
+            if wanted != nil, !found.isEmpty { self.noteZones(of: found) }
+            return found
         }
     }
 
-    private func gather(_ payload: UnsafeRawBufferPointer) throws {
-        var walker = try EventWalker(payload)
-        while let event = try walker.next() {
-            guard event.kind == .nameInterned else { continue }
-            let body = ArraySlice(UnsafeRawBufferPointer(rebasing: payload[event.body]))
-            guard let name = try? InternedName(decoding: body) else { continue }
-            gathered.withLock { $0.append(name) }
-        }
+    private func noteZones(of touches: [Touch]) {
+        touched.withLock { $0.formUnion(touches.filter { $0.kind != .zoneDeleted }.map(\.zone)) }
     }
 }

@@ -62,21 +62,17 @@ extension StatisticsReport {
     private func writeNames(to json: inout JSONWriter) {
         let names = statistics.names
         write(statistics.zones, "zones", counts: "events", to: &json) { ordinal, json in
-            json.field("zone", ordinal)
-            if let name = names.zone(ordinal) { json.field("zoneName", name) }
+            json.zone(ordinal, names)
         }
         write(statistics.types, "types", counts: "events", to: &json) { ordinal, json in
-            json.field("type", ordinal)
-            if let name = names.recordType(ordinal) { json.field("typeName", name) }
+            json.type(ordinal, names)
         }
         write(statistics.fields, "fields", counts: "values", to: &json) { ordinal, json in
-            json.field("field", ordinal)
-            if let name = names.field(ordinal) { json.field("fieldName", name) }
+            json.recordField(ordinal, names)
             json.field("removed", statistics.removals.tallies[ordinal]?.count ?? 0)
         }
         write(statistics.users, "users", counts: "commits", to: &json) { ordinal, json in
-            json.field("user", ordinal)
-            if let name = names.user(ordinal) { json.field("userName", name) }
+            json.user(ordinal, names)
         }
     }
 
@@ -139,8 +135,7 @@ extension StatisticsReport {
         json.beginArray("churn")
         for (item, count) in churn {
             json.beginObject()
-            json.field("zone", item.zone)
-            if let name = statistics.names.zone(item.zone) { json.field("zoneName", name) }
+            json.zone(item.zone, statistics.names)
             json.field("record", item.name.text)
             json.field("versions", count)
             json.endObject()

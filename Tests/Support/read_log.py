@@ -127,6 +127,8 @@ def interned(body, names):
     event.update(namespace=NAMESPACES[space - 1], ordinal=ordinal)
     if space == 2:
         event["user"], at = varint(body, at)
+        if (1, event["user"]) in names:
+            event["userName"] = names[1, event["user"]]
     elif space == 3:
         event["scope"] = SCOPES[body[at] - 1]
         event["owner"], at = varint(body, at + 1)

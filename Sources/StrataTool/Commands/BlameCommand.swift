@@ -74,8 +74,8 @@ enum BlameCommand: Command {
             json.field("exact", line.isExact)
             json.field("changeTag", line.version.tag)
             json.field("time", line.time)
-            CommitJSON.writeUser(line.user, names, to: &json)
-            CommitJSON.writeDevice(line.device, names, to: &json)
+            json.user(line.user, names)
+            json.device(line.device, names)
             json.endObject()
             try output.endLine()
         }

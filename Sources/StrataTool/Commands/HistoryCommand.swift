@@ -103,14 +103,12 @@ enum HistoryCommand: Command {
         json.field("event", UInt64(step.version.eventIndex))
         json.field("changeTag", step.version.tag)
         json.field("time", entry.time)
-        CommitJSON.writeUser(entry.user, names, to: &json)
-        CommitJSON.writeDevice(entry.device, names, to: &json)
+        json.user(entry.user, names)
+        json.device(entry.device, names)
         if let header = entry.header { CommitJSON.writeOperation(of: header, to: &json) }
         json.field("record", record.name)
-        json.field("zone", record.zone)
-        if let zone = names.zone(record.zone) { json.field("zoneName", zone) }
-        json.field("type", step.type)
-        if let type = names.recordType(step.type) { json.field("typeName", type) }
+        json.zone(record.zone, names)
+        json.type(step.type, names)
         json.field("change", step.kind.rawValue)
         if let previous = step.previous { json.field("previous", previous.tag) }
         if step.kind == .delete { json.field("cascade", step.isCascade) }
