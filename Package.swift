@@ -12,7 +12,7 @@ let package = Package(
             name: "StrataEngine",
             targets: [
                 "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "StrataQuery",
-                "StrataStore",
+                "StrataStore", "StrataReplay",
             ]),
     ],
     targets: [
@@ -31,6 +31,12 @@ let package = Package(
             dependencies: [
                 "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "StrataQuery",
             ]),
+        .target(
+            name: "StrataReplay",
+            dependencies: [
+                "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "StrataQuery",
+                "StrataStore",
+            ]),
         .target(name: "CoreLocation", dependencies: ["StrataModel"]),
         .target(name: "CCloudKit"),
         .target(
@@ -43,7 +49,7 @@ let package = Package(
             name: "StrataTool",
             dependencies: [
                 "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "StrataQuery",
-                "StrataStore",
+                "StrataStore", "StrataReplay",
             ]),
         .executableTarget(name: "strata", dependencies: ["StrataTool"]),
         .executableTarget(
@@ -83,6 +89,8 @@ let package = Package(
         .testTarget(name: "StrataQueryTests", dependencies: ["StrataQuery", "TestSupport"]),
         .testTarget(
             name: "StrataStoreTests", dependencies: ["StrataStore", "ReferenceModel", "TestSupport", "store-child"]),
+        .testTarget(
+            name: "StrataReplayTests", dependencies: ["StrataReplay", "StrataStore", "TestSupport"]),
         // The documents' scenarios as programs have them, in both language modes: only here may the compiler warn.
         .target(
             name: "SeedSamples", dependencies: ["CloudKit"], path: "Tests/SeedSamples"),

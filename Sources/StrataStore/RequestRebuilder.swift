@@ -11,9 +11,12 @@ import StrataViews
 /// for asked in try RequestRebuilder.requests(of: log) { try store.modify(asked.request, as: asked.actor) }
 /// ```
 public struct RequestRebuilder {
-    private let fold: Fold
+    package let fold: Fold
 
     public init() throws { fold = Fold(try PageStore.inMemory().fork()) }
+
+    /// Goes on from a state.
+    package init(_ fold: Fold) { self.fold = fold }
 
     /// All requests of a log, or those behind its base.
     public static func requests(of log: any EventLog) throws -> [RebuiltRequest] {
@@ -60,6 +63,9 @@ public struct RequestRebuilder {
         }
         return RebuiltRequest(request, actor, header, commit)
     }
+
+    /// Goes past a commit whose request nobody wants.
+    package func pass(_ commit: Commit) throws { try apply(commit) }
 
     private func apply(_ commit: Commit) throws {
         try commit.payload.withUnsafeBytes { try fold.apply($0, offset: commit.offset, time: commit.time) }

@@ -31,7 +31,8 @@ public final class Store: Sendable {
     public var sharedIdentity: any AnyObject & Sendable { engine }
     /// What was found and done when the store was opened; nil for one in memory.
     public var opening: Opening? { engine.opening }
-    var log: any EventLog { engine.log }
+    /// What the store is folded from. Beside a program that writes it may go on behind ``offset``.
+    package var log: any EventLog { engine.log }
     var views: Views { engine.views }
     var pipeline: Pipeline { engine.pipeline }
 

@@ -7,6 +7,7 @@ enum CommandRegistry {
         HistoryCommand.self,
         BlameCommand.self,
         ShowCommand.self,
+        ExplainCommand.self,
         SegmentsCommand.self,
         FramesCommand.self,
         DumpCommand.self,

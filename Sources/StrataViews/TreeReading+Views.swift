@@ -162,6 +162,23 @@ extension TreeReading {
         }
     }
 
+    /// The event that declared something of a record type last; nil if nothing has been.
+    public func declarationVersion(of type: UInt64) throws -> Version? {
+        try ViewKeys.numbers(type).withUnsafeBytes { try version(ofRow: $0, in: ViewTree.schema) }
+    }
+
+    /// The event that changed a user's account last; nil if nothing is said of the user.
+    public func accountVersion(of user: UInt64) throws -> Version? {
+        try ViewKeys.numbers(user).withUnsafeBytes { try version(ofRow: $0, in: ViewTree.users) }
+    }
+
+    private func version(ofRow key: UnsafeRawBufferPointer, in tree: TreeID) throws -> Version? {
+        try get(tree, key) { row in
+            var reader = ByteReader(row)
+            return try reader.readPackedVersion("the version of a row")
+        }
+    }
+
     /// The token that a device sent last for a zone, and the event that kept it.
     public func clientToken(
         _ zone: UInt64, _ device: UInt64

@@ -32,6 +32,8 @@ enum CommandLines {
         line("history", ["milk", "--user", "anna", "--zone", "Notes"], ["A version"]),
         line("blame", ["milk", "--user", "anna", "--zone", "Notes"], ["Who set a field"]),
         line("show", ["4"], ["A commit"]),
+        line("explain", ["4"], ["An explanation"]),
+        line("explain", ["4", "--notifications"], ["Who was notified"]),
         line("segments", [], ["What `segments` prints"]),
         line("frames", [], ["A file of the log", "A piece of a file", "A footer"]),
         line("dump", ["--hex"], []),

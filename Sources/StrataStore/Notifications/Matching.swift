@@ -56,35 +56,68 @@ final class Matching {
         let place = try place(of: happening.zone)
         let origin = try origin(of: happening)
         if !place.isDefaultZone {
-            for entry in index.ofDatabase(place.database) where tells(entry, happening) {
+            for entry in index.ofDatabase(place.database) where decide(entry, happening, place) == .fires {
                 try body(try push(entry, .database, happening, place), origin)
             }
-            for entry in index.ofZone(happening.zone) where !happening.isOfZone && tells(entry, happening) {
+            for entry in index.ofZone(happening.zone) where decide(entry, happening, place) == .fires {
                 try body(try push(entry, .zone(place.zone), happening, place), origin)
             }
         }
-        guard case .record(let record, let type, let reason, let state) = happening.subject,
-            let group = index.queries(place.database, type)
+        guard case .record(let record, let type, let reason, _) = happening.subject,
+            let group = index.queries(place.database, type), let asked = try askedRecord(of: happening)
         else { return }
-        let bytes = try notifier.reader.context.history.stateIfKept(of: record, at: state, trees)
-        guard let bytes else { return }
-        let values = try RecordValues(bytes, names, trees)
-        let key = RecordKey.viewKey(zone: record.zone, name: Array(record.name.utf8))
-        for entry in try group.candidates(values.value) where asks(entry, reason, happening) {
-            guard !firedEntries.contains(ObjectIdentifier(entry)),
-                try holds(entry, place, (type, key, bytes), happening.time)
-            else { continue }
+        let values = try RecordValues(asked.bytes, names, trees)
+        for entry in try group.candidates(values.value)
+        where try decide(entry, asked, happening, place) == .fires {
             var push = try push(
                 entry, .record(RecordID(record.name, zone: place.zone), reason), happening, place)
             if reason != .deleted { push.fields = try values.values(entry.subscription.notification) }
-            if entry.firesOnce {
-                guard try tellsSomebody(entry, happening) else { continue }
-                firedEntries.insert(ObjectIdentifier(entry))
-                fired.append(
-                    Fired(entry: entry, user: push.user, scope: place.id.scope, version: happening.version))
-            }
             try body(push, origin)
         }
+    }
+
+    /// What an event comes to for each of some subscriptions, in their order, and whether the predicates of those that
+    /// ask for the record's type hold for it. They must be the same objects for all events of a commit.
+    func verdicts(
+        on happening: Happening, for entries: [SubscriptionIndex.Entry]
+    ) throws -> [(verdict: SubscriptionVerdict, holds: Bool?)] {
+        let place = try place(of: happening.zone)
+        let asked = try askedRecord(of: happening)
+        return try entries.map { entry in
+            guard entry.subscription.kind == .query else { return (decide(entry, happening, place), nil) }
+            guard let asked else {
+                let verdict = asks(entry, happening, place)
+                return (verdict == .fires ? .stateIsGone : verdict, nil)
+            }
+            let isOfType = entry.key.database == place.database && entry.subscription.recordType == asked.type
+            let holds = isOfType ? try holds(entry, place, asked, happening.time) : nil
+            return (try decide(entry, asked, happening, place), holds)
+        }
+    }
+
+    /// Whether the predicate of a query subscription holds for another state of the record of an event; nil if that is
+    /// not known.
+    func holds(_ entry: SubscriptionIndex.Entry, _ happening: Happening, at version: Version) throws -> Bool? {
+        guard let asked = try askedRecord(of: happening, at: version) else { return nil }
+        return try holds(entry, try place(of: happening.zone), asked, happening.time)
+    }
+
+    /// Has a subscription that fires once have fired already.
+    func setFired(_ entry: SubscriptionIndex.Entry) { firedEntries.insert(ObjectIdentifier(entry)) }
+
+    /// A state of a record of which predicates are asked.
+    private struct AskedRecord {
+        let type: UInt64
+        let key: [UInt8]
+        let bytes: [UInt8]
+    }
+
+    /// Nil where nothing is asked of a record, or where the state was let go or erased.
+    private func askedRecord(of happening: Happening, at version: Version? = nil) throws -> AskedRecord? {
+        guard case .record(let record, let type, _, let state) = happening.subject else { return nil }
+        let bytes = try notifier.reader.context.history.stateIfKept(of: record, at: version ?? state, trees)
+        let key = RecordKey.viewKey(zone: record.zone, name: Array(record.name.utf8))
+        return bytes.map { AskedRecord(type: type, key: key, bytes: $0) }
     }
 
     private func place(of zone: UInt64) throws -> Place {
@@ -104,51 +137,83 @@ final class Matching {
             device: try names.text(2, happening.device, in: trees))
     }
 
-    /// Whether a subscription to a zone or database fires, and has not for the commit.
-    private func tells(_ entry: SubscriptionIndex.Entry, _ happening: Happening) -> Bool {
-        guard concerns(entry, happening) else { return false }
+    // MARK: Deciding
+
+    /// What an event comes to for a subscription to a zone or database. One that fires is told of the commit then.
+    private func decide(
+        _ entry: SubscriptionIndex.Entry, _ happening: Happening, _ place: Place
+    ) -> SubscriptionVerdict {
+        let verdict = concerns(entry, happening, place)
+        guard verdict == .fires else { return verdict }
         if told.offset != happening.version.offset { told = (happening.version.offset, []) }
-        return told.entries.insert(ObjectIdentifier(entry)).inserted
+        return told.entries.insert(ObjectIdentifier(entry)).inserted ? .fires : .toldAlready
     }
 
     /// Of subscriptions to zones and databases (B187).
-    private func concerns(_ entry: SubscriptionIndex.Entry, _ happening: Happening) -> Bool {
-        guard entry.version < happening.version else { return false }
-        let wanted = entry.subscription.recordType
+    private func concerns(
+        _ entry: SubscriptionIndex.Entry, _ happening: Happening, _ place: Place
+    ) -> SubscriptionVerdict {
+        let subscription = entry.subscription
+        guard entry.key.database == place.database else { return .otherDatabase }
+        if place.isDefaultZone { return .defaultZone }
+        if subscription.kind == .recordZone {
+            if subscription.zone != happening.zone { return .otherZone }
+            if happening.isOfZone { return .zoneItself }
+        }
+        guard entry.version < happening.version else { return .savedLater }
+        let wanted = subscription.recordType
         switch happening.subject {
-        case .record(_, let type, _, _), .touch(let type): return wanted == 0 || wanted == type
-        case .zone: return wanted == 0
-        case .subscriptionSaved, .subscriptionDeleted: return false
+        case .record(_, let type, _, _), .touch(let type): return wanted == 0 || wanted == type ? .fires : .otherType
+        case .zone: return wanted == 0 ? .fires : .zoneItself
+        case .subscriptionSaved, .subscriptionDeleted: return .noRecord
         }
     }
 
-    private func asks(
-        _ entry: SubscriptionIndex.Entry, _ reason: Push.Reason, _ happening: Happening
-    ) -> Bool {
-        let wanted: Subscription.Options =
-            switch reason {
-            case .created: .creation
-            case .updated: .update
-            case .deleted: .deletion
-            }
-        let zone = entry.subscription.zone
-        return entry.version < happening.version && entry.subscription.options.contains(wanted)
-            && (zone == 0 || zone == happening.zone)
+    /// What an event comes to for a query subscription. One that fires once has fired then.
+    private func decide(
+        _ entry: SubscriptionIndex.Entry, _ asked: AskedRecord, _ happening: Happening, _ place: Place
+    ) throws -> SubscriptionVerdict {
+        let verdict = asks(entry, happening, place)
+        guard verdict == .fires else { return verdict }
+        if firedEntries.contains(ObjectIdentifier(entry)) { return .usedUp }
+        guard let holds = try holds(entry, place, asked, happening.time) else { return .predicateDoesNotFit }
+        if !holds { return .predicateFails }
+        guard entry.firesOnce else { return .fires }
+        guard try tellsSomebody(entry, happening) else { return .nobodyElse }
+        firedEntries.insert(ObjectIdentifier(entry))
+        fired.append(
+            Fired(
+                entry: entry, user: try names.user(entry.key.user, in: trees), scope: place.id.scope,
+                version: happening.version))
+        return .fires
     }
 
+    /// Of query subscriptions, all but their predicates.
+    private func asks(
+        _ entry: SubscriptionIndex.Entry, _ happening: Happening, _ place: Place
+    ) -> SubscriptionVerdict {
+        guard entry.key.database == place.database else { return .otherDatabase }
+        guard case .record(_, let type, let reason, _) = happening.subject else { return .noRecord }
+        let subscription = entry.subscription
+        guard subscription.recordType == type else { return .otherType }
+        guard entry.version < happening.version else { return .savedLater }
+        guard subscription.options.contains(reason.option) else { return .notAsked }
+        return subscription.zone == 0 || subscription.zone == happening.zone ? .fires : .otherZone
+    }
+
+    /// Nil for a predicate that does not fit any more what is there.
     private func holds(
-        _ entry: SubscriptionIndex.Entry, _ place: Place, _ record: (type: UInt64, key: [UInt8], state: [UInt8]),
-        _ time: Int64
-    ) throws -> Bool {
+        _ entry: SubscriptionIndex.Entry, _ place: Place, _ asked: AskedRecord, _ time: Int64
+    ) throws -> Bool? {
         if entry.predicate == .constant(true) { return true }
         let id = ObjectIdentifier(entry)
         var ready = matchers[id]
         if ready == nil || entry.asksTheTime && ready?.time != time {
             ready = ReadyMatcher(
-                entry: entry, time: time, matcher: try makeMatcher(entry, place, record.type, time))
+                entry: entry, time: time, matcher: try makeMatcher(entry, place, asked.type, time))
             matchers[id] = ready
         }
-        return try ready?.matcher?.holds(key: record.key, state: record.state) ?? false
+        return try ready?.matcher?.holds(key: asked.key, state: asked.bytes)
     }
 
     /// Nil for a predicate that does not fit any more what is there.
@@ -187,6 +252,16 @@ final class Matching {
             subscriptionID: entry.subscription.id, user: try names.user(entry.key.user, in: trees),
             scope: place.id.scope, subject: subject, notification: entry.subscription.notification,
             version: happening.version, firstOffset: happening.version.offset)
+    }
+}
+
+extension Push.Reason {
+    fileprivate var option: Subscription.Options {
+        switch self {
+        case .created: .creation
+        case .updated: .update
+        case .deleted: .deletion
+        }
     }
 }
 

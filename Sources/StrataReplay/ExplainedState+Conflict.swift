@@ -1,0 +1,200 @@
+import StrataLog
+import StrataModel
+import StrataStore
+import StrataViews
+
+/// Values of a record, by the bytes of their keys.
+private typealias KeyedValues = [[UInt8]: FieldValue]
+
+/// What a save met that was made from another state.
+extension ExplainedState {
+    /// More events of one record are not told one by one.
+    private static let maximumChanges = 1_000
+
+    /// - Parameter server: the version that the store had.
+    /// - Returns: nil for a record of a zone that is not known.
+    func conflict(of save: ModifyRecordsRequest.Save, _ server: Version) throws -> RecordConflict? {
+        guard let zone = request.names.zone(save.record.zone), let ordinal = try ordinal(ofZone: zone.name) else {
+            return nil
+        }
+        let key = RecordKey(zone: ordinal, name: save.record.name)
+        let id = RecordID(key.name, zone: ZoneID(zone.name))
+        var notes: [String] = []
+        let isErased = try newest.isErased(key, behind: max(past.offset, newest.log.floor.offset))
+        if isErased { notes.append("What the record held, and what the client sent, has been erased since.") }
+        let (ancestor, old) = try ancestor(of: id, save.base, isErased)
+        let stored = try record(id, at: server)
+        if stored == nil, !isErased { notes.append("The log does not have any more what the store had.") }
+        let (changes, earlierCount) = try changes(of: key, id, behind: save.base, through: server, from: old, ancestor)
+        let sent = sentValues(of: save, in: ordinal)
+        let current = try stored.map { try values(of: $0) } ?? [:]
+        return RecordConflict(
+            ancestor: ancestor, base: save.base, server: server, isServerKnown: stored != nil,
+            fields: isErased ? [] : fields(ancestor.hasValues ? old ?? [:] : nil, sent, current, changes),
+            changes: changes, earlierChangeCount: earlierCount, notes: notes)
+    }
+
+    private func ancestor(
+        of id: RecordID, _ base: Version?, _ isErased: Bool
+    ) throws -> (RecordConflict.Ancestor, KeyedValues?) {
+        guard let base else { return (.none, nil) }
+        if isErased { return (.erased, nil) }
+        do {
+            let record = try snapshot.record(id, at: base, in: database, as: .service)
+            return try record.map { (.known, try values(of: $0)) } ?? (.unknown, nil)
+        } catch let error as StrataError where error.code == .outOfRange { return (.letGo, nil) }
+    }
+
+    /// Nil for a version that the log does not have any more.
+    private func record(_ id: RecordID, at version: Version) throws -> Record? {
+        try snapshot.recordIfKept(id, at: version, in: database, as: .service)
+    }
+
+    // MARK: Values
+
+    private func values(of record: Record) throws -> KeyedValues {
+        var values: KeyedValues = [:]
+        try record.forEachField { values[Array($0.utf8)] = $1 }
+        if let parent = try record.parent { values[Self.parentKey] = Self.link(parent) }
+        if let share = try record.share { values[Self.shareKey] = Self.link(share) }
+        return values
+    }
+
+    private static let parentKey = Array("___parent".utf8)
+    private static let shareKey = Array("___share".utf8)
+    private static func link(_ name: String) -> FieldValue { .reference(.init(RecordKey(zone: 0, name: name))) }
+
+    /// What the client sent; nil for a key that was to be removed. References are as the store has them.
+    private func sentValues(of save: ModifyRecordsRequest.Save, in zone: UInt64) -> [[UInt8]: FieldValue?] {
+        var sent: [[UInt8]: FieldValue?] = [:]
+        for change in save.fields {
+            guard let key = request.names.key(change.field) else { continue }
+            sent[Array(key.utf8)] = .some(change.value.map { placed($0, from: save.record.zone, in: zone) })
+        }
+        for (key, link) in [(Self.parentKey, save.parent), (Self.shareKey, save.share)] {
+            switch link {
+            case .kept: break
+            case .removed: sent[key] = .some(nil)
+            case .set(let target): sent[key] = .some(Self.link(target.name))
+            }
+        }
+        return sent
+    }
+
+    private func placed(_ value: FieldValue, from asked: UInt64, in zone: UInt64) -> FieldValue {
+        switch value {
+        case .reference(let reference) where reference.target.zone == asked:
+            .reference(.init(RecordKey(zone: zone, name: reference.target.name), action: reference.action))
+        case .list(let list):
+            (try? FieldList(list.elements.map { placed($0, from: asked, in: zone) })).map { .list($0) } ?? value
+        default: value
+        }
+    }
+
+    // MARK: Three ways
+
+    /// - Parameter old: the ancestor's values; nil if they are not known.
+    private func fields(
+        _ old: KeyedValues?, _ sent: [[UInt8]: FieldValue?], _ current: KeyedValues, _ changes: [RecordConflict.Change]
+    ) -> [RecordConflict.Field] {
+        var keys = Set(sent.keys)
+        if let old {
+            for key in Set(old.keys).union(current.keys) where !Self.isSame(old[key], current[key]) { keys.insert(key) }
+        } else {
+            for key in changes.flatMap({ $0.keys ?? [] }) { keys.insert(Array(key.utf8)) }
+        }
+        return keys.sorted { $0.lexicographicallyPrecedes($1) }.map { key in
+            let isSent = sent[key] != nil
+            let client = isSent ? sent[key] ?? nil : old?[key]
+            return RecordConflict.Field(
+                key: String(decoding: key, as: UTF8.self), ancestor: old?[key], isSent: isSent, client: client,
+                server: current[key],
+                side: Self.side(old.map { $0[key] }, isSent ? .some(client) : nil, current[key]))
+        }
+    }
+
+    /// - Parameters:
+    ///   - old: nil if it is not known.
+    ///   - sent: nil if the key was not.
+    private static func side(
+        _ old: FieldValue??, _ sent: FieldValue??, _ server: FieldValue?
+    ) -> RecordConflict.Side {
+        guard let sent else { return .server }
+        guard let old else { return isSame(sent, server) ? .same : .unknown }
+        switch (isSame(sent, old), isSame(server, old)) {
+        case (true, true): return .unchanged
+        case (true, false): return .server
+        case (false, true): return .client
+        case (false, false): return isSame(sent, server) ? .same : .conflict
+        }
+    }
+
+    /// A number is the same whether it was sent as one kind or stored as the other.
+    private static func isSame(_ left: FieldValue?, _ right: FieldValue?) -> Bool {
+        switch (left, right) {
+        case (.int64(let whole)?, .double(let number)?), (.double(let number)?, .int64(let whole)?):
+            Double(whole) == number
+        default: left == right
+        }
+    }
+
+    // MARK: Who changed what
+
+    private func changes(
+        of key: RecordKey, _ id: RecordID, behind base: Version?, through server: Version, from old: KeyedValues?,
+        _ ancestor: RecordConflict.Ancestor
+    ) throws -> (changes: [RecordConflict.Change], earlierCount: Int) {
+        var versions: [Version] = []
+        let floor = past.log.floor.offset
+        var offset = max(floor, (base?.offset ?? 1) - 1)
+        while true {
+            let page = try past.log.touches(record: Array(key.name.utf8), in: key.zone, after: offset, limit: 1_000)
+            for touch in page.touches where touch.kind == .recordSaved || touch.kind == .recordDeleted {
+                let version = Version(offset: touch.offset, eventIndex: touch.eventIndex)
+                if version <= server, base.map({ $0 < version }) ?? true { versions.append(version) }
+            }
+            guard page.moreComing, page.readThrough < server.offset else { break }
+            offset = page.readThrough
+        }
+        // In a record that the client did not know, an earlier life of it matters to nobody.
+        let told = versions.suffix(Self.maximumChanges)
+        // A state that nobody knows is nil; one without a record has no values.
+        var before: KeyedValues? = told.count < versions.count || !ancestor.hasValues ? nil : old ?? [:]
+        var changes: [RecordConflict.Change] = []
+        for version in told {
+            guard let change = try change(at: version, id, &before) else { continue }
+            changes.append(change)
+        }
+        return (changes, versions.count - told.count)
+    }
+
+    private func change(
+        at version: Version, _ id: RecordID, _ before: inout KeyedValues?
+    ) throws -> RecordConflict.Change? {
+        guard let commit = try past.log.commit(at: version.offset) else { return nil }
+        let envelope = try Envelope(decoding: commit.payload)
+        let index = Int(version.eventIndex)
+        guard index < envelope.events.count else { return nil }
+        let event = envelope.events[index]
+        var kind = RecordConflict.Change.Kind.saved
+        var after: KeyedValues? = [:]
+        switch event.kind {
+        case .recordErased: kind = .erased
+        case .recordDeleted: kind = .deleted
+        default:
+            let saved = try RecordSavedEvent(decoding: event.body)
+            if saved.change == .touch { kind = .tagged }
+            if saved.change == .create { before = [:] }
+            after = try record(id, at: version).map { try values(of: $0) }
+        }
+        var keys: [String]?
+        if let old = before, let new = after {
+            keys = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
+                .sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
+        }
+        before = after
+        return RecordConflict.Change(
+            version: version, time: commit.time, user: try user(envelope.header.user),
+            device: try device(envelope.header.device), kind: kind, keys: keys)
+    }
+}

@@ -1,0 +1,198 @@
+import StrataModel
+import StrataRules
+import StrataStore
+import StrataTree
+import StrataViews
+
+/// The state against which a request was judged, with what it had of what the request names.
+struct ExplainedState {
+    /// That state.
+    let past: Store
+    /// The store as it is now.
+    let newest: Store
+    let snapshot: StoreSnapshot
+    let request: Request
+    let actor: Actor
+    /// With its owner named.
+    let database: DatabaseID
+    /// Ordinals; 0 for what there was not.
+    private let owner: UInt64
+    private let databaseOrdinal: UInt64
+
+    var trees: Snapshot { snapshot.trees }
+
+    init(_ past: Store, _ newest: Store, _ request: Request, _ actor: Actor) throws {
+        (self.past, self.newest, self.request, self.actor) = (past, newest, request, actor)
+        snapshot = past.snapshot()
+        var database = request.database
+        switch database.scope {
+        case .public: database.owner = ""
+        case .private, .shared: if database.owner.isEmpty { database.owner = actor.user }
+        }
+        self.database = database
+        let trees = snapshot.trees
+        owner = database.owner.isEmpty ? 0 : try trees.ordinal(of: .user(database.owner)) ?? 0
+        let isKnown = database.owner.isEmpty || owner != 0
+        databaseOrdinal = isKnown ? try trees.ordinal(of: .database(database.scope, owner: owner)) ?? 0 : 0
+    }
+
+    /// Nil for a zone that nobody had written to.
+    func ordinal(ofZone name: String) throws -> UInt64? {
+        guard databaseOrdinal != 0 else { return nil }
+        return try trees.ordinal(of: .zone(database: databaseOrdinal, owner: owner, name))
+    }
+
+    func user(_ ordinal: UInt64) throws -> String {
+        guard ordinal != 0, case .user(let name)? = try trees.name(1, ordinal) else { return "" }
+        return name
+    }
+
+    func device(_ ordinal: UInt64) throws -> String {
+        guard ordinal != 0, case .device(_, let name)? = try trees.name(2, ordinal) else { return "" }
+        return name
+    }
+
+    // MARK: Facts
+
+    func facts(ofWhole explanation: Explanation) throws -> [Explanation.Fact] {
+        switch explanation.code {
+        case .notAuthenticated?, .accountTemporarilyUnavailable?: try accountFacts()
+        case .badDatabase?: [.init("the request named the \(database.scope) database")]
+        default: []
+        }
+    }
+
+    func facts(of item: Explanation.Item) throws -> [Explanation.Fact] {
+        switch item.code {
+        case .zoneNotFound?, .userDeletedZone?: try zoneFacts(item)
+        case .unknownItem?: try item.zone == nil ? [] : deletionFacts(item)
+        case .permissionFailure?: try creatorFacts(item)
+        case .invalidArguments?: try schemaFacts(item)
+        case .quotaExceeded?: try accountFacts()
+        case .serverRejectedRequest?: try duplicateFacts(item)
+        default: []
+        }
+    }
+
+    private func accountFacts() throws -> [Explanation.Fact] {
+        guard !actor.user.isEmpty else { return [.init("nobody was signed in")] }
+        guard let user = try trees.ordinal(of: .user(actor.user)) else { return [] }
+        let account = try trees.account(of: user)
+        var facts: [Explanation.Fact] = []
+        let changed = try trees.accountVersion(of: user)?.offset
+        if account.status != .available {
+            facts.append(.init("the account of \(actor.user) was \(account.status)", by: changed))
+        }
+        if account.quota > 0 {
+            facts.append(.init("the quota of \(actor.user) was \(account.quota) bytes", by: changed))
+            facts.append(.init("\(try trees.usedBytes(of: databaseOrdinal)) bytes were in use"))
+        }
+        return facts
+    }
+
+    private func zoneFacts(_ item: Explanation.Item) throws -> [Explanation.Fact] {
+        let name = item.zone?.name ?? item.name
+        guard let ordinal = try ordinal(ofZone: name), let row = try trees.zoneRow(databaseOrdinal, ordinal) else {
+            return [.init("no commit up to \(past.offset) had made the zone '\(name)'")]
+        }
+        switch row.status {
+        case .alive:
+            return [
+                .init("the zone '\(name)' was there, and is not one that this can be asked of", by: row.version.offset)
+            ]
+        case .deleted: return [.init("the zone '\(name)' was deleted", by: row.version.offset)]
+        case .purged: return [.init("the zone '\(name)' was purged by its user", by: row.version.offset)]
+        case .encryptedDataReset:
+            return [.init("the zone '\(name)' went when encrypted data was reset", by: row.version.offset)]
+        }
+    }
+
+    private func deletionFacts(_ item: Explanation.Item) throws -> [Explanation.Fact] {
+        guard let zone = item.zone, let ordinal = try ordinal(ofZone: zone.name) else { return [] }
+        var (offset, last): (UInt64, UInt64?) = (newest.log.floor.offset, nil)
+        while true {
+            let page = try past.log.touches(record: Array(item.name.utf8), in: ordinal, after: offset, limit: 1_000)
+            last = page.touches.last { $0.kind == .recordDeleted }?.offset ?? last
+            guard page.moreComing else { break }
+            offset = page.readThrough
+        }
+        if let last { return [.init("the record '\(item.name)' was deleted", by: last)] }
+        let row = try trees.zoneRow(databaseOrdinal, ordinal)
+        if let row, let base = item.base, base.offset < row.incarnation.offset {
+            return [.init("the zone '\(zone.name)' was made anew, without its records", by: row.incarnation.offset)]
+        }
+        let floor = newest.log.floor.offset
+        return [
+            .init(
+                floor > 0
+                    ? "no commit behind \(floor) had the record '\(item.name)'; what came before was let go"
+                    : "no commit up to \(past.offset) had made the record '\(item.name)'")
+        ]
+    }
+
+    private func creatorFacts(_ item: Explanation.Item) throws -> [Explanation.Fact] {
+        var facts: [Explanation.Fact] = []
+        if let zone = item.zone, let ordinal = try ordinal(ofZone: zone.name) {
+            let header = try trees.withRecord(RecordKey(zone: ordinal, name: item.name)) {
+                try RecordStateView($0, in: 0..<$0.count).header()
+            }
+            if let header { facts.append(.init("the record '\(item.name)' was made by \(try user(header.createdBy))")) }
+        }
+        guard let type = try type(of: item), let declared = try trees.declaration(of: type.ordinal),
+            !declared.grants.isEmpty
+        else { return facts }
+        let grants = declared.grants.map { grant in
+            "\(grant.role) \(grant.permissions.names.joined(separator: ", "))"
+        }
+        let text = "type \(type.name) grants \(grants.joined(separator: "; "))"
+        return facts + [.init(text, by: try trees.declarationVersion(of: type.ordinal)?.offset)]
+    }
+
+    /// The keys that are bound otherwise than what was sent.
+    private func schemaFacts(_ item: Explanation.Item) throws -> [Explanation.Fact] {
+        guard item.list == .saves, item.zone != nil, case .modifyRecords(let body) = request.content,
+            let type = try type(of: item), let declared = try trees.declaration(of: type.ordinal)
+        else { return [] }
+        let version = try trees.declarationVersion(of: type.ordinal)
+        var facts: [Explanation.Fact] = []
+        for change in body.saves[item.index].fields {
+            guard let key = request.names.key(change.field), let value = change.value,
+                let field = try trees.ordinal(of: .field(key)),
+                let bound = declared.fields.first(where: { UInt64($0.field) == field }), bound.kind != value.kind
+            else { continue }
+            facts.append(
+                .init(
+                    "'\(key)' of type \(type.name) was bound as \(bound.kind) and was sent as \(value.kind)",
+                    by: version?.offset))
+        }
+        return facts
+    }
+
+    private func type(of item: Explanation.Item) throws -> (name: String, ordinal: UInt64)? {
+        guard item.list == .saves, case .modifyRecords(let body) = request.content,
+            let name = request.names.recordType(body.saves[item.index].type),
+            let ordinal = try trees.ordinal(of: .recordType(name))
+        else { return nil }
+        return (name, ordinal)
+    }
+
+    private func duplicateFacts(_ item: Explanation.Item) throws -> [Explanation.Fact] {
+        var facts: [Explanation.Fact] = []
+        guard let user = try trees.ordinal(of: .user(actor.user)) else { return [] }
+        try trees.forEachSubscription(of: databaseOrdinal, user: user) { row in
+            // The message has the ID of the one that it repeats.
+            if item.message?.contains("'\(row.event.subscription.id)'") == true {
+                facts.append(
+                    .init("the subscription '\(row.event.subscription.id)' was saved", by: row.version.offset))
+            }
+            return true
+        }
+        return facts
+    }
+}
+
+extension SchemaGrant.Permissions {
+    fileprivate var names: [String] {
+        [(Self.read, "READ"), (.create, "CREATE"), (.write, "WRITE")].filter { contains($0.0) }.map(\.1)
+    }
+}

@@ -1,0 +1,103 @@
+import StrataLog
+import StrataModel
+import StrataStore
+import StrataTree
+import StrataViews
+
+/// Which subscriptions were asked for a commit, which fired, and why the others did not.
+///
+/// Whether one fires is decided by the notifier's own code, on the state that the commit made.
+///
+/// ```swift
+/// let why = try NotificationExplanation.of(4_711, in: store, user: "anna", device: "phone")
+/// for one in why.subscriptions where !one.fires { print(one.subscription.id, one.findings.map(\.verdict)) }
+/// ```
+public struct NotificationExplanation: Sendable {
+    /// A device of a user whose subscriptions were asked.
+    public struct Device: Sendable, Hashable {
+        public let user: String
+        public let name: String
+        /// The commit came from it, so it is not told.
+        public let isOrigin: Bool
+        /// It had been seen by then.
+        public let isKnown: Bool
+        /// How far the log notes that it has been told; nil if it never was.
+        public let toldThrough: UInt64?
+    }
+
+    /// Of the commit.
+    public let offset: UInt64
+    /// Microseconds since 1970.
+    public let time: Int64
+    /// Who made the commit; the service has no name.
+    public let actor: Actor
+    /// What the commit has to tell.
+    public let changes: [ConsideredSubscription.Change]
+    public let subscriptions: [ConsideredSubscription]
+    /// Of the users whose subscriptions these are.
+    public let devices: [Device]
+    public let notes: [String]
+
+    /// - Parameters:
+    ///   - user: only this user's subscriptions.
+    ///   - device: only this device of the user.
+    /// - Throws: ``StrataError`` `outOfRange` for an offset that the store does not have; ``Refusal`` for a user or a
+    ///   device that there is not.
+    public static func of(
+        _ offset: UInt64, in store: Store, user: String? = nil, device: String? = nil
+    ) throws -> NotificationExplanation {
+        let commit = try ExplainedCommit(offset, in: store)
+        let trees = store.snapshot().trees
+        if let user, try trees.ordinal(of: .user(user)) == nil {
+            throw Refusal(.unknownItem, "The store knows no user '\(user)'.")
+        }
+        let past = try store.asOf(offset)
+        defer { try? past.close() }
+        let (changes, subscriptions) = try past.consideredSubscriptions(
+            for: commit.commit, knownTo: store, of: user)
+        let header = commit.envelope.header
+        var users = user.map { [$0] } ?? []
+        if user == nil {
+            for one in subscriptions where !users.contains(where: { $0.utf8.elementsEqual(one.user.utf8) }) {
+                users.append(one.user)
+            }
+        }
+        var devices: [Device] = []
+        for user in users { devices += try Self.devices(of: user, named: device, header.device, offset, trees) }
+        if let device, devices.isEmpty {
+            throw Refusal(.unknownItem, "The store knows no device '\(device)' of \(user ?? "any user").")
+        }
+        var notes: [String] = []
+        if changes.isEmpty { notes.append("The commit changed no record and no zone, so there is nothing to tell of.") }
+        if subscriptions.isEmpty { notes.append("Nobody who is asked for had subscribed to anything.") }
+        return NotificationExplanation(
+            offset: offset, time: commit.commit.time, actor: try Self.actor(header, trees), changes: changes,
+            subscriptions: subscriptions, devices: devices, notes: notes)
+    }
+
+    private static func devices(
+        of user: String, named only: String?, _ origin: UInt64, _ offset: UInt64, _ trees: Snapshot
+    ) throws -> [Device] {
+        guard let ordinal = try trees.ordinal(of: .user(user)) else { return [] }
+        var devices: [Device] = []
+        try trees.forEachDevice(of: ordinal) { device in
+            guard case .device(_, let name)? = try trees.name(2, device) else { return true }
+            if let only, !only.utf8.elementsEqual(name.utf8) { return true }
+            let sight = try trees.firstSight(of: device)
+            devices.append(
+                Device(
+                    user: user, name: name, isOrigin: device == origin,
+                    isKnown: sight.map { $0.offset <= offset } ?? false,
+                    toldThrough: try trees.delivery(to: device)?.through))
+            return true
+        }
+        return devices
+    }
+
+    private static func actor(_ header: EnvelopeHeader, _ trees: Snapshot) throws -> Actor {
+        guard header.user != 0, case .user(let user)? = try trees.name(1, header.user),
+            case .device(_, let device)? = try trees.name(2, header.device)
+        else { return Actor(user: "", device: "") }
+        return Actor(user: user, device: device)
+    }
+}

@@ -1,0 +1,60 @@
+import StrataModel
+import StrataReplay
+import StrataStore
+
+/// `strata explain`: why a request was answered as it was, or why a device was not told.
+enum ExplainCommand: Command {
+    static let name = "explain"
+    static let summary = "tell why a request was refused or accepted, or who was notified"
+    static let details =
+        "Of a refusal, where the store keeps them: the rule that decided, on which state, and what that state had; of "
+        + "a save that met another version than the client knew, the three states side by side and the commits in "
+        + "between. The rules judge the request once more. With --notifications: which subscriptions were asked for "
+        + "a commit, which fired, and why the others did not. It reads beside a program that writes to the store, and "
+        + "ends with 1 if there is no such commit, or nothing about it to explain."
+
+    static let notifications = Option.flag(
+        "--notifications", help: "which subscriptions the commit made fire, and why not the others")
+    static let user = Option.text("--user", "NAME", help: "with --notifications: this user's subscriptions only")
+    static let device = Option.text("--device", "NAME", help: "with --notifications: this device of the user only")
+
+    static let operands = [
+        Operand.store, Operand(name: "OFFSET", help: "the commit's offset, as 'strata log' prints it"),
+    ]
+    static let options: [any OptionDescription] = [notifications, user, device, Option.json]
+    static let examples = [
+        "strata explain Notes.strata 12", "strata explain Notes.strata 12 --json | jq .items",
+        "strata explain Notes.strata 11 --notifications --user anna --device phone",
+    ]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        let offset = try Option.number("OFFSET", "", 1...Version.maximumOffset, help: "").convert(arguments.operands[1])
+        let (user, device) = (arguments[Self.user], arguments[Self.device])
+        if !arguments[notifications], user != nil || device != nil {
+            throw UsageError("--user and --device go with --notifications")
+        }
+        if device != nil, user == nil { throw UsageError("--device needs the --user whose device it is") }
+        return try StateAccess.read(arguments.store, nil, by: name, output) { access in
+            let isJSON = arguments[Option.json]
+            do {
+                if arguments[notifications] {
+                    let why = try NotificationExplanation.of(offset, in: access.store, user: user, device: device)
+                    try isJSON ? NotificationExplanationJSON.write(why, to: output) : write(why, to: output)
+                } else {
+                    let why = try Explanation.of(offset, in: access.store)
+                    try isJSON ? ExplanationJSON.write(why, to: output) : ExplanationText(why).write(to: output)
+                }
+            } catch let error as StrataError where [.outOfRange, .invalidArgument].contains(error.code) {
+                // What cannot be reached behind damage may be there.
+                if let damage = access.damage { throw damage }
+                Diagnostics.report("\(error)", by: name)
+                return .no
+            }
+            return .success
+        }
+    }
+
+    private static func write(_ why: NotificationExplanation, to output: Output) throws {
+        try NotificationExplanationText(why).write(to: output)
+    }
+}

@@ -1,0 +1,154 @@
+import StrataModel
+import StrataReplay
+import StrataStore
+
+/// Why a request was answered as it was, for people.
+struct ExplanationText {
+    private let why: Explanation
+
+    init(_ why: Explanation) { self.why = why }
+
+    func write(to output: Output) throws {
+        output.write("commit \(why.offset)", .heading)
+        output.write("  " as StaticString)
+        output.write(Timestamp(microseconds: why.time))
+        output.write("  \(why.outcome.text)")
+        if let code = why.code { output.write(": " + AuditText.code(code.rawValue)) }
+        try output.endLine()
+        try line(summary, to: output)
+        if let message = why.message { try line("\"" + Printable.escaped(message) + "\"", to: output) }
+        try write(why.rules, to: output)
+        try write(why.facts, to: output)
+        for item in why.items { try write(item, to: output) }
+        for note in why.notes { try line("note: " + Printable.escaped(note), to: output) }
+    }
+
+    private var summary: String {
+        var parts = [why.actor.shownText, why.operation == .modifyRecords ? "modify records" : "\(why.operation)"]
+        if let database = why.database { parts.append(database.shownText) }
+        if let policy = why.policy { parts.append(policy.name) }
+        if why.isAtomic == true { parts.append("atomic") }
+        if let offset = why.judgedAt { parts.append("judged on the state at \(offset)") }
+        return parts.joined(separator: ", ")
+    }
+
+    private func line(_ text: String, to output: Output) throws {
+        output.write("    " + text)
+        try output.endLine()
+    }
+
+    private func write(_ rules: [ExplanationRule], to output: Output) throws {
+        for rule in rules {
+            output.write("    ")
+            output.write(rule.number, .place)
+            output.write("  " + rule.sentence)
+            if !rule.finding.isEmpty { output.write(" Here: " + Printable.escaped(rule.finding) + ".") }
+            try output.endLine()
+        }
+    }
+
+    private func write(_ facts: [Explanation.Fact], to output: Output) throws {
+        for fact in facts {
+            try line(Printable.escaped(fact.text) + (fact.offset.map { ", by commit \($0)" } ?? ""), to: output)
+        }
+    }
+
+    // MARK: Items
+
+    private func write(_ item: Explanation.Item, to output: Output) throws {
+        let zone = item.zone.map { Printable.escaped($0.name) + "/" } ?? ""
+        output.write(
+            "\(item.list == .saves ? "save" : "delete") \(item.index)  \(zone)\(Printable.escaped(item.name))  ")
+        if let code = item.code {
+            output.write(AuditText.code(code.rawValue), .removed)
+            if item.isBystander { output.write(", a bystander") }
+        } else {
+            output.write(why.outcome == .refused || why.outcome == .nothingToDo ? "nothing to do" : "accepted", .added)
+        }
+        try output.endLine()
+        if let message = item.message { try line("\"" + Printable.escaped(message) + "\"", to: output) }
+        try write(item.rules, to: output)
+        if item.list == .saves, item.zone != nil {
+            let base = item.base.map { "the client had \($0.tag)" } ?? "the client named no tag"
+            let stored = item.stored.map { ", the store has \($0.tag)" } ?? ""
+            try line(base + stored + (item.made.map { ", saved as \($0.tag)" } ?? ""), to: output)
+        }
+        try write(item.facts, to: output)
+        if let conflict = item.conflict { try write(conflict, to: output) }
+    }
+
+    // MARK: Three ways
+
+    private func write(_ conflict: RecordConflict, to output: Output) throws {
+        if let problem = conflict.ancestor.problem { try line("ancestor: \(problem)", to: output) }
+        for note in conflict.notes { try line("note: \(note)", to: output) }
+        var rows = [["field", "ancestor", "client", "server", "changed by"]]
+        rows += conflict.fields.map { field in
+            [
+                Printable.escaped(field.key), conflict.ancestor == .known ? Self.text(of: field.ancestor) : "?",
+                field.isSent ? Self.text(of: field.client) : "not sent",
+                conflict.isServerKnown ? Self.text(of: field.server) : "?", field.side.text,
+            ]
+        }
+        if rows.count > 1 { try Columns.write(rows, indentation: 4, to: output) }
+        if conflict.changes.isEmpty { return }
+        try line(
+            conflict.base == nil ? "what made it what it was:" : "commits behind what the client had:", to: output)
+        if conflict.earlierChangeCount > 0 { try line("  \(conflict.earlierChangeCount) earlier ones …", to: output) }
+        try Columns.write(
+            conflict.changes.map { change in
+                [
+                    "\(change.version.offset)", Timestamp(microseconds: change.time).description,
+                    Actor(user: change.user, device: change.device).shownText, change.kind.rawValue,
+                    change.keys.map { $0.map { Printable.escaped($0) }.joined(separator: ", ") } ?? "keys not known",
+                ]
+            }, indentation: 6, to: output)
+    }
+
+    private static func text(of value: FieldValue?) -> String { value.map { ValueText.text(of: $0) } ?? "-" }
+}
+
+extension Explanation.Outcome {
+    fileprivate var text: String {
+        switch self {
+        case .accepted: "accepted"
+        case .acceptedInPart: "accepted in part"
+        case .refused: "refused"
+        case .nothingToDo: "nothing to do"
+        }
+    }
+}
+
+extension RecordConflict.Ancestor {
+    /// Nil if it is known.
+    fileprivate var problem: String? {
+        switch self {
+        case .known: nil
+        case .none: "none, the client took the record for a new one"
+        case .letGo: "its history was let go, so nobody knows what the client began with"
+        case .erased: "it was erased"
+        case .unknown: "the store never had that version of the record"
+        }
+    }
+}
+
+extension RecordConflict.Side {
+    fileprivate var text: String {
+        switch self {
+        case .client: "client"
+        case .server: "server"
+        case .same: "both, to the same"
+        case .conflict: "both: conflict"
+        case .unchanged: "nobody"
+        case .unknown: "not known"
+        }
+    }
+}
+
+extension Actor {
+    var shownText: String {
+        if self == .service { return LogFilter.systemName }
+        if user.isEmpty { return "nobody" }
+        return Printable.escaped(user) + (device.isEmpty ? "" : " on " + Printable.escaped(device))
+    }
+}

@@ -1,0 +1,116 @@
+import StrataModel
+import StrataReplay
+import StrataStore
+
+/// Which subscriptions were asked for a commit, for people.
+struct NotificationExplanationText {
+    private let why: NotificationExplanation
+
+    init(_ why: NotificationExplanation) { self.why = why }
+
+    func write(to output: Output) throws {
+        output.write("commit \(why.offset)", .heading)
+        output.write("  " as StaticString)
+        output.write(Timestamp(microseconds: why.time))
+        output.write("  " + why.actor.shownText)
+        try output.endLine()
+        for change in why.changes.prefix(Self.mostChanges) { try line(change.shownText, to: output) }
+        if why.changes.count > Self.mostChanges {
+            try line("and \(why.changes.count - Self.mostChanges) more", to: output)
+        }
+        for one in why.subscriptions { try write(one, to: output) }
+        for device in why.devices { try write(device, to: output) }
+        for note in why.notes { try line("note: " + note, to: output) }
+    }
+
+    private static let mostChanges = 20
+
+    private func line(_ text: String, to output: Output) throws {
+        output.write("    " + text)
+        try output.endLine()
+    }
+
+    private func write(_ one: ConsideredSubscription, to output: Output) throws {
+        let subscription = one.subscription
+        output.write("subscription ")
+        output.write(Printable.escaped(subscription.id), .heading)
+        output.write("  \(Printable.escaped(one.user)), \(one.database.shownText), \(subscription.kind.name)")
+        if let type = subscription.recordType { output.write(" of " + Printable.escaped(type)) }
+        if let zone = subscription.zone { output.write(" in " + Printable.escaped(zone.name)) }
+        if !subscription.predicate.isEmpty { output.write(" where " + Printable.escaped(subscription.predicate)) }
+        if !subscription.options.isEmpty {
+            output.write(" on " + subscription.options.names.joined(separator: ", "))
+        }
+        output.write("  ")
+        output.write(one.fires ? "fires" : "does not fire", one.fires ? .added : .removed)
+        try output.endLine()
+        if let saved = one.saved { try line("saved by commit \(saved.offset)", to: output) }
+        if let fired = one.firedBy { try line("fired once, for commit \(fired.offset)", to: output) }
+        // One line for each reason, with the first change that it is given for.
+        var told: [String] = []
+        for finding in one.findings {
+            let text = finding.verdict.text + Self.predicateText(finding)
+            if told.contains(text) { continue }
+            told.append(text)
+            let count = one.findings.count { $0.verdict.text + Self.predicateText($0) == text }
+            let more = count > 1 ? ", and \(count - 1) more" : ""
+            try line("\(why.changes[finding.change].shownText)\(more): \(text)", to: output)
+        }
+    }
+
+    private static func predicateText(_ finding: ConsideredSubscription.Finding) -> String {
+        func text(_ holds: Bool) -> String { holds ? "held" : "did not hold" }
+        var parts: [String] = []
+        if let before = finding.heldBefore { parts.append("before it the predicate \(text(before))") }
+        if let after = finding.holdsAfter { parts.append("behind it it \(text(after))") }
+        return parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
+    }
+
+    private func write(_ device: NotificationExplanation.Device, to output: Output) throws {
+        output.write("device \(Printable.escaped(device.name)) of \(Printable.escaped(device.user))  ")
+        var parts: [String] = []
+        if device.isOrigin { parts.append("made the commit, so it is not told") }
+        if !device.isKnown { parts.append("had not been seen by then") }
+        if let through = device.toldThrough {
+            parts.append(
+                through >= why.offset
+                    ? "has been told of everything up to \(through)" : "has been told up to \(through) only")
+        } else {
+            parts.append("no notification to it is noted")
+        }
+        output.write(parts.joined(separator: "; "))
+        try output.endLine()
+    }
+}
+
+extension ConsideredSubscription.Change {
+    fileprivate var shownText: String {
+        let place = Printable.escaped(zone.name)
+        if isOfZone { return "zone \(place) changed" }
+        let ofType = type.map { " of type " + Printable.escaped($0) } ?? ""
+        guard let record, let reason else { return "a record\(ofType) in \(place) got a new tag" }
+        return "\(place)/\(Printable.escaped(record))\(ofType) \(reason)"
+    }
+}
+
+extension SubscriptionVerdict {
+    var text: String {
+        switch self {
+        case .fires: "fires"
+        case .otherDatabase: "another database"
+        case .otherZone: "another zone"
+        case .otherType: "another record type"
+        case .defaultZone: "of what happens in default zones only queries are told"
+        case .zoneItself: "not a record but the zone changed"
+        case .noRecord: "no record was saved or deleted"
+        case .savedLater: "the subscription was saved later"
+        case .toldAlready: "it has fired for the commit already"
+        case .notAsked: "its options do not have that"
+        case .predicateFails: "its predicate does not hold"
+        case .predicateDoesNotFit: "its predicate does not fit any more what there is"
+        case .stateIsGone: "what its predicate would be asked of was let go or erased"
+        case .usedUp: "it was to fire once, and has"
+        case .nobodyElse: "it fires once, and the user's only device made the change itself"
+        }
+    }
+}

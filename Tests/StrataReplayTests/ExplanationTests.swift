@@ -1,0 +1,374 @@
+import Foundation
+import StrataModel
+import StrataRules
+import StrataStore
+import TestSupport
+import Testing
+
+@testable import StrataReplay
+
+/// Why requests were answered as they were.
+@Suite struct ExplanationTests {
+    private static let notes = RefusingStore.notes
+    private static let (phone, bert) = (RefusingStore.phone, RefusingStore.bert)
+
+    // MARK: Refusals
+
+    /// A request that is refused: what was there before, what is asked, and what is said of it.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let code: Refusal.Code
+        let rule: String
+        var isWhole = false
+        var actor = RefusingStore.phone
+        /// In the text of a fact; nil if none is needed.
+        var fact: String?
+        let ask: @Sendable (RefusingStore) throws -> Request
+
+        var testDescription: String { "\(rule) \(code)" }
+    }
+
+    private static func saving(
+        _ name: String, in zone: ZoneID = notes, scope: InternedName.Scope = .private, type: String = "Note",
+        base: Version? = nil, parent: RequestBuilder.LinkedName = .kept,
+        _ fields: KeyValuePairs<String, FieldValue?> = [:]
+    ) -> Request {
+        var builder = RequestBuilder(DatabaseID(scope), policy: base == nil ? .changedKeys : .ifServerRecordUnchanged)
+        builder.save(RecordID(name, zone: zone), type: type, base: base, parent: parent, fields: fields)
+        return builder.request
+    }
+
+    private static let cases: [Case] = [
+        Case(code: .notAuthenticated, rule: "B220", isWhole: true, actor: Actor(user: ""), fact: "nobody was signed in")
+        {
+            _ in saving("a")
+        },
+        Case(
+            code: .accountTemporarilyUnavailable, rule: "B221", isWhole: true, fact: "temporarilyUnavailable"
+        ) { world in
+            try world.store.setAccountStatus(.temporarilyUnavailable, of: "anna")
+            return saving("a")
+        },
+        Case(code: .permissionFailure, rule: "B38", isWhole: true) { _ in
+            Request(database: DatabaseID(.private), .administer(.note(ConsoleNote("x"))))
+        },
+        Case(code: .permissionFailure, rule: "§2.1", isWhole: true) { _ in
+            Request(database: DatabaseID(.public), .declareSchema(DeclareSchemaRequest([])))
+        },
+        Case(code: .badDatabase, rule: "B31", isWhole: true, fact: "public") { _ in
+            .zones(saving: [ZoneID("Z")], in: DatabaseID(.public))
+        },
+        Case(code: .limitExceeded, rule: "B67", isWhole: true) { _ in
+            var builder = RequestBuilder(DatabaseID(.private))
+            for index in 0...400 { builder.save(RecordID("r\(index)", zone: notes), type: "Note") }
+            return builder.request
+        },
+        Case(code: .limitExceeded, rule: "B68", isWhole: true) { _ in
+            let bytes = FieldValue.data([UInt8](repeating: 0, count: 900))
+            var builder = RequestBuilder(DatabaseID(.private))
+            for index in 0..<3 { builder.save(RecordID("r\(index)", zone: notes), type: "Note", fields: ["d": bytes]) }
+            return builder.request
+        },
+        Case(code: .invalidArguments, rule: "B66", isWhole: true) { _ in
+            var builder = RequestBuilder(DatabaseID(.private))
+            for _ in 0..<2 { builder.save(RecordID("twice", zone: notes), type: "Note") }
+            return builder.request
+        },
+        Case(code: .invalidArguments, rule: "B36", isWhole: true) { _ in
+            .zones(saving: [ZoneID("Z")], deleting: [ZoneID("Z")])
+        },
+        Case(code: .serverRecordChanged, rule: "B53") { world in
+            let first = try world.save("there", ["n": .int64(1)])
+            try world.save("there", ["n": .int64(2)], base: first)
+            return saving("there", base: first, ["n": .int64(3)])
+        },
+        Case(code: .unknownItem, rule: "B54", fact: "was deleted") { world in
+            let gone = try world.save("gone")
+            try world.delete("gone")
+            return saving("gone", base: gone)
+        },
+        Case(code: .unknownItem, rule: "B54", fact: "had made the record") { _ in
+            saving("never", base: Version(offset: 1, eventIndex: 0))
+        },
+        Case(code: .unknownItem, rule: "B54", fact: "was made anew") { world in
+            let gone = try world.save("gone")
+            try world.modify(.zones(deleting: [notes]))
+            try world.modify(.zones(saving: [notes]))
+            return saving("gone", base: gone)
+        },
+        Case(code: .zoneNotFound, rule: "B32", fact: "no commit") { _ in saving("a", in: ZoneID("Nowhere")) },
+        Case(code: .zoneNotFound, rule: "B32", fact: "was deleted") { world in
+            try world.modify(.zones(deleting: [notes]))
+            return saving("a")
+        },
+        Case(code: .zoneNotFound, rule: "B266") { _ in saving("a", in: ZoneID("Notes", owner: "_bert")) },
+        Case(code: .userDeletedZone, rule: "B38", fact: "was purged") { world in
+            try world.store.purgeZone(notes, of: "anna")
+            return saving("a")
+        },
+        Case(code: .zoneNotFound, rule: "B35", fact: "no commit") { _ in .zones(deleting: [ZoneID("Nowhere")]) },
+        Case(code: .invalidArguments, rule: "B3") { _ in saving("_a") },
+        Case(code: .invalidArguments, rule: "B4") { _ in .zones(saving: [ZoneID("_a")]) },
+        Case(code: .invalidArguments, rule: "B6") { _ in saving("a", type: "1") },
+        Case(code: .invalidArguments, rule: "B7") { _ in saving("a", ["_x": .int64(1)]) },
+        Case(code: .invalidArguments, rule: "B21") { _ in
+            let sealed = FieldValue.sealed(
+                .init(keyID: 1, nonce: [UInt8](repeating: 0, count: 24), ciphertext: [UInt8](repeating: 1, count: 17)))
+            return saving("a", in: ZoneID("_defaultZone"), scope: .public, ["s": sealed])
+        },
+        Case(code: .invalidArguments, rule: "B23", fact: "was bound as") { world in
+            try world.save("there", ["n": .int64(1)])
+            return saving("a", ["n": .string("x")])
+        },
+        Case(code: .invalidArguments, rule: "B93") { world in
+            try world.modify(.zones(saving: [ZoneID("Other")]))
+            var builder = RequestBuilder(DatabaseID(.private), policy: .changedKeys)
+            let link = builder.reference(to: RecordID("x", zone: ZoneID("Other")))
+            builder.save(RecordID("a", zone: notes), type: "Note", fields: ["link": link])
+            return builder.request
+        },
+        Case(code: .limitExceeded, rule: "B68") { _ in
+            saving("a", ["d": .data([UInt8](repeating: 0, count: 1_001))])
+        },
+        Case(code: .quotaExceeded, rule: "§5.9", fact: "the quota of anna was 10 bytes") { world in
+            try world.store.setQuota(bytes: 10, of: "anna")
+            return saving("a", ["d": .data([UInt8](repeating: 0, count: 20))])
+        },
+        Case(code: .referenceViolation, rule: "B99") { _ in saving("a", parent: .set("nobody")) },
+        Case(code: .referenceViolation, rule: "B101") { world in
+            try world.save("parent")
+            try world.save("child", parent: .set("parent"))
+            var builder = RequestBuilder(DatabaseID(.private))
+            builder.delete(RecordID("parent", zone: notes))
+            return builder.request
+        },
+        Case(code: .permissionFailure, rule: "B222", fact: "was made by bert") { world in
+            try world.modify(saving("bert's", in: ZoneID("_defaultZone"), scope: .public), as: bert)
+            try world.modify(.zones(saving: [notes]), as: bert)
+            var builder = RequestBuilder(DatabaseID(.public), policy: .changedKeys)
+            builder.save(RecordID("bert's", zone: ZoneID("_defaultZone")), type: "Note", fields: ["n": .int64(1)])
+            return builder.request
+        },
+        Case(code: .permissionFailure, rule: "B116") { _ in saving("a", type: "Users") },
+        Case(code: .zoneNotFound, rule: "B92") { _ in
+            var builder = RequestBuilder(DatabaseID(.private))
+            builder.delete(RecordID("a", zone: ZoneID("Nowhere")))
+            return builder.request
+        },
+        Case(code: .serverRejectedRequest, rule: "B185", fact: "the subscription 'first' was saved") { world in
+            let first = NamedSubscription("first", .database, notification: NotificationInfo())
+            try world.modify(.subscriptions(saving: [first]))
+            return .subscriptions(saving: [NamedSubscription("again", .database, notification: NotificationInfo())])
+        },
+        Case(code: .unknownItem, rule: "B184") { _ in .subscriptions(deleting: ["none"]) },
+        Case(code: .badDatabase, rule: "B181") { _ in
+            .subscriptions(saving: [NamedSubscription("d", .database)], in: DatabaseID(.public))
+        },
+        Case(code: .invalidArguments, rule: "B183") { _ in
+            .subscriptions(saving: [
+                NamedSubscription("q", .query, recordType: "Note", predicate: "TRUEPREDICATE", options: [])
+            ])
+        },
+        Case(code: .invalidArguments, rule: "B122") { _ in
+            .subscriptions(saving: [
+                NamedSubscription("q", .query, recordType: "Note", predicate: "not a one", options: [.creation])
+            ])
+        },
+        Case(code: .zoneNotFound, rule: "B182") { _ in
+            .subscriptions(saving: [NamedSubscription("z", .recordZone, zone: ZoneID("Nowhere"))])
+        },
+    ]
+
+    @Test("A refusal names the rule that decided, and what the state had", arguments: cases)
+    func refusals(_ one: Case) throws {
+        // No larger than what an audit keeps.
+        var options = StoreOptions.service
+        (options.limits.recordBytes, options.limits.requestBytes) = (1_000, 2_000)
+        let world = try RefusingStore(options)
+        let why = try world.explainRefusal(of: one.ask(world), as: one.actor)
+        #expect(why.outcome == .refused && why.judgedAt == why.offset - 1, "\(why.notes)")
+        #expect(why.actor.user == one.actor.user)
+        let rules = one.isWhole ? why.rules : why.culprits.flatMap(\.rules)
+        #expect(rules.map(\.number) == [one.rule], "\(why)")
+        #expect(ExplanationRule.sentences[one.rule] != nil)
+        if one.isWhole {
+            #expect(why.code == one.code && why.message?.isEmpty == false)
+        } else {
+            #expect(why.code == nil && why.culprits.map(\.code) == [one.code])
+            #expect(why.culprits.allSatisfy { $0.message?.isEmpty == false })
+        }
+        let facts = one.isWhole ? why.facts : why.culprits.flatMap(\.facts)
+        if let text = one.fact {
+            #expect(facts.contains { $0.text.contains(text) }, "\(facts)")
+            for offset in facts.compactMap(\.offset) { #expect(try world.store.log.commit(at: offset) != nil) }
+        }
+    }
+
+    @Test("Every rule that the rules name has a sentence")
+    func sentences() throws {
+        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
+        let pattern = try NSRegularExpression(pattern: "\"((B[0-9]+|§[0-9.]+))\"")
+        var seen = 0
+        for folder in ["Sources/StrataRules"] {
+            for file in try FileManager.default.contentsOfDirectory(atPath: "\(root)/\(folder)") {
+                let text = try String(contentsOfFile: "\(root)/\(folder)/\(file)", encoding: .utf8)
+                for match in pattern.matches(in: text, range: NSRange(text.startIndex..., in: text)) {
+                    let rule = (text as NSString).substring(with: match.range(at: 1))
+                    seen += 1
+                    #expect(ExplanationRule.sentences[rule] != nil, "\(rule) in \(file)")
+                }
+            }
+        }
+        #expect(seen > 80)
+    }
+
+    @Test("Of an atomic zone the culprits are told from the bystanders")
+    func atomicFailure() throws {
+        let world = try RefusingStore()
+        let there = try world.save("there")
+        try world.save("old")
+        var builder = RequestBuilder(DatabaseID(.private))
+        builder.save(RecordID("new", zone: Self.notes), type: "Note")
+        builder.save(RecordID("there", zone: Self.notes), type: "Note")
+        builder.delete(RecordID("old", zone: Self.notes))
+        let why = try world.explainRefusal(of: builder.request)
+        #expect(why.isAtomic == true && why.culprits.map(\.name) == ["there"])
+        #expect(why.culprits.first?.stored == there && why.culprits.first?.conflict != nil)
+        #expect(why.bystanders.map(\.name) == ["new", "old"])
+        #expect(why.bystanders.allSatisfy { $0.rules.map(\.number) == ["B81"] && $0.code == .batchRequestFailed })
+        #expect(why.bystanders.allSatisfy { $0.facts.map(\.text) == ["save 1, there, failed"] })
+    }
+
+    @Test("A refusal that was noted behind later commits is judged on the state that it met")
+    func laterCommits() throws {
+        var options = StoreOptions.service
+        options.recordsRefusals = true
+        let world = try RefusingStore(options)
+        try world.modify(.zones(deleting: [Self.notes]))
+        let met = world.store.offset
+        try world.modify(Self.saving("a"))
+        // The zone is there again before the refusal is noted, with the commit that makes it.
+        try world.modify(.zones(saving: [Self.notes]))
+        let why = try world.explainRefusal(of: Self.saving("b", in: ZoneID("Nowhere")))
+        #expect(why.judgedAt == why.offset - 1)
+        for offset in met...why.offset {
+            guard let found = try? Explanation.of(offset, in: world.store), found.outcome == .refused,
+                found.items.first?.name == "a"
+            else { continue }
+            #expect(found.judgedAt == met && found.items[0].facts.first?.offset == met)
+            return
+        }
+        Issue.record("no refusal of 'a'")
+    }
+
+    @Test("A schema that was enforced then is found out, and said")
+    func otherOptions() throws {
+        let directory = try TestDirectory()
+        let path = directory.path("Notes.strata")
+        var options = StoreOptions.service
+        options.schema = .enforced
+        let offset: UInt64
+        do {
+            let world = try RefusingStore(options, at: path)
+            let why = try world.explainRefusal(of: Self.saving("a"))
+            #expect(why.items.first?.rules.map(\.number) == ["B24"] && why.notes.isEmpty)
+            offset = why.offset
+            try world.store.close()
+        }
+        let open = try Store.open(at: path, options: .service, access: .readOnly)
+        defer { try? open.close() }
+        let why = try Explanation.of(offset, in: open)
+        #expect(why.items.first?.rules.map(\.number) == ["B24"])
+        #expect(why.notes == ["It was judged with a schema that is enforced, as the store is not open now."])
+    }
+
+    @Test("A request that cannot be encoded, or is too large to be kept, says so")
+    func notKept() throws {
+        let world = try RefusingStore()
+        let why = try world.explainRefusal(
+            of: Self.saving("_a", ["d": .data([UInt8](repeating: 1, count: 300_000))]))
+        #expect(why.items.map(\.code) == [.invalidArguments] && why.items[0].rules.isEmpty && why.judgedAt == nil)
+        #expect(why.notes.count == 1 && why.notes[0].contains("was not kept"), "\(why.notes)")
+        var request = Self.saving("a")
+        if case .modifyRecords(var body) = request.content {
+            body.clientToken = [UInt8](repeating: 1, count: 65_537)
+            request.content = .modifyRecords(body)
+        }
+        let whole = try world.explainRefusal(of: request)
+        #expect(whole.code == .invalidArguments && whole.message?.contains("client token") == true)
+        #expect(whole.items.isEmpty && whole.rules.isEmpty && whole.notes.count == 1)
+    }
+
+    // MARK: What was accepted
+
+    @Test("Each item that was accepted has its rule")
+    func accepted() throws {
+        let world = try RefusingStore()
+        let milk = try world.save("milk")
+        func rules(_ offset: UInt64) throws -> [[String]] {
+            let why = try Explanation.of(offset, in: world.store)
+            #expect(why.outcome == .accepted && why.notes.isEmpty && why.judgedAt == offset - 1, "\(why)")
+            return why.items.isEmpty ? [why.rules.map(\.number)] : why.items.map { $0.rules.map(\.number) }
+        }
+        #expect(try rules(1) == [["§3"]])
+        #expect(try rules(milk.offset) == [["B51"]])
+        let second = try world.save("milk", ["n": .int64(1)], base: milk)
+        #expect(try rules(second.offset) == [["B51"]])
+        let why = try Explanation.of(second.offset, in: world.store)
+        #expect(why.items[0].made == second && why.items[0].base == milk && why.items[0].code == nil)
+        #expect(why.items[0].rules[0].finding.contains(milk.tag))
+        let third = try world.save("milk", base: milk, policy: .changedKeys)
+        #expect(try rules(third.offset) == [["B55"]])
+        let fourth = try world.save("milk", policy: .allKeys)
+        #expect(try rules(fourth.offset) == [["B56"]])
+        let child = try world.save("child", parent: .set("milk"), policy: .allKeys)
+        #expect(try rules(child.offset) == [["B57", "B61"]])
+        try world.delete("child")
+        #expect(try rules(world.store.offset) == [["§7"]])
+        try world.modify(.subscriptions(saving: [NamedSubscription("d", .database)]))
+        #expect(try rules(world.store.offset) == [["§11"]])
+        try world.store.setQuota(bytes: 1_000, of: "anna")
+        #expect(try rules(world.store.offset) == [["§13"]])
+    }
+
+    @Test("Of what was accepted in part each item has its answer")
+    func acceptedInPart() throws {
+        let world = try RefusingStore()
+        let home = ZoneID("_defaultZone")
+        let there = try world.save("there", in: home)
+        var builder = RequestBuilder(DatabaseID(.private))
+        builder.save(RecordID("there", zone: home), type: "Note", fields: ["n": .int64(1)])
+        builder.save(RecordID("new", zone: home), type: "Note")
+        let answer = try world.modify(builder.request)
+        let why = try Explanation.of(try #require(answer.offset), in: world.store)
+        #expect(why.outcome == .acceptedInPart && why.items.map(\.code) == [.serverRecordChanged, nil])
+        #expect(why.items.map { $0.rules.map(\.number) } == [["B52"], ["B51"]])
+        #expect(why.items[0].conflict?.server == there && why.items[1].made?.offset == answer.offset)
+    }
+
+    @Test("Deleting what is not there is explained")
+    func nothingToDelete() throws {
+        let world = try RefusingStore()
+        var builder = RequestBuilder(DatabaseID(.private))
+        builder.delete(RecordID("none", zone: Self.notes))
+        let why = try world.explainRefusal(of: builder.request)
+        #expect(why.outcome == .nothingToDo && why.items.map { $0.rules.map(\.number) } == [["B91"]])
+    }
+
+    // MARK: Nothing to explain
+
+    @Test("An offset that is not there, or came of no request, is an error")
+    func nothingThere() throws {
+        let directory = try TestDirectory()
+        let world = try RefusingStore(at: directory.path("Notes.strata"))
+        for offset in [0, world.store.offset + 1, UInt64.max] {
+            #expect { try Explanation.of(offset, in: world.store) } throws: { error in
+                (error as? StrataError)?.code == .outOfRange
+            }
+        }
+        try world.save("a")
+        try world.save("b")
+        try world.store.compact(before: 3)
+        #expect { try Explanation.of(2, in: world.store) } throws: { ($0 as? StrataError)?.code == .outOfRange }
+        #expect(try Explanation.of(3, in: world.store).outcome == .accepted)
+    }
+}
