@@ -62,6 +62,12 @@ public protocol EventLog: HistoryLog, AnyObject, Sendable {
     /// What touched one record behind `offset`, in order: about `limit` entries, more where one commit has more.
     func touches(record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage
 
+    /// Where the last `limit` entries of a record up to `last` begin, read from the end on, no further than need be.
+    /// There are more from that commit on where it has several, and fewer if there are not so many.
+    func lastTouches(
+        record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
+    ) throws -> LastTouches
+
     /// Returns once the end is behind `offset`, or the log is closed, or the task is cancelled.
     func waitForEnd(past offset: UInt64) async
 
@@ -146,5 +152,31 @@ extension AppendFailure: CustomStringConvertible {
         case .unknown(let error): "it is not known whether it was written: \(error)"
         case .tooLarge(let limit): "a commit may have at most \(limit) bytes"
         }
+    }
+}
+
+extension EventLog {
+    /// For logs whose lists are in memory: from the beginning.
+    public func lastTouches(
+        record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
+    ) throws -> LastTouches {
+        var commits: [(offset: UInt64, count: Int)] = []
+        var (offset, moreComing) = (floor.offset, true)
+        while moreComing {
+            let page = try touches(record: name, in: zone, after: offset, limit: TouchPage.pieceCount)
+            for touch in page.touches where touch.offset <= last {
+                if commits.last?.offset == touch.offset {
+                    commits[commits.count - 1].count += 1
+                } else {
+                    commits.append((touch.offset, 1))
+                }
+            }
+            (offset, moreComing) = (page.readThrough, page.moreComing && page.readThrough < last)
+        }
+        var found = LastTouches(first: min(last, end.offset) + 1, count: 0)
+        while found.count < limit, let commit = commits.popLast() {
+            found = LastTouches(first: commit.offset, count: found.count + commit.count)
+        }
+        return found
     }
 }

@@ -77,6 +77,12 @@ public final class SegmentedLog: EventLog {
         try catalog.touches(record: name, zone: zone, after: offset, limit: limit)
     }
 
+    public func lastTouches(
+        record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
+    ) throws -> LastTouches {
+        try catalog.lastTouches(record: name, zone: zone, through: last, limit: limit)
+    }
+
     // MARK: Durability
 
     public func sync() throws {

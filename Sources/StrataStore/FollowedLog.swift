@@ -73,6 +73,11 @@ final class FollowedLog: OnlyReadLog {
     func touches(record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
         try reader.touches(record: name, in: zone, after: offset, limit: limit)
     }
+    func lastTouches(
+        record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
+    ) throws -> LastTouches {
+        try reader.lastTouches(record: name, in: zone, through: last, limit: limit)
+    }
     func base() throws -> Position? { try reader.base() }
     func readBase() throws -> BaseReader? { try reader.readBase() }
     func storedSegments() throws -> [StoredSegment] { try reader.storedSegments() }

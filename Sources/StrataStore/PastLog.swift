@@ -62,6 +62,11 @@ final class PastLog: OnlyReadLog {
     func touches(record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
         cut(try log.touches(record: name, in: zone, after: min(offset, end.offset), limit: limit))
     }
+    func lastTouches(
+        record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
+    ) throws -> LastTouches {
+        try log.lastTouches(record: name, in: zone, through: min(last, end.offset), limit: limit)
+    }
     func base() throws -> Position? { try log.base() }
     func readBase() throws -> BaseReader? { try log.readBase() }
 

@@ -1,4 +1,5 @@
 import StrataModel
+import StrataRules
 import StrataTree
 import StrataViews
 
@@ -23,18 +24,44 @@ public struct RecordDifference: Sendable {
         public let after: FieldValue?
     }
 
+    /// A link that names another record of the same zone, or that is in one of the states only.
+    public struct Link: Sendable, Hashable {
+        public enum Kind: String, Sendable, CaseIterable {
+            case parent, share
+        }
+
+        public let kind: Kind
+        public let before: String?
+        public let after: String?
+    }
+
     public let id: RecordID
     public let database: DatabaseID
     /// Nil if it was not there.
     public let before: Record?
     /// Nil if it is not there.
     public let after: Record?
+    /// Where both are of different stores: the newer one's zones, by those of the older one.
+    private let newZones: [UInt64: UInt64]?
 
     public init(_ id: RecordID, in database: DatabaseID, before: Record?, after: Record?) {
+        self.init(id, in: database, before: before, after: after, newZones: nil)
+    }
+
+    init(
+        _ id: RecordID, in database: DatabaseID, before: Record?, after: Record?, newZones: [UInt64: UInt64]?
+    ) {
         self.id = id
         self.database = database
         self.before = before
         self.after = after
+        self.newZones = newZones
+    }
+
+    /// As it looks from the other state.
+    public var reversed: RecordDifference {
+        let oldZones = newZones.map { Dictionary($0.map { ($1, $0) }, uniquingKeysWith: { first, _ in first }) }
+        return RecordDifference(id, in: database, before: after, after: before, newZones: oldZones)
     }
 
     public var kind: Kind { before == nil ? .added : after == nil ? .removed : .changed }
@@ -43,15 +70,36 @@ public struct RecordDifference: Sendable {
     public var type: String { get throws { try (after ?? before)?.type ?? "" } }
 
     /// What differs, in the order of keys. None if the record was saved without becoming another, or only its links
-    /// differ.
+    /// or its type differ.
     public var fields: [Field] {
         get throws {
-            let (old, new) = (try Self.values(of: before), try Self.values(of: after))
+            var old = try Self.values(of: before)
+            if let newZones { old = try old.mapValues { try $0.inZones(newZones) } }
+            let new = try Self.values(of: after)
             let keys = Set(old.keys).union(new.keys).sorted { $0.lexicographicallyPrecedes($1) }
             return keys.compactMap { key in
                 let field = Field(key: String(decoding: key, as: UTF8.self), before: old[key], after: new[key])
                 return field.before == field.after ? nil : field
             }
+        }
+    }
+
+    /// Whether the record's parent or its share is another one.
+    public var links: [Link] {
+        get throws {
+            let all = [
+                Link(kind: .parent, before: try before?.parent, after: try after?.parent),
+                Link(kind: .share, before: try before?.share, after: try after?.share),
+            ]
+            return all.filter { !isSameName($0.before ?? "", $0.after ?? "") }
+        }
+    }
+
+    /// Whether both are there and hold the same.
+    var isSame: Bool {
+        get throws {
+            guard let before, let after else { return false }
+            return try isSameName(before.type, after.type) && links.isEmpty && fields.isEmpty
         }
     }
 
@@ -125,5 +173,19 @@ private struct DifferencePlace {
             RecordID(name, zone: after.zone), in: after.database,
             before: try old.map { try Record(name, [UInt8]($0), before) },
             after: try new.map { try Record(name, [UInt8]($0), after) })
+    }
+}
+
+extension FieldValue {
+    /// With the zones of references under their ordinals in another store; none for one that it does not have.
+    fileprivate func inZones(_ others: [UInt64: UInt64]) throws -> FieldValue {
+        switch self {
+        case .reference(var reference):
+            reference.target.zone = others[reference.target.zone] ?? 0
+            return .reference(reference)
+        case .list(let list) where list.kind.element == .reference:
+            return .list(try FieldList(try list.elements.map { try $0.inZones(others) }))
+        default: return self
+        }
     }
 }

@@ -9,6 +9,8 @@ final class RecordHistory: Sendable {
     private let log: any EventLog
     private let base: BaseRecords
 
+    var floor: UInt64 { log.floor.offset }
+
     init(_ log: any EventLog) {
         self.log = log
         base = BaseRecords(log)
@@ -104,6 +106,48 @@ final class RecordHistory: Sendable {
         }
         if try isErased(record, behind: log.floor.offset) { return nil }
         return state
+    }
+
+    /// The encoded state that a record had when a commit was the last one, if its zone was there; nil if it was not.
+    ///
+    /// - Parameter trees: a state of that offset or a later one.
+    func state(of record: RecordKey, asOf offset: UInt64, _ trees: Snapshot) throws -> PastState? {
+        let current = try trees.withRecord(record) { bytes in
+            let version = try RecordStateView(bytes, in: 0..<bytes.count).version
+            return version.offset <= offset ? PastState(bytes: [UInt8](bytes), version: version) : nil
+        }
+        // One that has not changed since has no later version.
+        if let state = current.flatMap({ $0 }) { return state }
+        let name = Array(record.name.utf8)
+        let last = try log.lastTouches(record: name, in: record.zone, through: offset, limit: 1)
+        guard last.count > 0 else {
+            guard let state = try base.state(of: record), try !isErased(record, behind: floor) else { return nil }
+            return PastState(
+                bytes: state, version: try state.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version })
+        }
+        let touches = try log.touches(record: name, in: record.zone, after: last.first - 1, limit: 1).touches
+        guard let touch = touches.last(where: { $0.offset == last.first }), touch.kind == .recordSaved else {
+            return nil
+        }
+        let version = Version(offset: touch.offset, eventIndex: touch.eventIndex)
+        return try rebuilt(record, version).map { PastState(bytes: $0, version: version) }
+    }
+
+    struct PastState {
+        var bytes: [UInt8]
+        var version: Version
+    }
+
+    /// Whether a zone was deleted behind an offset and up to another one.
+    func isZoneDeleted(_ zone: UInt64, behind offset: UInt64, through last: UInt64) throws -> Bool {
+        var offset = offset
+        while offset < last {
+            let page = try log.touches(zone: zone, after: offset, limit: 1_000)
+            if page.touches.contains(where: { $0.kind == .zoneDeleted && $0.offset <= last }) { return true }
+            guard page.moreComing else { return false }
+            offset = page.readThrough
+        }
+        return false
     }
 
     func isErased(_ record: RecordKey, behind offset: UInt64) throws -> Bool {

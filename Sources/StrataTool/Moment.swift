@@ -18,16 +18,27 @@ extension Option where Value == Moment {
         help: "the state as it was then: an offset, 2026-11-21, 2026-11-21T05:18:03Z, 15m (that long ago; also s, h, "
             + "d) or @MICROSECONDS"
     ) { text throws(UsageError) in
-        if let offset = UInt64(text) {
-            guard offset <= Version.maximumOffset else { throw UsageError("--at \(text) is beyond any offset") }
-            return .offset(offset)
-        }
-        guard let time = Timestamp(parsing: text, now: SystemTime().nowMicroseconds()) else {
+        guard let moment = try Moment(text, as: "--at") else {
             throw UsageError(
-                "--at takes an offset, or a time such as 2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d or "
-                    + "@MICROSECONDS, and '\(text)' is neither")
+                "--at takes an offset, or a time such as \(Moment.timeExamples), and '\(text)' is neither")
         }
-        return .time(time.microseconds)
+        return moment
+    }
+}
+
+extension Moment {
+    static let timeExamples = "2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d or @MICROSECONDS"
+
+    /// Nil for what is neither an offset nor a time.
+    /// - Parameter name: of the argument.
+    init?(_ text: String, as name: String) throws(UsageError) {
+        if let offset = UInt64(text) {
+            guard offset <= Version.maximumOffset else { throw UsageError("\(name) \(text) is beyond any offset") }
+            self = .offset(offset)
+            return
+        }
+        guard let time = Timestamp(parsing: text, now: SystemTime().nowMicroseconds()) else { return nil }
+        self = .time(time.microseconds)
     }
 }
 
@@ -35,7 +46,7 @@ extension Moment {
     /// The last commit that counts at this point.
     ///
     /// - Throws: ``StrataError`` `outOfRange` for a point behind the end, or in history that was let go.
-    func offset(in log: LogReader) throws -> UInt64 {
+    func offset(in log: any HistoryLog) throws -> UInt64 {
         switch self {
         case .offset(let offset):
             guard (log.floor.offset...log.end.offset).contains(offset) else { throw Self.error(log, "\(offset)") }
@@ -47,7 +58,7 @@ extension Moment {
         }
     }
 
-    private static func error(_ log: LogReader, _ found: String) -> StrataError {
+    private static func error(_ log: any HistoryLog, _ found: String) -> StrataError {
         StrataError(
             .outOfRange, "The store has no state at that point.",
             .init(expected: "an offset from \(log.floor.offset) to \(log.end.offset), or a time", found: found))

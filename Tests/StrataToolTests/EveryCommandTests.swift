@@ -18,7 +18,7 @@ import Testing
         let line = try Self.completed(line, fixture)
         for form in line.forms {
             let result = try fixture.run(form)
-            #expect(result.code == 0 && result.errors.isEmpty, "\(form): \(result.errors)")
+            #expect(result.code == line.code && result.errors.isEmpty, "\(form): \(result.errors)")
             #expect(!result.output.isEmpty || line.command == "subscriptions", "\(form)")
             if line.isJSON(form) { try CommandLines.expectJSON(result, of: line) }
         }
@@ -73,7 +73,7 @@ import Testing
         defer { for folder in folders { chmod(folder, 0o700) } }
         for form in line.forms {
             let result = try fixture.run(form)
-            #expect(result.code == 0 && result.errors.isEmpty, "\(form): \(result.errors)")
+            #expect(result.code == line.code && result.errors.isEmpty, "\(form): \(result.errors)")
         }
     }
 

@@ -14,7 +14,7 @@ import Testing
         let completed = try EveryCommandTests.completed(line, fixture)
         for form in completed.forms {
             let result = try fixture.run(form)
-            #expect(result.code == 0 && result.errors.isEmpty, "\(form): \(result.errors)")
+            #expect(result.code == line.code && result.errors.isEmpty, "\(form): \(result.errors)")
             let options = form.filter { $0.hasPrefix("--") && $0 != "--user" && $0 != "--zone" }
             let name = ([line.command] + options.map { String($0.dropFirst(2)) }).joined(separator: "-") + ".txt"
             if Golden.isUpdated {

@@ -1,0 +1,83 @@
+import StrataModel
+import StrataRules
+import StrataStore
+
+/// How two states of a store differ, record by record.
+///
+/// ```swift
+/// let difference = StateDifference(of: store, from: 1_207, to: store.offset)
+/// try difference.forEachRecord { change in
+///     print(change.kind, change.id.name, try change.fields.map(\.key))
+///     return true
+/// }
+/// ```
+/// What both states share is not looked at: beside folding the commits between them, the cost is that of what differs.
+public struct StateDifference {
+    private let store: Store
+    /// Offset of the state that counts as the one before, which may be the later one.
+    public let from: UInt64
+    public let to: UInt64
+    private let scope: DifferenceScope
+
+    public init(of store: Store, from: UInt64, to: UInt64, in scope: DifferenceScope = DifferenceScope()) {
+        (self.store, self.from, self.to, self.scope) = (store, from, to, scope)
+    }
+
+    /// Calls `body` with each record that is not the same in both states, zone by zone, until it returns false.
+    ///
+    /// - Throws: ``StrataError`` `outOfRange` for an offset behind the end, or in history that was let go.
+    public func forEachRecord(_ body: (RecordDifference) throws -> Bool) throws {
+        let past = try store.asOf(min(from, to))
+        defer { try? past.close() }
+        let older = past.snapshot()
+        try past.advance(to: max(from, to))
+        try past.snapshot().forEachDifference(since: older) { difference in
+            guard try scope.contains(difference) else { return true }
+            return try body(from <= to ? difference : difference.reversed)
+        }
+    }
+}
+
+/// Which records a comparison of two states is about; all of them unless something is said.
+public struct DifferenceScope: Sendable {
+    public var database: DatabaseID?
+    /// In any database, unless one is named.
+    public var zone: ZoneID?
+    public var type: String?
+
+    public init(database: DatabaseID? = nil, zone: ZoneID? = nil, type: String? = nil) {
+        (self.database, self.zone, self.type) = (database, zone, type)
+    }
+
+    func contains(_ difference: RecordDifference) throws -> Bool {
+        if let database, difference.database != database { return false }
+        if let zone, difference.id.zone != zone { return false }
+        guard let type else { return true }
+        return isSameName(try difference.type, type)
+    }
+}
+
+/// How the present states of two stores differ, record by record, by names and values.
+///
+/// ```swift
+/// try StoreDifference(from: original, to: copy).forEachRecord { change in
+///     print(change.kind, change.id.name)
+///     return true
+/// }
+/// ```
+public struct StoreDifference {
+    private let from: Store
+    private let to: Store
+    private let scope: DifferenceScope
+
+    public init(from: Store, to: Store, in scope: DifferenceScope = DifferenceScope()) {
+        (self.from, self.to, self.scope) = (from, to, scope)
+    }
+
+    /// Calls `body` with each record that is not the same in both stores, zone by zone, until it returns false.
+    public func forEachRecord(_ body: (RecordDifference) throws -> Bool) throws {
+        try to.snapshot().forEachDifference(fromOther: from.snapshot()) { difference in
+            try scope.contains(difference) ? try body(difference) : true
+        }
+    }
+}

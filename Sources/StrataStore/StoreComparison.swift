@@ -1,0 +1,120 @@
+import StrataModel
+import StrataViews
+
+extension StoreSnapshot {
+    /// Calls `body` with each record that is not the same in a state of another store, database by database and zone by
+    /// zone, until it returns false. Zones, types, keys and users are the same if their names are; when and by whom
+    /// a record was saved, and under which change tag, makes no difference.
+    ///
+    /// Both states are gone through whole. ``forEachDifference(since:in:_:)`` costs less for states of one store.
+    ///
+    /// ```swift
+    /// try copy.snapshot().forEachDifference(fromOther: original.snapshot()) { difference in
+    ///     print(difference.kind, difference.id.name)
+    ///     return true
+    /// }
+    /// ```
+    public func forEachDifference(
+        fromOther old: StoreSnapshot, _ body: (RecordDifference) throws -> Bool
+    ) throws {
+        try gate.requireOpen()
+        try old.gate.requireOpen()
+        let (oldZones, newZones) = (try old.livingZones(), try livingZones())
+        let places = NamedPlaces(before: oldZones, after: newZones)
+        for (name, zone) in places.all {
+            let comparison = ZoneComparison(
+                before: zone.before.map { RecordsInOrder(of: $0, name, old) },
+                after: zone.after.map { RecordsInOrder(of: $0, name, self) }, name: name,
+                newOrdinals: places.newOrdinals)
+            guard try comparison.forEachDifference(body) else { return }
+        }
+    }
+
+    /// Those that are there, in the order of ordinals.
+    private func livingZones() throws -> [(name: ZoneName, ordinal: UInt64)] {
+        let count = try trees.nameCount(InternedName.Name.zone(database: 0, owner: 0, "").namespace)
+        return try (0..<count).compactMap { index in
+            let ordinal = index + 1
+            guard case .zone(let database, _, let name)? = try names.name(4, ordinal, in: trees),
+                case .database(let scope, let owner)? = try names.name(3, database, in: trees),
+                try trees.zoneStatus(database, ordinal) == .alive
+            else { return nil }
+            let id = DatabaseID(scope, owner: try names.user(owner, in: trees))
+            return (ZoneName(database: id, zone: ZoneID(name)), ordinal)
+        }
+    }
+}
+
+/// A zone as every store knows it.
+private struct ZoneName: Hashable {
+    var database: DatabaseID
+    var zone: ZoneID
+}
+
+/// The zones of two states, found by their names.
+private struct NamedPlaces {
+    typealias Ordinals = (before: UInt64?, after: UInt64?)
+
+    /// Zones of the older state first, in its order.
+    let all: [(name: ZoneName, ordinals: Ordinals)]
+    /// Of the newer state, by those of the older one.
+    let newOrdinals: [UInt64: UInt64]
+
+    init(before: [(name: ZoneName, ordinal: UInt64)], after: [(name: ZoneName, ordinal: UInt64)]) {
+        let newer = Dictionary(after.map { ($0.name, $0.ordinal) }, uniquingKeysWith: { first, _ in first })
+        let older = Set(before.map(\.name))
+        all =
+            before.map { ($0.name, ($0.ordinal, newer[$0.name])) }
+            + after.filter { !older.contains($0.name) }.map { ($0.name, (nil, $0.ordinal)) }
+        newOrdinals = Dictionary(
+            before.compactMap { zone in newer[zone.name].map { (zone.ordinal, $0) } },
+            uniquingKeysWith: { first, _ in first })
+    }
+}
+
+/// The records of one zone in the order of their keys.
+private struct RecordsInOrder {
+    private var rows: RecordRows
+    private let origin: RecordOrigin
+
+    init(of zone: UInt64, _ name: ZoneName, _ snapshot: StoreSnapshot) {
+        rows = RecordRows(of: zone, in: snapshot.trees)
+        origin = RecordOrigin(name.database, name.zone, snapshot.trees, snapshot.context, desiredKeys: nil)
+    }
+
+    /// Nil behind the last.
+    mutating func next() throws -> (keyName: [UInt8], record: Record)? {
+        guard let (keyName, state) = try rows.next() else { return nil }
+        let name = try state.withUnsafeBytes { state in
+            try keyName.withUnsafeBytes { try RecordStateView(state, in: 0..<state.count).name(keyName: $0) }
+        }
+        return (keyName, try Record(name, state, origin))
+    }
+}
+
+/// Two zones of one name, either of which may be missing.
+private struct ZoneComparison {
+    let before: RecordsInOrder?
+    let after: RecordsInOrder?
+    let name: ZoneName
+    let newOrdinals: [UInt64: UInt64]
+
+    /// False if `body` did not want to go on.
+    func forEachDifference(_ body: (RecordDifference) throws -> Bool) throws -> Bool {
+        var (before, after) = (before, after)
+        var (old, new) = (try before?.next(), try after?.next())
+        while old != nil || new != nil {
+            let isOldFirst = new.map { new in old?.keyName.lexicographicallyPrecedes(new.keyName) ?? false } ?? true
+            let isNewFirst = old.map { old in new?.keyName.lexicographicallyPrecedes(old.keyName) ?? false } ?? true
+            let (oldRecord, newRecord) = (isNewFirst ? nil : old?.record, isOldFirst ? nil : new?.record)
+            let recordName = oldRecord?.id.name ?? newRecord?.id.name ?? ""
+            let difference = RecordDifference(
+                RecordID(recordName, zone: name.zone), in: name.database, before: oldRecord, after: newRecord,
+                newZones: newOrdinals)
+            if try !difference.isSame, try !body(difference) { return false }
+            if !isNewFirst { old = try before?.next() }
+            if !isOldFirst { new = try after?.next() }
+        }
+        return true
+    }
+}

@@ -1,0 +1,45 @@
+import StrataModel
+import StrataRules
+import StrataTree
+import StrataViews
+
+extension StoreSnapshot {
+    /// A record as it was when an earlier commit was the last one; nil if it was not there. Only the commits that made
+    /// that state are read, found by the log's indexes: ``Store/asOf(_:)`` is for whoever asks more than some records.
+    ///
+    /// ```swift
+    /// let then = try store.snapshot().record(id, asOf: 1_207, in: DatabaseID(.private), as: anna)
+    /// ```
+    /// What the actor may read is judged as of the snapshot. Of a record that was erased since there is nothing left.
+    ///
+    /// - Throws: ``StrataError`` `outOfRange` for an offset behind the snapshot's, or in history that was let go.
+    public func record(
+        _ id: RecordID, asOf offset: UInt64, in database: DatabaseID, as actor: Actor
+    ) throws -> Record? {
+        try reading { trees in
+            let floor = context.history.floor
+            guard (floor...trees.foldedOffset(ViewTree.records)).contains(offset) else {
+                throw StrataError(
+                    .outOfRange, "The store has no state at that offset.",
+                    .init(expected: "\(floor) to \(trees.foldedOffset(ViewTree.records))", found: "\(offset)"))
+            }
+            let place = try names.place(database, actor, in: trees)
+            guard let zone = try place.zone(id.zone, trees, names).ordinal,
+                let state = try context.history.state(of: RecordKey(zone: zone, name: id.name), asOf: offset, trees),
+                try !hasGone(zone, place, behind: state.version, through: offset, trees)
+            else { return nil }
+            return try Record(id.name, state.bytes, try origin(place, id.zone, nil, trees))
+        }
+    }
+
+    /// Whether a record that a version made went with its zone.
+    private func hasGone(
+        _ zone: UInt64, _ place: Place, behind version: Version, through offset: UInt64, _ trees: Snapshot
+    ) throws -> Bool {
+        if let row = try trees.zoneRow(place.ordinal, zone), row.status == .alive, row.incarnation < version {
+            return false
+        }
+        let first = max(version.offset, context.history.floor)
+        return try context.history.isZoneDeleted(zone, behind: first, through: offset)
+    }
+}

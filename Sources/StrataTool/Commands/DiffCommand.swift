@@ -1,0 +1,96 @@
+import StrataLog
+import StrataModel
+import StrataReplay
+import StrataStore
+
+/// `strata diff`: which records differ between two states, and how.
+enum DiffCommand: Command {
+    static let name = "diff"
+    static let summary = "print which records differ between two states, or two stores"
+    static let details =
+        "A and B are offsets or times of one store, B its end if it is left out; or A is the directory of another "
+        + "store, and both are compared as they are. + is a record or field that only B has (of two stores, the other "
+        + "one), - one that only A has, ~ one that both have with another value. Of one store a record that was saved "
+        + "without becoming another is told without fields; two stores are compared by names and values, "
+        + "not by change tags and times. What both states of a store share is not looked at. It ends with 1 if "
+        + "anything differs, and reads beside a program that writes to the store."
+    static let operands = [
+        Operand.store,
+        Operand(name: "A", help: "an offset or a time, or the directory of another store"),
+        Operand(name: "B", help: "an offset or a time; the end if it is left out", isRequired: false),
+    ]
+    static let type = Option.text("--type", "NAME", help: "records of this type only")
+    static let stat = Option.flag("--stat", help: "print how many differ of each type and zone, instead of which")
+    static let options: [any OptionDescription] = [
+        type, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, DatabaseOptions.zone, stat,
+        Option.json,
+    ]
+    static let examples = [
+        "strata diff Notes.strata 1200 1300", "strata diff Notes.strata 15m --type Note --stat",
+        "strata diff Notes.strata Copy.strata --json | jq -r .record",
+    ]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        let scope = try scope(arguments)
+        let words = arguments.operands
+        guard let first = try Moment(words[1], as: "A") else {
+            guard words.count == 2 else {
+                throw UsageError(
+                    "A is an offset, or a time such as \(Moment.timeExamples), and '\(words[1])' is neither; of "
+                        + "another store there is no B")
+            }
+            return try compare(words[0], with: words[1], scope, arguments, output)
+        }
+        var second: Moment?
+        if words.count > 2 {
+            second = try Moment(words[2], as: "B")
+            if second == nil {
+                throw UsageError("B is an offset, or a time such as \(Moment.timeExamples), not '\(words[2])'")
+            }
+        }
+        return try compare(words[0], first, second, scope, arguments, output)
+    }
+
+    private static func scope(_ arguments: Arguments) throws(UsageError) -> DifferenceScope {
+        var scope = DifferenceScope(
+            zone: arguments[DatabaseOptions.zone].map { ZoneID($0) }, type: arguments[type])
+        if DatabaseOptions.areGiven(in: arguments) {
+            let place = try DatabaseOptions(arguments)
+            scope.database = DatabaseID(place.database.scope, owner: place.ownerName)
+        }
+        return scope
+    }
+
+    private static func compare(
+        _ path: String, _ first: Moment, _ second: Moment?, _ scope: DifferenceScope, _ arguments: Arguments,
+        _ output: Output
+    ) throws -> ExitCode {
+        try StateAccess.read(path, nil, by: name, output) { access in
+            let from: UInt64
+            let to: UInt64
+            do {
+                from = try first.offset(in: access.store.log)
+                to = try second?.offset(in: access.store.log) ?? access.store.offset
+            } catch let error as StrataError where error.code == .outOfRange {
+                Diagnostics.report("\(error)", by: name)
+                return .no
+            }
+            var report = DifferenceReport(arguments, output)
+            try StateDifference(of: access.store, from: from, to: to, in: scope).forEachRecord { try report.add($0) }
+            return try report.end()
+        }
+    }
+
+    private static func compare(
+        _ path: String, with other: String, _ scope: DifferenceScope, _ arguments: Arguments, _ output: Output
+    ) throws -> ExitCode {
+        try StateAccess.read(path, nil, by: name, output) { access in
+            try StateAccess.read(other, nil, by: name, output) { another in
+                var report = DifferenceReport(arguments, output)
+                let difference = StoreDifference(from: access.store, to: another.store, in: scope)
+                try difference.forEachRecord { try report.add($0) }
+                return try report.end()
+            }
+        }
+    }
+}
