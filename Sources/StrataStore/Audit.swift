@@ -95,7 +95,7 @@ extension Audit {
         self.init(actor: actor, operation: operation, kind: request.content.operationKind, time: time, event: event)
     }
 
-    private static func event(_ request: Request, failing refusal: Refusal) -> Event? {
+    static func event(_ request: Request, failing refusal: Refusal) -> Event? {
         // The log's failures are no answers of the rules.
         guard refusal.code != .serverResponseLost, refusal.code != .serviceUnavailable else { return nil }
         let message = refusal.message.cut(toBytes: RequestRefusedEvent.maximumMessageBytes)
@@ -103,7 +103,7 @@ extension Audit {
             .event()
     }
 
-    private static func event(_ request: Request, comingTo result: RequestResult) -> Event? {
+    static func event(_ request: Request, comingTo result: RequestResult) -> Event? {
         var culprits: [RequestRefusedEvent.Culprit] = []
         func add(_ list: RequestRefusedEvent.Culprit.List, _ index: Int, _ refusal: Refusal?) {
             guard let refusal else { return }
@@ -129,7 +129,7 @@ extension Result<Version, Refusal> {
 }
 
 extension Request.Content {
-    fileprivate var operationKind: EnvelopeHeader.OperationKind {
+    package var operationKind: EnvelopeHeader.OperationKind {
         switch self {
         case .modifyRecords: .modifyRecords
         case .modifyZones: .modifyZones

@@ -58,8 +58,12 @@ struct ArgumentParser {
             guard attached == nil else { throw UsageError("\(name) takes no value") }
             return arguments.add(option, try option.parse(""))
         }
-        guard let text = attached ?? rest.popFirst(), !text.isEmpty else {
+        guard var text = attached ?? rest.popFirst(), !text.isEmpty else {
             throw UsageError("\(name) needs a value: \(name) \(valueName)")
+        }
+        // A value of two words may also be given as one.
+        if valueName.contains(" "), attached == nil, !text.contains(" "), let second = rest.popFirst() {
+            text += " " + second
         }
         arguments.add(option, try option.parse(text))
     }

@@ -12,7 +12,7 @@ struct RecordImport {
     private let header: ExportHeader
     private let lines: LineReader
     private let actor: Actor
-    private let store: Store
+    private let modify: (Request) throws -> RequestResult
 
     /// The zone whose records come, and in which database it is.
     private var place: (database: DatabaseID, zone: ZoneID) = (DatabaseID(.public), ZoneID(""))
@@ -38,7 +38,15 @@ struct RecordImport {
     private static let zoneOrdinal: UInt64 = 1
 
     init(_ header: ExportHeader, _ lines: LineReader, into store: Store, as actor: Actor) {
-        (self.header, self.lines, self.store, self.actor) = (header, lines, store, actor)
+        self.init(header, lines, as: actor) { try store.modify($0, as: actor).result }
+    }
+
+    /// - Parameter modify: is asked to save what the export has, request by request.
+    init(
+        _ header: ExportHeader, _ lines: LineReader, as actor: Actor,
+        modify: @escaping (Request) throws -> RequestResult
+    ) {
+        (self.header, self.lines, self.actor, self.modify) = (header, lines, actor, modify)
     }
 
     /// - Throws: ``Refusal`` for what cannot be saved as it was.
@@ -114,7 +122,7 @@ struct RecordImport {
         guard zone != "_defaultZone" else { return }
         let request = Request.zones(
             saving: [place.zone], encryptionScope: scope == "zone" ? .zone : .record, in: place.database)
-        try require(try store.modify(request, as: actor).result.saves, of: [zone])
+        try require(try modify(request).saves, of: [zone])
     }
 
     private mutating func add(_ line: UnsafeRawBufferPointer) throws {
@@ -200,7 +208,7 @@ struct RecordImport {
             body.saves.append(save)
         }
         let request = Request(database: place.database, names: names, .modifyRecords(body))
-        try require(try store.modify(request, as: actor).result.saves, of: batch.map(\.name))
+        try require(try modify(request).saves, of: batch.map(\.name))
         batch.removeAll(keepingCapacity: true)
         batchedBytes = 0
     }

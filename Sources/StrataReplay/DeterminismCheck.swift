@@ -1,0 +1,214 @@
+import StrataLog
+import StrataModel
+import StrataRules
+import StrataStore
+import StrataSystem
+import StrataTree
+import StrataViews
+
+/// Whether a log gives the same state in whatever way it is replayed: folded from its beginning, from each checkpoint
+/// that is kept, and with every request judged again.
+///
+/// ```swift
+/// let report = try DeterminismCheck(of: store).run()
+/// if let first = report.differences.first { print(first.offset, first.reason) }
+/// ```
+/// Judged again, every commit must be the same byte by byte, and so the state behind it; digests of both are compared at
+/// every offset of a log of up to 4,096 commits, at about as many of a longer one, and at each checkpoint.
+public struct DeterminismCheck {
+    /// Beyond so many commits, digests are compared at some of them.
+    private static let comparedOffsets: UInt64 = 4_096
+
+    /// By which requests are judged; those of the store, unless something else is said.
+    public var rules: Rules
+    /// The first commit that is compared.
+    public var first: UInt64 = 1
+    private let store: Store
+    private let platform: Platform
+
+    /// - Parameters:
+    ///   - store: is only read.
+    ///   - platform: how its page file is read.
+    public init(of store: Store, platform: Platform = Platform()) {
+        self.store = store
+        self.platform = platform
+        rules = store.rules
+    }
+
+    /// - Throws: ``StrataError`` if the log cannot be read, `outOfRange` if it does not have the first commit.
+    public func run() throws -> DeterminismReport {
+        let (floor, end) = (store.log.floor.offset, store.snapshot().offset)
+        let first = max(first, floor + 1)
+        guard first <= end + 1 else {
+            throw StrataError(
+                .outOfRange, "The log has no commit at that offset.",
+                .init(expected: "\(floor + 1) to \(end)", found: "\(first)"))
+        }
+        var report = DeterminismReport(first: first, end: end)
+        let file = try KeptCheckpoints(of: store, platform)
+        let (old, new) = (try pages(through: first - 1), try pages(through: first - 1))
+        let time = try first - 1 > floor ? store.log.commit(at: first - 1)?.time : store.log.readBase()?.time
+        let timeline = RetoldTimeline(on: new, time: time ?? .min, rules: rules, into: nil)
+        let window = try RetellingWindow(store.log, from: first, through: end)
+        let run = RetellingRun([], window, old: old, timeline, rules, startTime: time ?? 0)
+        try compare(run, file, &report)
+        if let divergence = run.divergence {
+            report.add(.judgedAgain, divergence.offset, divergence.reason)
+        }
+        (report.unjudged, report.unjudgedCount) = (run.unjudged, run.unjudgedCount)
+        report.differences.sort { $0.offset < $1.offset }
+        return report
+    }
+
+    private func pages(through offset: UInt64) throws -> PageStore {
+        let name = "strata-replay-\(SystemRandom().nextIdentifier()).pages"
+        var options = PageStoreOptions()
+        options.maximumMemoryPages = 8_192
+        let pages = try PageStore.temporary(
+            in: TemporaryDirectory.path, files: RealFileSystem(), options: options, name: name)
+        try Replay(log: store.log, pages: pages).run(upTo: offset)
+        return pages
+    }
+
+    private func compare(
+        _ run: RetellingRun, _ file: KeptCheckpoints, _ report: inout DeterminismReport
+    ) throws {
+        let step = max(1, (report.end - report.first + 1) / Self.comparedOffsets)
+        var found = report
+        /// The last state that is shown by folding on from a checkpoint, with what it must have.
+        var ends: [(offset: UInt64, digests: Digests)] = []
+        let offsets = file.offsets(through: report.end)
+        let wanted = Set(offsets.dropFirst().map { $0 - 1 } + (offsets.isEmpty ? [] : [report.end]))
+        run.didTell = { [first = report.first, end = report.end] offset in
+            let isCheckpoint = offsets.contains(offset)
+            guard (offset - first) % step == 0 || offset == end || isCheckpoint || wanted.contains(offset) else {
+                return
+            }
+            let digests = try run.digests()
+            found.comparedCount += 1
+            found.digests = digests.old
+            if run.divergence == nil, digests.old != digests.new {
+                found.addOnce(.judgedAgain, offset, "The same commits have led to another state.")
+            }
+            if wanted.contains(offset) { ends.append((offset, digests.old)) }
+            if isCheckpoint { try file.compare(at: offset, with: run.publishedState(), digests.old, &found) }
+        }
+        try run.run(from: report.first) { _ in }
+        run.didTell = { _ in }
+        report = found
+        for (offset, digests) in ends where offsets.contains(where: { $0 < offset }) {
+            try foldOn(to: offset, expecting: digests, offsets, &report)
+        }
+    }
+
+    /// The state that the newest checkpoint in front of a commit leads to.
+    private func foldOn(
+        to offset: UInt64, expecting digests: Digests, _ offsets: [UInt64], _ report: inout DeterminismReport
+    ) throws {
+        guard let start = offsets.last(where: { $0 <= offset }), start < offset else { return }
+        // What a checkpoint has wrong has been told.
+        guard !report.differences.contains(where: { $0.way == .checkpoint(start) }) else { return }
+        if try isSame(offset, digests) { return }
+        var (same, other) = (start, offset)
+        while other - same > 1 {
+            let middle = same + (other - same) / 2
+            let truth = try Views.state(of: store.log, at: middle, in: TemporaryDirectory.path).digests()
+            if try isSame(middle, truth) { same = middle } else { other = middle }
+        }
+        report.add(.checkpoint(start), other, "Folding on from the checkpoint leads to another state.")
+    }
+
+    private func isSame(_ offset: UInt64, _ digests: Digests) throws -> Bool {
+        let past = try store.asOf(offset)
+        defer { try? past.close() }
+        return try past.snapshot().digests() == digests
+    }
+}
+
+/// What a determinism check has found.
+public struct DeterminismReport: Sendable {
+    /// In which way the log was replayed that gave something else than folding it from its beginning.
+    public enum Way: Sendable, Hashable {
+        case judgedAgain
+        /// Of that offset.
+        case checkpoint(UInt64)
+    }
+
+    public struct Difference: Sendable {
+        public var way: Way
+        /// The first commit behind which the states differ, or that made the first entry which differs.
+        public var offset: UInt64
+        public var reason: String
+    }
+
+    private static let maximumDifferences = 100
+
+    public let first: UInt64
+    public let end: UInt64
+    /// At how many offsets digests were compared.
+    public internal(set) var comparedCount = 0
+    /// Of the checkpoints that were compared, entry by entry.
+    public internal(set) var checkpoints: [UInt64] = []
+    /// In the order of offsets; some, if there are many.
+    public internal(set) var differences: [Difference] = []
+    /// Commits that could not be judged again.
+    public internal(set) var unjudged: [RetellingReport.Unjudged] = []
+    public internal(set) var unjudgedCount = 0
+    /// Of the state at the end.
+    public internal(set) var digests: Digests?
+
+    public var isSame: Bool { differences.isEmpty }
+
+    init(first: UInt64, end: UInt64) { (self.first, self.end) = (first, end) }
+
+    mutating func add(_ way: Way, _ offset: UInt64, _ reason: String) {
+        if differences.count < Self.maximumDifferences {
+            differences.append(Difference(way: way, offset: offset, reason: reason))
+        }
+    }
+
+    mutating func addOnce(_ way: Way, _ offset: UInt64, _ reason: String) {
+        if !differences.contains(where: { $0.way == way }) { add(way, offset, reason) }
+    }
+}
+
+/// The checkpoints of a store's page file, as they are when somebody begins to look.
+struct KeptCheckpoints {
+    private let file: CheckedPageFile?
+
+    init(of store: Store, _ platform: Platform) throws {
+        guard let path = store.path else {
+            file = nil
+            return
+        }
+        let reader = try LogReader.open(at: path, platform: platform)
+        file = try CheckedPageFile.open(
+            in: path, store: reader.identity.storeID, files: platform.files, isValid: reader.has)
+    }
+
+    func offsets(through end: UInt64) -> [UInt64] {
+        (file?.entries ?? []).map(\.checkpoint.position.offset).filter { $0 <= end }
+    }
+
+    /// What a checkpoint has that the log does not give.
+    func compare(
+        at offset: UInt64, with truth: Snapshot, _ digests: Digests, _ report: inout DeterminismReport
+    ) throws {
+        for entry in file?.entries ?? [] where entry.checkpoint.position.offset == offset {
+            var found: [(offset: UInt64, reason: String)] = []
+            do {
+                if try entry.trees.digests() != digests { found.append((offset, "Its digests are others.")) }
+                for difference in try Views.compare(entry.trees, with: truth).differences {
+                    let tree = ViewTree.name(of: difference.tree)
+                    found.append((difference.offset ?? offset, "An entry of \(tree) is \(difference.kind.rawValue)."))
+                }
+            } catch let error as StrataError where Views.isDamage(error) {
+                found.append((offset, "It cannot be read: \(error)"))
+            }
+            // A writer may have put others in the place of its pages.
+            guard let file, try file.isThere(entry.checkpoint) else { return }
+            report.checkpoints.append(offset)
+            for difference in found { report.add(.checkpoint(offset), difference.offset, difference.reason) }
+        }
+    }
+}

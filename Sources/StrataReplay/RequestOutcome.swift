@@ -1,0 +1,103 @@
+import StrataModel
+import StrataRules
+
+/// What became of a request, without the versions that it made.
+public struct RequestOutcome: Sendable, Hashable {
+    public enum Kind: String, Sendable, CaseIterable {
+        case accepted
+        /// Some items were refused, the others done.
+        case partly
+        case nothingToDo = "nothing to do"
+        case refused
+        /// It was not asked for.
+        case dropped
+        /// It cannot be made again from the log, and could not be judged.
+        case leftOut = "left out"
+    }
+
+    /// An item that was refused.
+    public struct Item: Sendable, Hashable {
+        public var list: RequestShape.List
+        public var index: Int
+        /// Of a record, a zone or a subscription.
+        public var name: String
+        public var refusal: Refusal
+    }
+
+    public var kind: Kind
+    /// Why the whole request was refused, if not for its items.
+    public var refusal: Refusal?
+    public var items: [Item] = []
+
+    init(_ kind: Kind, _ refusal: Refusal? = nil) { (self.kind, self.refusal) = (kind, refusal) }
+
+    /// - Parameter isWritten: whether there is a commit.
+    init(_ result: RequestResult, of request: Request, isWritten: Bool) {
+        self.init(isWritten ? .accepted : .nothingToDo)
+        for (index, save) in result.saves.enumerated() {
+            if case .failure(let refusal) = save { add(.saves, index, refusal, request) }
+        }
+        for (index, refusal) in result.deletes.enumerated() {
+            if let refusal { add(.deletes, index, refusal, request) }
+        }
+        if !items.isEmpty { kind = isWritten ? .partly : .refused }
+    }
+
+    /// As a commit tells of it.
+    init(_ shape: RequestShape, of request: Request) {
+        self.init(.accepted)
+        for item in shape.leftOut {
+            if let refusal = item.refusal { add(item.list, item.index, refusal, request) }
+        }
+        if !items.isEmpty { kind = .partly }
+    }
+
+    /// As an audit tells of it, which says of items only by which error they were refused.
+    init(_ audit: RequestRefusedEvent, of request: Request) {
+        self.init(.refused)
+        if audit.culprits.isEmpty {
+            refusal = Refusal(.init(rawValue: audit.code), audit.message ?? "")
+        }
+        for culprit in audit.culprits {
+            let list: RequestShape.List = culprit.list == .saves ? .saves : .deletes
+            let refusal = Refusal(.init(rawValue: culprit.code), "", serverVersion: culprit.version)
+            add(list, Int(clamping: culprit.index), refusal, request)
+        }
+    }
+
+    private mutating func add(_ list: RequestShape.List, _ index: Int, _ refusal: Refusal, _ request: Request) {
+        items.append(Item(list: list, index: index, name: request.itemName(list, index), refusal: refusal))
+    }
+
+    /// Whether the same items came to the same, for the same reasons.
+    public func isSame(as other: RequestOutcome) -> Bool {
+        guard kind == other.kind, items.count == other.items.count else { return false }
+        guard Self.isSame(refusal, other.refusal) else { return false }
+        return zip(items, other.items).allSatisfy { left, right in
+            left.list == right.list && left.index == right.index && Self.isSame(left.refusal, right.refusal)
+        }
+    }
+
+    private static func isSame(_ left: Refusal?, _ right: Refusal?) -> Bool {
+        guard let left, let right else { return left == nil && right == nil }
+        guard left.code == right.code else { return false }
+        return left.message.isEmpty || right.message.isEmpty
+            || ExactName(text: left.message) == ExactName(text: right.message)
+    }
+}
+
+extension Request {
+    /// What an item is called, for people.
+    func itemName(_ list: RequestShape.List, _ index: Int) -> String {
+        func item<Element>(_ items: [Element]) -> Element? { items.indices.contains(index) ? items[index] : nil }
+        return switch (content, list) {
+        case (.modifyRecords(let body), .saves): item(body.saves)?.record.name ?? ""
+        case (.modifyRecords(let body), .deletes): item(body.deletes)?.name ?? ""
+        case (.modifyZones(let body), .saves): item(body.saves).flatMap { names.zone($0.zone)?.name } ?? ""
+        case (.modifyZones(let body), .deletes): item(body.deletes).flatMap { names.zone($0)?.name } ?? ""
+        case (.modifySubscriptions(let body), .saves): item(body.saves)?.id ?? ""
+        case (.modifySubscriptions(let body), .deletes): item(body.deletes) ?? ""
+        default: ""
+        }
+    }
+}

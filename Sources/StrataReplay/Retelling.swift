@@ -1,0 +1,159 @@
+import StrataLog
+import StrataModel
+import StrataRules
+import StrataStore
+import StrataSystem
+import StrataViews
+
+/// What would have become of a store if something had been asked otherwise: all requests of its log once more, in order,
+/// each judged again by the rules (docs/architecture.md §8).
+///
+/// ```swift
+/// var retelling = Retelling(of: store)
+/// retelling.changes = [.drop(4)]
+/// let report = try retelling.run { print($0.offset ?? 0, $0.before?.kind, $0.after.kind, $0.cause?.offset) }
+/// try report.forEachDifference { print($0.kind, $0.id.name); return true }
+/// ```
+/// A change tag that a request names stands for the version that it names in the new timeline. Where that did not come
+/// to be it is the one in front of it, as if the client had fetched that: without the cause of a conflict, the loser
+/// wins. Requests that came to nothing are judged again where the log noted them completely.
+public struct Retelling {
+    public var changes: [RetellingChange]
+    /// By which requests are judged; those of the store, unless something else is said.
+    public var rules: Rules
+    private let store: Store
+
+    /// - Parameter store: is only read. Somebody may be writing to it; what comes later is not looked at.
+    public init(of store: Store, changes: [RetellingChange] = []) {
+        self.store = store
+        self.changes = changes
+        rules = store.rules
+    }
+
+    /// Judges everything again from the first change on.
+    ///
+    /// - Parameters:
+    ///   - log: gets the commits of the new timeline, also those in front of the first change: an empty one, or one
+    ///     that begins with the store's base. Nil: nothing is kept but the state at the end.
+    ///   - body: called with each request that was changed, and each that came to something else, in order.
+    /// - Throws: ``StrataError`` `outOfRange` for an offset that the log does not have, `invalidArgument` for a change
+    ///   that does not fit its commit.
+    public func run(
+        into log: (any EventLog)? = nil, each body: (RetoldCommit) throws -> Void = { _ in }
+    ) throws -> RetellingReport {
+        let before = store.snapshot()
+        let floor = store.log.floor.offset
+        try check(from: floor, through: before.offset)
+        let first = changes.map(\.firstOffset).min() ?? floor + 1
+        if let log { try copyCommits(from: floor, through: first - 1, to: log) }
+        let (old, new) = (try store.asOf(first - 1), try store.asOf(first - 1))
+        defer { try? old.close() }
+        do {
+            let time = try first - 1 > floor ? store.log.commit(at: first - 1)?.time : store.log.readBase()?.time
+            let timeline = RetoldTimeline(on: new.pages, time: time ?? .min, rules: rules, into: log)
+            let window = try RetellingWindow(store.log, from: first, through: before.offset)
+            let run = RetellingRun(changes, window, old: old.pages, timeline, rules, startTime: time ?? 0)
+            try run.run(from: first, body)
+            return RetellingReport(run, before: before, shown: new)
+        } catch {
+            try? new.close()
+            throw error
+        }
+    }
+
+    private func check(from floor: UInt64, through end: UInt64) throws {
+        for change in changes {
+            var lowest = floor + 1
+            if case .insert = change { lowest = floor }
+            guard lowest <= change.offset, change.offset <= end else {
+                throw StrataError(
+                    .outOfRange, "The log has no commit at that offset that could be changed.",
+                    .init(expected: lowest <= end ? "\(lowest) to \(end)" : "none", found: "\(change.offset)"))
+            }
+        }
+    }
+
+    private func copyCommits(from floor: UInt64, through last: UInt64, to log: any EventLog) throws {
+        guard log.end.offset == floor else {
+            throw StrataError(
+                .invalidArgument, "The new timeline's log has other commits.",
+                .init(expected: "one that ends at \(floor)", found: "\(log.end.offset)"))
+        }
+        var cursor = try store.log.read(from: floor + 1)
+        var batch: [NewCommit] = []
+        var batchBytes = 0
+        while let commit = try cursor.next(), commit.offset <= last {
+            batch.append(NewCommit(id: commit.id, time: commit.time, payload: commit.payload))
+            batchBytes += commit.payload.count
+            if batchBytes < 4 << 20 { continue }
+            try log.appendAll(batch)
+            (batch, batchBytes) = ([], 0)
+        }
+        try log.appendAll(batch)
+    }
+}
+
+/// A request that was changed, or that came to something else than in the log.
+public struct RetoldCommit: Sendable {
+    /// In the log; nil for a request that was inserted.
+    public var offset: UInt64?
+    /// In the new timeline; nil where it wrote nothing.
+    public var newOffset: UInt64?
+    public var actor: Actor
+    /// Nil for one that was inserted.
+    public var before: RequestOutcome?
+    public var after: RequestOutcome
+    /// Whether it was changed itself.
+    public var isDirect: Bool
+    /// The changed commit that this one follows from, and the one with which it began; nil for one that was changed
+    /// itself, and where neither a record nor a zone leads to one.
+    public var cause: (offset: UInt64, root: UInt64)?
+
+    public var hasOtherOutcome: Bool { before.map { !$0.isSame(as: after) } ?? true }
+}
+
+/// What came of telling a history once more.
+public struct RetellingReport: Sendable {
+    /// A commit that could not be judged again, and why.
+    public struct Unjudged: Sendable {
+        public var offset: UInt64
+        public var reason: String
+        /// Whether the new timeline has it as it is in the log.
+        public var isKept: Bool
+    }
+
+    public let commitCount: Int
+    /// Requests that came to something else though nobody changed them.
+    public let changedCount: Int
+    /// Requests that were changed, dropped or inserted.
+    public let directCount: Int
+    /// Some of them, if there are many.
+    public let unjudged: [Unjudged]
+    public let unjudgedCount: Int
+    /// The last commit of the new timeline.
+    public let end: UInt64
+    /// Whether all its commits are those of the log, byte by byte.
+    public let isIdentical: Bool
+    public let before: StoreSnapshot
+    public let after: StoreSnapshot
+    private let shown: Store
+
+    init(_ run: RetellingRun, before: StoreSnapshot, shown: Store) {
+        (commitCount, changedCount, directCount) = (run.commitCount, run.changedCount, run.directCount)
+        (unjudged, unjudgedCount) = (run.unjudged, run.unjudgedCount)
+        (end, isIdentical) = (run.end, run.isIdentical)
+        self.before = before
+        self.shown = shown
+        after = shown.snapshot()
+    }
+
+    /// Calls `body` with each record that is not the same at the end of both timelines, until it returns false. When
+    /// and under which change tag it was saved makes no difference.
+    public func forEachDifference(_ body: (RecordDifference) throws -> Bool) throws {
+        if isIdentical { return }
+        try after.forEachDifference(fromOther: before, body)
+    }
+
+    /// Lets go of the new state.
+    public func close() throws { try shown.close() }
+}

@@ -1,0 +1,168 @@
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// Which change first made a difference to a record or a zone, so that what follows can name it.
+struct RetellingCauses {
+    /// A commit whose change led to another, and the one with which it began.
+    struct Cause: Sendable, Hashable {
+        var offset: UInt64
+        var root: UInt64
+    }
+
+    private static let seed: UInt128 = 0x5354_5241_5441
+    /// By a hash of names: enough to tell a billion records apart.
+    private var causes: [UInt64: Cause] = [:]
+    /// What accounts, schemas and the like follow from.
+    private var general: Cause?
+    /// Commits that were changed on purpose.
+    private var directCount = 0
+    private var lastDirect: Cause?
+
+    static func key(_ database: DatabaseID, _ zone: String, _ record: String?) -> UInt64 {
+        var writer = ByteWriter(reserving: 64)
+        writer.append(database)
+        writer.appendString(zone)
+        writer.append(record == nil ? 0 : 1 as UInt8)
+        writer.appendString(record ?? "")
+        return writer.bytes.withUnsafeBytes { UInt64(truncatingIfNeeded: DigestHash.hash(seed, $0)) }
+    }
+
+    mutating func addDirect(_ offset: UInt64) -> Cause {
+        let cause = Cause(offset: offset, root: offset)
+        if lastDirect != cause { directCount += 1 }
+        lastDirect = cause
+        return cause
+    }
+
+    mutating func note(_ keys: Set<UInt64>, isGeneral: Bool, _ cause: Cause) {
+        for key in keys { causes[key] = cause }
+        if isGeneral { general = cause }
+    }
+
+    /// The latest change of the first of these that there was one of.
+    func cause(of keys: [UInt64]) -> Cause? {
+        for key in keys {
+            if let cause = causes[key] { return cause }
+        }
+        if let general { return general }
+        return directCount == 1 ? lastDirect : nil
+    }
+}
+
+/// What a request or a commit is about, as keys of causes.
+struct RetellingScope {
+    private(set) var keys: Set<UInt64> = []
+    /// Whether it concerns more than records and zones.
+    private(set) var isGeneral = false
+
+    mutating func add(_ request: Request, as actor: Actor) {
+        let database = request.homeDatabase(of: actor)
+        func insert(_ zone: UInt64, _ record: String?) {
+            guard let zone = request.names.zone(zone) else { return }
+            keys.insert(RetellingCauses.key(database, zone.name, record))
+        }
+        switch request.content {
+        case .modifyRecords(let body):
+            for save in body.saves { insert(save.record.zone, save.record.name) }
+            for delete in body.deletes { insert(delete.zone, delete.name) }
+        case .modifyZones(let body):
+            for save in body.saves { insert(save.zone, nil) }
+            for zone in body.deletes { insert(zone, nil) }
+        case .administer(.purgeZone(let zone)): insert(zone, nil)
+        case .administer, .declareSchema, .modifySubscriptions, .notify: isGeneral = true
+        }
+    }
+
+    /// Also what goes with it: touched parents, and what is deleted together.
+    mutating func add(_ payload: ArraySlice<UInt8>, in state: some TreeReading) throws {
+        try payload.withUnsafeBytes { bytes in
+            var walker = try EventWalker(bytes)
+            while let event = try walker.next() {
+                switch event.kind {
+                case .recordSaved, .recordDeleted:
+                    var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[event.body]))
+                    let zone = try reader.readVarint("the zone of an event")
+                    _ = try reader.readVarint("the type of a record event")
+                    let name = try reader.readString("a record name", atMost: Envelope.maximumNameBytes)
+                    try insert(zone, name, state)
+                case .zoneSaved, .zoneDeleted:
+                    var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[event.body]))
+                    try insert(try reader.readVarint("the zone of an event"), nil, state)
+                default: break
+                }
+            }
+        }
+    }
+
+    private mutating func insert(_ zone: UInt64, _ record: String?, _ state: some TreeReading) throws {
+        guard let place = try state.zonePlace(zone) else { return }
+        keys.insert(RetellingCauses.key(place.database, place.zone, record))
+    }
+}
+
+extension TreeReading {
+    /// A zone by its names.
+    func zonePlace(_ ordinal: UInt64) throws -> (database: DatabaseID, zone: String)? {
+        guard case .zone(let database, _, let zone)? = try name(4, ordinal),
+            case .database(let scope, let owner)? = try name(3, database)
+        else { return nil }
+        guard owner != 0, case .user(let user)? = try name(1, owner) else { return (DatabaseID(scope), zone) }
+        return (DatabaseID(scope, owner: user), zone)
+    }
+
+    /// Who made a commit; nil if the state does not know the name.
+    func actor(_ header: EnvelopeHeader, _ interned: [InternedName] = []) throws -> Actor? {
+        if header.user == 0 { return .service }
+        func text(_ namespace: UInt8, _ ordinal: UInt64) throws -> String? {
+            let new = interned.first { $0.ordinal == ordinal && $0.name.namespace == namespace }?.name
+            switch try new ?? name(namespace, ordinal) {
+            case .user(let text), .device(_, let text): return text
+            default: return nil
+            }
+        }
+        guard let user = try text(1, header.user), let device = try text(2, header.device) else { return nil }
+        return Actor(user: user, device: device)
+    }
+}
+
+extension Request {
+    /// The database that it is about, with its owner named.
+    func homeDatabase(of actor: Actor) -> DatabaseID {
+        guard database.scope != .public else { return DatabaseID(.public) }
+        return database.owner.isEmpty ? DatabaseID(database.scope, owner: actor.user) : database
+    }
+
+    /// Keys of what the items that came to something else depend on, nearest first.
+    func causeKeys(_ before: RequestOutcome?, _ after: RequestOutcome, as actor: Actor) -> [UInt64] {
+        let database = homeDatabase(of: actor)
+        var (records, links, zones): ([UInt64], [UInt64], [UInt64]) = ([], [], [])
+        func add(_ zone: UInt64, _ record: String?, _ parent: LinkChange = .kept) {
+            guard let zone = names.zone(zone) else { return }
+            if let record { records.append(RetellingCauses.key(database, zone.name, record)) }
+            if case .set(let key) = parent { links.append(RetellingCauses.key(database, zone.name, key.name)) }
+            zones.append(RetellingCauses.key(database, zone.name, nil))
+        }
+        switch content {
+        case .modifyRecords(let body):
+            let culprits = Set(((before?.items ?? []) + after.items).filter { $0.refusal.code != .batchRequestFailed })
+            // What was refused is looked at first; others are only along.
+            let order = [true, false]
+            for isCulprit in order {
+                for (index, save) in body.saves.enumerated()
+                where culprits.contains(where: { $0.list == .saves && $0.index == index }) == isCulprit {
+                    add(save.record.zone, save.record.name, save.parent)
+                }
+                for (index, delete) in body.deletes.enumerated()
+                where culprits.contains(where: { $0.list == .deletes && $0.index == index }) == isCulprit {
+                    add(delete.zone, delete.name)
+                }
+            }
+        case .modifyZones(let body):
+            for save in body.saves { add(save.zone, nil) }
+            for zone in body.deletes { add(zone, nil) }
+        default: break
+        }
+        return records + links + zones
+    }
+}

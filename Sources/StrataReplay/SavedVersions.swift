@@ -1,0 +1,46 @@
+import StrataModel
+import StrataTree
+
+/// The saves among a commit's events, touches too.
+enum SavedVersions {
+    struct Save {
+        var index: UInt32
+        var zone: UInt64
+        var name: [UInt8]
+        var isTouch: Bool
+        var previous: Version?
+    }
+
+    /// A save by names, which are the same in every timeline.
+    struct Key: Hashable {
+        var database: DatabaseID
+        var zone: ExactName
+        var name: [UInt8]
+        var isTouch: Bool
+
+        init(_ save: Save, _ state: some TreeReading) throws {
+            let place = try state.zonePlace(save.zone)
+            database = place?.database ?? DatabaseID(.private)
+            zone = ExactName(text: place?.zone ?? "")
+            name = save.name
+            isTouch = save.isTouch
+        }
+    }
+
+    static func saves(of payload: ArraySlice<UInt8>) throws -> [Save] {
+        try payload.withUnsafeBytes { bytes in
+            var walker = try EventWalker(bytes)
+            var saves: [Save] = []
+            while true {
+                let index = UInt32(walker.eventIndex)
+                guard let event = try walker.next() else { return saves }
+                guard event.kind == .recordSaved else { continue }
+                let view = try RecordSavedView(bytes, in: event.body)
+                saves.append(
+                    Save(
+                        index: index, zone: view.zone, name: [UInt8](bytes[view.name]),
+                        isTouch: view.change == .touch, previous: view.previous))
+            }
+        }
+    }
+}

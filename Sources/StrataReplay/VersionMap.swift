@@ -1,0 +1,69 @@
+import StrataModel
+
+/// Where commits and versions of a log are in a timeline that is told once more.
+///
+/// What is only moved by so many commits costs no memory.
+struct VersionMap {
+    /// From an old offset on, how much further back or forth commits are.
+    private var shifts: [(from: UInt64, by: Int64)] = []
+    /// Of saves that are another event of their commit.
+    private var moved: [Version: Version] = [:]
+    /// Saves that did not happen, with the version in front of each.
+    private var gone: [Version: Version?] = [:]
+
+    mutating func place(_ offset: UInt64, at newOffset: UInt64) {
+        let shift = Int64(newOffset) - Int64(offset)
+        if shift != shifts.last?.by ?? 0 { shifts.append((offset, shift)) }
+    }
+
+    mutating func move(_ old: Version, to new: Version) { moved[old] = new }
+
+    /// - Parameter previous: the record's version before it, in the log.
+    mutating func remove(_ version: Version, previous: Version?) { gone[version] = .some(previous) }
+
+    /// Where the commit is, or the one that comes in its place.
+    func offset(of old: UInt64) -> UInt64 {
+        var (low, high) = (0, shifts.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if shifts[middle].from <= old { low = middle + 1 } else { high = middle }
+        }
+        return low == 0 ? old : UInt64(max(0, Int64(old) + shifts[low - 1].by))
+    }
+
+    /// What a client has seen that named a version of the log: that version, or where it did not come to be the newest
+    /// one in front of it that did; nil if there is none, as for a new record.
+    func version(of old: Version) -> Version? {
+        var version = old
+        while true {
+            if let known = moved[version] { return known }
+            guard let previous = gone[version] else { break }
+            guard let previous else { return nil }
+            version = previous
+        }
+        return Version(offset: offset(of: version.offset), eventIndex: version.eventIndex)
+    }
+
+    // MARK: Requests
+
+    /// A request of the log as its client would have sent it.
+    func request(_ old: Request) -> Request {
+        var request = old
+        switch old.content {
+        case .modifyRecords(var body):
+            guard body.saves.contains(where: { $0.base != nil }) else { return old }
+            for index in body.saves.indices { body.saves[index].base = body.saves[index].base.flatMap(version) }
+            request.content = .modifyRecords(body)
+        case .notify(var body):
+            for index in body.deliveries.indices {
+                body.deliveries[index].through = offset(of: body.deliveries[index].through)
+            }
+            body.fired = body.fired.compactMap { fired in version(of: fired.by).map { .init(id: fired.id, by: $0) } }
+            request.content = .notify(body)
+        case .administer(.expireTokens(let before, let inAll)):
+            request.content = .administer(.expireTokens(before: offset(of: before), inAll: inAll))
+        case .modifyZones, .modifySubscriptions, .declareSchema, .administer: break
+        }
+        return request
+    }
+}

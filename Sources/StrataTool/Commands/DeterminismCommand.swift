@@ -1,0 +1,115 @@
+import StrataModel
+import StrataReplay
+import StrataStore
+import StrataSystem
+
+/// `strata determinism`: whether a log gives the same state in whatever way it is replayed.
+enum DeterminismCommand: Command {
+    static let name = "determinism"
+    static let summary = "replay the log in every way there is, and compare what comes of it"
+    static let details =
+        "The log is folded from its beginning, from each checkpoint that the page file keeps, and with each request "
+        + "judged again by the rules. Commits that were judged again must be the same byte by byte, states must have "
+        + "the same digests, and checkpoints the same entries. It ends with 0 if nothing differs, and with 1 and the "
+        + "first offset that does. Commits that the log does not tell enough of to judge them are named. The "
+        + "store is only read, beside a program that writes to it."
+    static let operands = [Operand.store]
+    static let from = Option.number(
+        "--from", "OFFSET", 1...Version.maximumOffset, help: "judge and compare from this commit on")
+    static let options: [any OptionDescription] = [from, WhatIfCommand.rules, Option.json]
+    static let examples = [
+        "strata determinism Notes.strata", "strata determinism Notes.strata --from 1200 --json | jq .isSame",
+    ]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        let options = arguments[WhatIfCommand.rules] ?? .service
+        do {
+            return try StateAccess.read(arguments.store, nil, options: options, by: name, output) { access in
+                var check = DeterminismCheck(of: access.store, platform: Platform(files: ReadOnlyFiles()))
+                check.first = arguments[from] ?? 1
+                let report = try check.run()
+                if arguments[Option.json] { try writeJSON(report, output) } else { try write(report, output) }
+                return report.isSame ? .success : .no
+            }
+        } catch let error as StrataError where error.code == .outOfRange { throw UsageError(error.description) }
+    }
+
+    private static func write(_ report: DeterminismReport, _ output: Output) throws {
+        func line(_ text: String, _ ink: Ink? = nil) throws {
+            if let ink { output.write(text, ink) } else { output.write(text) }
+            try output.endLine()
+        }
+        for difference in report.differences {
+            let way =
+                switch difference.way {
+                case .judgedAgain: "judged again"
+                case .checkpoint(let offset): "checkpoint at \(offset)"
+                }
+            try line("differs at \(difference.offset), \(way): \(difference.reason)", .damage)
+        }
+        for commit in report.unjudged {
+            try line("commit \(commit.offset) could not be judged again: \(commit.reason)")
+        }
+        if report.unjudgedCount > report.unjudged.count {
+            try line("\(report.unjudgedCount - report.unjudged.count) more could not be judged again")
+        }
+        let commits = report.end >= report.first ? "commits \(report.first) to \(report.end)" : "no commits"
+        let checkpoints = report.checkpoints.map { "\($0)" }.joined(separator: ", ")
+        try line(
+            "\(report.isSame ? "nothing differs" : "not deterministic"): \(commits) judged again, digests compared at "
+                + "\(report.comparedCount) offsets, checkpoints: \(checkpoints.isEmpty ? "none" : checkpoints)")
+        if let digests = report.digests { try line("digest of the state at \(report.end): \(text(digests.state))") }
+    }
+
+    private static func text(_ digest: UInt128) -> String {
+        let digits = String(digest, radix: 16)
+        return String(repeating: "0", count: 32 - digits.count) + digits
+    }
+
+    private static func writeJSON(_ report: DeterminismReport, _ output: Output) throws {
+        var json = JSONWriter(output)
+        json.beginObject()
+        json.field("isSame", report.isSame)
+        json.field("first", report.first)
+        json.field("end", report.end)
+        json.field("comparedOffsets", report.comparedCount)
+        json.beginArray("checkpoints")
+        for offset in report.checkpoints { json.value(Int64(offset)) }
+        json.endArray()
+        if let first = report.differences.first {
+            json.field("firstOffset", first.offset)
+        } else {
+            json.null("firstOffset")
+        }
+        json.beginArray("differences")
+        for difference in report.differences {
+            json.beginObject()
+            json.field("offset", difference.offset)
+            if case .checkpoint(let offset) = difference.way {
+                json.field("checkpoint", offset)
+            } else {
+                json.null("checkpoint")
+            }
+            json.field("reason", difference.reason)
+            json.endObject()
+        }
+        json.endArray()
+        json.beginArray("unjudged")
+        for commit in report.unjudged {
+            json.beginObject()
+            json.field("offset", commit.offset)
+            json.field("reason", commit.reason)
+            json.field("isKept", commit.isKept)
+            json.endObject()
+        }
+        json.endArray()
+        json.field("unjudgedCount", report.unjudgedCount)
+        if let digests = report.digests {
+            json.field("stateDigest", text(digests.state))
+        } else {
+            json.null("stateDigest")
+        }
+        json.endObject()
+        try output.endLine()
+    }
+}

@@ -1,0 +1,152 @@
+import StrataLog
+import StrataModel
+import StrataReplay
+import StrataStore
+
+/// `strata what-if`: a store's history, had something been asked otherwise.
+enum WhatIfCommand: Command {
+    static let name = "what-if"
+    static let summary = "judge the history again with something changed, and print what becomes of it"
+    static let details =
+        "All requests of the log are judged once more by the rules, in order and at their times, with those changed "
+        + "that options name. It prints each request that came to something else, with the commit that it follows "
+        + "from, and the records that differ in the end. A change tag that did not come to be stands for the one in "
+        + "front of it: without the cause of a conflict the loser wins. Refused requests are judged again where the "
+        + "log notes them. With --out the new history is saved as a store. It ends with 1 if anything came to "
+        + "something else, and with 0 if nothing did; the store is only read."
+    static let operands = [Operand.store]
+
+    static let drop = Option<UInt64>(
+        name: "--drop", valueName: "OFFSET", help: "what this commit came of was not asked for", isRepeatable: true
+    ) { text throws(UsageError) in try offset(text, of: "--drop") }
+    static let edit = Option<RetellingChange>(
+        name: "--edit", valueName: "OFFSET FIELD=VALUE",
+        help: "this commit's request saved another value; RECORD.FIELD where it saves several records",
+        isRepeatable: true
+    ) { text throws(UsageError) in try edited(text) }
+    static let policy = Option<RetellingChange>(
+        name: "--policy", valueName: "OFFSET=POLICY",
+        help: "this commit's request asked for if-server-record-unchanged, changed-keys or all-keys",
+        isRepeatable: true
+    ) { text throws(UsageError) in try policy(text) }
+    static let insert = Option.text(
+        "--insert", "FILE", help: "the records of this export were saved too, by --user behind --at; - for the input")
+    static let at = Option.number("--at", "OFFSET", 0...Version.maximumOffset, help: "behind which commit that was")
+    static let rules = Option<StoreOptions>(
+        name: "--rules", valueName: "NAME", help: "judge as service (as it is if not given) or embedded stores do"
+    ) { text throws(UsageError) in
+        switch text {
+        case "service": return .service
+        case "embedded": return .embedded
+        default: throw UsageError("--rules is service or embedded, not '\(text)'")
+        }
+    }
+    static let out = Option.text("--out", "NEWSTORE", help: "save the new history as a store where nothing is yet")
+
+    static let options: [any OptionDescription] = [
+        drop, edit, policy, insert, at, ImportCommand.user, rules, out, Option.json,
+    ]
+    static let examples = [
+        "strata what-if Notes.strata --drop 1207",
+        "strata what-if Notes.strata --edit 1207 milk.rank=3 --policy 1210=all-keys",
+        "strata what-if Notes.strata --insert More.records --at 40 --user anna --out Other.strata",
+    ]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        let changes = try changes(arguments)
+        do {
+            return try StateAccess.read(
+                arguments.store, nil, options: arguments[rules] ?? .service, by: name, output
+            ) { access in
+                var retelling = Retelling(of: access.store)
+                retelling.changes = changes
+                guard let path = arguments[out] else {
+                    return try WhatIfReport(arguments, output).write(nil) { try retelling.run(each: $0) }
+                }
+                return try WhatIfStore(path, of: access, arguments.store).make { log, didFinish in
+                    try WhatIfReport(arguments, output).write(path) {
+                        let report = try retelling.run(into: log, each: $0)
+                        try didFinish(report)
+                        return report
+                    }
+                }
+            }
+        } catch let error as StrataError where error.code == .alreadyExists {
+            Diagnostics.report(error.description, by: name)
+            return .no
+        } catch let error as StrataError where [.invalidArgument, .outOfRange].contains(error.code) {
+            try output.flush()
+            throw UsageError(error.description)
+        }
+    }
+
+    // MARK: Changes
+
+    private static func changes(_ arguments: Arguments) throws -> [RetellingChange] {
+        var changes = arguments.all(drop).map { RetellingChange.drop($0) }
+        changes += arguments.all(edit) + arguments.all(policy)
+        guard let file = arguments[insert] else {
+            if arguments.has(at) { throw UsageError("--at is for --insert FILE") }
+            if arguments.has(ImportCommand.user) { throw UsageError("--user is for --insert FILE") }
+            return changes
+        }
+        guard let place = arguments[at] else { throw UsageError("--insert needs --at OFFSET, behind which it is done") }
+        guard let user = arguments[ImportCommand.user], !user.isEmpty else {
+            throw UsageError("--insert needs --user NAME, who saves the records")
+        }
+        let actor = Actor(user: user)
+        return changes + [.insert(try requests(in: file, as: actor), by: actor, behind: place)]
+    }
+
+    private static func requests(in file: String, as actor: Actor) throws -> [Request] {
+        let lines = try LineReader(file)
+        var requests: [Request] = []
+        do {
+            guard let header = try lines.next({ try ExportHeader(reading: $0) }), header.content == .records else {
+                throw UsageError("--insert takes an export of records (strata export --records), and FILE is none")
+            }
+            var records = RecordImport(header, lines, as: actor) { request in
+                requests.append(request)
+                return RequestResult()
+            }
+            _ = try records.run()
+        } catch let error as StrataError where error.isDamage { throw UsageError("--insert: \(error)") } catch let
+            refusal as Refusal
+        { throw UsageError("--insert: \(refusal.message)") }
+        return requests
+    }
+
+    private static func offset(_ text: some StringProtocol, of option: String) throws(UsageError) -> UInt64 {
+        guard let number = UInt64(text), (1...Version.maximumOffset).contains(number) else {
+            throw UsageError("\(option) takes the offset of a commit, and '\(text)' is none")
+        }
+        return number
+    }
+
+    private static func edited(_ text: String) throws(UsageError) -> RetellingChange {
+        let parts = text.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, let sign = parts[1].firstIndex(of: "="), sign > parts[1].startIndex else {
+            throw UsageError("--edit takes OFFSET FIELD=VALUE or OFFSET RECORD.FIELD=VALUE, and '\(text)' is neither")
+        }
+        let value = EditedValue.text(String(parts[1][parts[1].index(after: sign)...]))
+        let target = parts[1][..<sign]
+        let place = try offset(parts[0], of: "--edit")
+        // Names of records may have dots, keys have none.
+        guard let dot = target.lastIndex(of: ".") else { return .edit(place, field: String(target), to: value) }
+        return .edit(
+            place, record: String(target[..<dot]), field: String(target[target.index(after: dot)...]), to: value)
+    }
+
+    private static func policy(_ text: String) throws(UsageError) -> RetellingChange {
+        let policies: [String: SavePolicy] = [
+            "if-server-record-unchanged": .ifServerRecordUnchanged, "changed-keys": .changedKeys, "all-keys": .allKeys,
+        ]
+        let parts = text.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2, let policy = policies[String(parts[1])] else {
+            throw UsageError(
+                "--policy takes OFFSET=if-server-record-unchanged, OFFSET=changed-keys or OFFSET=all-keys, and "
+                    + "'\(text)' is none")
+        }
+        return .policy(try offset(parts[0], of: "--policy"), policy)
+    }
+}

@@ -1,0 +1,140 @@
+import StrataModel
+import StrataReplay
+import StrataStore
+
+/// Prints what became of a history: requests as they are found, then records, then how many there were.
+struct WhatIfReport {
+    private let arguments: Arguments
+    private let output: Output
+    private var asJSON: Bool { arguments[Option.json] }
+
+    init(_ arguments: Arguments, _ output: Output) { (self.arguments, self.output) = (arguments, output) }
+
+    /// - Parameters:
+    ///   - path: of the store that is made; nil if none is.
+    ///   - run: tells the history once more.
+    func write(
+        _ path: String?, _ run: ((RetoldCommit) throws -> Void) throws -> RetellingReport
+    ) throws -> ExitCode {
+        let report = try run { asJSON ? try writeJSON($0) : try write($0) }
+        defer { try? report.close() }
+        var differences = DifferenceReport(arguments, output)
+        try report.forEachDifference { try differences.add($0) }
+        let code = try differences.end()
+        if asJSON { try writeJSON(report, path) } else { try write(report, path) }
+        return report.changedCount > 0 || report.directCount > 0 ? .no : code
+    }
+
+    // MARK: For people
+
+    private func write(_ commit: RetoldCommit) throws {
+        output.write(commit.offset.map { "commit \($0)" } ?? "inserted", .heading)
+        if let place = commit.newOffset, place != commit.offset { output.write(", now \(place)") }
+        output.write("  \(Printable.escaped(commit.actor.user)): ")
+        if let before = commit.before { output.write(Self.text(of: before)) }
+        if commit.before != nil, commit.hasOtherOutcome { output.write(" -> " as StaticString) }
+        if commit.hasOtherOutcome { output.write(Self.text(of: commit.after), .place) }
+        if commit.isDirect {
+            if commit.offset != nil, commit.after.kind != .dropped { output.write("  (changed)" as StaticString) }
+        } else if let cause = commit.cause {
+            output.write("  because of \(cause.offset)", .faint)
+            if cause.root != cause.offset { output.write(", which began with \(cause.root)", .faint) }
+        }
+        try output.endLine()
+    }
+
+    private static func text(of outcome: RequestOutcome) -> String {
+        var text = outcome.kind.rawValue
+        if let refusal = outcome.refusal { text += " (\(self.text(of: refusal)))" }
+        let causes = outcome.items.filter { $0.refusal.code != .batchRequestFailed }
+        guard let first = causes.first ?? outcome.items.first else { return text }
+        text += " (\(Printable.escaped(first.name)): \(self.text(of: first.refusal))"
+        if outcome.items.count > 1 { text += ", and \(outcome.items.count - 1) more" }
+        return text + ")"
+    }
+
+    private static func text(of refusal: Refusal) -> String { refusal.code.description }
+
+    private func write(_ report: RetellingReport, _ path: String?) throws {
+        output.write(
+            "\(report.commitCount) commits judged again: \(report.directCount) changed, "
+                + "\(report.changedCount) more came to something else")
+        try output.endLine()
+        for commit in report.unjudged {
+            output.write(
+                "commit \(commit.offset) could not be judged and is \(commit.isKept ? "kept as it is" : "left out"): "
+                    + commit.reason)
+            try output.endLine()
+        }
+        if report.unjudgedCount > report.unjudged.count {
+            output.write("\(report.unjudgedCount - report.unjudged.count) more could not be judged")
+            try output.endLine()
+        }
+        guard let path else { return }
+        output.write("saved as \(Printable.escaped(path)), up to offset \(report.end)")
+        try output.endLine()
+    }
+
+    // MARK: For programs
+
+    private func writeJSON(_ commit: RetoldCommit) throws {
+        var json = JSONWriter(output)
+        json.beginObject()
+        if let offset = commit.offset { json.field("offset", offset) } else { json.null("offset") }
+        if let offset = commit.newOffset { json.field("newOffset", offset) } else { json.null("newOffset") }
+        json.field("userName", commit.actor.user)
+        json.field("isChanged", commit.isDirect)
+        if let before = commit.before { write("before", before, to: &json) } else { json.null("before") }
+        write("after", commit.after, to: &json)
+        if let cause = commit.cause {
+            json.field("cause", cause.offset)
+            json.field("root", cause.root)
+        }
+        json.endObject()
+        try output.endLine()
+    }
+
+    private func write(_ key: StaticString, _ outcome: RequestOutcome, to json: inout JSONWriter) {
+        json.beginObject(key)
+        json.field("outcome", outcome.kind.rawValue)
+        if let refusal = outcome.refusal {
+            json.field("code", refusal.code.rawValue)
+            json.field("message", refusal.message)
+        }
+        json.beginArray("items")
+        for item in outcome.items {
+            json.beginObject()
+            json.field("list", "\(item.list)")
+            json.field("index", item.index)
+            json.field("name", item.name)
+            json.field("code", item.refusal.code.rawValue)
+            json.field("message", item.refusal.message)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+    }
+
+    private func writeJSON(_ report: RetellingReport, _ path: String?) throws {
+        var json = JSONWriter(output)
+        json.beginObject()
+        json.field("commits", report.commitCount)
+        json.field("direct", report.directCount)
+        json.field("consequences", report.changedCount)
+        json.field("isIdentical", report.isIdentical)
+        json.beginArray("unjudged")
+        for commit in report.unjudged {
+            json.beginObject()
+            json.field("offset", commit.offset)
+            json.field("reason", commit.reason)
+            json.field("isKept", commit.isKept)
+            json.endObject()
+        }
+        json.endArray()
+        json.field("unjudgedCount", report.unjudgedCount)
+        json.field("end", report.end)
+        if let path { json.field("path", path) }
+        json.endObject()
+        try output.endLine()
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import StrataLog
+import StrataModel
+import StrataReplay
+import StrataStore
+import StrataSystem
+import StrataViews
+
+/// A store that gets the commits of a new timeline, with all that the old one has beside its log.
+struct WhatIfStore {
+    private let draft: StoreDraft
+    private let access: StateAccess
+    private let source: String
+
+    /// - Throws: ``StrataError`` `alreadyExists` if there is anything at the path.
+    init(_ path: String, of access: StateAccess, _ source: String) throws {
+        draft = try StoreDraft(path)
+        self.access = access
+        self.source = StorePaths(source).store
+    }
+
+    /// Calls `body` with an empty log, or one that has the base of the store's; it calls what it is given once all
+    /// commits are in the log.
+    func make<Result>(_ body: (any EventLog, _ didFinish: (RetellingReport) throws -> Void) throws -> Result) throws
+        -> Result
+    {
+        try draft.make { didOpen in
+            let old = try access.log()
+            let options = LogOptions(
+                durability: .system, spaceStepBytes: 0, containerIdentifier: old.identity.containerIdentifier)
+            if var base = try old.readBase() {
+                try SegmentedLog.make(at: draft.draftPath, behind: old.floor, time: base.time, options: options) {
+                    try base.next()
+                }
+            }
+            let log = try SegmentedLog.open(
+                at: draft.draftPath, options: options, touches: { try Envelope.touches(of: $0) })
+            do {
+                try didOpen()
+                let result = try body(log) { try copyFiles(of: $0) }
+                try log.close()
+                return result
+            } catch {
+                try? log.close()
+                throw error
+            }
+        }
+    }
+
+    /// Files of assets that commits name, and the keys of encrypted values.
+    private func copyFiles(of report: RetellingReport) throws {
+        try report.after.trees.forEachAsset { hash, _ in
+            let name = hash.description
+            let folder = "\(draft.draftPath)/assets/\(name.prefix(2))"
+            // What the old store has lost the new one cannot have.
+            guard FileManager.default.fileExists(atPath: "\(source)/assets/\(name.prefix(2))/\(name)") else {
+                return true
+            }
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try copy("assets/\(name.prefix(2))/\(name)")
+            return true
+        }
+        if FileManager.default.fileExists(atPath: source + "/keys") { try copy("keys") }
+    }
+
+    private func copy(_ name: String) throws {
+        let target = "\(draft.draftPath)/\(name)"
+        try FileManager.default.copyItem(atPath: "\(source)/\(name)", toPath: target)
+        let file = try RealFileSystem().open(target, .write)
+        defer { file.close() }
+        try file.sync()
+    }
+}
