@@ -24,6 +24,8 @@ public struct EventPlace: Sendable, Hashable {
 /// ```
 public struct RecordMerger: Sendable {
     private var builder = FieldTableBuilder()
+    /// The only fields that the states have which it makes, for whoever asks for no others; nil for all.
+    public var keptFields: [UInt32]?
 
     public init() {}
 
@@ -65,8 +67,11 @@ public struct RecordMerger: Sendable {
         builder.removeAll()
         if let old, !event.isFull {
             try merge(try event.fields, onto: try old.fields())
-        } else {
+        } else if keptFields == nil {
             return try Self.copy(try event.fields, into: &writer)
+        } else {
+            let sent = try event.fields
+            for index in 0..<sent.count { try append(sent, index, maySkip: false) }
         }
         builder.finish(into: &writer)
     }
@@ -117,6 +122,7 @@ public struct RecordMerger: Sendable {
 
     private mutating func append(_ table: FieldTable, _ index: Int, maySkip: Bool) throws {
         try table.checkOrder(at: index)
+        if let keptFields, !keptFields.contains(table.ordinal(at: index)) { return }
         let range = try table.range(at: index)
         guard !range.isEmpty else {
             if maySkip { return }

@@ -68,7 +68,7 @@ public final class QueryScene: Sendable {
     }
 
     /// Whether a record, by the zone of its key, is one to look at.
-    func covers(zone other: UInt64) throws -> Bool {
+    public func covers(zone other: UInt64) throws -> Bool {
         try zone.map { $0 == other } ?? (names.database(ofZone: other) == database)
     }
 }

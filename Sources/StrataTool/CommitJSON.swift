@@ -11,6 +11,15 @@ struct CommitJSON: CommitFormat {
     func write(_ commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to output: Output) throws {
         var json = JSONWriter(output)
         json.beginObject()
+        writeFields(of: commit, envelope, names, to: &json)
+        json.endObject()
+        try output.endLine()
+    }
+
+    /// The keys of docs/guide/tool.md, "A commit", into an object that has begun.
+    func writeFields(
+        of commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to json: inout JSONWriter
+    ) {
         json.field("offset", commit.offset)
         json.field("id", commit.id)
         json.field("time", commit.time)
@@ -32,8 +41,6 @@ struct CommitJSON: CommitFormat {
             json.endArray()
         }
         if let stored { json.field("stored", stored) }
-        json.endObject()
-        try output.endLine()
     }
 
     /// What a step says beside its event: docs/guide/tool.md, "A patch".

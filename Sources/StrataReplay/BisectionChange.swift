@@ -1,0 +1,86 @@
+import StrataModel
+
+/// How many records began and ceased to fulfil the predicate with one commit.
+struct BisectionChange: Sendable {
+    let offset: UInt64
+    var gains: Int32 = 0
+    var losses: Int32 = 0
+    /// The event that the first gain and the last loss go back to.
+    var gainedBy: UInt32 = 0
+    var lostBy: UInt32 = 0
+
+    mutating func gain(_ event: UInt32) {
+        if gains == 0 || event < gainedBy { gainedBy = event }
+        gains += 1
+    }
+
+    mutating func lose(_ event: UInt32, count: Int = 1) {
+        guard count > 0 else { return }
+        if losses == 0 || event > lostBy { lostBy = event }
+        losses += Int32(clamping: count)
+    }
+
+    /// What several parts of the records did in the same commit.
+    mutating func add(_ other: BisectionChange) {
+        if other.gains > 0 {
+            gainedBy = gains == 0 ? other.gainedBy : min(gainedBy, other.gainedBy)
+            gains += other.gains
+        }
+        if other.losses > 0 {
+            lostBy = losses == 0 ? other.lostBy : max(lostBy, other.lostBy)
+            losses += other.losses
+        }
+    }
+}
+
+/// What going through a part of the records found.
+struct BisectionPart: Sendable {
+    /// Records that fulfil the predicate at the beginning.
+    var countAtStart = 0
+    /// In the order of offsets.
+    var changes: [BisectionChange] = []
+    /// A record that fulfilled the predicate until its zone was deleted, by the version of that event.
+    var victims: [Version: (record: RecordKey, version: Version)] = [:]
+
+    /// Adds the changes of another commit, if there were any.
+    mutating func append(_ change: BisectionChange) {
+        if change.gains > 0 || change.losses > 0 { changes.append(change) }
+    }
+
+    /// The first of those that a zone took along, by name.
+    mutating func noteVictim(_ record: RecordKey, at version: Version, of deletion: Version) {
+        if let known = victims[deletion], !record.name.utf8.lexicographicallyPrecedes(known.record.name.utf8) { return }
+        victims[deletion] = (record, version)
+    }
+
+    /// Parts with different records as one.
+    static func joined(_ parts: [BisectionPart]) -> BisectionPart {
+        guard var whole = parts.first else { return BisectionPart() }
+        for part in parts.dropFirst() {
+            whole.countAtStart += part.countAtStart
+            whole.changes = merged(whole.changes, part.changes)
+            for (deletion, victim) in part.victims {
+                whole.noteVictim(victim.record, at: victim.version, of: deletion)
+            }
+        }
+        return whole
+    }
+
+    private static func merged(_ one: [BisectionChange], _ other: [BisectionChange]) -> [BisectionChange] {
+        var merged: [BisectionChange] = []
+        merged.reserveCapacity(one.count + other.count)
+        var (first, second) = (one[...], other[...])
+        while let left = first.first, let right = second.first {
+            if left.offset < right.offset {
+                merged.append(first.removeFirst())
+            } else if right.offset < left.offset {
+                merged.append(second.removeFirst())
+            } else {
+                var both = first.removeFirst()
+                both.add(second.removeFirst())
+                merged.append(both)
+            }
+        }
+        return merged + first + second
+    }
+}

@@ -1,0 +1,45 @@
+import StrataModel
+import StrataQuery
+import StrataViews
+
+/// Asks encoded records of one type whether a predicate holds for them. Serves one thread.
+struct BisectionMatcher {
+    let scene: QueryScene
+    /// Fields that decide, in ascending order.
+    let fields: [UInt32]
+    private let matcher: RecordMatcher
+    private var areZonesWanted: [UInt64: Bool] = [:]
+
+    /// - Throws: ``StrataError`` for a predicate that cannot be asked of one record at a time.
+    init(_ predicate: PredicateTree, _ scene: QueryScene) throws {
+        self.scene = scene
+        matcher = try RecordMatcher(predicate, scene)
+        guard !matcher.asksOtherRecords else {
+            throw StrataError(
+                .invalidArgument, "A predicate that looks into other records cannot be bisected.",
+                .init(expected: "keys without dots"))
+        }
+        fields = try matcher.fields()
+    }
+
+    /// Whether records of a zone are asked.
+    mutating func covers(_ zone: UInt64) throws -> Bool {
+        if let known = areZonesWanted[zone] { return known }
+        let isWanted = try scene.covers(zone: zone)
+        areZonesWanted[zone] = isWanted
+        return isWanted
+    }
+
+    /// - Parameter state: nil if there is no record.
+    func holds(zone: UInt64, name: [UInt8], _ state: [UInt8]?) throws -> Bool {
+        guard let state else { return false }
+        return try state.withUnsafeBytes { try holds(zone: zone, name: name, $0) }
+    }
+
+    func holds(zone: UInt64, name: [UInt8], _ state: UnsafeRawBufferPointer) throws -> Bool {
+        guard try RecordStateView(state, in: 0..<state.count).type() == scene.type else { return false }
+        return try RecordKey.viewKey(zone: zone, name: name).withUnsafeBytes {
+            try matcher.holds(key: $0, state: state)
+        }
+    }
+}

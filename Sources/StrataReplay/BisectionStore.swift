@@ -1,0 +1,96 @@
+import StrataLog
+import StrataModel
+import StrataStore
+import StrataSystem
+
+/// Makes stores in directories of their own, each as another store was when a commit was its last: for programs that
+/// look at a state by themselves.
+///
+/// ```swift
+/// let past = try BisectionStore(of: store, at: "Notes.strata")
+/// try past.make(at: "/tmp/Then.strata", through: 1_207)
+/// ```
+/// The new store has the same commits with the same ids and times at the same offsets, the same assets and keys; its
+/// own id is another. Whatever is done to it, the old one stays as it is.
+public struct BisectionStore {
+    /// Commits are appended when so many have come together, or so many bytes of them.
+    private static let batchCount = 512
+    private static let batchBytes = 4 << 20
+
+    private let log: any EventLog
+    private let directory: String
+    private let container: String
+    private let files = RealFileSystem()
+
+    /// - Parameter directory: where the store's files are.
+    public init(of store: Store, at directory: String) throws {
+        log = store.log
+        self.directory = directory
+        container = try LogReader.open(at: directory).identity.containerIdentifier
+    }
+
+    /// - Parameters:
+    ///   - path: where nothing is yet; the directory around it must exist.
+    ///   - offset: of a commit, or the floor.
+    /// - Throws: ``StrataError`` if the log cannot be read, or the new store not be written.
+    public func make(at path: String, through offset: UInt64) throws {
+        let options = LogOptions(durability: .system, spaceStepBytes: 0, containerIdentifier: container)
+        if var base = try log.readBase() {
+            try SegmentedLog.make(at: path, behind: base.horizon, time: base.time, options: options) {
+                try base.next()
+            }
+        } else if log.floor.offset > 0 {
+            throw StrataError(
+                .outOfRange, "A store whose beginning was let go cannot be made again.",
+                .init(found: "a floor at \(log.floor.offset)"))
+        }
+        let copy = try SegmentedLog.open(at: path, options: options)
+        do {
+            if log.floor.offset < offset { try append(to: copy, through: offset) }
+            try copy.close()
+        } catch {
+            try? copy.close()
+            throw error
+        }
+        if try files.exists(directory + "/assets") {
+            try files.linkAll(in: directory + "/assets", to: path + "/assets")
+        }
+        // A key may be read by whoever may read the store, and by nobody else.
+        if try files.exists(directory + "/keys") {
+            try files.copy(directory + "/keys", to: path + "/keys", .createPrivate)
+        }
+    }
+
+    // MARK: Commits
+
+    private func append(to copy: SegmentedLog, through offset: UInt64) throws {
+        var cursor = try log.read(from: log.floor.offset + 1)
+        var batch: [NewCommit] = []
+        var byteCount = 0
+        while let commit = try cursor.next(), commit.offset <= offset {
+            batch.append(NewCommit(id: commit.id, time: commit.time, payload: commit.payload))
+            byteCount += commit.payload.count
+            if commit.offset == offset { break }
+            guard batch.count >= Self.batchCount || byteCount >= Self.batchBytes else { continue }
+            try Self.append(batch, to: copy)
+            batch.removeAll(keepingCapacity: true)
+            byteCount = 0
+        }
+        try Self.append(batch, to: copy)
+    }
+
+    private static func append(_ batch: [NewCommit], to copy: SegmentedLog) throws {
+        var rest = batch[...]
+        while !rest.isEmpty {
+            do throws(AppendFailure) {
+                rest = rest.dropFirst(try copy.append(Array(rest), expecting: copy.end).count)
+            } catch {
+                switch error {
+                case .notWritten(let cause), .unknown(let cause): throw cause
+                case .conflict, .tooLarge:
+                    throw StrataError(.invalidArgument, "Commits cannot be copied.", .init(found: "\(error)"))
+                }
+            }
+        }
+    }
+}

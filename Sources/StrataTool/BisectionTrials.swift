@@ -1,0 +1,146 @@
+import Foundation
+import Glibc
+import StrataModel
+import StrataReplay
+import StrataStore
+import StrataSystem
+
+/// Asks a shell command about states of a store, each of which it gets as a store of its own.
+final class BisectionTrials {
+    /// Why the search does not go on.
+    enum Stop: Error, CustomStringConvertible {
+        case status(Int32, offset: UInt64)
+        case signal(Int32, offset: UInt64)
+        case interrupted
+
+        var description: String {
+            switch self {
+            case .status(let status, let offset):
+                "the command ended with \(status) after commit \(offset), so the search ends"
+            case .signal(let number, let offset):
+                "signal \(number) ended the command after commit \(offset), so the search ends"
+            case .interrupted: "interrupted"
+            }
+        }
+    }
+
+    private static let skipStatus: Int32 = 125
+
+    private let command: String
+    private let maker: BisectionStore
+    private let isTold: Bool
+    /// In it the stores are made, one at a time, under the name of the old one.
+    private let directory: String
+    private let storePath: String
+    /// How often the command was asked.
+    private(set) var count = 0
+
+    /// - Parameter isTold: whether each step is told on the standard error.
+    init(_ command: String, of store: Store, at path: String, isTold: Bool) throws {
+        (self.command, self.isTold) = (command, isTold)
+        maker = try BisectionStore(of: store, at: path)
+        var template = Array("\(TemporaryDirectory.path)/strata-bisect-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw StrataError.systemCall("mkdtemp", path: TemporaryDirectory.path, errno: errno)
+        }
+        directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let name = path.split(separator: "/").last.map(String.init) ?? ""
+        storePath = "\(directory)/\(name.isEmpty || name.hasPrefix(".") ? "store" : name)"
+        Interruption.begin()
+    }
+
+    func removeFiles() {
+        // What cannot be removed is in a folder for what nobody keeps.
+        try? FileManager.default.removeItem(atPath: directory)
+        Interruption.end()
+    }
+
+    /// - Throws: ``Stop`` where the command says that it cannot go on.
+    func run(at offset: UInt64) throws -> BisectionVerdict {
+        try maker.make(at: storePath, through: offset)
+        defer { try? FileManager.default.removeItem(atPath: storePath) }
+        if Interruption.hasCome { throw Stop.interrupted }
+        setenv("STRATA_BISECT_STORE", storePath, 1)
+        setenv("STRATA_BISECT_OFFSET", "\(offset)", 1)
+        count += 1
+        let status = try Self.wait(for: try start())
+        if Interruption.hasCome { throw Stop.interrupted }
+        let verdict: BisectionVerdict
+        switch (status & 0x7F, status >> 8 & 0xFF) {
+        case (0, 0): verdict = .doesNotHold
+        case (0, Self.skipStatus): verdict = .cannotTell
+        case (0, 1...127): verdict = .holds
+        case (0, let code): throw Stop.status(code, offset: offset)
+        case (let number, _): throw Stop.signal(number, offset: offset)
+        }
+        if isTold { Diagnostics.write("commit \(offset): \(Self.text(of: verdict, status >> 8 & 0xFF))\n") }
+        return verdict
+    }
+
+    private static func text(of verdict: BisectionVerdict, _ status: Int32) -> String {
+        switch verdict {
+        case .doesNotHold: "does not hold yet"
+        case .holds: "holds (\(status))"
+        case .cannotTell: "cannot be tested (\(status))"
+        }
+    }
+
+    // MARK: The process
+
+    private func start() throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        // The standard output is for the answer.
+        posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // These are handled or ignored here, and shall be as usual there.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for number in Interruption.signals + [SIGPIPE] { sigaddset(&signals, number) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        let line: [String] = ["sh", "-c", command]
+        var words = line.map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var child: pid_t = 0
+        let result = posix_spawn(&child, "/bin/sh", &actions, &attributes, &words, environ)
+        guard result == 0 else { throw StrataError.systemCall("posix_spawn", path: "/bin/sh", errno: result) }
+        return child
+    }
+
+    private static func wait(for child: pid_t) throws -> Int32 {
+        var status: Int32 = 0
+        Interruption.child = child
+        defer { Interruption.child = 0 }
+        while waitpid(child, &status, 0) < 0 {
+            guard errno == EINTR else { throw StrataError.systemCall("waitpid", path: "/bin/sh", errno: errno) }
+        }
+        return status
+    }
+}
+
+/// Remembers that somebody wants the search to end, so that its files can be removed first.
+private enum Interruption {
+    static let signals = [SIGINT, SIGTERM, SIGHUP]
+
+    // A signal handler takes no context; only one search runs in a process.
+    nonisolated(unsafe) static var hasCome = false
+    nonisolated(unsafe) static var child: pid_t = 0
+
+    static func begin() {
+        for number in signals {
+            signal(number) { number in
+                Interruption.hasCome = true
+                // The terminal tells the command itself; whoever asks only this process means both.
+                if Interruption.child != 0 { kill(Interruption.child, number) }
+            }
+        }
+    }
+
+    static func end() {
+        for number in signals { signal(number, SIG_DFL) }
+    }
+}

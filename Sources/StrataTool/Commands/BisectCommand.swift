@@ -1,0 +1,176 @@
+import StrataModel
+import StrataQuery
+import StrataReplay
+import StrataStore
+
+/// `strata bisect`: the first commit after which something holds.
+enum BisectCommand: Command {
+    static let name = "bisect"
+    static let summary = "find the first commit after which something holds"
+    static let details =
+        "With --where: after which a record of TYPE fulfils the predicate, or the one that --record names; the "
+        + "predicate is written as for 'strata query', and asks nothing of other records. It prints that commit, and "
+        + "the record that did it, before and after. Nothing is skipped: it says if it begins or ceases to hold more "
+        + "than once, and --all lists each time. With --run: after which a shell command says so, by its exit status: 0 "
+        + "not yet, 1 to 127 it holds, 125 this state does not tell, above that the search ends. $STRATA_BISECT_STORE is "
+        + "a directory with a store as it was then, which the command may change, $STRATA_BISECT_OFFSET its last commit. "
+        + "That is a search by halving, which takes for granted that what begins to hold holds from there on. What the "
+        + "command prints goes to the standard error. It ends with 1 if it never holds, or holds from the beginning."
+
+    static let predicate = Option.text(
+        "--where", "PREDICATE", help: "what a record is to fulfil, such as \"rank > 3\"")
+    static let record = Option.text("--record", "NAME", help: "ask only the record of this name")
+    static let command = Option.text("--run", "COMMAND", help: "ask this shell command about each state instead")
+    static let from = moment("--from", help: "begin behind this commit, or the last one up to that time")
+    static let to = moment("--to", help: "end with this commit, or the last one up to that time")
+    static let all = Option.flag("--all", help: "print each commit with which it begins or ceases to hold")
+    static let verbose = Option.flag(
+        "--verbose", help: "tell of each step of --run on the standard error, as on a terminal")
+
+    private static func moment(_ name: String, help: String) -> Option<Moment> {
+        Option(name: name, valueName: "OFFSET|TIME", help: help) { text throws(UsageError) in
+            if let moment = try Moment(text, as: name) { return moment }
+            throw UsageError(
+                "\(name) takes an offset, or a time such as \(Moment.timeExamples), and '\(text)' is neither")
+        }
+    }
+
+    static let operands = [
+        Operand.store,
+        Operand(name: "TYPE", help: "the record type, such as Note; none with --run", isRequired: false),
+    ]
+    /// What only a predicate has a use for.
+    private static let optionsOfRecords: [any OptionDescription] = [
+        record, DatabaseOptions.zone, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, all,
+    ]
+    static let options: [any OptionDescription] =
+        [predicate] + optionsOfRecords + [from, to, command, verbose, Option.json]
+    static let examples = [
+        "strata bisect Notes.strata Note --where \"rank > 3\" --user anna --record milk",
+        "strata bisect Notes.strata Note --where \"title == nil\" --user anna --all --json | jq .offset",
+        "strata bisect Notes.strata --run 'strata verify \"$STRATA_BISECT_STORE\"'",
+    ]
+
+    static func isPaged(_ arguments: Arguments) -> Bool { !arguments.has(command) }
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        try check(arguments)
+        let asked = try arguments[predicate].map { text throws(UsageError) in
+            (tree: try QueryRequest.predicate(text, of: "--where"), place: try DatabaseOptions(arguments))
+        }
+        return try StateAccess.read(arguments.store, nil, options: .embedded, by: name, output) { access in
+            let store = access.store
+            let range: ClosedRange<UInt64>
+            do { range = try self.range(arguments, store) } catch let error as StrataError
+                where error.code == .outOfRange
+            {
+                throw Refusal(.invalidArguments, "\(error)")
+            }
+            guard let asked else { return try search(arguments, store, range, output) }
+            var question = BisectionQuestion(
+                arguments.operands[1], where: asked.tree, in: asked.place.database, zone: asked.place.zone,
+                as: asked.place.actor)
+            question.record = arguments[record]
+            return try answer(question, arguments, store, range, output)
+        }
+    }
+
+    private static func check(_ arguments: Arguments) throws(UsageError) {
+        switch (arguments.has(predicate), arguments.has(command)) {
+        case (true, true): throw UsageError("--where and --run exclude each other")
+        case (false, false): throw UsageError("nothing is asked: give --where PREDICATE or --run COMMAND")
+        case (true, false):
+            guard arguments.operands.count > 1 else { throw UsageError("--where needs the record type: give TYPE") }
+            if arguments[verbose] { throw UsageError("--verbose tells of the steps of --run") }
+        case (false, true):
+            if arguments.operands.count > 1 {
+                throw UsageError("--run asks about the whole store: '\(arguments.operands[1])' says nothing to it")
+            }
+            if let option = optionsOfRecords.first(where: { arguments.has($0) }) {
+                throw UsageError("\(option.name) is for --where, and --run asks about the whole store")
+            }
+        }
+    }
+
+    private static func range(_ arguments: Arguments, _ store: Store) throws -> ClosedRange<UInt64> {
+        let first = try arguments[from]?.offset(in: store.log) ?? store.log.floor.offset
+        let last = try arguments[to]?.offset(in: store.log) ?? store.offset
+        guard first <= last else {
+            throw UsageError("--from is behind --to: commit \(first) and commit \(last)")
+        }
+        // The log of a store that somebody writes may go on behind its state.
+        return min(first, store.offset)...min(last, store.offset)
+    }
+
+    // MARK: A predicate
+
+    private static func answer(
+        _ question: BisectionQuestion, _ arguments: Arguments, _ store: Store, _ range: ClosedRange<UInt64>,
+        _ output: Output
+    ) throws -> ExitCode {
+        let answer: Bisection.Answer
+        do {
+            let bisection = try Bisection(of: store, question, from: range.lowerBound, to: range.upperBound)
+            answer = try bisection.answer(limit: arguments[all] ? Int.max : 1)
+        } catch let error as StrataError where error.code == .invalidArgument {
+            throw Refusal(.invalidArguments, "\(error)")
+        }
+        let report = try BisectionReport(store, range, asJSON: arguments[Option.json], output)
+        if arguments[all] || !answer.holdsAtStart { for flip in answer.flips { try report.write(flip) } }
+        try report.writeEnd(answer, listsAll: arguments[all])
+        try output.flush()
+        if answer.holdsAtStart {
+            var problem = "it holds already after commit \(range.lowerBound)"
+            if range.lowerBound == range.upperBound { problem += ", behind which there is nothing to look at" }
+            let advice = answer.flips.first.map {
+                "It ceases to after commit \($0.offset): --from \($0.offset) finds when it begins again."
+            }
+            Diagnostics.report(problem, advice: advice, by: name)
+            return .no
+        }
+        guard answer.flipCount == 0 else { return .success }
+        Diagnostics.report("it never holds after a commit from \(text(of: range))", by: name)
+        return .no
+    }
+
+    private static func text(of range: ClosedRange<UInt64>) -> String {
+        "\(range.lowerBound + 1) to \(range.upperBound)"
+    }
+
+    // MARK: A command
+
+    private static func search(
+        _ arguments: Arguments, _ store: Store, _ range: ClosedRange<UInt64>, _ output: Output
+    ) throws -> ExitCode {
+        let trials = try BisectionTrials(
+            arguments[command] ?? "", of: store, at: arguments.store,
+            isTold: arguments[verbose] || Diagnostics.isTerminal)
+        let outcome: BisectionOutcome
+        do {
+            defer { trials.removeFiles() }
+            outcome = try Bisection.search(from: range.lowerBound, to: range.upperBound) { try trials.run(at: $0) }
+        } catch let stop as BisectionTrials.Stop {
+            try output.flush()
+            Diagnostics.report("\(stop)", by: name)
+            return .unreadable
+        }
+        let report = try BisectionReport(store, range, asJSON: arguments[Option.json], output)
+        try report.write(outcome, steps: trials.count)
+        try output.flush()
+        switch outcome {
+        case .found: return .success
+        case .oneOf(let offsets):
+            Diagnostics.report(
+                "it is one of the commits \(offsets.lowerBound) to \(offsets.upperBound): the command could not test "
+                    + "the states between them", by: name)
+            return .no
+        case .never:
+            Diagnostics.report("it does not hold after commit \(range.upperBound)", by: name)
+        case .fromStart:
+            Diagnostics.report("it holds already after commit \(range.lowerBound)", by: name)
+        case .cannotTell(let offset):
+            Diagnostics.report("the command could not test the state after commit \(offset)", by: name)
+        }
+        return .no
+    }
+}
