@@ -16,6 +16,7 @@ enum CommandRegistry {
         GetCommand.self,
         RecordsCommand.self,
         QueryCommand.self,
+        BisectCommand.self,
         ZonesCommand.self,
         SubscriptionsCommand.self,
         UsersCommand.self,
