@@ -9,13 +9,14 @@ enum BisectCommand: Command {
     static let summary = "find the first commit after which something holds"
     static let details =
         "With --where: after which a record of TYPE fulfils the predicate, or the one that --record names; the "
-        + "predicate is written as for 'strata query', and asks nothing of other records. It prints that commit, and "
-        + "the record that did it, before and after. Nothing is skipped: it says if it begins or ceases to hold more "
-        + "than once, and --all lists each time. With --run: after which a shell command says so, by its exit status: 0 "
-        + "not yet, 1 to 127 it holds, 125 this state does not tell, above that the search ends. $STRATA_BISECT_STORE is "
-        + "a directory with a store as it was then, which the command may change, $STRATA_BISECT_OFFSET its last commit. "
-        + "That is a search by halving, which takes for granted that what begins to hold holds from there on. What the "
-        + "command prints goes to the standard error. It ends with 1 if it never holds, or holds from the beginning."
+        + "predicate is written as for 'strata query', and asks nothing of other records. It prints that commit, "
+        + "and the record that did it, before and after. Nothing is skipped: it says if it begins or ceases to hold "
+        + "more than once, and --all lists each time. With --run: after which a shell command says so, by its exit "
+        + "status: 0 not yet, 1 to 127 it holds, 125 this state does not tell, above that the search ends. "
+        + "$STRATA_BISECT_STORE is a directory with a store as it was then, which the command may change, "
+        + "$STRATA_BISECT_OFFSET its last commit. That is a search by halving, which takes for granted that what "
+        + "begins to hold holds from there on. What the command prints goes to the standard error. It ends with 1 "
+        + "if it never holds, or holds from the beginning."
 
     static let predicate = Option.text(
         "--where", "PREDICATE", help: "what a record is to fulfil, such as \"rank > 3\"")
