@@ -20,6 +20,7 @@ enum CommandRegistry {
         ZonesCommand.self,
         SubscriptionsCommand.self,
         UsersCommand.self,
+        DeviceCommand.self,
         FeedCommand.self,
         TokenCommand.self,
         SchemaCommand.self,

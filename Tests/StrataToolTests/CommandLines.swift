@@ -47,6 +47,7 @@ enum CommandLines {
         line("zones", [], ["A zone"]),
         line("subscriptions", [], ["A subscription"]),
         line("users", [], ["A user"]),
+        line("device", ["anna", "phone"], ["What a device knew"]),
         line(
             "feed", ["Notes", "--user", "anna"],
             ["A record in full", "What is gone, or a zone that has changed", "The end of a page of a feed"]),

@@ -25,11 +25,13 @@ final class StateFixture {
 
     var path: String { directory.path(name) }
 
-    init(segmentBytes: Int = 64 << 20) throws {
+    /// - Parameter keepsAudits: whether refusals and fetches are noted.
+    init(segmentBytes: Int = 64 << 20, keepsAudits: Bool = false) throws {
         directory = try TestDirectory()
         platform = Platform(time: time, random: SeededRandom(seed: 1))
         var options = StoreOptions.service
         options.segmentBytes = segmentBytes
+        (options.recordsRefusals, options.recordsFetches) = (keepsAudits, keepsAudits)
         self.options = options
         try change { store in
             try step { try store.modify(.zones(saving: [Self.notes, Self.work]), as: Self.phone) }

@@ -1,0 +1,141 @@
+import Foundation
+import StrataModel
+import StrataStore
+import Testing
+
+@testable import StrataTool
+
+@Suite struct ExplainCommandTests {
+    private let fixture: StateFixture
+    /// Of the audit of a conflict, and of an atomic failure.
+    private let conflict: UInt64
+    private let failure: UInt64
+
+    /// Behind the fixture's commits the tablet changes a note twice, and the phone, which knows nothing of it, once.
+    init() throws {
+        let fixture = try StateFixture(keepsAudits: true)
+        self.fixture = fixture
+        (conflict, failure) = try fixture.change { store in
+            let id = RecordID("tea", zone: StateFixture.notes)
+            func save(_ base: Version?, _ fields: KeyValuePairs<String, FieldValue?>, _ more: [String] = []) -> Request
+            {
+                var request = RequestBuilder(DatabaseID(.private))
+                request.save(id, type: "Note", base: base, fields: fields)
+                for name in more { request.save(RecordID(name, zone: StateFixture.notes), type: "Note") }
+                return request.request
+            }
+            let first = try store.modify(
+                save(nil, ["rank": .int64(2), "title": .string("Tea")]), as: StateFixture.phone)
+            let base = try #require(try first.result.saves.first?.get())
+            try fixture.save("tea", ["due": .date(0)], as: StateFixture.tablet, to: store)
+            try fixture.save("tea", ["rank": .int64(4)], as: StateFixture.tablet, to: store)
+            let request = save(base, ["rank": .int64(5), "title": .string("Green \"tea\"")])
+            let conflict = try fixture.note(request, in: store)
+            return (conflict, try fixture.note(save(base, [:], ["new"]), in: store))
+        }
+    }
+
+    private func explain(_ words: String...) throws -> ToolResult {
+        try fixture.run(["explain", fixture.name] + words)
+    }
+
+    @Test("A conflict is a table of three states, and a list of the commits in between")
+    func conflictText() throws {
+        let result = try explain("\(conflict)")
+        #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
+        #expect(result.lines.first?.hasSuffix("  refused") == true)
+        #expect(result.output.contains("save 0  Notes/tea  14 server record changed\n"), "\(result)")
+        #expect(result.output.contains("    B53  A save whose tag is not the stored one fails"))
+        #expect(
+            result.output.contains(
+                """
+                    field  ancestor  client           server                changed by
+                    due    -         not sent         2001-01-01T00:00:00Z  server
+                    rank   2         5                4                     both: conflict
+                    title  "Tea"     "Green \\"tea\\""  "Tea"                 client
+                    commits behind what the client had:
+
+                """), "\(result)")
+        #expect(result.lines.suffix(2).allSatisfy { $0.contains("anna on tablet  saved  ") })
+        #expect(result.lines.last?.hasSuffix("rank") == true)
+    }
+
+    @Test("JSON has all of it")
+    func conflictJSON() throws {
+        let why = try #require(try fixture.objects("explain", fixture.name, "\(conflict)").first)
+        try PromisedKeys.expect(why, follows: "An explanation")
+        let item = try #require((why["items"] as? [[String: Any]])?.first)
+        try PromisedKeys.expect(item, follows: "An item of an explanation")
+        #expect(item["code"] as? Int == 14 && item["bystander"] as? Bool == false)
+        let rule = try #require((item["rules"] as? [[String: Any]])?.first)
+        try PromisedKeys.expect(rule, follows: "A rule of an explanation")
+        #expect(rule["number"] as? String == "B53")
+        let conflict = try #require(item["conflict"] as? [String: Any])
+        try PromisedKeys.expect(conflict, follows: "A conflict")
+        let fields = try #require(conflict["fields"] as? [[String: Any]])
+        #expect(fields.map { $0["fieldName"] as? String } == ["due", "rank", "title"])
+        #expect(fields.map { $0["side"] as? String } == ["server", "conflict", "client"])
+        #expect(fields[0]["ancestor"] is NSNull && fields[0]["sent"] as? Bool == false)
+        let changes = try #require(conflict["changes"] as? [[String: Any]])
+        #expect(changes.map { $0["fieldNames"] as? [String] } == [["due"], ["rank"]])
+        #expect(changes.allSatisfy { $0["userName"] as? String == "anna" && $0["deviceName"] as? String == "tablet" })
+    }
+
+    @Test("Of an atomic failure the bystanders name the culprit")
+    func atomicFailure() throws {
+        let result = try explain("\(failure)")
+        #expect(result.output.contains("save 1  Notes/new  22 batch request failed, a bystander\n"), "\(result)")
+        #expect(result.lines.last == "    save 0, tea, failed")
+    }
+
+    @Test("Subscriptions that did not fire say why, as text and as JSON")
+    func notifications() throws {
+        try fixture.change { store in
+            let saves = [
+                NamedSubscription("all", .database, notification: NotificationInfo()),
+                NamedSubscription(
+                    "high", .query, recordType: "Note", predicate: "rank > 5", options: [.creation, .update]),
+            ]
+            try fixture.step { try store.modify(.subscriptions(saving: saves), as: StateFixture.phone) }
+            try fixture.save("milk", ["rank": .int64(4)], as: StateFixture.tablet, to: store)
+        }
+        let offset = try fixture.change { $0.offset }
+        let result = try explain("\(offset)", "--notifications", "--user", "anna")
+        #expect(result.code == 0, "\(result)")
+        #expect(result.output.contains("subscription all  anna, private of anna, database  fires\n"), "\(result)")
+        #expect(result.output.contains("where rank > 5 on creation, update  does not fire\n"))
+        #expect(
+            result.output.contains(
+                "its predicate does not hold (before it the predicate did not hold, behind it it did not hold)"))
+        #expect(result.output.contains("device tablet of anna  made the commit, so it is not told"))
+        let why = try #require(
+            try fixture.objects("explain", fixture.name, "\(offset)", "--notifications", "--user", "anna").first)
+        try PromisedKeys.expect(why, follows: "Who was notified")
+        let asked = try #require(why["subscriptions"] as? [[String: Any]])
+        for one in asked { try PromisedKeys.expect(one, follows: "A subscription that was asked") }
+        #expect(asked.map { $0["fires"] as? Bool } == [true, false])
+        let only = try explain("\(offset)", "--notifications", "--user", "anna", "--device", "phone")
+        #expect(!only.output.contains("device tablet"))
+    }
+
+    @Test("What is not there ends with 1, and what cannot be understood with 2")
+    func nothing() throws {
+        let end = try fixture.change { $0.offset }
+        let missing = try explain("\(end + 1)")
+        #expect(missing.code == 1 && missing.output.isEmpty && missing.errors.contains("no commit"), "\(missing)")
+        for words in [["x"], ["0"], ["1", "--user", "anna"], ["1", "--notifications", "--device", "phone"]] {
+            #expect(try fixture.run(["explain", fixture.name] + words).code == 2, "\(words)")
+        }
+        let stranger = try explain("1", "--notifications", "--user", "carl")
+        #expect(stranger.code == 1 && stranger.errors == "strata explain: The store knows no user 'carl'.\n")
+    }
+}
+
+extension StateFixture {
+    /// Has a refusal of a request noted, as a store does that keeps them; returns where.
+    fileprivate func note(_ request: Request, in store: Store) throws -> UInt64 {
+        try step { try store.modify(request, as: Self.phone) }
+        try store.noteConsole(ConsoleNote("something that is written"))
+        return store.offset
+    }
+}
