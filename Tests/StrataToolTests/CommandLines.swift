@@ -43,7 +43,9 @@ enum CommandLines {
         line("get", ["milk", "--user", "anna", "--zone", "Notes"], ["A record in full"]),
         line("records", ["--user", "anna"], ["A record in a list", "The end of a list of records"]),
         line("query", ["Note", "--user", "anna"], ["A record", "The end of a query"]),
-        line("bisect", ["Note", "--where", "rank > 2", "--user", "anna"], ["A flip", "The end of a bisection"]),
+        line(
+            "bisect", ["Note", "--where", "rank > 2 OR rank == nil", "--user", "anna"],
+            ["A flip", "The end of a bisection"]),
         line("zones", [], ["A zone"]),
         line("subscriptions", [], ["A subscription"]),
         line("users", [], ["A user"]),
