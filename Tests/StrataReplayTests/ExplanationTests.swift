@@ -370,5 +370,16 @@ import Testing
         try world.store.compact(before: 3)
         #expect { try Explanation.of(2, in: world.store) } throws: { ($0 as? StrataError)?.code == .outOfRange }
         #expect(try Explanation.of(3, in: world.store).outcome == .accepted)
+        var options = StoreOptions.service
+        options.recordsFetches = true
+        let other = try RefusingStore(options)
+        _ = try other.store.fetch([other.id("a")], in: DatabaseID(.private), as: Self.phone)
+        try other.flush()
+        let kinds = try (1...other.store.offset).map { offset in
+            do { return try Explanation.of(offset, in: other.store).outcome.rawValue } catch let error as StrataError {
+                return error.code.rawValue
+            }
+        }
+        #expect(kinds.filter { $0 == "invalidArgument" }.count == 1, "the fetch: \(kinds)")
     }
 }

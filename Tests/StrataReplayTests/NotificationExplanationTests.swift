@@ -35,7 +35,8 @@ import Testing
                 NamedSubscription("all", .database), NamedSubscription("lists", .database, recordType: "List"),
                 NamedSubscription("zone", .recordZone, zone: RefusingStore.notes),
                 NamedSubscription("other", .recordZone, zone: ZoneID("Other")),
-                query("fits", "rank > 1"), query("fails", "rank > 9"), query("list", type: "List"),
+                query("fits", "rank > 1"), query("fails", "rank > 9"), query("misfit", "rank BEGINSWITH 'x'"),
+                query("list", type: "List"),
                 query("deleted", "TRUEPREDICATE", [.deletion]), query("elsewhere", zone: ZoneID("Other")),
             ]))
         try world.modify(.subscriptions(saving: [query("public")], in: DatabaseID(.public)))
@@ -44,7 +45,8 @@ import Testing
         #expect(
             try verdicts(saved.offset, world) == [
                 "all": [.fires], "lists": [.otherType], "zone": [.fires], "other": [.otherZone], "fits": [.fires],
-                "fails": [.predicateFails], "list": [.otherType], "deleted": [.notAsked], "elsewhere": [.otherZone],
+                "fails": [.predicateFails], "misfit": [.predicateDoesNotFit], "list": [.otherType],
+                "deleted": [.notAsked], "elsewhere": [.otherZone],
                 "public": [.otherDatabase], "later": [.savedLater],
             ])
         let why = try NotificationExplanation.of(saved.offset, in: world.store, user: "anna")

@@ -13,7 +13,7 @@ import Testing
 @Suite struct LiveWriterTests {
     /// The lines of ``CommandLines`` for a store of `store-child`.
     private static func lines(_ token: String) -> [CommandLines.Line] {
-        let words = ["milk": "last", "anna": "user-0"]
+        let words = ["milk": "last", "anna": "user-0", "phone": "default"]
         return CommandLines.lines(token).map { line in
             var line = line
             line.words = line.words.map { words[$0] ?? $0 }
