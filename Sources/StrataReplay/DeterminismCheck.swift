@@ -13,8 +13,8 @@ import StrataViews
 /// let report = try DeterminismCheck(of: store).run()
 /// if let first = report.differences.first { print(first.offset, first.reason) }
 /// ```
-/// Judged again, every commit must be the same byte by byte, and so the state behind it; digests of both are compared at
-/// every offset of a log of up to 4,096 commits, at about as many of a longer one, and at each checkpoint.
+/// Judged again, every commit must be the same byte by byte, and so the state behind it; digests of both are compared
+/// at every offset of a log of up to 4,096 commits, at about as many of a longer one, and at each checkpoint.
 public struct DeterminismCheck {
     /// Beyond so many commits, digests are compared at some of them.
     private static let comparedOffsets: UInt64 = 4_096

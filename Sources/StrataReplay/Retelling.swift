@@ -5,8 +5,8 @@ import StrataStore
 import StrataSystem
 import StrataViews
 
-/// What would have become of a store if something had been asked otherwise: all requests of its log once more, in order,
-/// each judged again by the rules (docs/architecture.md §8).
+/// What would have become of a store if something had been asked otherwise: all requests of its log once more, in
+/// order, each judged again by the rules (docs/architecture.md §8).
 ///
 /// ```swift
 /// var retelling = Retelling(of: store)
@@ -133,7 +133,9 @@ public struct RetellingReport: Sendable {
     /// The last commit of the new timeline.
     public let end: UInt64
     /// Whether all its commits are those of the log, byte by byte.
-    public let isIdentical: Bool
+    public var isIdentical: Bool { divergence == nil }
+    /// The first commit of the log that is another one in the new timeline, and in what.
+    public let divergence: (offset: UInt64, reason: String)?
     public let before: StoreSnapshot
     public let after: StoreSnapshot
     private let shown: Store
@@ -141,7 +143,7 @@ public struct RetellingReport: Sendable {
     init(_ run: RetellingRun, before: StoreSnapshot, shown: Store) {
         (commitCount, changedCount, directCount) = (run.commitCount, run.changedCount, run.directCount)
         (unjudged, unjudgedCount) = (run.unjudged, run.unjudgedCount)
-        (end, isIdentical) = (run.end, run.isIdentical)
+        (end, divergence) = (run.end, run.divergence)
         self.before = before
         self.shown = shown
         after = shown.snapshot()

@@ -14,6 +14,8 @@ enum CommandLines {
         var headings: [String]
         /// Whether it prints JSON whether it is asked to or not.
         var isAlwaysJSON = false
+        /// What it ends with.
+        var code: Int32 = 0
 
         var testDescription: String { words.joined(separator: " ") }
         var forms: [[String]] { headings.isEmpty || isAlwaysJSON ? [words] : [words, words + ["--json"]] }
@@ -43,6 +45,9 @@ enum CommandLines {
         line("get", ["milk", "--user", "anna", "--zone", "Notes"], ["A record in full"]),
         line("records", ["--user", "anna"], ["A record in a list", "The end of a list of records"]),
         line("query", ["Note", "--user", "anna"], ["A record", "The end of a query"]),
+        Line(
+            command: "diff", words: ["diff", store, "3"],
+            headings: ["A record that differs", "The end of a diff"], code: 1),
         line(
             "bisect", ["Note", "--where", "rank > 2 OR rank == nil", "--user", "anna"],
             ["A flip", "The end of a bisection"]),
@@ -55,6 +60,12 @@ enum CommandLines {
             ["A record in full", "What is gone, or a zone that has changed", "The end of a page of a feed"]),
         line("token", [], ["A change token"]),
         Line(command: "schema", words: ["schema", "export", store], headings: []),
+        Line(
+            command: "what-if", words: ["what-if", store, "--drop", "4"],
+            headings: [
+                "A request told once more", "A record that differs", "The end of a diff", "The end of a what-if",
+            ], code: 1),
+        line("determinism", [], ["What `determinism` prints"]),
         line("report", ["-"], []),
         Line(
             command: "export", words: ["export", store],

@@ -117,7 +117,7 @@ import Testing
             for form in line.forms {
                 let result = try fixture.run(form)
                 let isDeep = form.contains("--deep")
-                #expect(result.code == (isDeep && way != "views" ? 1 : 0), "\(way), \(form): \(result)")
+                #expect(result.code == (isDeep && way != "views" ? 1 : line.code), "\(way), \(form): \(result)")
                 #expect(result.errors.isEmpty, "\(way), \(form): \(result.errors)")
                 if line.isJSON(form) { try CommandLines.expectJSON(result, of: line) }
             }

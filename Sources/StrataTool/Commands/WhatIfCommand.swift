@@ -18,7 +18,9 @@ enum WhatIfCommand: Command {
 
     static let drop = Option<UInt64>(
         name: "--drop", valueName: "OFFSET", help: "what this commit came of was not asked for", isRepeatable: true
-    ) { text throws(UsageError) in try offset(text, of: "--drop") }
+    ) { text throws(UsageError) in
+        try Option.number("--drop", "OFFSET", 1...Version.maximumOffset, help: "").convert(text)
+    }
     static let edit = Option<RetellingChange>(
         name: "--edit", valueName: "OFFSET FIELD=VALUE",
         help: "this commit's request saved another value; RECORD.FIELD where it saves several records",

@@ -1,0 +1,92 @@
+import Foundation
+import StrataModel
+import StrataStore
+import StrataSystem
+import Testing
+
+@testable import StrataTool
+
+/// `strata what-if` and `strata determinism`: what they print, make and refuse.
+@Suite struct WhatIfCommandTests {
+    private let fixture: StateFixture
+
+    init() throws { fixture = try StateFixture() }
+
+    @Test func aDroppedCommitIsMissingInTheEnd() throws {
+        let before = try fixture.content()
+        let result = try fixture.run("what-if", fixture.name, "--drop", "4")
+        #expect(result.code == 1 && result.errors.isEmpty, "\(result)")
+        #expect(result.lines.first == "commit 4  anna: accepted -> dropped")
+        #expect(result.output.contains("~ rank: 3 -> 2"), "\(result.output)")
+        #expect(result.lines.last == "2 commits judged again: 1 changed, 0 more came to something else")
+        #expect(try fixture.content() == before)
+    }
+
+    @Test func withNothingChangedNothingDiffers() throws {
+        let result = try fixture.run("what-if", fixture.name)
+        #expect(result.code == 0 && result.lines.first == "nothing differs", "\(result)")
+        #expect(result.lines.last == "5 commits judged again: 0 changed, 0 more came to something else")
+    }
+
+    @Test func aNewStoreOpensAndIsWhole() throws {
+        let result = try fixture.run(
+            "what-if", fixture.name, "--edit", "4", "rank=8", "--policy=4=all-keys", "--out", "New.strata")
+        #expect(result.code == 1 && result.errors.isEmpty, "\(result)")
+        #expect(result.lines.last == "saved as New.strata, up to offset 5")
+        let verified = try fixture.run("verify", "--deep", "New.strata")
+        #expect(verified.code == 0 && verified.output.contains("assets ok: 1 file, 3 bytes"), "\(verified)")
+        let milk = ["New.strata", "milk", "--user", "anna", "--zone", "Notes", "--reveal"]
+        let record = try fixture.run(["get"] + milk)
+        #expect(record.code == 0 && record.output.contains("rank") && record.output.contains("1234"), "\(record)")
+        let difference = try fixture.run("diff", fixture.name, "New.strata")
+        #expect(difference.code == 1 && difference.output.contains("rank: 3 -> 8"), "\(difference)")
+        #expect(try fixture.run("determinism", "New.strata").code == 0)
+        let again = try fixture.run("what-if", fixture.name, "--drop", "4", "--out", "New.strata")
+        #expect(again.code == 1 && again.output.isEmpty && again.errors.contains("something in the place"), "\(again)")
+    }
+
+    @Test func recordsAreInserted() throws {
+        let export = try fixture.run("export", fixture.name, "--records", "--zone", "Work")
+        #expect(export.code == 0)
+        let lines = export.lines.map(String.init)
+        let record =
+            #"{"record":"plan","type":"Note","fields":{"rank":{"type":"int64","value":4}}}"#
+        let end = lines[lines.count - 1].replacingOccurrences(of: #""count":0"#, with: #""count":1"#)
+        let text = (lines.dropLast() + [record, end]).joined(separator: "\n") + "\n"
+        try Data(text.utf8).write(to: URL(fileURLWithPath: fixture.directory.path("more")))
+        let result = try fixture.run("what-if", fixture.name, "--insert", "more", "--at", "3", "--user", "anna")
+        #expect(result.code == 1 && result.errors.isEmpty, "\(result)")
+        #expect(result.output.contains("+ Note plan"), "\(result.output)")
+    }
+
+    @Test(arguments: [
+        (["--drop", "6"], "expected 1 to 5, found 6"), (["--drop", "x"], "takes a number"),
+        (["--edit", "4", "price=1"], "expected one of milk.rank"), (["--edit", "4 rank"], "takes OFFSET FIELD=VALUE"),
+        (["--edit", "4", "rank=much"], "none of the kind"), (["--edit", "1", "rank=1"], "saves no records"),
+        (["--policy", "4=never"], "OFFSET=changed-keys"), (["--at", "3"], "--at is for --insert"),
+        (["--insert", "/dev/null", "--at", "3", "--user", "anna"], "export of records"),
+        (["--rules", "mine"], "service or embedded"),
+    ])
+    func badArgumentsSayWhatIsWrong(words: [String], problem: String) throws {
+        let result = try fixture.run(["what-if", fixture.name] + words)
+        #expect(result.code == 2 && result.errors.contains(problem), "\(result)")
+    }
+
+    @Test func whatIsMadeInVainIsTakenAway() throws {
+        let result = try fixture.run("what-if", fixture.name, "--edit", "4", "price=1", "--out", "New.strata")
+        #expect(result.code == 2)
+        let names = try RealFileSystem().list(fixture.directory.path("."))
+        #expect(!names.contains { $0.hasPrefix("New.strata") }, "\(names)")
+    }
+
+    @Test func aGoodStoreIsDeterministic() throws {
+        let result = try fixture.run("determinism", fixture.name)
+        #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
+        #expect(
+            result.lines.first
+                == "nothing differs: commits 1 to 5 judged again, digests compared at 5 offsets, checkpoints: 5")
+        let object = try #require(try fixture.objects("determinism", fixture.name, "--from", "3").first)
+        #expect(object["first"] as? Int == 3 && object["isSame"] as? Bool == true)
+        #expect(try fixture.run("determinism", fixture.name, "--from", "9").code == 2)
+    }
+}
