@@ -129,7 +129,7 @@ if Context.environment["STRATA_BENCH"] == "1" {
             name: "strata-bench",
             dependencies: [
                 "CLMDB", "CSQLite", "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews",
-                "StrataRules", "StrataQuery", "StrataStore", "CloudKit", "CoreLocation",
+                "StrataRules", "StrataQuery", "StrataStore", "StrataReplay", "CloudKit", "CoreLocation",
             ], path: "Benchmarks/Sources/strata-bench"),
     ]
 }

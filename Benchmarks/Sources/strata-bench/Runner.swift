@@ -40,6 +40,7 @@ struct Runner {
         (FeedsWorkload.name, FeedsWorkload.Part.allCases.map(\.rawValue), { FeedsWorkload(size: $0, folder: $1) }),
         (ApiWorkload.name, [], { ApiWorkload(size: $0, folder: $1) }),
         (ToolWorkload.name, ToolWorkload.Part.allCases.map(\.rawValue), { ToolWorkload(size: $0, folder: $1) }),
+        (ReplayWorkload.name, ReplayWorkload.Part.allCases.map(\.rawValue), { ReplayWorkload(size: $0, folder: $1) }),
     ]
 
     static var parts: [String] { workloads.flatMap(\.parts) }
