@@ -11,7 +11,7 @@ import StrataStore
 ///     return true
 /// }
 /// ```
-/// What both states share is not looked at: beside folding the commits between them, the cost is that of what differs.
+/// What both states share is not looked at: the cost is that of the commits between them.
 public struct StateDifference {
     private let store: Store
     /// Offset of the state that counts as the one before, which may be the later one.
@@ -27,14 +27,20 @@ public struct StateDifference {
     ///
     /// - Throws: ``StrataError`` `outOfRange` for an offset behind the end, or in history that was let go.
     public func forEachRecord(_ body: (RecordDifference) throws -> Bool) throws {
-        let past = try store.asOf(min(from, to))
-        defer { try? past.close() }
-        let older = past.snapshot()
-        try past.advance(to: max(from, to))
-        try past.snapshot().forEachDifference(since: older) { difference in
+        let (first, last) = (min(from, to), max(from, to))
+        func give(_ difference: RecordDifference) throws -> Bool {
             guard try scope.contains(difference) else { return true }
             return try body(from <= to ? difference : difference.reversed)
         }
+        let newest = store.snapshot()
+        let floor = store.log.floor.offset
+        // Few commits tell it themselves; of many, both states are folded and what they share is passed over.
+        if floor <= first, last <= newest.offset, try newest.forEachDifference(from: first, to: last, give) { return }
+        let past = try store.asOf(first)
+        defer { try? past.close() }
+        let older = past.snapshot()
+        try past.advance(to: last)
+        try past.snapshot().forEachDifference(since: older, give)
     }
 }
 

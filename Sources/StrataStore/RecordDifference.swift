@@ -141,17 +141,21 @@ extension StoreSnapshot {
     }
 
     private func place(ofZone ordinal: UInt64, _ old: StoreSnapshot) throws -> DifferencePlace {
+        let (database, zone) = try zoneName(ordinal)
+        return DifferencePlace(
+            before: RecordOrigin(database, zone, old.trees, context, desiredKeys: nil),
+            after: RecordOrigin(database, zone, trees, context, desiredKeys: nil))
+    }
+
+    /// A zone that a record is in, with its database under its owner's name.
+    func zoneName(_ ordinal: UInt64) throws -> (database: DatabaseID, zone: ZoneID) {
         guard case .zone(let database, _, let name)? = try names.name(4, ordinal, in: trees),
             case .database(let scope, let owner)? = try names.name(3, database, in: trees)
         else {
             throw StrataError(
                 .malformed, "A record is of a zone that has no name.", .init(found: "zone \(ordinal)"))
         }
-        let id = DatabaseID(scope, owner: try names.user(owner, in: trees))
-        let zone = ZoneID(name)
-        return DifferencePlace(
-            before: RecordOrigin(id, zone, old.trees, context, desiredKeys: nil),
-            after: RecordOrigin(id, zone, trees, context, desiredKeys: nil))
+        return (DatabaseID(scope, owner: try names.user(owner, in: trees)), ZoneID(name))
     }
 }
 

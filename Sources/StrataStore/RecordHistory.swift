@@ -138,6 +138,11 @@ final class RecordHistory: Sendable {
         var version: Version
     }
 
+    /// Nil if commits alone do not tell it.
+    func changes(behind first: UInt64, through last: UInt64) throws -> ChangedRecords? {
+        try ChangedRecords(log, behind: first, through: last)
+    }
+
     /// Whether a zone was deleted behind an offset and up to another one.
     func isZoneDeleted(_ zone: UInt64, behind offset: UInt64, through last: UInt64) throws -> Bool {
         var offset = offset

@@ -35,12 +35,11 @@ extension StoreSnapshot {
         let count = try trees.nameCount(InternedName.Name.zone(database: 0, owner: 0, "").namespace)
         return try (0..<count).compactMap { index in
             let ordinal = index + 1
-            guard case .zone(let database, _, let name)? = try names.name(4, ordinal, in: trees),
-                case .database(let scope, let owner)? = try names.name(3, database, in: trees),
+            guard case .zone(let database, _, _)? = try names.name(4, ordinal, in: trees),
                 try trees.zoneStatus(database, ordinal) == .alive
             else { return nil }
-            let id = DatabaseID(scope, owner: try names.user(owner, in: trees))
-            return (ZoneName(database: id, zone: ZoneID(name)), ordinal)
+            let name = try zoneName(ordinal)
+            return (ZoneName(database: name.database, zone: name.zone), ordinal)
         }
     }
 }

@@ -88,6 +88,50 @@ struct RecordDifferenceTests {
         try twin.store.close()
     }
 
+    @Test("Commits alone tell the same, where they tell it", arguments: TwinStore.Ground.allCases)
+    func fromCommits(ground: TwinStore.Ground) throws {
+        let toldCount = Lock(0)
+        try withSeeds(4) { seed in
+            var twin = try TwinStore(ground, seed: seed)
+            for step in 1...60 {
+                try twin.step()
+                if step == 35 { try twin.compact(to: twin.log.floor.offset + twin.log.end.offset / 3) }
+            }
+            let store = twin.store
+            var offsets = [store.log.floor.offset]
+            var cursor = try store.log.read(from: offsets[0] + 1)
+            while let commit = try cursor.next() { offsets.append(commit.offset) }
+            for (start, length) in [(0, 3), (0, offsets.count), (2, 7), (5, 1), (9, 20), (offsets.count - 4, 4)] {
+                let (first, last) = (offsets[start], offsets[min(start + length, offsets.count - 1)])
+                let past = try store.asOf(first)
+                let before = past.snapshot()
+                try past.advance(to: last)
+                var expected: [String] = []
+                try past.snapshot().forEachDifference(since: before) {
+                    expected.append(try Self.text($0))
+                    return true
+                }
+                try past.close()
+                var found: [String] = []
+                let isTold = try store.snapshot().forEachDifference(from: first, to: last) {
+                    found.append(try Self.text($0))
+                    return true
+                }
+                guard isTold else { continue }
+                toldCount.withLock { $0 += 1 }
+                #expect(found == expected, "seed \(seed), \(first) to \(last)")
+            }
+            try store.close()
+        }
+        #expect(toldCount.withLock { $0 } > 8)
+    }
+
+    private static func text(_ difference: RecordDifference) throws -> String {
+        let fields = try difference.fields.map { "\($0.key) \($0.before.hashValue) \($0.after.hashValue)" }
+        return "\(difference.database) \(difference.id) \(difference.before?.version.tag ?? "-") "
+            + "\(difference.after?.version.tag ?? "-") \(try difference.type) \(fields) \(try difference.links)"
+    }
+
     /// By reading both states to their ends.
     private static func compared(_ old: StoreSnapshot, _ new: StoreSnapshot) throws -> [String: Bool] {
         func versions(_ state: StoreSnapshot) throws -> [String: Version] {
