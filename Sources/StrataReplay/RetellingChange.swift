@@ -67,18 +67,20 @@ struct RequestEdits {
     var policy: SavePolicy?
     var values: [(record: String?, field: String, value: EditedValue)] = []
 
-    init(_ changes: [RetellingChange], at offset: UInt64) {
-        for change in changes where change.offset == offset {
+    /// Of each commit that something is changed in.
+    static func all(of changes: [RetellingChange]) -> [UInt64: RequestEdits] {
+        var edits: [UInt64: RequestEdits] = [:]
+        for change in changes {
             switch change {
-            case .drop: isDropped = true
-            case .policy(_, let policy): self.policy = policy
-            case .edit(_, let record, let field, let value): values.append((record, field, value))
+            case .drop(let offset): edits[offset, default: RequestEdits()].isDropped = true
+            case .policy(let offset, let policy): edits[offset, default: RequestEdits()].policy = policy
+            case .edit(let offset, let record, let field, let value):
+                edits[offset, default: RequestEdits()].values.append((record, field, value))
             case .insert: break
             }
         }
+        return edits
     }
-
-    var isEmpty: Bool { !isDropped && policy == nil && values.isEmpty }
 
     func apply(to request: inout Request, at offset: UInt64) throws {
         guard policy != nil || !values.isEmpty else { return }

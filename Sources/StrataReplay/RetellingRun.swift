@@ -11,7 +11,7 @@ final class RetellingRun {
     private static let publishedCommits = 16_384
     private static let maximumUnjudged = 1_000
 
-    private let changes: [RetellingChange]
+    private let insertions: [UInt64: [(requests: [Request], actor: Actor)]]
     private let edits: [UInt64: RequestEdits]
     private var window: RetellingWindow
     private let oldPages: PageStore
@@ -39,16 +39,19 @@ final class RetellingRun {
         _ changes: [RetellingChange], _ window: RetellingWindow, old: PageStore, _ timeline: RetoldTimeline,
         _ rules: Rules, startTime: Int64
     ) {
-        self.changes = changes
         self.window = window
         oldPages = old
         rebuilder = RequestRebuilder(Fold(old.fork()))
         self.timeline = timeline
         self.rules = rules
         time = startTime
-        let offsets = Set(changes.map(\.offset))
-        edits = Dictionary(uniqueKeysWithValues: offsets.map { ($0, RequestEdits(changes, at: $0)) })
-            .filter { !$0.value.isEmpty }
+        edits = RequestEdits.all(of: changes)
+        var insertions: [UInt64: [(requests: [Request], actor: Actor)]] = [:]
+        for change in changes {
+            guard case .insert(let requests, let actor, let offset) = change else { continue }
+            insertions[offset, default: []].append((requests, actor))
+        }
+        self.insertions = insertions
     }
 
     func run(from first: UInt64, _ body: (RetoldCommit) throws -> Void) throws {
@@ -194,9 +197,8 @@ final class RetellingRun {
     // MARK: What was inserted
 
     private func insert(behind offset: UInt64) throws {
-        for change in changes {
-            guard case .insert(let requests, let actor, let place) = change, place == offset else { continue }
-            let random = SeededRandom(seed: offset)
+        let random = SeededRandom(seed: offset)
+        for (requests, actor) in insertions[offset] ?? [] {
             for request in requests {
                 diverge(at: offset + 1) { "Requests were inserted in front of it." }
                 let judged = try timeline.judge(

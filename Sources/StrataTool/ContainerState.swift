@@ -89,6 +89,11 @@ struct ContainerState {
 
     // MARK: Zones
 
+    /// Whether there has ever been a zone of that name, in any database.
+    func hasHadZone(named name: String) throws -> Bool {
+        try ordinals(of: .zone(database: 0, owner: 0, "")).contains { LogFilter.isSame(try zone($0), name) }
+    }
+
     /// The zones of a database, also those that are gone, in the order in which they were first made.
     func zones(of database: Database) throws -> [ZoneEntry] {
         try trees.zoneRows(of: database.ordinal).map { ordinal, row in

@@ -114,6 +114,28 @@ struct RetellingTests {
         #expect(told.commits[1].cause?.offset == first.offset)
     }
 
+    @Test("Several insertions at one place are all in the new log, in order")
+    func insertedTogether() throws {
+        let fixture = try Fixture()
+        let first = try #require(try fixture.save("milk", ["rank": .int64(1)]))
+        let changes = ["tea", "bread", "tea"].enumerated().map { index, name in
+            var builder = RequestBuilder(Fixture.database, policy: .allKeys)
+            builder.save(
+                RecordID(name, zone: Fixture.notes), type: "Note", fields: ["rank": .int64(Int64(index))])
+            return RetellingChange.insert([builder.request], by: Fixture.bert, behind: first.offset)
+        }
+        let log = MemoryLog()
+        let told = try fixture.tell(changes[0], changes[1], changes[2], into: log)
+        defer { try? told.report.close() }
+        #expect(log.end.offset == fixture.store.offset + 3)
+        var ids = Set<Identifier>()
+        var cursor = try log.read(from: 1)
+        while let commit = try cursor.next() { ids.insert(commit.id) }
+        #expect(ids.count == Int(log.end.offset))
+        #expect(try Fixture.rank("tea", told.report.after) == .int64(2))
+        #expect(try Fixture.rank("bread", told.report.after) == .int64(1))
+    }
+
     @Test("Changes that fit no commit are errors that say what there is")
     func badChanges() throws {
         let fixture = try Fixture()

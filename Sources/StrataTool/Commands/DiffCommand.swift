@@ -75,6 +75,7 @@ enum DiffCommand: Command {
                 Diagnostics.report("\(error)", by: name)
                 return .no
             }
+            try requireKnown(scope, in: [access.store])
             var report = DifferenceReport(arguments, output)
             try StateDifference(of: access.store, from: from, to: to, in: scope).forEachRecord { try report.add($0) }
             return try report.end()
@@ -86,11 +87,30 @@ enum DiffCommand: Command {
     ) throws -> ExitCode {
         try StateAccess.read(path, nil, by: name, output) { access in
             try StateAccess.read(other, nil, by: name, output) { another in
+                try requireKnown(scope, in: [access.store, another.store])
                 var report = DifferenceReport(arguments, output)
                 let difference = StoreDifference(from: access.store, to: another.store, in: scope)
                 try difference.forEachRecord { try report.add($0) }
                 return try report.end()
             }
+        }
+    }
+
+    /// A name that is misspelt shall not look like one of which nothing differs.
+    ///
+    /// - Throws: ``Refusal`` for a user, a zone or a type that none of the stores has ever had.
+    private static func requireKnown(_ scope: DifferenceScope, in stores: [Store]) throws {
+        let states = stores.map { ContainerState($0) }
+        if let owner = scope.database?.owner, !owner.isEmpty,
+            try !states.contains(where: { try $0.trees.ordinal(of: .user(owner)) != nil })
+        {
+            throw Refusal(.unknownItem, "The store knows no user '\(owner)'.")
+        }
+        if let type = scope.type, try !states.contains(where: { try $0.trees.ordinal(of: .recordType(type)) != nil }) {
+            throw Refusal(.unknownItem, "The store knows no record type '\(type)'.")
+        }
+        if let zone = scope.zone, try !states.contains(where: { try $0.hasHadZone(named: zone.name) }) {
+            throw Refusal(.zoneNotFound, "The store knows no zone '\(zone.name)'.")
         }
     }
 }
