@@ -143,6 +143,8 @@ extension StoreInfo {
         guard let views else { return "none: there is no page file" }
         let file = "\(views.byteCount) bytes"
         guard let position = views.position else {
+            // As a program leaves it that made the store and ended before it wrote much.
+            if views.finding == .missing { return "none yet; the page file has \(file)" }
             let reason = views.reasons.first.map { ": \($0)" } ?? ""
             return "none; the page file, \(file), is \(views.finding.rawValue)\(reason)"
         }

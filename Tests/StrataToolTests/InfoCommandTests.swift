@@ -184,6 +184,10 @@ import Testing
         try RealFileSystem().remove(views)
         #expect(try line("checkpoint") == "checkpoint  none: there is no page file")
         #expect(try line("names") == names, "they are counted from the log")
+        // One that nobody has written a checkpoint to.
+        try RealFileSystem().open(views, .create).close()
+        #expect(try line("checkpoint") == "checkpoint  none yet; the page file has 0 bytes")
+        #expect(try line("names") == names)
     }
 
     @Test func oneOfAnotherStore() throws {
