@@ -4,8 +4,9 @@ import StrataViews
 
 /// The records that commits touched, each with the version that it had in front of them and the one behind them.
 struct ChangedRecords {
-    /// Beyond this it is cheaper to fold both states.
-    static let maximumCommits: UInt64 = 20_000
+    /// Beyond this it is cheaper to fold both states: each older version is looked for in the sealed log, which takes
+    /// some hundred microseconds (Benchmarks/RESULTS.md).
+    static let maximumCommits: UInt64 = 500
 
     struct Change {
         let record: RecordKey
