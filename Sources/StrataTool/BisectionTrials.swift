@@ -39,11 +39,7 @@ final class BisectionTrials {
     init(_ command: String, of store: Store, at path: String, isTold: Bool) throws {
         (self.command, self.isTold) = (command, isTold)
         maker = try BisectionStore(of: store, at: path)
-        var template = Array("\(TemporaryDirectory.path)/strata-bisect-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw StrataError.systemCall("mkdtemp", path: TemporaryDirectory.path, errno: errno)
-        }
-        directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        directory = try TemporaryDirectory.make("strata-bisect")
         let name = path.split(separator: "/").last.map(String.init) ?? ""
         storePath = "\(directory)/\(name.isEmpty || name.hasPrefix(".") ? "store" : name)"
         Interruption.begin()

@@ -1,5 +1,4 @@
 import Glibc
-import StrataModel
 import StrataSystem
 
 /// A directory of its own under the temporary directory, removed with everything in it when the object goes.
@@ -12,12 +11,7 @@ public final class TestDirectory: Sendable {
     public let path: String
 
     public init() throws {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array("\(parent)/strata-test-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw StrataError.systemCall("mkdtemp", path: parent, errno: errno)
-        }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        path = try TemporaryDirectory.make("strata-test")
     }
 
     public func path(_ name: String) -> String { "\(path)/\(name)" }

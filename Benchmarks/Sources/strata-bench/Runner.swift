@@ -88,12 +88,7 @@ struct Runner {
 
     private func makeFolder() throws -> String {
         let base = getenv("STRATA_BENCH_DIR").map { String(cString: $0) } ?? "/var/tmp"
-        var template = [UInt8]("\(base)/strata-bench-XXXXXX".utf8CString.map { UInt8(bitPattern: $0) })
-        let made = template.withUnsafeMutableBytes { bytes in
-            bytes.baseAddress.flatMap { mkdtemp($0.assumingMemoryBound(to: CChar.self)) }
-        }
-        guard made != nil else { throw BenchError(message: "no folder can be made in \(base)") }
-        return String(decoding: template.dropLast(), as: UTF8.self)
+        return try TemporaryDirectory.make("strata-bench", in: base)
     }
 
     private func write(_ text: String, to path: String) throws {
