@@ -6,10 +6,7 @@ enum ExplanationJSON {
     static func write(_ why: Explanation, to output: Output) throws {
         var json = JSONWriter(output)
         json.beginObject()
-        json.field("offset", why.offset)
-        json.field("time", why.time)
-        json.field("userName", why.actor.user)
-        json.field("deviceName", why.actor.device)
+        json.explained(why.offset, why.time, why.actor)
         json.field("operationKind", "\(why.operation)")
         json.field("outcome", why.outcome.rawValue)
         if let database = why.database {
@@ -26,9 +23,7 @@ enum ExplanationJSON {
         json.beginArray("items")
         for item in why.items { write(item, to: &json) }
         json.endArray()
-        json.beginArray("notes")
-        for note in why.notes { json.value(note) }
-        json.endArray()
+        json.field("notes", why.notes)
         json.endObject()
         try output.endLine()
     }
@@ -119,5 +114,21 @@ enum ExplanationJSON {
     private static func write(_ key: String, _ value: FieldValue?, to json: inout JSONWriter) {
         json.key(key)
         if let value { ValueText.write(value, to: &json) } else { json.nullValue() }
+    }
+}
+
+extension JSONWriter {
+    /// Which commit is explained, and who asked for it.
+    mutating func explained(_ offset: UInt64, _ time: Int64, _ actor: Actor) {
+        field("offset", offset)
+        field("time", time)
+        field("userName", actor.user)
+        field("deviceName", actor.device)
+    }
+
+    mutating func field(_ key: StaticString, _ texts: [String]) {
+        beginArray(key)
+        for text in texts { value(text) }
+        endArray()
     }
 }

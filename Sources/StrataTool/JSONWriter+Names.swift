@@ -3,28 +3,28 @@ import StrataModel
 /// Ordinals, each with the name that it stands for where that is known.
 extension JSONWriter {
     mutating func zone(_ ordinal: UInt64, _ names: KnownNames) {
-        field("zone", ordinal)
-        if let name = names.zone(ordinal) { field("zoneName", name) }
+        field("zone", ordinal, "zoneName", names.zone(ordinal))
     }
 
     mutating func type(_ ordinal: UInt64, _ names: KnownNames) {
-        field("type", ordinal)
-        if let name = names.recordType(ordinal) { field("typeName", name) }
+        field("type", ordinal, "typeName", names.recordType(ordinal))
     }
 
     mutating func recordField(_ ordinal: UInt64, _ names: KnownNames) {
-        field("field", ordinal)
-        if let name = names.field(ordinal) { field("fieldName", name) }
+        field("field", ordinal, "fieldName", names.field(ordinal))
     }
 
     mutating func user(_ ordinal: UInt64, _ names: KnownNames) {
-        field("user", ordinal)
-        if let name = names.user(ordinal) { field("userName", name) }
+        field("user", ordinal, "userName", names.user(ordinal))
     }
 
     mutating func device(_ ordinal: UInt64, _ names: KnownNames) {
-        field("device", ordinal)
-        if let name = names.device(ordinal) { field("deviceName", name) }
+        field("device", ordinal, "deviceName", names.device(ordinal))
+    }
+
+    private mutating func field(_ key: StaticString, _ ordinal: UInt64, _ nameKey: StaticString, _ name: String?) {
+        field(key, ordinal)
+        if let name { field(nameKey, name) }
     }
 
     /// What an event interns.

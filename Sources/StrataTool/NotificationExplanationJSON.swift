@@ -7,10 +7,7 @@ enum NotificationExplanationJSON {
     static func write(_ why: NotificationExplanation, to output: Output) throws {
         var json = JSONWriter(output)
         json.beginObject()
-        json.field("offset", why.offset)
-        json.field("time", why.time)
-        json.field("userName", why.actor.user)
-        json.field("deviceName", why.actor.device)
+        json.explained(why.offset, why.time, why.actor)
         json.beginArray("changes")
         for change in why.changes { write(change, to: &json) }
         json.endArray()
@@ -28,9 +25,7 @@ enum NotificationExplanationJSON {
             json.endObject()
         }
         json.endArray()
-        json.beginArray("notes")
-        for note in why.notes { json.value(note) }
-        json.endArray()
+        json.field("notes", why.notes)
         json.endObject()
         try output.endLine()
     }

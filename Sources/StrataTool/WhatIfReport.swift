@@ -122,19 +122,26 @@ struct WhatIfReport {
         json.field("direct", report.directCount)
         json.field("consequences", report.changedCount)
         json.field("isIdentical", report.isIdentical)
-        json.beginArray("unjudged")
-        for commit in report.unjudged {
-            json.beginObject()
-            json.field("offset", commit.offset)
-            json.field("reason", commit.reason)
-            json.field("isKept", commit.isKept)
-            json.endObject()
-        }
-        json.endArray()
-        json.field("unjudgedCount", report.unjudgedCount)
+        json.write(report.unjudged, count: report.unjudgedCount)
         json.field("end", report.end)
         if let path { json.field("path", path) }
         json.endObject()
         try output.endLine()
+    }
+}
+
+extension JSONWriter {
+    /// Commits that could not be judged again, of which there are more than are told.
+    mutating func write(_ unjudged: [RetellingReport.Unjudged], count: Int) {
+        beginArray("unjudged")
+        for commit in unjudged {
+            beginObject()
+            field("offset", commit.offset)
+            field("reason", commit.reason)
+            field("isKept", commit.isKept)
+            endObject()
+        }
+        endArray()
+        field("unjudgedCount", count)
     }
 }

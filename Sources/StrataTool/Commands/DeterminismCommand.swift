@@ -94,16 +94,7 @@ enum DeterminismCommand: Command {
             json.endObject()
         }
         json.endArray()
-        json.beginArray("unjudged")
-        for commit in report.unjudged {
-            json.beginObject()
-            json.field("offset", commit.offset)
-            json.field("reason", commit.reason)
-            json.field("isKept", commit.isKept)
-            json.endObject()
-        }
-        json.endArray()
-        json.field("unjudgedCount", report.unjudgedCount)
+        json.write(report.unjudged, count: report.unjudgedCount)
         if let digests = report.digests {
             json.field("stateDigest", text(digests.state))
         } else {
