@@ -1,7 +1,5 @@
 import StrataModel
 import StrataSystem
-import StrataTree
-import StrataViews
 import TestSupport
 import Testing
 
@@ -9,11 +7,6 @@ import Testing
 
 @Suite("Records as they were")
 struct PastRecordsTests {
-    private struct Place: Hashable {
-        var database: DatabaseID
-        var id: RecordID
-    }
-
     private let anna = Actor(user: "anna")
 
     @Test("At every offset they are those of the state that is made for it", arguments: TwinStore.Ground.allCases)
@@ -25,14 +18,14 @@ struct PastRecordsTests {
                 if step == 30 { try twin.compact(to: twin.log.floor.offset + twin.log.end.offset / 3) }
             }
             let store = twin.store
-            var states: [UInt64: [Place: Version]] = [:]
+            var states: [UInt64: [RecordPlace: Version]] = [:]
             // Not every offset has a commit.
             var offsets = [store.log.floor.offset]
             var cursor = try store.log.read(from: offsets[0] + 1)
             while let commit = try cursor.next() { offsets.append(commit.offset) }
             for offset in offsets {
                 let past = try store.asOf(offset)
-                states[offset] = try Self.records(of: past.snapshot())
+                states[offset] = try past.snapshot().recordVersions()
                 try past.close()
             }
             let places = Set(states.values.flatMap(\.keys))
@@ -47,23 +40,6 @@ struct PastRecordsTests {
             }
             try store.close()
         }
-    }
-
-    private static func records(of state: StoreSnapshot) throws -> [Place: Version] {
-        var found: [Place: Version] = [:]
-        for ordinal in 1...max(1, try state.trees.nameCount(4)) {
-            guard case .zone(let database, _, let zone)? = try state.trees.name(4, ordinal),
-                case .database(let scope, let owner)? = try state.trees.name(3, database)
-            else { continue }
-            let user = try state.names.user(owner, in: state.trees)
-            try state.trees.forEachRecord(of: ordinal) { name, row in
-                let id = RecordID(String(decoding: name, as: UTF8.self), zone: ZoneID(zone))
-                found[Place(database: DatabaseID(scope, owner: user), id: id)] =
-                    try RecordStateView(row, in: 0..<row.count).version
-                return true
-            }
-        }
-        return found
     }
 
     @Test("Values of then, also of a record that is gone, came again, or went with its zone")

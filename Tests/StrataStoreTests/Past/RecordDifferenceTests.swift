@@ -77,9 +77,9 @@ struct RecordDifferenceTests {
             try past.advance(to: next)
             #expect(past.offset == next)
             #expect(try past.snapshot().digests() == twin.store.asOf(next).snapshot().digests())
-            var found: [String: Bool] = [:]
+            var found: [RecordPlace: Bool] = [:]
             try past.snapshot().forEachDifference(since: before) { difference in
-                found["\(difference.database) \(difference.id)"] = difference.after != nil
+                found[RecordPlace(database: difference.database, id: difference.id)] = difference.after != nil
                 return true
             }
             #expect(try found == Self.compared(before, past.snapshot()))
@@ -127,33 +127,17 @@ struct RecordDifferenceTests {
     }
 
     private static func text(_ difference: RecordDifference) throws -> String {
-        let fields = try difference.fields.map { "\($0.key) \($0.before.hashValue) \($0.after.hashValue)" }
+        let fields = try difference.fields.map { "\($0)" }
         return "\(difference.database) \(difference.id) \(difference.before?.version.tag ?? "-") "
             + "\(difference.after?.version.tag ?? "-") \(try difference.type) \(fields) \(try difference.links)"
     }
 
     /// By reading both states to their ends.
-    private static func compared(_ old: StoreSnapshot, _ new: StoreSnapshot) throws -> [String: Bool] {
-        func versions(_ state: StoreSnapshot) throws -> [String: Version] {
-            var versions: [String: Version] = [:]
-            for ordinal in 1...max(1, try state.trees.nameCount(4)) {
-                guard case .zone(let database, _, let zone)? = try state.trees.name(4, ordinal),
-                    case .database(let scope, let owner)? = try state.trees.name(3, database)
-                else { continue }
-                let user = try state.names.user(owner, in: state.trees)
-                try state.trees.forEachRecord(of: ordinal) { name, row in
-                    let id = RecordID(String(decoding: name, as: UTF8.self), zone: ZoneID(zone))
-                    versions["\(DatabaseID(scope, owner: user)) \(id)"] =
-                        try RecordStateView(row, in: 0..<row.count).version
-                    return true
-                }
-            }
-            return versions
-        }
-        let (before, after) = (try versions(old), try versions(new))
-        var compared: [String: Bool] = [:]
-        for (key, version) in before where after[key] != version { compared[key] = after[key] != nil }
-        for key in after.keys where before[key] == nil { compared[key] = true }
+    private static func compared(_ old: StoreSnapshot, _ new: StoreSnapshot) throws -> [RecordPlace: Bool] {
+        let (before, after) = (try old.recordVersions(), try new.recordVersions())
+        var compared: [RecordPlace: Bool] = [:]
+        for (place, version) in before where after[place] != version { compared[place] = after[place] != nil }
+        for place in after.keys where before[place] == nil { compared[place] = true }
         return compared
     }
 }
