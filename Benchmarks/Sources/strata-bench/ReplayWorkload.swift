@@ -24,19 +24,13 @@ struct ReplayWorkload: Workload {
         self.folder = folder
     }
 
-    private var commitCount: Int { size.isQuick ? 50_000 : 1_000_000 }
     /// States that are looked at in a round: each is folded anew.
     private var stateCount: Int { size.isQuick ? 10 : 40 }
     private var recordCount: Int { size.isQuick ? 200 : 1_000 }
 
     func run(_ progress: (String) -> Void) throws -> [Measurement] {
-        let kept = getenv("STRATA_BENCH_TOOL_STORE").map { String(cString: $0) }
-        let path = kept ?? "\(folder)/replay.strata"
-        defer { if kept == nil { removeTree(path) } }
-        if try !RealFileSystem().exists(path) {
-            progress("replay: a store of \(commitCount) commits")
-            try ToolStore(path, commitCount: commitCount).make()
-        }
+        let (path, isKept) = try ToolStore.find(in: folder, size, progress)
+        defer { if !isKept { removeTree(path) } }
         let store = try Store.open(at: path, access: .readOnly)
         defer { try? store.close() }
         var all: [Measurement] = []

@@ -1,3 +1,4 @@
+import Glibc
 import StrataLog
 import StrataModel
 import StrataRules
@@ -39,6 +40,22 @@ struct ToolStore {
 
     /// The zone of a note; notes of one user are in all of this user's zones.
     static func zone(ofNote number: Int) -> ZoneID { ZoneID("Notes \(number / users.count % zonesOfUser)") }
+
+    static func commitCount(_ size: WorkloadSize) -> Int { size.isQuick ? 50_000 : 1_000_000 }
+
+    /// The store that is measured: at `$STRATA_BENCH_TOOL_STORE`, where it is kept and can be looked at by hand, or in
+    /// a folder, for whoever calls to remove.
+    static func find(
+        in folder: String, _ size: WorkloadSize, _ progress: (String) -> Void
+    ) throws -> (path: String, isKept: Bool) {
+        let kept = getenv("STRATA_BENCH_TOOL_STORE").map { String(cString: $0) }
+        let path = kept ?? "\(folder)/tool.strata"
+        if try !RealFileSystem().exists(path) {
+            progress("a store of \(commitCount(size)) commits")
+            try ToolStore(path, commitCount: commitCount(size)).make()
+        }
+        return (path, kept != nil)
+    }
 
     /// Made as programs make it, then closed, with all segments sealed but the newest.
     func make() throws {

@@ -32,7 +32,7 @@ struct ToolWorkload: Workload {
         self.folder = folder
     }
 
-    private var commitCount: Int { size.isQuick ? 50_000 : 1_000_000 }
+    private var commitCount: Int { ToolStore.commitCount(size) }
 
     /// Beside this program, which `tools/bench` builds with it.
     private var tool: String {
@@ -48,14 +48,8 @@ struct ToolWorkload: Workload {
 
     func run(_ progress: (String) -> Void) throws -> [Measurement] {
         let tool = try tool
-        // One that is kept can be looked at by hand.
-        let kept = getenv("STRATA_BENCH_TOOL_STORE").map { String(cString: $0) }
-        let path = kept ?? "\(folder)/tool.strata"
-        defer { if kept == nil { removeTree(path) } }
-        if try !RealFileSystem().exists(path) {
-            progress("tool: a store of \(commitCount) commits")
-            try ToolStore(path, commitCount: commitCount).make()
-        }
+        let (path, isKept) = try ToolStore.find(in: folder, size, progress)
+        defer { if !isKept { removeTree(path) } }
         var cases = Part.allCases.filter { size.part == nil || size.part == $0.rawValue }.flatMap { self.cases($0) }
         for round in 0..<size.rounds {
             for index in cases.indices where round == 0 || cases[index].runs[0].milliseconds < 3_000 {
