@@ -1,4 +1,5 @@
 import Glibc
+import StrataSystem
 
 /// A group of metrics that are measured together.
 protocol Workload {
