@@ -34,7 +34,7 @@ public struct StateDifference {
         }
         let newest = store.snapshot()
         let floor = store.log.floor.offset
-        // Few commits tell it themselves; of many, both states are folded and what they share is passed over.
+        // The commits tell it, unless so much has changed that two states take less memory.
         if floor <= first, last <= newest.offset, try newest.forEachDifference(from: first, to: last, give) { return }
         let past = try store.asOf(first)
         defer { try? past.close() }

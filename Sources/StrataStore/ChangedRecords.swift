@@ -4,13 +4,8 @@ import StrataViews
 
 /// The records that commits touched, each with the version that it had in front of them and the one behind them.
 struct ChangedRecords {
-    /// Beyond this it is cheaper to fold both states: each older version is looked for in the sealed log, which takes
-    /// some hundred microseconds (Benchmarks/RESULTS.md).
-    static let maximumCommits: UInt64 = 500
-
     struct Change {
         let record: RecordKey
-        let type: UInt64
         /// Nil where the record was not there.
         let before: Version?
         var after: Version?
@@ -19,9 +14,9 @@ struct ChangedRecords {
     /// In the order of the records' keys.
     let all: [Change]
 
-    /// Nil if it takes more than the commits to tell: too many, or records went with their zone or lost what they held.
-    init?(_ log: any EventLog, behind first: UInt64, through last: UInt64) throws {
-        guard last - first <= Self.maximumCommits else { return nil }
+    /// Nil if it takes more than the commits to tell: too many records, or some that went with their zone or lost what
+    /// they held.
+    init?(_ log: any EventLog, behind first: UInt64, through last: UInt64, atMost limit: Int) throws {
         var changes: [[UInt8]: Change] = [:]
         var cursor = try log.read(from: first + 1)
         while let commit = try cursor.next(), commit.offset <= last {
@@ -35,16 +30,15 @@ struct ChangedRecords {
                     case .recordDeleted:
                         let deleted = try RecordDeletedEvent(
                             decoding: ArraySlice(UnsafeRawBufferPointer(rebasing: payload[event.body])))
-                        Self.add(
-                            Change(record: deleted.record, type: deleted.type, before: deleted.previous, after: nil),
-                            to: &changes)
+                        Self.add(Change(record: deleted.record, before: deleted.previous, after: nil), to: &changes)
                     case .recordErased, .zoneDeleted: return false
                     default: continue
                     }
                 }
-                return true
+                return changes.count <= limit
             }
             guard isTold else { return nil }
+            if commit.offset == last { break }
         }
         all = changes.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
             .filter { $0.before != nil || $0.after != nil }
@@ -60,7 +54,7 @@ struct ChangedRecords {
         let name = String(decoding: payload[saved.name], as: UTF8.self)
         add(
             Change(
-                record: RecordKey(zone: saved.zone, name: name), type: saved.type,
+                record: RecordKey(zone: saved.zone, name: name),
                 before: saved.change == .create ? nil : saved.previous, after: version),
             to: &changes)
         return true
@@ -72,37 +66,69 @@ struct ChangedRecords {
     }
 }
 
+/// How far states that differ are told without folding them.
+package struct DifferenceLimits {
+    /// Beyond these both states are folded, which takes no memory for each record.
+    package var maximumRecords = 50_000
+    package var maximumBytes = 64 << 20
+    /// One record is looked for in the time that it takes to read so many commits (Benchmarks/RESULTS.md).
+    package var commitsPerLookup = 1_000
+
+    package init() {}
+}
+
 extension StoreSnapshot {
     /// Calls `body` with each record that is not the same at two offsets up to that of the snapshot, in the order of
-    /// ``forEachDifference(since:in:_:)``, until it returns false; from the commits between them alone.
+    /// ``forEachDifference(since:in:_:)``, until it returns false; without folding either state.
     ///
-    /// - Returns: false, before anything was given, if the commits do not tell it, or are so many that folding both
-    ///   states costs less.
+    /// - Returns: false, before anything was given, if the commits between do not tell it, or it takes too much memory.
     package func forEachDifference(
-        from first: UInt64, to last: UInt64, _ body: (RecordDifference) throws -> Bool
+        from first: UInt64, to last: UInt64, within limits: DifferenceLimits = DifferenceLimits(),
+        _ body: (RecordDifference) throws -> Bool
     ) throws -> Bool {
         try gate.requireOpen()
-        guard let changes = try context.history.changes(behind: first, through: last) else { return false }
+        let history = context.history
+        let changes = try history.changes(behind: first, through: last, atMost: limits.maximumRecords)
+        guard let changes else { return false }
+        let checkpoint = try context.replacements?.checkpoint(upTo: first)
+        let start = max(checkpoint?.offset ?? 0, history.floor)
+        if UInt64(changes.all.count * limits.commitsPerLookup) < last - start {
+            try give(changes, body) { try (state(of: $0.record, at: $0.before), state(of: $0.record, at: $0.after)) }
+            return true
+        }
+        let states = try history.states(
+            of: changes, behind: first, through: last, from: checkpoint, atMost: limits.maximumBytes)
+        guard let states else { return false }
+        try give(changes, body) { try states.states(of: $0) }
+        return true
+    }
+
+    private func state(of record: RecordKey, at version: Version?) throws -> [UInt8]? {
+        guard let version else { return nil }
+        guard let state = try context.history.state(of: record, at: version, trees) else {
+            throw StrataError(
+                .malformed, "The log does not have a version that a commit names.",
+                .init(offset: version.offset, found: version.tag))
+        }
+        return state
+    }
+
+    private func give(
+        _ changes: ChangedRecords, _ body: (RecordDifference) throws -> Bool,
+        _ states: (ChangedRecords.Change) throws -> (before: [UInt8]?, after: [UInt8]?)
+    ) throws {
         var known: (zone: UInt64, origin: RecordOrigin)?
         for change in changes.all {
-            let zone = change.record.zone
+            let (zone, name) = (change.record.zone, change.record.name)
             let origin = try known.flatMap { $0.zone == zone ? $0.origin : nil } ?? origin(ofZone: zone)
             known = (zone, origin)
-            func record(_ version: Version?) throws -> Record? {
-                guard let version else { return nil }
-                guard let state = try context.history.state(of: change.record, at: version, trees) else {
-                    throw StrataError(
-                        .malformed, "The log does not have a version that a commit names.",
-                        .init(offset: version.offset, found: version.tag))
-                }
-                return try Record(change.record.name, state, origin)
-            }
+            let (before, after) = try states(change)
             let difference = RecordDifference(
-                RecordID(change.record.name, zone: origin.zone), in: origin.database,
-                before: try record(change.before), after: try record(change.after))
-            guard try body(difference) else { break }
+                RecordID(name, zone: origin.zone), in: origin.database,
+                before: try before.map { try Record(name, $0, origin) },
+                after: try after.map { try Record(name, $0, origin) })
+            guard try body(difference) else { return }
         }
-        return true
     }
 
     private func origin(ofZone ordinal: UInt64) throws -> RecordOrigin {

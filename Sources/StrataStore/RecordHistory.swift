@@ -139,8 +139,26 @@ final class RecordHistory: Sendable {
     }
 
     /// Nil if commits alone do not tell it.
-    func changes(behind first: UInt64, through last: UInt64) throws -> ChangedRecords? {
-        try ChangedRecords(log, behind: first, through: last)
+    func changes(behind first: UInt64, through last: UInt64, atMost limit: Int) throws -> ChangedRecords? {
+        try ChangedRecords(log, behind: first, through: last, atMost: limit)
+    }
+
+    /// What changed records were at both ends; nil if that takes too much memory.
+    ///
+    /// - Parameter checkpoint: of the first offset or an earlier one.
+    func states(
+        of changes: ChangedRecords, behind first: UInt64, through last: UInt64, from checkpoint: CheckpointState?,
+        atMost maximumBytes: Int
+    ) throws -> ChangedStates? {
+        let range = first...last
+        if let checkpoint, checkpoint.offset >= floor {
+            return try ChangedStates.read(changes, log, range, from: checkpoint.offset, atMost: maximumBytes) {
+                try checkpoint.trees.withRecord($0) { [UInt8]($0) }
+            }
+        }
+        return try ChangedStates.read(changes, log, range, from: floor, atMost: maximumBytes) {
+            try base.state(of: $0)
+        }
     }
 
     /// Whether a zone was deleted behind an offset and up to another one.

@@ -56,6 +56,9 @@ final class SnapshotReplacements: Sendable {
         }
     }
 
+    /// The newest checkpoint of an offset or an earlier one; nil if there is none that can be read.
+    func checkpoint(upTo offset: UInt64) throws -> CheckpointState? { try rebuilder.checkpoint(upTo: offset) }
+
     private func keep(_ state: Snapshot, for broken: Snapshot) {
         replacements.withLock { all in
             // It may have stood for another one itself.

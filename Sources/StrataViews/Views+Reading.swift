@@ -11,6 +11,12 @@ public enum ViewsSource: Sendable {
     case log
 }
 
+/// What a page file has of the past.
+public struct CheckpointState: Sendable {
+    public let trees: Snapshot
+    public let offset: UInt64
+}
+
 extension Views {
     /// The state of a store for reading, at the end of its log. Its files stay as they are, but for a place in
     /// `readers`; what is folded is in memory, and in a file without a name where it is more than the options allow.
@@ -55,24 +61,10 @@ extension Views {
         _ options: PageStoreOptions, _ scratch: Scratch, _ progress: (Replay.Progress) -> Void,
         _ reasons: inout [StrataError]
     ) throws -> OpenedViews? {
-        let opened: OpenedPageReader
-        var logFailure: (any Error)?
-        do {
-            opened = try PageStore.openReader(
-                in: directory, store: store, upTo: log.end.offset, platform: platform, options: options,
-                scratch: SpillPlace(scratch.files, path: "\(scratch.directory)/\(scratch.name).spill")
-            ) { position in
-                do { return try log.has(position) } catch {
-                    logFailure = error
-                    throw error
-                }
-            }
-            _ = try digests(noted: opened.checkpoint.opaque)
-        } catch let error as StrataError {
-            if let logFailure { throw logFailure }
-            if error.code != .notFound { reasons.append(error) }
-            return nil
-        }
+        guard
+            let opened = try openCheckpoint(
+                of: log, store, directory, upTo: log.end.offset, platform, options, scratch, &reasons)
+        else { return nil }
         let views = Views(pages: opened.store, log: log)
         var shown = opened.snapshot
         if try !IndexKeeper.isComplete(in: shown) {
@@ -84,6 +76,44 @@ extension Views {
         return OpenedViews(
             views: views, finding: .whole, reasons: reasons, checkpointOffset: opened.checkpoint.position.offset,
             keeper: IndexKeeper(shown))
+    }
+
+    /// A checkpoint of an offset or an earlier one, which may be one of those that are kept; nil if there is none that can
+    /// be read.
+    ///
+    /// - Throws: ``StrataError`` if the log cannot be read.
+    public static func checkpoint(
+        of log: any EventLog, store: Identifier, in directory: String, upTo offset: UInt64,
+        platform: Platform = Platform(), options: PageStoreOptions = PageStoreOptions()
+    ) throws -> CheckpointState? {
+        var reasons: [StrataError] = []
+        let opened = try openCheckpoint(
+            of: log, store, directory, upTo: offset, platform, options, Scratch(platform), &reasons)
+        return opened.map { CheckpointState(trees: $0.snapshot, offset: $0.checkpoint.position.offset) }
+    }
+
+    private static func openCheckpoint(
+        of log: any EventLog, _ store: Identifier, _ directory: String, upTo offset: UInt64, _ platform: Platform,
+        _ options: PageStoreOptions, _ scratch: Scratch, _ reasons: inout [StrataError]
+    ) throws -> OpenedPageReader? {
+        var logFailure: (any Error)?
+        do {
+            let opened = try PageStore.openReader(
+                in: directory, store: store, upTo: offset, platform: platform, options: options,
+                scratch: SpillPlace(scratch.files, path: "\(scratch.directory)/\(scratch.name).spill")
+            ) { position in
+                do { return try log.has(position) } catch {
+                    logFailure = error
+                    throw error
+                }
+            }
+            _ = try digests(noted: opened.checkpoint.opaque)
+            return opened
+        } catch let error as StrataError {
+            if let logFailure { throw logFailure }
+            if error.code != .notFound { reasons.append(error) }
+            return nil
+        }
     }
 
     /// Where what does not fit memory goes: never into the store.

@@ -112,18 +112,90 @@ struct RecordDifferenceTests {
                     return true
                 }
                 try past.close()
-                var found: [String] = []
-                let isTold = try store.snapshot().forEachDifference(from: first, to: last) {
-                    found.append(try Self.text($0))
-                    return true
+                // Each record looked for by itself, and all of them on one way.
+                for commitsPerLookup in [0, 1_000] {
+                    var limits = DifferenceLimits()
+                    limits.commitsPerLookup = commitsPerLookup
+                    var found: [String] = []
+                    let isTold = try store.snapshot().forEachDifference(from: first, to: last, within: limits) {
+                        found.append(try Self.text($0))
+                        return true
+                    }
+                    guard isTold else { continue }
+                    toldCount.withLock { $0 += 1 }
+                    #expect(found == expected, "seed \(seed), \(first) to \(last), \(commitsPerLookup)")
                 }
-                guard isTold else { continue }
-                toldCount.withLock { $0 += 1 }
-                #expect(found == expected, "seed \(seed), \(first) to \(last)")
             }
             try store.close()
         }
-        #expect(toldCount.withLock { $0 } > 8)
+        #expect(toldCount.withLock { $0 } > 16)
+    }
+
+    @Test("What takes too much memory is left to whoever folds states")
+    func limits() throws {
+        let store = try Store.open(at: "/Diff.strata", platform: Platform(files: SimulatedDisk()))
+        _ = try store.modify(NoteRequest.makingZones([NoteRequest.zone]), as: anna)
+        try save(store, "old", [("body", .string(String(repeating: "x", count: 5_000)))])
+        let first = store.offset
+        try save(store, "old", [("title", .string("x"))])
+        for name in ["a", "b", "c"] { try save(store, name, [("title", .string("x"))]) }
+        func isTold(_ change: (inout DifferenceLimits) -> Void) throws -> Bool {
+            var limits = DifferenceLimits()
+            change(&limits)
+            var count = 0
+            let isTold = try store.snapshot().forEachDifference(from: first, to: store.offset, within: limits) { _ in
+                count += 1
+                return true
+            }
+            #expect(count == (isTold ? 4 : 0))
+            return isTold
+        }
+        #expect(try isTold { $0.maximumRecords = 4 })
+        #expect(try !isTold { $0.maximumRecords = 3 })
+        #expect(try isTold { $0.maximumBytes = 20_000 })
+        #expect(try !isTold { $0.maximumBytes = 9_000 }, "both versions of a large record count")
+        #expect(try !isTold { $0.maximumBytes = 1_000 }, "what there was before counts")
+        try store.close()
+    }
+
+    @Test("A checkpoint between is where reading begins", arguments: seeds(3))
+    func fromCheckpoints(seed: UInt64) throws {
+        let folder = try TestDirectory()
+        var options = StoreOptions.embedded
+        options.checkpoints.events = 40
+        let store = try Store.open(at: folder.path("Diff.strata"), options: options)
+        _ = try store.modify(NoteRequest.makingZones([NoteRequest.zone]), as: anna)
+        let random = SeededRandom(seed: seed)
+        for step in 0..<200 {
+            let name = "note \(random.next() % 20)"
+            if random.next() % 8 == 0 {
+                _ = try? store.modify(NoteRequest.deleting([name]), as: anna)
+            } else {
+                try save(store, name, [("title", .string("\(step)")), ("k\(step % 3)", .string(name))])
+            }
+        }
+        try store.close()
+        let again = try Store.open(at: folder.path("Diff.strata"), options: options)
+        for _ in 0..<20 {
+            let first = random.next() % again.offset
+            let last = first + random.next() % (again.offset - first + 1)
+            let past = try again.asOf(first)
+            let before = past.snapshot()
+            try past.advance(to: last)
+            var (expected, found): ([String], [String]) = ([], [])
+            try past.snapshot().forEachDifference(since: before) {
+                expected.append(try Self.text($0))
+                return true
+            }
+            try past.close()
+            #expect(
+                try again.snapshot().forEachDifference(from: first, to: last) {
+                    found.append(try Self.text($0))
+                    return true
+                })
+            #expect(found == expected, "\(first) to \(last)")
+        }
+        try again.close()
     }
 
     private static func text(_ difference: RecordDifference) throws -> String {

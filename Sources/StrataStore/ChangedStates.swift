@@ -1,0 +1,138 @@
+import StrataLog
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// What changed records held in front of some commits and behind them: they are taken up at a checkpoint, or at the
+/// log's floor, and of the commits behind it only what becomes of these records is folded.
+struct ChangedStates {
+    private struct Entry {
+        var current: [UInt8]?
+        var before: [UInt8]?
+    }
+
+    /// Of the state in front, and of the one behind.
+    private let range: ClosedRange<UInt64>
+    private var entries: [RecordKey: Entry] = [:]
+    private var byteCount = 0
+    private let maximumBytes: Int
+    private var merger = RecordMerger()
+    private var writer = ByteWriter(reserving: 1_024)
+
+    /// - Parameters:
+    ///   - offset: where reading begins.
+    ///   - start: gives what a record was there.
+    /// - Returns: nil if they take too much memory.
+    static func read(
+        _ changes: ChangedRecords, _ log: any EventLog, _ range: ClosedRange<UInt64>, from offset: UInt64,
+        atMost maximumBytes: Int, _ start: (RecordKey) throws -> [UInt8]?
+    ) throws -> ChangedStates? {
+        var states = ChangedStates(range, maximumBytes)
+        for change in changes.all {
+            let state = try start(change.record)
+            states.byteCount += state?.count ?? 0
+            states.entries[change.record] = Entry(current: state)
+            if states.isFull { return nil }
+        }
+        return try states.fold(log, behind: offset) ? states : nil
+    }
+
+    private init(_ range: ClosedRange<UInt64>, _ maximumBytes: Int) {
+        (self.range, self.maximumBytes) = (range, maximumBytes)
+    }
+
+    private var isFull: Bool { byteCount > maximumBytes }
+
+    /// - Throws: ``StrataError`` for a change whose versions the log does not have.
+    func states(of change: ChangedRecords.Change) throws -> (before: [UInt8]?, after: [UInt8]?) {
+        let entry = entries[change.record]
+        try Self.require(change.before, entry?.before)
+        try Self.require(change.after, entry?.current)
+        return (entry?.before, entry?.current)
+    }
+
+    private static func require(_ version: Version?, _ state: [UInt8]?) throws {
+        let found = try state?.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version }
+        guard found == version else {
+            throw StrataError(
+                .malformed, "The log does not have a version that a commit names.",
+                .init(offset: version?.offset, expected: version?.tag ?? "none", found: found?.tag ?? "none"))
+        }
+    }
+
+    // MARK: Commits
+
+    private mutating func fold(_ log: any EventLog, behind offset: UInt64) throws -> Bool {
+        var cursor = try log.read(from: offset + 1)
+        var isBehind = false
+        while let commit = try cursor.next(), commit.offset <= range.upperBound {
+            if commit.offset > range.lowerBound, !isBehind {
+                isBehind = true
+                keepBefore()
+            }
+            do { try commit.payload.withUnsafeBytes { try apply($0, commit) } } catch let error as StrataError {
+                throw error.located(offset: commit.offset)
+            }
+            if isFull { return false }
+            if commit.offset == range.upperBound { break }
+        }
+        if !isBehind { keepBefore() }
+        return !isFull
+    }
+
+    private mutating func keepBefore() {
+        for index in entries.values.indices { entries.values[index].before = entries.values[index].current }
+        byteCount *= 2
+    }
+
+    private mutating func apply(_ payload: UnsafeRawBufferPointer, _ commit: Commit) throws {
+        var walker = try EventWalker(payload)
+        while let event = try walker.next() {
+            switch event.kind {
+            case .recordSaved, .recordDeleted, .recordErased:
+                let body = UnsafeRawBufferPointer(rebasing: payload[event.body])
+                if try event.kind == .recordErased && RecordErasedEvent.isOfNone(body) { continue }
+                var reader = ByteReader(body)
+                let zone = try reader.readVarint("the zone of an event")
+                _ = try reader.readVarint("the type of a record event")
+                let range = try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)
+                let key = RecordKey(zone: zone, name: String(decoding: body[range], as: UTF8.self))
+                guard let index = entries.index(forKey: key) else { continue }
+                guard event.kind == .recordSaved else {
+                    set(nil, at: index)
+                    continue
+                }
+                let header = try walker.header()
+                let version = Version(offset: commit.offset, eventIndex: UInt32(walker.eventIndex - 1))
+                try save(
+                    try RecordSavedView(body, in: 0..<body.count), over: index,
+                    at: EventPlace(
+                        version: version, time: commit.time, user: header.user, device: header.device))
+            case .zoneDeleted:
+                var reader = ByteReader(UnsafeRawBufferPointer(rebasing: payload[event.body]))
+                let zone = try reader.readVarint("the zone of an event")
+                for index in entries.indices where entries[index].key.zone == zone { set(nil, at: index) }
+            default: continue
+            }
+        }
+    }
+
+    private mutating func save(
+        _ event: RecordSavedView, over index: Dictionary<RecordKey, Entry>.Index, at place: EventPlace
+    ) throws {
+        // What is left of it would be taken for a record without values; what follows up to its erasure has none either.
+        guard !event.isErased else { return set(nil, at: index) }
+        writer.removeAll()
+        if let state = entries.values[index].current {
+            try state.withUnsafeBytes { try merger.apply(event, at: place, to: $0, into: &writer) }
+        } else {
+            try merger.apply(event, at: place, to: nil, startsHere: true, into: &writer)
+        }
+        set(writer.bytes, at: index)
+    }
+
+    private mutating func set(_ state: [UInt8]?, at index: Dictionary<RecordKey, Entry>.Index) {
+        byteCount += (state?.count ?? 0) - (entries.values[index].current?.count ?? 0)
+        entries.values[index].current = state
+    }
+}
