@@ -41,6 +41,8 @@ public struct Bisection {
     /// The last commit that counts.
     public let to: UInt64
     private let scene: QueryScene
+    /// Is asked while all commits are gone through.
+    var pulse: StepperPulse = { _ in true }
 
     /// - Throws: ``Refusal`` for a database, a zone or a type that there never was; ``StrataError``: `invalidArgument`
     ///   for a predicate that cannot be asked; `outOfRange` for offsets that the log does not have.
@@ -60,7 +62,7 @@ public struct Bisection {
     /// - Parameter limit: of the flips that are given with their records; all are counted.
     /// - Throws: ``StrataError`` if the log cannot be read.
     public func answer(limit: Int = .max) throws -> Answer {
-        let part = try question.record.map { try walk($0) } ?? fold()
+        let part = try part()
         var count = part.countAtStart
         var flips: [(change: BisectionChange, holds: Bool)] = []
         var flipCount = 0
@@ -80,6 +82,11 @@ public struct Bisection {
                     record: try records.difference(at: change.offset, holds ? change.gainedBy : change.lostBy))
             })
     }
+
+    /// What each commit did to the records that are asked about.
+    ///
+    /// - Throws: ``StepperInterruption`` besides.
+    func part() throws -> BisectionPart { try question.record.map { try walk($0) } ?? fold() }
 
     // MARK: One record
 
@@ -101,13 +108,14 @@ public struct Bisection {
         defer { try? past?.close() }
         let beginning = past?.snapshot().trees
         let (log, scene, predicate, from, to) = (store.log, scene, question.predicate, from, to)
+        let pulse = pulse
         let count = Processors.count
         let parts = Lock<[Int: Result<BisectionPart, any Error>]>([:])
         Processors.perform(count) { index in
             let part = Result<BisectionPart, any Error> {
                 let matcher = try BisectionMatcher(predicate, scene)
                 var fold = BisectionFold(matcher, from: beginning, share: (index, count))
-                return try fold.run(log, from: from, through: to)
+                return try fold.run(log, from: from, through: to, pulse)
             }
             parts.withLock { $0[index] = part }
         }

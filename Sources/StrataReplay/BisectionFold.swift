@@ -46,12 +46,22 @@ struct BisectionFold {
         merger.keptFields = matcher.fields
     }
 
+    /// Offsets that are gone through between two questions whether to go on.
+    private static let pulseOffsets: UInt64 = 1_024
+
     /// - Returns: what each commit behind `from` changed, up to `to`.
-    mutating func run(_ log: any EventLog, from: UInt64, through to: UInt64) throws -> BisectionPart {
+    mutating func run(
+        _ log: any EventLog, from: UInt64, through to: UInt64, _ pulse: StepperPulse
+    ) throws -> BisectionPart {
         try countBeginning()
         guard from < to else { return part }
         var cursor = try log.read(from: from + 1)
+        var asked = from
         while let commit = try cursor.next(), commit.offset <= to {
+            if commit.offset - asked >= Self.pulseOffsets {
+                asked = commit.offset
+                if !pulse(asked) { throw StepperInterruption() }
+            }
             change = BisectionChange(offset: commit.offset)
             do { try commit.payload.withUnsafeBytes { try apply($0, commit) } } catch let error as StrataError {
                 throw error.located(offset: commit.offset)

@@ -7,8 +7,12 @@ struct ArgumentParser {
     let options: [any OptionDescription]
 
     init(_ command: any Command.Type) {
-        operands = command.operands
-        options = command.options + CommonOptions.all
+        self.init(operands: command.operands, options: command.options + CommonOptions.all)
+    }
+
+    init(operands: [Operand], options: [any OptionDescription]) {
+        self.operands = operands
+        self.options = options
     }
 
     func parse(_ words: [String]) throws(UsageError) -> Arguments {

@@ -20,7 +20,7 @@ struct BisectionReport {
     }
 
     /// The trees know all names; the log would have to be gone through for them.
-    private static func names(in state: ContainerState) throws -> KnownNames {
+    static func names(in state: ContainerState) throws -> KnownNames {
         var names = KnownNames()
         for namespace: UInt8 in 1...6 {
             let count = try state.trees.nameCount(namespace)

@@ -18,6 +18,7 @@ enum CommandRegistry {
         QueryCommand.self,
         DiffCommand.self,
         BisectCommand.self,
+        DebugCommand.self,
         ZonesCommand.self,
         SubscriptionsCommand.self,
         UsersCommand.self,

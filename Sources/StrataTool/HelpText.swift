@@ -51,7 +51,7 @@ enum HelpText {
         output.write("\n")
     }
 
-    private static func wrapped(_ text: String, indentation: Int) -> [String] {
+    static func wrapped(_ text: String, indentation: Int) -> [String] {
         var lines: [String] = []
         var line = ""
         for word in text.split(separator: " ") {

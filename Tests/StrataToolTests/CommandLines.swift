@@ -51,6 +51,9 @@ enum CommandLines {
         line(
             "bisect", ["Note", "--where", "rank > 2 OR rank == nil", "--user", "anna"],
             ["A flip", "The end of a bisection"]),
+        line(
+            "debug", ["-e", "step", "-e", "step", "-e", "list", "-e", "diff", "-e", "back"],
+            ["A stop of a debugger", "A commit", "A record that differs", "The end of a diff"]),
         line("zones", [], ["A zone"]),
         line("subscriptions", [], ["A subscription"]),
         line("users", [], ["A user"]),

@@ -71,7 +71,7 @@ enum QueryCommand: Command {
             question, in: request.database, desiredKeys: request.keys, limit: request.limit, as: request.actor)
     }
 
-    private static func write(
+    static func write(
         _ request: QueryRequest, _ store: Store, isWhole: Bool, _ format: any RecordFormat, _ output: Output
     ) throws {
         var question = request.question

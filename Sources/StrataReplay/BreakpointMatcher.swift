@@ -1,0 +1,159 @@
+import StrataLog
+import StrataModel
+import StrataRules
+import StrataStore
+import StrataViews
+
+/// Tells of single commits whether a breakpoint stops at them.
+struct BreakpointMatcher {
+    private let breakpoint: Breakpoint
+    private let store: Store
+    private let users: Set<UInt64>?
+    private let devices: Set<UInt64>?
+    private let zones: Set<UInt64>?
+    private let types: Set<UInt64>?
+    private let field: UInt32?
+    private let record: [UInt8]?
+
+    /// - Throws: ``Refusal`` for a name that the store never had.
+    init(_ breakpoint: Breakpoint, _ store: Store, _ names: HistoricNames) throws {
+        (self.breakpoint, self.store) = (breakpoint, store)
+        let isSystem = breakpoint.user.map { isSameName($0, Breakpoint.systemName) } ?? false
+        users = isSystem ? [0] : try names.ordinals(of: breakpoint.user, in: names.users, "user")
+        devices = try names.ordinals(of: breakpoint.device, in: names.devices, "device")
+        types = try names.ordinals(of: breakpoint.type, in: names.types, "record type")
+        field = try names.ordinals(of: breakpoint.field, in: names.fields, "field")?.first.map { UInt32($0) }
+        zones = try names.zones(named: breakpoint.zone, owner: breakpoint.owner).map { Set($0) }
+        record = breakpoint.record.map { Array($0.utf8) }
+    }
+
+    func fits(_ commit: Commit) throws -> Bool {
+        do {
+            return try commit.payload.withUnsafeBytes { payload in
+                var walker = try EventWalker(payload)
+                if users != nil || devices != nil, try !fits(walker.header()) { return false }
+                guard breakpoint.asksEvents else { return true }
+                while let event = try walker.next() {
+                    let body = UnsafeRawBufferPointer(rebasing: payload[event.body])
+                    let isFound =
+                        breakpoint.isRefusal
+                        ? try event.kind == .requestRefused && fits(refusal: body, walker)
+                        : try fits(event.kind, body, in: commit.offset)
+                    if isFound { return true }
+                }
+                return false
+            }
+        } catch let error as StrataError { throw error.located(offset: commit.offset) }
+    }
+
+    private func fits(_ header: EnvelopeHeader) -> Bool {
+        (users?.contains(header.user) ?? true) && (devices?.contains(header.device) ?? true)
+    }
+
+    // MARK: What happened
+
+    private func fits(_ kind: EventKind, _ body: UnsafeRawBufferPointer, in offset: UInt64) throws -> Bool {
+        switch kind {
+        case .recordSaved, .recordDeleted, .recordErased:
+            var reader = ByteReader(body)
+            let zone = try reader.readVarint("the zone of an event")
+            if let zones, !zones.contains(zone) { return false }
+            let type = try reader.readVarint("the type of a record event")
+            if let types, !types.contains(type) { return false }
+            if let record {
+                let range = try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)
+                guard body[range].elementsEqual(record) else { return false }
+            }
+            if try kind == .recordErased && RecordErasedEvent.isOfNone(body) { return false }
+            guard let field else { return true }
+            return try kind == .recordSaved && changes(field, body, in: offset)
+        case .zoneSaved, .zoneDeleted:
+            guard let zones, record == nil, types == nil, field == nil else { return false }
+            var reader = ByteReader(body)
+            return zones.contains(try reader.readVarint("the zone of an event"))
+        default: return false
+        }
+    }
+
+    /// Whether a save gives the field another value. Full events name every field, and a client may send what is there.
+    private func changes(_ field: UInt32, _ body: UnsafeRawBufferPointer, in offset: UInt64) throws -> Bool {
+        let view = try RecordSavedView(body, in: 0..<body.count)
+        let fields = try view.fields
+        let hasEntry = fields.index(of: field) != nil
+        if view.change == .create { return hasEntry }
+        guard hasEntry || view.isFull, !view.isErased else { return false }
+        let saved = try view.decoded()
+        let after = saved.fields.first { $0.field == field }?.value
+        guard let previous = saved.previous?.resolved(in: offset),
+            let state = try store.historicState(of: saved.record, at: previous)
+        else { return hasEntry }
+        let before = try RecordState(decoding: state[...]).fields.first { $0.field == field }?.value
+        return before != after
+    }
+
+    // MARK: What was refused
+
+    private func fits(refusal body: UnsafeRawBufferPointer, _ walker: EventWalker) throws -> Bool {
+        guard breakpoint.asksPlaces else { return true }
+        let refused = try RequestRefusedEvent(decoding: ArraySlice(body))
+        // Of a request that was too large to keep nobody knows what it was about.
+        guard let bytes = refused.request else { return false }
+        let request = try Request(decoding: bytes[...])
+        if let owner = breakpoint.owner {
+            guard request.database.scope != .public else { return false }
+            let asked = request.database.owner
+            let actual = asked.isEmpty ? try name(ofUser: walker.header().user) : asked
+            guard isSameName(actual, owner) else { return false }
+        }
+        return fits(request)
+    }
+
+    private func name(ofUser ordinal: UInt64) throws -> String {
+        guard case .user(let text)? = try store.snapshot().trees.name(1, ordinal) else { return "" }
+        return text
+    }
+
+    private func fits(_ request: Request) -> Bool {
+        let names = request.names
+        func isWanted(zone: UInt64) -> Bool {
+            breakpoint.zone.map { wanted in names.zone(zone).map { isSameName($0.name, wanted) } ?? false } ?? true
+        }
+        func isWanted(_ name: String?, _ wanted: String?) -> Bool {
+            wanted.map { wanted in name.map { isSameName($0, wanted) } ?? false } ?? true
+        }
+        switch request.content {
+        case .modifyRecords(let body):
+            let hasSave = body.saves.contains { save in
+                isWanted(zone: save.record.zone) && isWanted(names.recordType(save.type), breakpoint.type)
+                    && isWanted(save.record.name, breakpoint.record)
+                    && (breakpoint.field == nil
+                        || save.fields.contains { isWanted(names.key($0.field), breakpoint.field) })
+            }
+            if hasSave { return true }
+            guard breakpoint.type == nil, breakpoint.field == nil else { return false }
+            return body.deletes.contains { isWanted(zone: $0.zone) && isWanted($0.name, breakpoint.record) }
+        case .modifyZones(let body):
+            guard breakpoint.type == nil, breakpoint.field == nil, breakpoint.record == nil else { return false }
+            return (body.saves.map(\.zone) + body.deletes).contains { isWanted(zone: $0) }
+        default: return false
+        }
+    }
+
+    // MARK: How commits are come by
+
+    /// So many change lists are read side by side; beyond, all commits are.
+    private static let maximumLists = 64
+
+    /// The zones in whose change lists every commit is that may fit; nil if all commits have to be looked at.
+    func listedZones(_ names: HistoricNames) -> [UInt64]? {
+        guard !breakpoint.isRefusal, zones != nil || record != nil else { return nil }
+        let wanted = zones.map { $0.sorted() } ?? names.zones.map(\.ordinal)
+        return wanted.count <= Self.maximumLists ? wanted : nil
+    }
+
+    /// The record in whose change list it is, if one is asked for.
+    var listedRecord: [UInt8]? { record }
+
+    /// Whether a change list alone says that a commit fits.
+    var isToldByLists: Bool { users == nil && devices == nil && types == nil && field == nil }
+}

@@ -1,0 +1,80 @@
+import StrataModel
+import StrataQuery
+import StrataRules
+import StrataStore
+import StrataViews
+
+/// The names that a store has ever given to anything, with their ordinals.
+struct HistoricNames {
+    struct Zone {
+        let ordinal: UInt64
+        let name: String
+        let scope: InternedName.Scope
+        /// Empty for a public database.
+        let owner: String
+    }
+
+    private(set) var users: [(ordinal: UInt64, name: String)] = []
+    private(set) var devices: [(ordinal: UInt64, name: String)] = []
+    private(set) var types: [(ordinal: UInt64, name: String)] = []
+    private(set) var fields: [(ordinal: UInt64, name: String)] = []
+    private(set) var zones: [Zone] = []
+
+    init(_ store: Store) throws {
+        let trees = store.snapshot().trees
+        var databases: [UInt64: (scope: InternedName.Scope, owner: UInt64)] = [:]
+        var foundZones: [(ordinal: UInt64, database: UInt64, name: String)] = []
+        for namespace: UInt8 in 1...6 {
+            let count = try trees.nameCount(namespace)
+            for index in 0..<count {
+                let ordinal = index + 1
+                switch try trees.name(namespace, ordinal) {
+                case .user(let text): users.append((ordinal, text))
+                case .device(_, let text): devices.append((ordinal, text))
+                case .database(let scope, let owner): databases[ordinal] = (scope, owner)
+                case .zone(let database, _, let text): foundZones.append((ordinal, database, text))
+                case .recordType(let text): types.append((ordinal, text))
+                case .field(let text): fields.append((ordinal, text))
+                case nil: break
+                }
+            }
+        }
+        let owners = Dictionary(users.map { ($0.ordinal, $0.name) }, uniquingKeysWith: { first, _ in first })
+        zones = foundZones.map { ordinal, database, name in
+            let (scope, owner) = databases[database] ?? (.public, 0)
+            return Zone(ordinal: ordinal, name: name, scope: scope, owner: owners[owner] ?? "")
+        }
+    }
+
+    /// - Throws: ``Refusal`` for a name that nothing has.
+    func ordinals(
+        of name: String?, in names: [(ordinal: UInt64, name: String)], _ what: String
+    ) throws -> Set<UInt64>? {
+        guard let name else { return nil }
+        let found = names.filter { isSameName($0.name, name) }.map(\.ordinal)
+        guard !found.isEmpty else { throw Refusal(.unknownItem, "The store knows no \(what) '\(name)'.") }
+        return Set(found)
+    }
+
+    /// The zones of a name, or of an owner's databases; nil if neither is asked for.
+    ///
+    /// - Throws: ``Refusal`` for a name that nothing has.
+    func zones(named name: String?, owner: String?) throws -> [UInt64]? {
+        if name == nil, owner == nil { return nil }
+        _ = try ordinals(of: owner, in: users, "user")
+        if let name, !zones.contains(where: { isSameName($0.name, name) }) {
+            throw Refusal(.zoneNotFound, "The store knows no zone '\(name)'.")
+        }
+        return zones.filter { zone in
+            (name.map { isSameName(zone.name, $0) } ?? true) && (owner.map { isSameName(zone.owner, $0) } ?? true)
+        }.map(\.ordinal)
+    }
+
+    /// The zone of a database that somebody asks for; nil if there never was one.
+    func zone(_ id: ZoneID, in database: DatabaseID, as actor: Actor) -> UInt64? {
+        let owner = database.scope == .public ? "" : database.owner.isEmpty ? actor.user : database.owner
+        return zones.first {
+            isSameName($0.name, id.name) && $0.scope == database.scope && isSameName($0.owner, owner)
+        }?.ordinal
+    }
+}

@@ -1,0 +1,122 @@
+import StrataModel
+import StrataReplay
+import StrataRules
+import StrataStore
+import StrataViews
+
+/// `strata debug`: a walk through the commits, in both directions, with breakpoints and watches.
+enum DebugCommand: Command {
+    static let name = "debug"
+    static let summary = "step through the commits, forward and back, with breakpoints and watches"
+    static let details =
+        "An interactive session that stands behind one commit at a time, first in front of them all: step, back, "
+        + "continue and until go through them; break and watch say where to stop; print, diff, query and why tell what "
+        + "was there, what became of it and which rule decided; 'help' lists the commands. Without a terminal the "
+        + "commands come from a script, from -e or from the standard input, and each is printed before what it says; "
+        + "the first that cannot be done ends the session. It reads beside a program that writes to the store, and "
+        + "does not see what comes later."
+
+    static let script = Option<String>(
+        name: "--script", valueName: "FILE",
+        help: "take the commands from a file; - for the standard input; again for more files", isRepeatable: true
+    ) { text throws(UsageError) in text }
+    static let command = Option<String>(
+        name: "-e", valueName: "COMMAND", help: "do this, behind the scripts; again for more", isRepeatable: true
+    ) { text throws(UsageError) in text }
+    static let start = Option<Moment>(
+        name: "--at", valueName: "OFFSET|TIME", help: "begin behind this commit, or the last one up to that time"
+    ) { text throws(UsageError) in
+        if let moment = try Moment(text, as: "--at") { return moment }
+        throw UsageError("--at takes an offset, or a time such as \(Moment.timeExamples), and '\(text)' is neither")
+    }
+
+    static let operands = [Operand.store]
+    static let options: [any OptionDescription] =
+        [script, command, start] + DebugPlaces.options + [Option.json]
+    static let examples = [
+        "strata debug Notes.strata --user anna",
+        "strata debug Notes.strata --user anna -e 'watch milk rank' -e continue -e why",
+        "strata debug Notes.strata --script hunt.txt --json | jq .offset",
+    ]
+
+    static func isPaged(_ arguments: Arguments) -> Bool { false }
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        _ = try DatabaseOptions(arguments)
+        try StoreAccess.requireDirectory(arguments.store)
+        let input = try DebugInput(arguments)
+        var options = StoreOptions.embedded
+        // A type that is misspelt shall not look like one without records.
+        options.unknownTypesAreErrors = true
+        return try StateAccess.read(arguments.store, nil, options: options, by: name, output) { access in
+            input.startAgain()
+            let session = try DebugSession(access, arguments, isWatched: input.isInteractive, output)
+            if let moment = arguments[start] { try begin(session, moment) }
+            if input.isInteractive { greet(arguments.store, session) }
+            return try run(session, input, arguments, output)
+        }
+    }
+
+    private static func begin(_ session: DebugSession, _ moment: Moment) throws {
+        do {
+            _ = try session.stepper.jump(to: min(try moment.offset(in: session.store.log), session.stepper.end))
+        } catch let error as StrataError where error.code == .outOfRange {
+            throw Refusal(.invalidArguments, "\(error)")
+        }
+    }
+
+    private static func greet(_ store: String, _ session: DebugSession) {
+        DebugInterruption.listen()
+        let stepper = session.stepper
+        session.output.write(
+            "\(Printable.escaped(store)), offsets \(stepper.floor + 1) to \(stepper.end); 'help' lists the commands\n")
+    }
+
+    private static func run(
+        _ session: DebugSession, _ input: DebugInput, _ arguments: Arguments, _ output: Output
+    ) throws -> ExitCode {
+        while !session.hasEnded {
+            try output.flush()
+            let prompt = session.prompt
+            guard let line = try input.next(session) else { break }
+            if !input.isInteractive, !session.asJSON, !line.text.isEmpty {
+                output.write(prompt + Printable.escaped(line.text))
+                try output.endLine()
+            }
+            // In a script an empty line is no command.
+            if line.text.isEmpty, !input.isInteractive { continue }
+            do { try session.run(line.text) } catch let error where !(error is OutputError) {
+                if let error = error as? StrataError, Views.isDamage(error) { throw error }
+                try output.flush()
+                guard input.isInteractive else { return report(error, line.place) }
+                Diagnostics.write(text(of: error).map { Printable.escaped($0) + "\n" }.joined())
+            }
+        }
+        return .success
+    }
+
+    // MARK: Mistakes
+
+    /// Of a script, whose end it is.
+    private static func report(_ error: any Error, _ place: String) -> ExitCode {
+        let lines = text(of: error)
+        Diagnostics.report(place + ": " + lines[0], advice: lines.dropFirst().first, by: name)
+        switch error {
+        case is UsageError: return .usage
+        case is Refusal: return .no
+        case let error as StrataError where [.outOfRange, .invalidArgument].contains(error.code): return .no
+        default: return .unreadable
+        }
+    }
+
+    /// What is wrong, and what can be done about it.
+    private static func text(of error: any Error) -> [String] {
+        switch error {
+        case let error as UsageError:
+            [error.problem + (error.suggestion.map { "; did you mean \($0)?" } ?? "; see 'help'")]
+        case let refusal as Refusal: [refusal.message]
+        case let error as StrataError: [error.description] + (Advice.advice(for: error).map { ["  " + $0] } ?? [])
+        default: ["\(error)"]
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import StrataLog
+import StrataModel
+import StrataRules
+import StrataStore
+
+/// Which database and zone a line of a debugger's session is about: what it says itself, or what the command line said.
+struct DebugPlaces {
+    static let options: [any OptionDescription] = [
+        DatabaseOptions.zone, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner,
+    ]
+    /// Beyond, whoever names a record has to say where it is.
+    private static let maximumZones = 1_000
+
+    struct Target {
+        let id: RecordID
+        let database: DatabaseID
+        let actor: Actor
+    }
+
+    private let defaults: Arguments
+
+    init(_ arguments: Arguments) { defaults = arguments }
+
+    /// - Parameter options: that the line may have.
+    func complete(_ arguments: Arguments, _ options: [any OptionDescription]) -> Arguments {
+        var arguments = arguments
+        let isAsked = options.contains { $0.name == DatabaseOptions.user.name }
+        if isAsked, !DatabaseOptions.areGiven(in: arguments) {
+            if let user = defaults[DatabaseOptions.user] { arguments.add(DatabaseOptions.user, user) }
+            if let scope = defaults[DatabaseOptions.database] { arguments.add(DatabaseOptions.database, scope) }
+            if let owner = defaults[DatabaseOptions.owner] { arguments.add(DatabaseOptions.owner, owner) }
+        }
+        if isAsked, arguments[DatabaseOptions.zone] == nil, let zone = defaults[DatabaseOptions.zone] {
+            arguments.add(DatabaseOptions.zone, zone)
+        }
+        return arguments
+    }
+
+    /// Of what no line can say more about.
+    var options: DatabaseOptions { get throws(UsageError) { try DatabaseOptions(defaults) } }
+
+    /// The record of a name, looked for everywhere unless something says where.
+    ///
+    /// - Throws: ``UsageError`` for a name that several records have; ``Refusal`` for one that none has.
+    static func target(
+        _ name: String, _ arguments: Arguments, in store: Store, _ names: KnownNames
+    ) throws -> Target {
+        var filter = LogFilter()
+        filter.zone = arguments[DatabaseOptions.zone]
+        var actor = Actor.service
+        if DatabaseOptions.areGiven(in: arguments) {
+            let place = try DatabaseOptions(arguments)
+            filter.scope = place.database.scope
+            if place.database.scope != .public { filter.owner = place.ownerName }
+            if arguments[DatabaseOptions.user] != nil { actor = place.actor }
+        }
+        if let problem = filter.unknownName(names) { throw Refusal(.unknownItem, problem) }
+        var zones = filter.zones(names)
+        guard zones.count <= maximumZones else {
+            throw UsageError("there are \(zones.count) zones: say with --zone and --user in which '\(name)' is")
+        }
+        if zones.count > 1 {
+            zones = try zones.filter { zone in
+                let page = try store.log.touches(
+                    record: Array(name.utf8), in: zone, after: store.log.floor.offset, limit: 1)
+                return try !page.touches.isEmpty || isInBase(target(name, zone, names, .service), store)
+            }
+        }
+        guard zones.count < 2 else {
+            throw UsageError(
+                "several zones have a record '\(name)': \(zones.map { text(of: $0, names) }.joined(separator: ", ")); "
+                    + "choose with --zone, --database, --user or --owner")
+        }
+        guard let zone = zones.first else { throw Refusal(.unknownItem, "the log has nothing of a record '\(name)'") }
+        return target(name, zone, names, actor)
+    }
+
+    private static func target(
+        _ name: String, _ zone: UInt64, _ names: KnownNames, _ actor: Actor
+    ) -> Target {
+        let database = names.database(ofZone: zone).flatMap { names.database($0) } ?? DatabaseID(.public)
+        return Target(id: RecordID(name, zone: ZoneID(names.zone(zone) ?? "")), database: database, actor: actor)
+    }
+
+    private static func isInBase(_ target: Target, _ store: Store) throws -> Bool {
+        let floor = store.log.floor.offset
+        guard floor > 0 else { return false }
+        return try store.snapshot().record(target.id, asOf: floor, in: target.database, as: target.actor) != nil
+    }
+
+    private static func text(of zone: UInt64, _ names: KnownNames) -> String {
+        let database = names.database(ofZone: zone).flatMap { names.database($0) }?.shownText
+        return (names.zone(zone) ?? "zone \(zone)") + (database.map { " (\($0))" } ?? "")
+    }
+}

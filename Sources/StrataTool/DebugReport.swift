@@ -1,0 +1,206 @@
+import StrataLog
+import StrataModel
+import StrataReplay
+import StrataStore
+
+/// What a debugger's session prints, for people and for programs.
+struct DebugReport {
+    /// A commit with more events is told in a line when something stops at it.
+    private static let shownEvents = 12
+
+    let state: ContainerState
+    let names: KnownNames
+    private let asJSON: Bool
+    let output: Output
+
+    init(_ access: StateAccess, _ names: KnownNames, _ state: ContainerState, asJSON: Bool, _ output: Output) {
+        (self.state, self.names, self.asJSON, self.output) = (state, names, asJSON, output)
+    }
+
+    private func line(_ text: String, _ ink: Ink? = nil) throws {
+        if let ink { output.write(text, ink) } else { output.write(text) }
+        try output.endLine()
+    }
+
+    /// - Parameter text: safe to show.
+    func say(_ text: String) throws {
+        guard asJSON else { return try line(text) }
+        var json = JSONWriter(output)
+        json.beginObject()
+        json.field("note", text)
+        json.endObject()
+        try output.endLine()
+    }
+
+    func sayAbsent(_ text: String, _ offset: UInt64) throws {
+        try say(offset == 0 ? text : "\(text), after commit \(offset)")
+    }
+
+    // MARK: Stops
+
+    func write(_ stop: Stepper.Stop, of stepper: Stepper, wanted: Breakpoint? = nil) throws {
+        if asJSON { return try writeJSON(stop.reason, stop.changes, of: stepper) }
+        try writeReason(stop, stepper, wanted)
+        if let commit = try stepper.commit() { try writeShort(commit) }
+        for change in stop.changes { try write(change) }
+    }
+
+    private func writeReason(_ stop: Stepper.Stop, _ stepper: Stepper, _ wanted: Breakpoint?) throws {
+        switch stop.reason {
+        case .arrived:
+            if stop.offset == stepper.floor { try line(startText(stepper), .place) }
+        case .stopped(let numbers):
+            for number in numbers {
+                guard let mark = stepper.marks[number] else { continue }
+                try line(Self.text(of: mark, number), .place)
+            }
+        case .found:
+            if let question = wanted?.question { try line("it holds: \(DebugBreakpoint.text(of: question))", .place) }
+        case .ended:
+            try line(stop.offset == stepper.floor ? startText(stepper) : "the end: there are no more commits", .place)
+        case .interrupted: try line("interrupted", .place)
+        }
+    }
+
+    private func startText(_ stepper: Stepper) -> String {
+        stepper.floor == 0
+            ? "the beginning: there is no commit yet"
+            : "the beginning: what was up to offset \(stepper.floor) was let go"
+    }
+
+    private func writeShort(_ commit: Commit) throws {
+        let envelope = Self.envelope(of: commit)
+        if case .success(let envelope) = envelope, envelope.events.count > Self.shownEvents {
+            try CommitLine().write(commit, .success(envelope), names, to: output)
+        } else {
+            try CommitText().write(commit, envelope, names, to: output)
+        }
+    }
+
+    static func envelope(of commit: Commit) -> DecodedEnvelope {
+        Result { try Envelope(decoding: commit.payload) }.mapError { error in
+            error as? StrataError ?? StrataError(.malformed, "The payload cannot be decoded.", cause: error)
+        }
+    }
+
+    private func write(_ change: WatchChange) throws {
+        try line(Self.text(of: .watch(change.watch), change.number), .place)
+        if change.watch.field != nil {
+            try line("    old  \(text(of: try change.before, change.difference.before))", .removed)
+            return try line("    new  \(text(of: try change.after, change.difference.after))", .added)
+        }
+        for (title, record, ink) in [
+            ("old", change.difference.before, Ink.removed), ("new", change.difference.after, .added),
+        ] { try line("    \(title)  \(try text(of: record))", ink) }
+    }
+
+    private func text(of value: FieldValue?, _ record: Record?) -> String {
+        value.map { ValueText.text(of: $0) } ?? (record == nil ? "no record" : "nothing")
+    }
+
+    private func text(of record: Record?) throws -> String {
+        guard let record else { return "no record" }
+        let values = try RecordDetail(record, in: state).valuesText()
+        return record.version.tag + (values.isEmpty ? "" : "  " + values)
+    }
+
+    // MARK: Breakpoints and watches
+
+    private static func text(of mark: Stepper.Mark, _ number: Int) -> String {
+        switch mark {
+        case .breakpoint(let breakpoint): "breakpoint \(number): \(DebugBreakpoint.text(of: breakpoint))"
+        case .watch(let watch): "watch \(number): \(DebugBreakpoint.text(of: watch))"
+        }
+    }
+
+    func write(_ mark: Stepper.Mark, _ number: Int) throws {
+        guard asJSON else { return try line(Self.text(of: mark, number)) }
+        var json = JSONWriter(output)
+        json.beginObject()
+        json.field("number", number)
+        switch mark {
+        case .breakpoint(let breakpoint): json.field("breakpoint", DebugBreakpoint.text(of: breakpoint))
+        case .watch(let watch): json.field("watch", DebugBreakpoint.text(of: watch))
+        }
+        json.endObject()
+        try output.endLine()
+    }
+
+    // MARK: Places
+
+    func writePlace(of stepper: Stepper) throws {
+        if asJSON { return try writeJSON(.arrived, [], of: stepper) }
+        if stepper.offset == stepper.floor {
+            try line(startText(stepper), .place)
+        } else {
+            try line("after commit \(stepper.offset); the last one is \(stepper.end)", .place)
+        }
+        if let commit = try stepper.commit() { try writeShort(commit) }
+    }
+
+    func writeCommit(of stepper: Stepper) throws {
+        guard let commit = try stepper.commit() else { return try say(startText(stepper)) }
+        let format: any CommitFormat = asJSON ? CommitJSON() : CommitText()
+        try format.write(commit, Self.envelope(of: commit), names, to: output)
+    }
+
+    func writeLine(_ commit: Commit, isHere: Bool) throws {
+        if asJSON { return try CommitJSON().write(commit, Self.envelope(of: commit), names, to: output) }
+        output.write(isHere ? "> " : "  ")
+        try CommitLine().write(commit, Self.envelope(of: commit), names, to: output)
+    }
+
+    // MARK: Records
+
+    func write(_ record: Record, _ secrets: Secrets?) throws {
+        let detail = try RecordDetail(record, in: state, secrets)
+        guard asJSON else { return try detail.write(to: output) }
+        var json = JSONWriter(output)
+        json.beginObject()
+        try detail.writeFields(to: &json)
+        json.endObject()
+        try output.endLine()
+    }
+
+    func write(_ record: Record, field: String, _ secrets: Secrets?) throws {
+        var fields = try record.fields
+        try secrets?.reveal(&fields, of: record)
+        guard let value = fields[field] else {
+            return try say("\(Printable.escaped(record.id.name)) has no field \(Printable.escaped(field)) here")
+        }
+        guard asJSON else {
+            let text = try ValueDetail(state: state, zone: record.id.zone.name).text(of: value)
+            return try line("\(Printable.escaped(field)) = \(text)")
+        }
+        var json = JSONWriter(output)
+        json.beginObject()
+        json.field("record", record.id.name)
+        json.field("fieldName", field)
+        json.field("fieldValue", value)
+        json.endObject()
+        try output.endLine()
+    }
+
+    // MARK: Help
+
+    func writeHelp() {
+        let names = DebugVerb.all.map { $0.name + ($0.shortcuts.first.map { ", \($0)" } ?? "") }
+        let width = (names.map(\.count).max() ?? 0) + 2
+        for (name, verb) in zip(names, DebugVerb.all) {
+            output.write("  \(name)\(String(repeating: " ", count: width - name.count))\(verb.summary)\n")
+        }
+        output.write("  The beginning of a name will do. An empty line does the last move again.\n")
+        output.write("  'help COMMAND' says more.\n")
+    }
+
+    func writeHelp(of verb: DebugVerb) {
+        let shortcuts = verb.shortcuts.isEmpty ? "" : " (\(verb.shortcuts.joined(separator: ", ")))"
+        output.write("\(verb.name)\(shortcuts): \(verb.summary)\nusage: \(verb.usage)\n")
+        if !verb.details.isEmpty {
+            for line in HelpText.wrapped(verb.details, indentation: 0) { output.write(line + "\n") }
+        }
+        let rows =
+            verb.operands.map { ($0.name, $0.help) } + verb.options.map { ($0.usage, $0.help) }
+        for (name, help) in rows { output.write("  \(name): \(help)\n") }
+    }
+}

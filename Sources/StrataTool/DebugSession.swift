@@ -1,0 +1,243 @@
+import StrataLog
+import StrataModel
+import StrataReplay
+import StrataRules
+import StrataStore
+
+/// A debugger's session on one store: where it stands, and what each line of it does.
+final class DebugSession {
+    let access: StateAccess
+    let output: Output
+    let asJSON: Bool
+    let state: ContainerState
+    let names: KnownNames
+    let places: DebugPlaces
+    let report: DebugReport
+    var stepper: Stepper
+    private(set) var hasEnded = false
+    /// Whether somebody sits there, who sees how far it has come and may interrupt it.
+    let isWatched: Bool
+    private var past: Store?
+    /// What an empty line does again.
+    private var repeated: String?
+
+    var store: Store { access.store }
+
+    init(_ access: StateAccess, _ arguments: Arguments, isWatched: Bool, _ output: Output) throws {
+        (self.access, self.output, self.isWatched) = (access, output, isWatched)
+        asJSON = arguments[Option.json]
+        state = ContainerState(access.store)
+        names = try BisectionReport.names(in: state)
+        places = DebugPlaces(arguments)
+        _ = try places.options
+        stepper = try Stepper(of: access.store)
+        report = DebugReport(access, names, state, asJSON: asJSON, output)
+    }
+
+    deinit { try? past?.close() }
+
+    func end() { hasEnded = true }
+
+    // MARK: Lines
+
+    /// Does what a line says; an empty one does the last move again.
+    ///
+    /// - Throws: ``UsageError`` and ``Refusal`` for what cannot be done, ``StrataError`` for what cannot be read.
+    func run(_ line: String) throws {
+        var words = DebugWords(line)
+        if words.words.isEmpty, let repeated { words = DebugWords(repeated) }
+        guard let first = words.words.first, !first.text.hasPrefix("#") else { return }
+        guard !words.isOpen else { throw UsageError("a quote is never closed") }
+        let verb = try DebugVerb.verb(named: first.text)
+        if !line.isEmpty { repeated = verb.isRepeated ? line : nil }
+        var arguments = try verb.arguments(words.words.dropFirst(), store: "store")
+        if arguments[Option.help] { return report.writeHelp(of: verb) }
+        if asJSON { arguments.add(Option.json, true) }
+        arguments = places.complete(arguments, verb.options)
+        try verb.run(arguments, self)
+    }
+
+    /// Where a line is typed: `strata 4> `.
+    var prompt: String { "strata \(stepper.offset)> " }
+
+    // MARK: Moving
+
+    func step(_ direction: Stepper.Direction, _ arguments: Arguments) throws {
+        let count = try arguments.operands.dropFirst().first.map { text in
+            Int(clamping: try Option.number("N", "", 1...UInt64(Int.max), help: "").convert(text))
+        }
+        try report.write(try stepper.step(direction, count: count ?? 1), of: stepper)
+    }
+
+    func go(_ direction: Stepper.Direction, until wanted: Breakpoint?, _ arguments: Arguments) throws {
+        let stop = try watched { pulse in try stepper.go(direction, until: wanted, pulse: pulse) }
+        try report.write(stop, of: stepper, wanted: wanted)
+    }
+
+    func until(_ direction: Stepper.Direction, _ arguments: Arguments) throws {
+        let place = try DatabaseOptions(arguments)
+        var question = BisectionQuestion(
+            arguments.operands[1], where: try QueryRequest.predicate(arguments.operands[2]), in: place.database,
+            zone: place.zone, as: place.actor)
+        question.record = arguments[BisectCommand.record]
+        var wanted = Breakpoint()
+        wanted.question = question
+        try go(direction, until: wanted, arguments)
+    }
+
+    func jump(_ arguments: Arguments) throws {
+        let text = arguments.operands[1]
+        let offset: UInt64 =
+            switch text {
+            case "start": stepper.floor
+            case "end": stepper.end
+            default: try self.offset(text)
+            }
+        try report.write(try stepper.jump(to: offset), of: stepper)
+    }
+
+    private func offset(_ text: String) throws -> UInt64 {
+        guard let moment = try Moment(text, as: "OFFSET") else {
+            throw UsageError("a place is an offset, or a time such as \(Moment.timeExamples), not '\(text)'")
+        }
+        return min(try moment.offset(in: store.log), max(stepper.end, stepper.floor))
+    }
+
+    /// Has something be done that may take long: how far it has come is shown, and it can be interrupted.
+    private func watched<Result>(_ body: (@escaping StepperPulse) throws -> Result) throws -> Result {
+        guard isWatched else { return try body { _ in true } }
+        let bar = DebugProgress(from: stepper.floor, to: stepper.end)
+        defer { bar.clear() }
+        DebugInterruption.forget()
+        return try body { offset in
+            bar.show(offset)
+            return !DebugInterruption.hasCome
+        }
+    }
+
+    // MARK: Breakpoints and watches
+
+    func setBreakpoint(_ arguments: Arguments) throws {
+        let breakpoint = try DebugBreakpoint.parse(Array(arguments.operands.dropFirst()), in: try places.options)
+        try requireKnown(breakpoint)
+        guard let number = try watched({ try stepper.add(breakpoint, pulse: $0) }) else {
+            return try report.say("interrupted: there is no new breakpoint")
+        }
+        try report.write(.breakpoint(breakpoint), number)
+    }
+
+    /// As the library, but with what was probably meant.
+    private func requireKnown(_ breakpoint: Breakpoint) throws {
+        var filter = LogFilter()
+        (filter.user, filter.device, filter.owner) = (breakpoint.user, breakpoint.device, breakpoint.owner)
+        (filter.zone, filter.type) = (breakpoint.zone, breakpoint.question?.type ?? breakpoint.type)
+        if let problem = filter.unknownName(names) { throw Refusal(.unknownItem, problem) }
+        guard let field = breakpoint.field else { return }
+        let known = names.names(in: 6)
+        if known.contains(where: { LogFilter.isSame($0, field) }) { return }
+        let suggestion = Suggestion.closest(to: field, among: known).map { "; did you mean \($0)?" } ?? ""
+        throw Refusal(.unknownItem, "no field is named '\(field)'" + suggestion)
+    }
+
+    func watch(_ arguments: Arguments) throws {
+        let target = try DebugPlaces.target(arguments.operands[1], arguments, in: store, names)
+        let field = arguments.operands.count > 2 ? arguments.operands[2] : nil
+        if let field {
+            var breakpoint = Breakpoint()
+            breakpoint.field = field
+            try requireKnown(breakpoint)
+        }
+        let watch = Watch(target.id, field: field, in: target.database, as: target.actor)
+        try report.write(.watch(watch), try stepper.add(watch))
+    }
+
+    func listMarks() throws {
+        if stepper.marks.isEmpty { return try report.say("no breakpoints and no watches") }
+        for (number, mark) in stepper.marks.sorted(by: { $0.key < $1.key }) { try report.write(mark, number) }
+    }
+
+    func delete(_ arguments: Arguments) throws {
+        let numbers = try arguments.operands.dropFirst().map { text in
+            Int(clamping: try Option.number("N", "", 1...UInt64(Int.max), help: "").convert(text))
+        }
+        if let unknown = numbers.first(where: { stepper.marks[$0] == nil }) {
+            throw UsageError("there is no breakpoint or watch \(unknown)")
+        }
+        for number in numbers { stepper.remove(number) }
+    }
+
+    // MARK: Looking
+
+    func printPlace() throws { try report.writePlace(of: stepper) }
+
+    func print(_ arguments: Arguments) throws {
+        guard arguments.operands.count > 1 else { return try report.writeCommit(of: stepper) }
+        let target = try DebugPlaces.target(arguments.operands[1], arguments, in: store, names)
+        let record = try store.snapshot().record(
+            target.id, asOf: stepper.offset, in: target.database, as: target.actor)
+        let secrets = arguments[QueryCommand.reveal] ? Secrets() : nil
+        guard let record else {
+            return try report.sayAbsent("there is no record \(Printable.escaped(target.id.name)) here", stepper.offset)
+        }
+        if arguments.operands.count > 2 {
+            try report.write(record, field: arguments.operands[2], secrets)
+        } else {
+            try report.write(record, secrets)
+        }
+        if let secrets { _ = try secrets.reportClosed(by: DebugCommand.name, output) }
+    }
+
+    func diff(_ arguments: Arguments) throws {
+        let other = try arguments.operands.dropFirst().first.map { try offset($0) } ?? stepper.previousOffset()
+        var differences = DifferenceReport(arguments, output)
+        try StateDifference(of: store, from: other, to: stepper.offset).forEachRecord { try differences.add($0) }
+        _ = try differences.end()
+    }
+
+    func why() throws {
+        guard stepper.offset > stepper.floor else { throw Refusal(.invalidArguments, "there is no commit here") }
+        let why = try Explanation.of(stepper.offset, in: store)
+        try asJSON ? ExplanationJSON.write(why, to: output) : ExplanationText(why).write(to: output)
+    }
+
+    func query(_ arguments: Arguments) throws {
+        let request = try QueryRequest(arguments)
+        let secrets = arguments[QueryCommand.reveal] ? Secrets() : nil
+        let format: any RecordFormat =
+            asJSON
+            ? RecordJSON(keys: request.keys, secrets: secrets) : RecordLines(keys: request.keys, secrets: secrets)
+        try QueryCommand.write(request, try stateHere(), isWhole: arguments[QueryCommand.all], format, output)
+        if let secrets { _ = try secrets.reportClosed(by: DebugCommand.name, output) }
+    }
+
+    /// So many commits are rather gone through than a state folded anew.
+    private static let nearCommits: UInt64 = 20_000
+
+    /// The whole state as it is here, which only a query needs.
+    private func stateHere() throws -> Store {
+        let offset = stepper.offset
+        if offset == store.offset { return store }
+        if let past, past.offset <= offset, offset - past.offset <= Self.nearCommits {
+            try past.advance(to: offset)
+            return past
+        }
+        try past?.close()
+        past = nil
+        let found = try store.asOf(offset)
+        past = found
+        return found
+    }
+
+    func list(_ arguments: Arguments) throws {
+        let middle = try arguments.operands.dropFirst().first.map { try offset($0) } ?? stepper.offset
+        for offset in try stepper.offsets(around: middle, before: 6, behind: 5) {
+            guard let commit = try store.log.commit(at: offset) else { continue }
+            try report.writeLine(commit, isHere: offset == stepper.offset)
+        }
+    }
+
+    func help(_ arguments: Arguments) throws {
+        guard arguments.operands.count > 1 else { return report.writeHelp() }
+        report.writeHelp(of: try DebugVerb.verb(named: arguments.operands[1]))
+    }
+}

@@ -1,0 +1,71 @@
+import Glibc
+import StrataModel
+import StrataSystem
+
+/// The lines that somebody types at a terminal: in a line editor, or as the terminal gives them where it cannot do that.
+final class DebugTerminal {
+    private let isPlain = isatty(STDOUT_FILENO) != 1 || Environment.text("TERM") == "dumb"
+    private var editor: LineEditor?
+    private var reader: LineReader?
+
+    /// Nil when the session is to end.
+    func next(_ session: DebugSession) throws -> String? {
+        try session.output.flush()
+        if !isPlain, TerminalMode.enterRaw() {
+            defer { TerminalMode.leaveRaw() }
+            return try edit(session)
+        }
+        session.output.write(session.prompt)
+        try session.output.flush()
+        let reader = try self.reader ?? LineReader("-")
+        self.reader = reader
+        return try reader.next { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func edit(_ session: DebugSession) throws -> String? {
+        let editor = self.editor ?? makeEditor(session)
+        self.editor = editor
+        while true {
+            switch try editor.read(session.prompt) {
+            case .line(let text): return text
+            case .interrupted: continue
+            case .ended: return nil
+            }
+        }
+    }
+
+    private func makeEditor(_ session: DebugSession) -> LineEditor {
+        LineEditor(
+            history: LineHistory(path: LineHistory.defaultPath()), keys: LineKeyReader(byte: Self.byte),
+            show: Self.show
+        ) { [weak session] text in
+            // What cannot be read completes nothing.
+            let found = session.flatMap { try? DebugCompletion($0).completion(of: text) }
+            return found ?? LineEditor.Completion(start: 0, candidates: [])
+        }
+    }
+
+    private static func byte(_ milliseconds: Int32?) throws -> UInt8? {
+        if let milliseconds {
+            var request = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+            guard poll(&request, 1, milliseconds) > 0 else { return nil }
+        }
+        var byte: UInt8 = 0
+        while true {
+            let count = read(STDIN_FILENO, &byte, 1)
+            if count == 1 { return byte }
+            if count < 0, errno == EINTR { continue }
+            return nil
+        }
+    }
+
+    private static func show(_ text: String) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 { return }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+}

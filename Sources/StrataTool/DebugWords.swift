@@ -1,0 +1,59 @@
+/// A line of a debugger's session, taken apart as a shell does: words in quotes are one.
+struct DebugWords {
+    struct Word {
+        /// Without its quotes.
+        var text: String
+        /// As it was written.
+        var written: String
+        /// Characters in front of it.
+        var start: Int
+        var isQuoted = false
+    }
+
+    private(set) var words: [Word] = []
+    /// Whether the last quote was never closed.
+    private(set) var isOpen = false
+
+    init(_ line: String) {
+        var word: Word?
+        var quote: Character?
+        var isEscaped = false
+        for (place, character) in line.enumerated() {
+            if quote == nil, !isEscaped, character.isWhitespace {
+                if let word { words.append(word) }
+                word = nil
+                continue
+            }
+            if word == nil { word = Word(text: "", written: "", start: place) }
+            word?.written.append(character)
+            if isEscaped {
+                word?.text.append(character)
+                isEscaped = false
+            } else if character == "\\", quote != "'" {
+                isEscaped = true
+            } else if character == quote {
+                quote = nil
+            } else if quote == nil, character == "\"" || character == "'" {
+                quote = character
+                word?.isQuoted = true
+            } else {
+                word?.text.append(character)
+            }
+        }
+        if let word { words.append(word) }
+        isOpen = quote != nil
+    }
+
+    /// A word in quotes if it needs them.
+    static func quoted(_ text: String) -> String {
+        let needsQuotes = text.isEmpty || text.contains { $0.isWhitespace || "\"'\\".contains($0) }
+        guard needsQuotes else { return text }
+        return "\"" + text.flatMap { $0 == "\"" || $0 == "\\" ? ["\\", $0] : [$0] } + "\""
+    }
+
+    /// Words as one text: as they were written, since quotes are the predicate's own; unless one word in quotes is all.
+    static func predicate(_ words: ArraySlice<Word>) -> String {
+        if words.count == 1, let word = words.first, word.isQuoted { return word.text }
+        return words.map(\.written).joined(separator: " ")
+    }
+}
