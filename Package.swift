@@ -42,8 +42,8 @@ let package = Package(
         .target(
             name: "CloudKit",
             dependencies: [
-                "StrataModel", "StrataSystem", "StrataLog", "StrataRules", "StrataQuery", "StrataStore", "CoreLocation",
-                "CCloudKit",
+                "StrataModel", "StrataSystem", "StrataLog", "StrataRules", "StrataQuery", "StrataStore", "StrataReplay",
+                "CoreLocation", "CCloudKit",
             ]),
         .target(
             name: "StrataTool",

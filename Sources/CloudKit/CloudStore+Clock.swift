@@ -20,32 +20,6 @@ extension CloudStore {
         public var now: Date { Date() }
     }
 
-    /// A clock that stands still until it is told to move, for tests whose dates are the same every time.
-    ///
-    /// ```swift
-    /// let clock = CloudStore.ManualClock()
-    /// options.clock = clock
-    /// clock.advance(by: .seconds(60))
-    /// ```
-    public final class ManualClock: Clock {
-        private let time: ManualTime
-
-        /// - Parameter date: 1 January 2001 if nothing is said.
-        public init(_ date: Date = Date(timeIntervalSinceReferenceDate: 0)) {
-            time = ManualTime(microseconds: date.microseconds ?? 0)
-        }
-
-        public var now: Date { Date(microseconds: time.nowMicroseconds()) }
-
-        /// Moves the clock, backwards too; it stops at the last date that it can show.
-        public func advance(by duration: Duration) {
-            let (seconds, attoseconds) = duration.components
-            let (whole, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000)
-            let (step, exceeds) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000)
-            time.advance(byMicroseconds: overflows || exceeds ? (seconds < 0 ? .min : .max) : step)
-        }
-    }
-
     /// The operating system's random numbers.
     public struct SystemRandomNumbers: RandomNumbers {
         public init() {}

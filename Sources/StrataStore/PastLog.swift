@@ -29,6 +29,15 @@ final class PastLog: OnlyReadLog {
         last.withLock { $0 = place }
     }
 
+    /// The commits that came later.
+    func readLater() throws -> any CommitCursor {
+        _ = try (log as? FollowedLog)?.refresh()
+        return try log.read(from: end.offset + 1)
+    }
+
+    /// Returns once there is a later commit, or the task is cancelled, or the log is closed.
+    func waitForLater() async { await log.waitForEnd(past: end.offset) }
+
     private static func place(
         _ offset: UInt64, of log: any EventLog, from first: UInt64
     ) throws -> (position: Position, time: Int64?) {

@@ -12,7 +12,7 @@ extension Store {
     ///
     /// - Throws: ``Refusal`` if nobody is signed in; ``StrataError`` for a store that is closed, or only read.
     public func listen(as actor: Actor) throws -> Mailbox {
-        try requireWritable()
+        try engine.notifier.isPlayed ? gate.requireOpen() : requireWritable()
         guard !actor.user.isEmpty else {
             throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: "B220")
         }

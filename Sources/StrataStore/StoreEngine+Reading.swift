@@ -54,6 +54,7 @@ extension StoreEngine {
             try past.advance(to: offset)
             try Replay(log: past, pages: views.pages).run()
         }
+        pipeline.publication.announce(offset)
     }
 
     /// Folds what another process has written since; returns whether there was anything.

@@ -24,6 +24,7 @@ enum CommandRegistry {
         UsersCommand.self,
         DeviceCommand.self,
         FeedCommand.self,
+        PlayCommand.self,
         TokenCommand.self,
         SchemaCommand.self,
         WhatIfCommand.self,

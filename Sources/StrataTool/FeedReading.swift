@@ -80,7 +80,7 @@ struct FeedReading {
     }
 
     /// That of a client that has been given everything.
-    private func presentToken() throws -> FeedToken {
+    func presentToken() throws -> FeedToken {
         var reading = self
         reading.limit = 1
         var token = try reading.page(since: nil).token

@@ -61,6 +61,12 @@ enum CommandLines {
         line(
             "feed", ["Notes", "--user", "anna"],
             ["A record in full", "What is gone, or a zone that has changed", "The end of a page of a feed"]),
+        line(
+            "play", ["--user", "anna", "--device", "tablet", "--as-fast-as-possible"],
+            [
+                "A commit that is played", "A record in full", "What is gone, or a zone that has changed",
+                "A notification that is played",
+            ]),
         line("token", [], ["A change token"]),
         Line(command: "schema", words: ["schema", "export", store], headings: []),
         Line(

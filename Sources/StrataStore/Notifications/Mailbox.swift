@@ -48,6 +48,9 @@ public final class Mailbox: Sendable {
         }
     }
 
+    /// The next push, if one waits; for somebody who knows that all that there is has come.
+    package func takeWaiting() -> Push? { state.withLock { $0.isClosed ? nil : Self.takeFirst(&$0) } }
+
     private static func takeFirst(_ state: inout State) -> Push? {
         guard !state.waiting.isEmpty else { return nil }
         var push = state.waiting.removeFirst()

@@ -27,12 +27,10 @@ struct MissedPushes {
     ) throws {
         (self.notifier, self.snapshot, self.trees, self.actor) = (notifier, snapshot, trees, actor)
         user = try snapshot.names.ordinal(of: .user(actor.user), in: trees) ?? 0
-        let device =
-            user == 0 ? nil : try snapshot.names.ordinal(of: .device(user: user, actor.device), in: trees)
-        let delivery = try device.flatMap { try trees.delivery(to: $0) }
+        let delivery = try notifier.delivery(to: actor, in: trees)
         isFirst = delivery == nil
         badge = delivery?.badge ?? 0
-        let sight = try device.flatMap { try trees.firstSight(of: $0)?.offset }
+        let sight = try trees.device(actor).flatMap { try trees.firstSight(of: $0)?.offset }
         start = max(notifier.log.floor.offset, delivery?.through ?? sight ?? offset)
     }
 

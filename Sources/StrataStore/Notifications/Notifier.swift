@@ -24,6 +24,8 @@ final class Notifier: @unchecked Sendable {
     private struct State {
         var hasStarted = false
         var isStopping = false
+        /// Whether the last look failed; it is tried again.
+        var isFailing = false
         var arrivals: [Arrival] = []
         var departures: [Mailbox] = []
         /// Everything up to here has been looked at, and who it concerns has been told; the end, where nobody is.
@@ -42,7 +44,9 @@ final class Notifier: @unchecked Sendable {
     private let pipeline: Pipeline
     private let publication: Publication
     private let worker = WorkerHandle()
-    private let state = Lock(State())
+    private let state = Monitor(State())
+    /// What is noted of the devices of a store that is played again; nil of any other, where the log has it.
+    private let played = Lock<PlayedDeliveries?>(nil)
 
     // Of the thread.
     var index = SubscriptionIndex()
@@ -97,6 +101,7 @@ final class Notifier: @unchecked Sendable {
     /// Notes how far devices have been told, and lets nobody wait any longer. Called once, before the pipeline closes.
     func stop() {
         state.withLock { $0.isStopping = true }
+        state.notifyAll()
         publication.close()
         worker.join()
         noteFired()
@@ -122,6 +127,29 @@ final class Notifier: @unchecked Sendable {
         state.withLock { !$0.hasStarted || $0.arrivals.isEmpty && $0.seenThrough >= offset }
     }
 
+    // MARK: Playing again
+
+    /// Whether devices can listen although nothing is written.
+    var isPlayed: Bool { played.withLock { $0 != nil } }
+
+    /// Has devices be told of what comes behind a state, whatever they were told when it came first. What is noted of
+    /// them is kept here; called before anybody listens.
+    func beginPlaying(at state: Snapshot) { played.withLock { $0 = PlayedDeliveries(state) } }
+
+    /// Returns once whoever an event up to `offset` concerns has been told, or that cannot be found out now.
+    func awaitSight(of offset: UInt64) {
+        state.wait { state in
+            let hasSeen = !state.hasStarted || state.arrivals.isEmpty && state.seenThrough >= offset
+            return hasSeen || state.isStopping || state.isFailing ? () : nil
+        }
+    }
+
+    /// How far a device has been told and the number on its badge; nil if nothing is noted of it.
+    func delivery(to actor: Actor, in trees: Snapshot) throws -> PlayedDeliveries.Mark? {
+        if let played = played.withLock({ $0 }) { return try played.mark(of: actor) }
+        return try trees.device(actor).flatMap { try trees.delivery(to: $0) }.map { ($0.through, $0.badge) }
+    }
+
     // MARK: The thread
 
     private func run() {
@@ -131,14 +159,18 @@ final class Notifier: @unchecked Sendable {
             do {
                 published = try round()
                 failuresInRow = 0
+                state.withLock { $0.isFailing = false }
             } catch {
                 // What is damaged is folded again by whoever reads next; what went on meanwhile is looked at then.
                 isLoaded = false
                 endArrivals()
+                state.withLock { $0.isFailing = true }
                 failuresInRow = min(failuresInRow + 1, Self.maximumDoublings)
                 published = .max
             }
-            if rests() {
+            let rests = rests()
+            state.notifyAll()
+            if rests {
                 publication.wait(past: .max, alarms: &alarms, milliseconds: nil)
             } else {
                 publication.wait(past: published, alarms: &alarms, milliseconds: pause(published))
@@ -247,9 +279,14 @@ final class Notifier: @unchecked Sendable {
 
     private func take(_ happening: Happening, _ matching: Matching) throws {
         switch happening.subject {
-        case .subscriptionSaved(let event): index.insert(.init(event, happening.version))
+        case .subscriptionSaved(let event):
+            let entry = SubscriptionIndex.Entry(event, happening.version)
+            index.insert(entry)
+            if isPlayed { unnoted.removeAll { $0.entry.key == entry.key } }
         case .subscriptionDeleted(let event):
-            index.remove(.init(database: event.database, user: event.user, id: ExactName(text: event.id)))
+            let key = SubscriptionIndex.Key(database: event.database, user: event.user, id: ExactName(text: event.id))
+            index.remove(key)
+            if isPlayed { unnoted.removeAll { $0.entry.key == key } }
         default:
             try matching.forEachPush(for: happening, in: index) { push, origin in
                 for box in boxes[ExactName(text: push.user)] ?? [] where box.actor != origin { box.offer(push) }
@@ -267,6 +304,8 @@ final class Notifier: @unchecked Sendable {
     }
 
     private func noteFired() {
+        // The log that is played has it further on.
+        if isPlayed { return }
         while let one = unnoted.first {
             let request = Request(
                 database: DatabaseID(one.scope, owner: one.scope == .public ? "" : one.user),
@@ -292,7 +331,12 @@ final class Notifier: @unchecked Sendable {
     }
 
     /// False for a user who has written nothing yet, of whom nothing can be noted.
-    private func write(_ news: (through: UInt64, badge: UInt64), for actor: Actor) throws -> Bool {
+    private func write(_ news: PlayedDeliveries.Mark, for actor: Actor) throws -> Bool {
+        let isKept = played.withLock { played in
+            played?.marks[actor] = news
+            return played != nil
+        }
+        if isKept { return true }
         let snapshot = reader.make(pipeline.views.pages.snapshot())
         let isKnown = try snapshot.reading { try snapshot.names.ordinal(of: .user(actor.user), in: $0) != nil }
         guard isKnown || actor.user.isEmpty else { return false }

@@ -1,0 +1,38 @@
+import StrataLog
+import StrataModel
+import StrataStore
+import StrataTree
+import StrataViews
+
+/// A commit that a playback has brought again.
+public struct PlayedCommit: Sendable, Hashable {
+    public let offset: UInt64
+    /// Microseconds since 1970, as the log has it.
+    public let time: Int64
+    /// Who made it; nil for the service.
+    public let actor: Actor?
+    public let eventCount: Int
+
+    /// - Parameter store: one that shows the commit.
+    init(_ commit: Commit, in store: Store) throws {
+        (offset, time) = (commit.offset, commit.time)
+        let (header, count) = try commit.payload.withUnsafeBytes { payload in
+            var walker = try EventWalker(payload)
+            let header = try walker.header()
+            var count = 0
+            while try walker.next() != nil { count += 1 }
+            return (header, count)
+        }
+        eventCount = count
+        let state = store.snapshot().trees
+        guard header.user != 0, case .user(let user)? = try state.name(1, header.user) else {
+            actor = nil
+            return
+        }
+        guard case .device(_, let device)? = try state.name(2, header.device) else {
+            actor = Actor(user: user)
+            return
+        }
+        actor = Actor(user: user, device: device)
+    }
+}

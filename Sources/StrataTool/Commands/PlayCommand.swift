@@ -1,0 +1,141 @@
+import Glibc
+import StrataLog
+import StrataModel
+import StrataReplay
+import StrataStore
+
+/// `strata play`: a store's history once more, at the pace that it had.
+enum PlayCommand: Command {
+    static let name = "play"
+    static let summary = "play a store's history again, as a device would have seen it"
+    static let details =
+        "Each commit is printed when it comes again, with the pauses that there were between commits, shorter or "
+        + "longer ones, or a commit for each line of the input. With --user, also what a client of that user is given "
+        + "who follows the private database, and what subscriptions tell the device: it has everything up to where "
+        + "the playback begins. Without --device it is a device that has made no change itself. The store is only "
+        + "read, beside a program that writes to it, and what that writes meanwhile is not played. Points that the "
+        + "store does not have end with 1."
+
+    static let user = Option.text("--user", "NAME", help: "print what this user is given and told")
+    static let device = Option.text("--device", "NAME", help: "on this device, which is not told of its own changes")
+    static let from = moment("--from", "begin with the state as it was then")
+    static let to = moment("--to", "end with the last commit that counts then")
+    static let speed = Option<Double>(
+        name: "--speed", valueName: "FACTOR", help: "play so many times as fast: 10x, 0.5x"
+    ) { text throws(UsageError) in
+        guard let factor = number(text, unit: "x"), factor > 0 else {
+            throw UsageError("--speed takes a factor such as 10x or 0.5x, and '\(text)' is none")
+        }
+        return factor
+    }
+    static let step = Option.flag("--step", help: "play a commit for each line of the input; a line 'q' ends it")
+    static let unpaced = Option.flag("--as-fast-as-possible", help: "play without pauses")
+    static let maximumGap = Option<Double>(
+        name: "--max-gap", valueName: "SECONDS", help: "make no pause that is longer"
+    ) { text throws(UsageError) in
+        guard let seconds = number(text, unit: "s"), seconds >= 0 else {
+            throw UsageError("--max-gap takes seconds such as 5 or 0.5, and '\(text)' is none")
+        }
+        return seconds
+    }
+
+    static let operands = [Operand.store]
+    static let options: [any OptionDescription] = [
+        user, device, from, to, speed, step, unpaced, maximumGap, Option.json,
+    ]
+    static let examples = [
+        "strata play Notes.strata --max-gap 5",
+        "strata play Notes.strata --user anna --device phone --from 1200 --step",
+        "strata play Notes.strata --user anna --speed 10x --json | jq -r 'select(.push) | .subscription'",
+    ]
+
+    /// How often it is looked whether somebody still reads what is printed.
+    private static let listenerMilliseconds: Int64 = 100
+
+    private static func moment(_ name: String, _ help: String) -> Option<Moment> {
+        Option(name: name, valueName: "OFFSET|TIME", help: "\(help): an offset, or a time as --at of other commands") {
+            text throws(UsageError) in
+            guard let moment = try Moment(text, as: name) else {
+                throw UsageError(
+                    "\(name) takes an offset, or a time such as \(Moment.timeExamples), and '\(text)' is neither")
+            }
+            return moment
+        }
+    }
+
+    /// Nil for what is no finite number, with or without its unit.
+    private static func number(_ text: String, unit: Character) -> Double? {
+        let digits = text.last == unit ? text.dropLast() : text[...]
+        guard let first = digits.first, first.isNumber || first == ".", let number = Double(digits) else { return nil }
+        return number.isFinite ? number : nil
+    }
+
+    /// Nobody pages through what comes with the time.
+    static func isPaged(_ arguments: Arguments) -> Bool { arguments[unpaced] }
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        let ways: [any OptionDescription] = [speed, step, unpaced]
+        let given = ways.filter { arguments.has($0) }
+        if given.count > 1 { throw UsageError("\(given[0].name) and \(given[1].name) exclude each other") }
+        if arguments.has(maximumGap), let way = given.first, way.name != speed.name {
+            throw UsageError("\(maximumGap.name) and \(way.name) exclude each other")
+        }
+        if arguments[user] == nil, arguments[device] != nil { throw UsageError("--device says which one of --user") }
+        return try StateAccess.read(arguments.store, nil, by: name, output) { access in
+            let playback: Playback
+            do { playback = try open(arguments, access) } catch let error as StrataError
+                where error.code == .outOfRange
+            {
+                Diagnostics.report("\(error)", by: name)
+                return .no
+            }
+            defer { try? playback.close() }
+            try play(playback, arguments, output)
+            return .success
+        }
+    }
+
+    private static func open(_ arguments: Arguments, _ access: StateAccess) throws -> Playback {
+        let log = try access.log()
+        let speed: PlaybackSpeed =
+            if arguments[step] {
+                .stepped
+            } else if arguments[unpaced] {
+                .unpaced
+            } else {
+                arguments[speed].map { .multiplied($0) } ?? .original
+            }
+        return try Playback(
+            of: access.store, from: try arguments[from]?.offset(in: log), through: try arguments[to]?.offset(in: log),
+            speed: speed, maximumPause: arguments[maximumGap].map { .seconds($0) })
+    }
+
+    private static func play(_ playback: Playback, _ arguments: Arguments, _ output: Output) throws {
+        let actor = arguments[user].map { user in
+            arguments[device].map { Actor(user: user, device: $0) } ?? Actor(user: user)
+        }
+        var report = try PlayReport(playback, as: actor, isJSON: arguments[Option.json], to: output)
+        if arguments[step], isatty(STDIN_FILENO) == 1, Diagnostics.isTerminal {
+            Diagnostics.report("Enter plays the next commit, q ends", by: name)
+        }
+        while true {
+            if arguments[step] {
+                guard let line = readLine(), line != "q" else { return }
+            } else {
+                try wait(for: playback, output)
+            }
+            guard let commit = try playback.step() else { return }
+            try report.write(commit)
+            if !arguments[unpaced] { try output.flushToListener() }
+            if playback.isAtEnd { return }
+        }
+    }
+
+    /// Until the next commit is due, or nobody listens any more.
+    private static func wait(for playback: Playback, _ output: Output) throws {
+        while let rest = try playback.remaining(), rest > .zero {
+            try output.flushToListener()
+            usleep(UInt32(min(rest, .milliseconds(listenerMilliseconds)) / .microseconds(1)))
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import StrataModel
+import StrataStore
+
+/// A client that follows its private database and all zones of it while a history is played: what it is given after
+/// each commit, with the tokens that it was given then.
+struct PlayedFeed {
+    enum Change {
+        case changed(Record)
+        case deleted(RecordID, type: String)
+        case zoneDeleted(ZoneID, ZoneDeletedEvent.Reason)
+    }
+
+    private let feed: FeedReading
+    private var token: FeedToken?
+    private var zones: [ZoneID: FeedToken] = [:]
+
+    /// A client that has everything that a store shows now.
+    init(_ store: Store, as actor: Actor) throws {
+        feed = FeedReading(store: store, database: DatabaseID(.private), zone: nil, actor: actor)
+        token = try feed.presentToken()
+        for zone in try store.snapshot().zones(in: feed.database, as: actor) where zone.id.name != "_defaultZone" {
+            zones[zone.id] = try reading(zone.id).presentToken()
+        }
+    }
+
+    private func reading(_ zone: ZoneID) -> FeedReading {
+        FeedReading(store: feed.store, database: feed.database, zone: zone, actor: feed.actor)
+    }
+
+    /// What is new since it was asked last.
+    mutating func changes() throws -> [Change] {
+        var changes: [Change] = []
+        var changed: [ZoneID] = []
+        var token = token
+        try feed.forEachPage(since: token) { page in
+            guard case .database(let page) = page else { return false }
+            token = page.token
+            changed += page.changed
+            for deletion in page.deleted {
+                zones[deletion.zone] = nil
+                changes.append(.zoneDeleted(deletion.zone, deletion.reason))
+            }
+            return true
+        }
+        self.token = token
+        for zone in changed { changes += try self.changes(of: zone) }
+        return changes
+    }
+
+    private mutating func changes(of zone: ZoneID) throws -> [Change] {
+        do { return try changes(of: zone, since: zones[zone]) } catch let refusal as Refusal
+            where refusal.code == .changeTokenExpired
+        {
+            // Deleted and made again by one commit: another life, of which the client has nothing.
+            return try changes(of: zone, since: nil)
+        }
+    }
+
+    private mutating func changes(of zone: ZoneID, since start: FeedToken?) throws -> [Change] {
+        var changes: [Change] = []
+        try reading(zone).forEachPage(since: start) { page in
+            guard case .zone(let page) = page else { return false }
+            changes += page.changed.map { .changed($0) }
+            changes += page.deleted.map { .deleted($0.id, type: $0.type) }
+            zones[zone] = page.token
+            return true
+        }
+        return changes
+    }
+}
