@@ -37,6 +37,9 @@ final class RetoldTimeline {
 
     var fork: Fork { view.fold.fork }
 
+    /// The encoded state of a record; nil if there is none.
+    func state(of record: RecordKey) throws -> [UInt8]? { try view.fold.withRecord(record) { [UInt8]($0) } }
+
     /// - Parameters:
     ///   - pages: their newest state is what is gone on from.
     ///   - log: gets what is committed; it ends where the state does.

@@ -47,21 +47,28 @@ struct VersionMap {
     // MARK: Requests
 
     /// A request of the log as its client would have sent it.
-    func request(_ old: Request) -> Request {
-        var request = old
-        switch old.content {
+    func request(_ old: Request) -> Request { old.mapping(version: { version(of: $0) }, offset: { offset(of: $0) }) }
+}
+
+extension Request {
+    /// The request with other versions and offsets of a log.
+    ///
+    /// - Parameter version: nil for one that no record has.
+    func mapping(version: (Version) -> Version?, offset: (UInt64) -> UInt64) -> Request {
+        var request = self
+        switch content {
         case .modifyRecords(var body):
-            guard body.saves.contains(where: { $0.base != nil }) else { return old }
+            guard body.saves.contains(where: { $0.base != nil }) else { return self }
             for index in body.saves.indices { body.saves[index].base = body.saves[index].base.flatMap(version) }
             request.content = .modifyRecords(body)
         case .notify(var body):
             for index in body.deliveries.indices {
-                body.deliveries[index].through = offset(of: body.deliveries[index].through)
+                body.deliveries[index].through = offset(body.deliveries[index].through)
             }
-            body.fired = body.fired.compactMap { fired in version(of: fired.by).map { .init(id: fired.id, by: $0) } }
+            body.fired = body.fired.compactMap { fired in version(fired.by).map { .init(id: fired.id, by: $0) } }
             request.content = .notify(body)
         case .administer(.expireTokens(let before, let inAll)):
-            request.content = .administer(.expireTokens(before: offset(of: before), inAll: inAll))
+            request.content = .administer(.expireTokens(before: offset(before), inAll: inAll))
         case .modifyZones, .modifySubscriptions, .declareSchema, .administer: break
         }
         return request

@@ -124,7 +124,7 @@ struct RecordsRequestMaker {
 
 extension FieldValue {
     /// The value with other zones in its references.
-    fileprivate func mappingTargets(_ zone: (UInt64) -> UInt64) throws -> FieldValue {
+    package func mappingTargets(_ zone: (UInt64) -> UInt64) throws -> FieldValue {
         switch self {
         case .reference(let reference):
             let target = RecordKey(zone: zone(reference.target.zone), name: reference.target.name)

@@ -46,7 +46,13 @@ public struct RequestRebuilder {
         }
         if let change = events.userChange { events.accountBefore = try fold.fork.account(of: change.user) }
         try apply(commit)
-        let names = OrdinalNames(fold.fork)
+        return try Self.request(of: events, header, commit, OrdinalNames(fold.fork))
+    }
+
+    /// - Parameter events: with what was asked instead of what a record became.
+    static func request(
+        of events: ItemEvents, _ header: EnvelopeHeader, _ commit: Commit, _ names: OrdinalNames
+    ) throws -> RebuiltRequest {
         let actor =
             header.user == 0
             ? Actor.service : Actor(user: try names.text(1, header.user), device: try names.text(2, header.device))

@@ -67,7 +67,7 @@ public struct StoreOptions: Sendable {
         limits: .embedded, assetBytes: 4_000_000_000, touchesParents: false, unknownTypesAreErrors: false,
         predicates: .extended)
 
-    var rules: Rules {
+    package var rules: Rules {
         Rules(limits: limits, touchesParents: touchesParents, schema: schema) { [predicates] text in
             try PredicateCheck(predicates).check(PredicateParser.parse(text))
         }

@@ -28,6 +28,7 @@ enum CommandRegistry {
         TokenCommand.self,
         SchemaCommand.self,
         WhatIfCommand.self,
+        MinimiseCommand.self,
         DeterminismCommand.self,
         ReportCommand.self,
         ExportCommand.self,

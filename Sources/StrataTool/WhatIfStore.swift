@@ -1,9 +1,9 @@
 import Foundation
 import StrataLog
 import StrataModel
-import StrataReplay
 import StrataStore
 import StrataSystem
+import StrataTree
 import StrataViews
 
 /// A store that gets the commits of a new timeline, with all that the old one has beside its log.
@@ -19,9 +19,9 @@ struct WhatIfStore {
         self.source = StorePaths(source).store
     }
 
-    /// Calls `body` with an empty log, or one that has the base of the store's; it calls what it is given once all
-    /// commits are in the log.
-    func make<Result>(_ body: (any EventLog, _ didFinish: (RetellingReport) throws -> Void) throws -> Result) throws
+    /// Calls `body` with an empty log, or one that has the base of the store's; it calls what it is given with the
+    /// state at the end once all commits are in the log.
+    func make<Result>(_ body: (any EventLog, _ didFinish: (Snapshot) throws -> Void) throws -> Result) throws
         -> Result
     {
         try draft.make { didOpen in
@@ -48,8 +48,8 @@ struct WhatIfStore {
     }
 
     /// Files of assets that commits name, and the keys of encrypted values.
-    private func copyFiles(of report: RetellingReport) throws {
-        try report.after.trees.forEachAsset { hash, _ in
+    private func copyFiles(of state: Snapshot) throws {
+        try state.forEachAsset { hash, _ in
             let name = hash.description
             let folder = "\(draft.draftPath)/assets/\(name.prefix(2))"
             // What the old store has lost the new one cannot have.

@@ -74,6 +74,9 @@ enum CommandLines {
             headings: [
                 "A request told once more", "A record that differs", "The end of a diff", "The end of a what-if",
             ], code: 1),
+        line(
+            "minimise", ["Note", "--where", "rank > 2 OR rank == nil", "--user", "anna"],
+            ["A commit that is left", "The end of a minimisation"]),
         line("determinism", [], ["What `determinism` prints"]),
         line("report", ["-"], []),
         Line(

@@ -1,6 +1,7 @@
 import StrataLog
 import StrataModel
 import StrataReplay
+import StrataRules
 import StrataStore
 
 /// `strata what-if`: a store's history, had something been asked otherwise.
@@ -26,9 +27,10 @@ enum WhatIfCommand: Command {
         help: "this commit's request saved another value; RECORD.FIELD where it saves several records",
         isRepeatable: true
     ) { text throws(UsageError) in try edited(text) }
-    static let policy = Option<RetellingChange>(
+    static let policy = Option<ChosenPolicy>(
         name: "--policy", valueName: "OFFSET=POLICY",
-        help: "this commit's request asked for if-server-record-unchanged, changed-keys or all-keys",
+        help: "this commit's request asked for if-server-record-unchanged, changed-keys or all-keys; or "
+            + "schema=enforced: saves declared no types and keys",
         isRepeatable: true
     ) { text throws(UsageError) in try policy(text) }
     static let insert = Option.text(
@@ -51,15 +53,16 @@ enum WhatIfCommand: Command {
     static let examples = [
         "strata what-if Notes.strata --drop 1207",
         "strata what-if Notes.strata --edit 1207 milk.rank=3 --policy 1210=all-keys",
+        "strata what-if Notes.strata --policy schema=enforced",
         "strata what-if Notes.strata --insert More.records --at 40 --user anna --out Other.strata",
     ]
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         let changes = try changes(arguments)
+        var options = arguments[rules] ?? .service
+        for case .schema(let mode) in arguments.all(policy) { options.schema = mode }
         do {
-            return try StateAccess.read(
-                arguments.store, nil, options: arguments[rules] ?? .service, by: name, output
-            ) { access in
+            return try StateAccess.read(arguments.store, nil, options: options, by: name, output) { access in
                 var retelling = Retelling(of: access.store)
                 retelling.changes = changes
                 guard let path = arguments[out] else {
@@ -68,7 +71,7 @@ enum WhatIfCommand: Command {
                 return try WhatIfStore(path, of: access, arguments.store).make { log, didFinish in
                     try WhatIfReport(arguments, output).write(path) {
                         let report = try retelling.run(into: log, each: $0)
-                        try didFinish(report)
+                        try didFinish(report.after.trees)
                         return report
                     }
                 }
@@ -86,7 +89,8 @@ enum WhatIfCommand: Command {
 
     private static func changes(_ arguments: Arguments) throws -> [RetellingChange] {
         var changes = arguments.all(drop).map { RetellingChange.drop($0) }
-        changes += arguments.all(edit) + arguments.all(policy)
+        changes += arguments.all(edit)
+        for case .request(let change) in arguments.all(policy) { changes.append(change) }
         guard let file = arguments[insert] else {
             if arguments.has(at) { throw UsageError("--at is for --insert FILE") }
             if arguments.has(ImportCommand.user) { throw UsageError("--user is for --insert FILE") }
@@ -139,16 +143,24 @@ enum WhatIfCommand: Command {
             place, record: String(target[..<dot]), field: String(target[target.index(after: dot)...]), to: value)
     }
 
-    private static func policy(_ text: String) throws(UsageError) -> RetellingChange {
+    /// By what a request, or all of them, are to be judged.
+    enum ChosenPolicy: Sendable {
+        case request(RetellingChange)
+        case schema(SchemaMode)
+    }
+
+    private static func policy(_ text: String) throws(UsageError) -> ChosenPolicy {
+        let modes: [String: SchemaMode] = ["schema=enforced": .enforced, "schema=open": .open]
+        if let mode = modes[text] { return .schema(mode) }
         let policies: [String: SavePolicy] = [
             "if-server-record-unchanged": .ifServerRecordUnchanged, "changed-keys": .changedKeys, "all-keys": .allKeys,
         ]
         let parts = text.split(separator: "=", maxSplits: 1)
         guard parts.count == 2, let policy = policies[String(parts[1])] else {
             throw UsageError(
-                "--policy takes OFFSET=if-server-record-unchanged, OFFSET=changed-keys or OFFSET=all-keys, and "
-                    + "'\(text)' is none")
+                "--policy takes OFFSET=if-server-record-unchanged, OFFSET=changed-keys, OFFSET=all-keys, "
+                    + "schema=enforced or schema=open, and '\(text)' is none")
         }
-        return .policy(try offset(parts[0], of: "--policy"), policy)
+        return .request(.policy(try offset(parts[0], of: "--policy"), policy))
     }
 }

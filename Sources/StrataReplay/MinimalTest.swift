@@ -1,0 +1,321 @@
+import StrataModel
+import StrataQuery
+
+/// A Swift test that rebuilds a minimal history through the public API, with each device holding the records that it
+/// held, and fails as long as what was asked for comes of it.
+///
+/// ```swift
+/// let test = try MinimalTest(of: history, named: "LostUpdate", from: "Notes.strata")
+/// try test.text.write(toFile: "LostUpdate.swift", atomically: true, encoding: .utf8)
+/// ```
+public struct MinimalTest: Sendable {
+    public let text: String
+    /// What the API has no way to say, and the test does not do.
+    public let leftOut: [String]
+
+    /// - Parameters:
+    ///   - name: of the suite; what cannot be in a name is left out of it.
+    ///   - source: what the history was taken from, for the comment.
+    ///   - isKnownIssue: the test passes as long as it is so, and fails once it is not any more.
+    /// - Throws: ``StrataError`` `invalidArgument` for a history that begins with a base, which no API rebuilds.
+    public init(
+        of history: MinimalHistory, named name: String, from source: String, isKnownIssue: Bool = false
+    ) throws {
+        guard history.floor == 0 else {
+            throw StrataError(
+                .invalidArgument, "The history begins with a base, which a test cannot rebuild.",
+                .init(expected: "a store with all of its log", found: "one from offset \(history.floor) on"))
+        }
+        var writer = MinimalTestWriter(history)
+        try writer.writeSteps()
+        writer.writeExpectation(isKnownIssue: isKnownIssue)
+        let suite = SwiftNames.typeName(of: name)
+        var lines = ["import CloudKit", "import Testing", ""]
+        lines += SwiftText.comment(
+            "What `strata minimise` left of \(source): with these requests, and none of them less, a record "
+                + "of type \(history.question.type) fulfils \(writer.predicate).", indentation: 0)
+        lines += ["@Suite struct \(suite) {", "    @Test func minimalHistory() async throws {"]
+        lines += writer.lines
+        lines += ["    }", "}"]
+        text = lines.joined(separator: "\n") + "\n"
+        leftOut = writer.leftOut
+    }
+}
+
+/// Writes the body of a test.
+struct MinimalTestWriter {
+    static let indentation = 8
+
+    let history: MinimalHistory
+    let predicate: String
+    private(set) var lines: [String] = []
+    private(set) var leftOut: [String] = []
+    private var names = SwiftNames()
+    /// Databases, zones and records that have been declared, by what they are.
+    private var declared: [String: String] = [:]
+    /// Who needs to hold which version: for each, the saves that are made from it.
+    private var holders: [Version: [(request: Int, save: Int)]] = [:]
+    /// What a save's record is called that was fetched before.
+    private var fetched: [SavePlace: String] = [:]
+
+    private struct SavePlace: Hashable {
+        var request: Int
+        var save: Int
+    }
+
+    init(_ history: MinimalHistory) {
+        self.history = history
+        predicate = PredicateWriter.text(of: history.question.predicate)
+        for (index, request) in history.requests.enumerated() {
+            guard case .modifyRecords(let body) = request.request.content else { continue }
+            for (place, save) in body.saves.enumerated() {
+                if let base = save.base { holders[base, default: []].append((index, place)) }
+            }
+        }
+    }
+
+    private mutating func add(_ line: String) { lines.append(SwiftText.indented(line, Self.indentation)) }
+    private mutating func add(_ comment: [String]) { lines += comment }
+
+    mutating func leaveOut(_ what: String) {
+        leftOut.append(what)
+        add(SwiftText.comment("Not rebuilt: \(what).", indentation: Self.indentation))
+    }
+
+    // MARK: Steps
+
+    mutating func writeSteps() throws {
+        let asksTimes = ["creationDate", "modificationDate", "Time", "now("].contains { predicate.contains($0) }
+        add("var options = CloudStore.Options.service")
+        add("options.predicates = .extended")
+        if asksTimes {
+            let seconds = Double(history.requests.first?.time ?? 0) / 1_000_000
+            add("let clock = CloudStore.ManualClock(Date(timeIntervalSince1970: \(seconds)))")
+            add("options.clock = clock")
+        }
+        add("let store = try CloudStore.inMemory(options: options)")
+        var time = history.requests.first?.time ?? 0
+        for (index, request) in history.requests.enumerated() {
+            lines.append("")
+            add("// Commit \(request.offset)")
+            if asksTimes, request.time > time { add("clock.advance(by: .microseconds(\(request.time - time)))") }
+            time = request.time
+            try write(request, index)
+            fetchWhatIsNeeded(of: request)
+        }
+    }
+
+    private mutating func write(_ request: MinimalRequest, _ index: Int) throws {
+        switch request.request.content {
+        case .modifyRecords(let body): writeRecords(request, body, index)
+        case .modifyZones(let body): writeZones(request, body)
+        case .administer(let body): writeConsole(request, body)
+        case .modifySubscriptions: leaveOut("subscriptions that commit \(request.offset) modifies")
+        case .declareSchema: leaveOut("the schema that commit \(request.offset) declares")
+        case .notify: leaveOut("deliveries that commit \(request.offset) notes")
+        }
+    }
+
+    // MARK: Records
+
+    private mutating func writeRecords(_ request: MinimalRequest, _ body: ModifyRecordsRequest, _ index: Int) {
+        guard let database = database(request.request.database, of: request.actor) else {
+            return leaveOut("commit \(request.offset), in a database that its user has no name for")
+        }
+        var saves: [String] = []
+        for (place, save) in body.saves.enumerated() {
+            saves.append(write(save, request, SavePlace(request: index, save: place)))
+        }
+        let names = request.request.names
+        let deletes = body.deletes.map { record($0.name, in: names.zone($0.zone)) }
+        let isWhole = request.outcome.kind == .accepted
+        let attempt = isWhole ? "try await" : "_ = try? await"
+        if isWhole, body.policy == .ifServerRecordUnchanged, saves.count + deletes.count == 1 {
+            if let save = saves.first { return add("try await \(database).save(\(save))") }
+            return add("try await \(database).deleteRecord(withID: \(deletes[0]))")
+        }
+        var arguments = [
+            "saving: [\(saves.joined(separator: ", "))]", "deleting: [\(deletes.joined(separator: ", "))]",
+        ]
+        switch body.policy {
+        case .ifServerRecordUnchanged: break
+        case .changedKeys: arguments.append("savePolicy: .changedKeys")
+        case .allKeys: arguments.append("savePolicy: .allKeys")
+        }
+        if !body.isAtomic { arguments.append("atomically: false") }
+        lines += SwiftText.call("\(attempt) \(database).modifyRecords", arguments, Self.indentation)
+    }
+
+    /// Returns the name of the record to save.
+    private mutating func write(
+        _ save: ModifyRecordsRequest.Save, _ request: MinimalRequest, _ place: SavePlace
+    ) -> String {
+        let names = request.request.names
+        let variable: String
+        if let held = fetched[place] {
+            variable = held
+        } else {
+            let id = record(save.record.name, in: names.zone(save.record.zone))
+            if save.base != nil { leaveOut("the change tag of \(save.record.name), which no device was given") }
+            variable = self.names.variable(save.record.name, "\(request.offset)")
+            let type = SwiftText.literal(names.recordType(save.type) ?? "")
+            lines += SwiftText.call(
+                "let \(variable) = CKRecord", ["recordType: \(type)", "recordID: \(id)"], Self.indentation)
+        }
+        for change in save.fields {
+            let key = names.key(change.field) ?? ""
+            guard let value = change.value else {
+                add("\(variable)[\(SwiftText.literal(key))] = nil")
+                continue
+            }
+            let text = SwiftValue(value) { record($0.name, in: names.zone($0.zone)) }
+            guard let text else {
+                leaveOut("\(save.record.name).\(key), \(value.kind.description), whose content the log does not have")
+                continue
+            }
+            lines += text.assignment(to: "\(variable)[\(SwiftText.literal(key))]", Self.indentation) {
+                self.names.variable(variable, key)
+            }
+        }
+        switch save.parent {
+        case .kept: break
+        case .removed: add("\(variable).parent = nil")
+        case .set(let parent): add("\(variable).setParent(\(record(parent.name, in: names.zone(parent.zone))))")
+        }
+        if save.share != .kept { leaveOut("the share of \(save.record.name)") }
+        return variable
+    }
+
+    /// Has each device fetch what it saves later, as long as it is what it was given.
+    private mutating func fetchWhatIsNeeded(of request: MinimalRequest) {
+        guard let offset = request.newOffset else { return }
+        let made = holders.keys.filter { $0.offset == offset }.sorted()
+        for version in made {
+            for (index, place) in holders[version] ?? [] {
+                let later = history.requests[index]
+                guard case .modifyRecords(let body) = later.request.content,
+                    let database = database(later.request.database, of: later.actor)
+                else { continue }
+                let save = body.saves[place]
+                let id = record(save.record.name, in: later.request.names.zone(save.record.zone))
+                let variable = names.variable(save.record.name, "\(later.offset)")
+                if body.policy == .allKeys {
+                    // Or it would send what it does not change.
+                    lines += SwiftText.call(
+                        "let \(variable) = try await \(database).records",
+                        ["for: [\(id)]", "desiredKeys: []"], Self.indentation, suffix: "[\(id)]!.get()")
+                } else {
+                    lines += SwiftText.call(
+                        "let \(variable) = try await \(database).record", ["for: \(id)"], Self.indentation)
+                }
+                fetched[SavePlace(request: index, save: place)] = variable
+            }
+        }
+    }
+
+    // MARK: Other requests
+
+    private mutating func writeZones(_ request: MinimalRequest, _ body: ModifyZonesRequest) {
+        guard let database = database(request.request.database, of: request.actor) else {
+            return leaveOut("zones of commit \(request.offset), in a database that its user has no name for")
+        }
+        let names = request.request.names
+        let saves = body.saves.map { zone(names.zone($0.zone)) }
+        let deletes = body.deletes.map { zone(names.zone($0)) }
+        if body.saves.contains(where: { $0.encryptionScope != .record }) {
+            leaveOut("the encryption scope of zones of commit \(request.offset)")
+        }
+        let attempt = request.outcome.kind == .accepted ? "try await" : "_ = try? await"
+        if saves.count + deletes.count == 1 {
+            if let save = saves.first { return add("\(attempt) \(database).save(CKRecordZone(zoneID: \(save)))") }
+            return add("\(attempt) \(database).deleteRecordZone(withID: \(deletes[0]))")
+        }
+        let made = saves.map { "CKRecordZone(zoneID: \($0))" }.joined(separator: ", ")
+        lines += SwiftText.call(
+            "\(attempt) \(database).modifyRecordZones",
+            ["saving: [\(made)]", "deleting: [\(deletes.joined(separator: ", "))]"], Self.indentation)
+    }
+
+    private mutating func writeConsole(_ request: MinimalRequest, _ body: AdministerRequest) {
+        let owner = SwiftText.literal(request.request.database.owner)
+        switch body {
+        case .purgeZone(let ordinal):
+            add("try store.console.purgeZone(\(zone(request.request.names.zone(ordinal))), of: \(owner))")
+        case .resetEncryptedData: add("try store.console.resetEncryptedData(of: \(owner))")
+        case .setQuota(let bytes, let user):
+            add("try store.console.setQuota(bytes: \(bytes), of: \(SwiftText.literal(user)))")
+        case .setAccountStatus, .expireTokens, .note, .eraseRecords:
+            leaveOut("what the service does with commit \(request.offset)")
+        }
+    }
+
+    // MARK: What is named
+
+    /// Nil for one that a container of the actor does not have.
+    private mutating func database(_ database: DatabaseID, of actor: Actor) -> String? {
+        let isOwn = database.owner.isEmpty || ExactName(text: database.owner) == ExactName(text: actor.user)
+        guard database.scope == .public || database.scope == .private && isOwn, actor != .service else { return nil }
+        let property = database.scope == .public ? "publicCloudDatabase" : "privateCloudDatabase"
+        let key = "database \(actor.user)\u{0}\(actor.device)\u{0}\(property)"
+        if let known = declared[key] { return known }
+        let device = actor.device == "default" ? "" : actor.device
+        let variable = names.variable(actor.user, device, database.scope == .public ? "public" : "")
+        var arguments = ["user: \(SwiftText.literal(actor.user))"]
+        if !device.isEmpty { arguments.append("device: \(SwiftText.literal(device))") }
+        lines += SwiftText.call(
+            "let \(variable) = store.container", arguments, Self.indentation, suffix: ".\(property)")
+        declared[key] = variable
+        return variable
+    }
+
+    private mutating func zone(_ id: ZoneID?) -> String {
+        let name = id?.name ?? ""
+        if name == "_defaultZone" { return "CKRecordZone.ID.default" }
+        if let known = declared["zone \(name)"] { return known }
+        let variable = names.variable(name, "")
+        lines += SwiftText.call(
+            "let \(variable) = CKRecordZone.ID", ["zoneName: \(SwiftText.literal(name))"], Self.indentation)
+        declared["zone \(name)"] = variable
+        return variable
+    }
+
+    private mutating func record(_ name: String, in zoneID: ZoneID?) -> String {
+        let key = "record \(zoneID?.name ?? "")\u{0}\(name)"
+        if let known = declared[key] { return known }
+        let zone = zone(zoneID)
+        let variable = names.variable(name, "ID")
+        lines += SwiftText.call(
+            "let \(variable) = CKRecord.ID", ["recordName: \(SwiftText.literal(name))", "zoneID: \(zone)"],
+            Self.indentation)
+        declared[key] = variable
+        return variable
+    }
+
+    // MARK: The end
+
+    mutating func writeExpectation(isKnownIssue: Bool) {
+        let question = history.question
+        lines.append("")
+        add("// What must not be")
+        let owner = question.database.owner.isEmpty ? question.actor.user : question.database.owner
+        let asker = history.requests.last { $0.actor.user == owner }?.actor ?? Actor(user: owner)
+        let anybody = history.requests.last { $0.actor != .service }?.actor ?? Actor(user: "anna")
+        let isPublic = question.database.scope == .public
+        let database =
+            database(DatabaseID(question.database.scope), of: isPublic ? anybody : asker) ?? "nobody"
+        let zone = question.zone.map { self.zone($0) }
+        lines += SwiftText.assignment(of: predicate, to: "let question", Self.indentation)
+        lines += SwiftText.call(
+            "let query = CKQuery",
+            ["recordType: \(SwiftText.literal(question.type))", "predicate: NSPredicate(format: question)"],
+            Self.indentation)
+        let zoneArgument = zone.map { ", inZoneWith: \($0)" } ?? ""
+        add("let answer = try await \(database).records(matching: query\(zoneArgument))")
+        add("let names = answer.matchResults.map(\\.0.recordName)")
+        var expected = "!names.isEmpty"
+        if let record = question.record { expected = "names.contains(\(SwiftText.literal(record)))" }
+        add("let isFound = \(expected)")
+        let expectation = "#expect(!isFound, \"a record fulfils \\(question)\")"
+        add(isKnownIssue ? "withKnownIssue { \(expectation) }" : expectation)
+    }
+}

@@ -1,0 +1,242 @@
+import StrataLog
+import StrataModel
+import StrataRules
+import StrataStore
+import StrataTree
+import StrataViews
+
+/// Finds few requests of a log after which a record fulfils a predicate, as one does at its end: none of them, and no
+/// item of one, can be left out.
+///
+/// ```swift
+/// let minimisation = try Minimisation(of: store, question)
+/// let history = try minimisation.run { print($0.trialCount, $0.requestCount) }
+/// print(history.requests.map(\.offset), try history.test(named: "LostUpdate").text)
+/// ```
+/// Each trial judges what is left on an empty state, or on the base that the log begins with, by the rules. A change
+/// tag that does not come to be stands for the one in front of it, as with ``Retelling``. First only commits count that
+/// touched the record or what it refers to, and only what they did to those; the whole log is gone through where that
+/// does not give the predicate. Requests that were refused changed nothing, and are no candidates.
+public struct Minimisation {
+    public struct Progress: Sendable {
+        /// How far the log has been read; nil while histories are tried.
+        public var readThrough: UInt64?
+        public var trialCount: Int
+        /// Requests that are left.
+        public var requestCount: Int
+    }
+
+    /// By which requests are judged; those of the store, unless something else is said.
+    public var rules: Rules
+    /// Whether saves lose keys that it does not take either. What is left may then give the predicate for another reason
+    /// than the log does: two saves of which each has one of two keys are none that overwrite each other.
+    public var reducesKeys = false
+    /// Asked before each trial; once it says so, the fewest requests that were found by then are the answer.
+    public var isStopped: () -> Bool = { false }
+    private let store: Store
+    private let question: BisectionQuestion
+
+    /// - Parameter store: is only read, and nobody may compact it meanwhile.
+    public init(of store: Store, _ question: BisectionQuestion) {
+        (self.store, self.question) = (store, question)
+        rules = store.rules
+    }
+
+    /// - Throws: ``StrataError``: `notFound` where no record fulfils the predicate at the end, or where the log's
+    ///   requests, judged again, give none that does; `invalidArgument` for a predicate that cannot be asked;
+    ///   `interrupted` where the search was stopped before it found anything; ``Refusal`` for a database, a zone or a
+    ///   type that there never was.
+    public func run(_ progress: (Progress) -> Void = { _ in }) throws -> MinimalHistory {
+        try withoutActuallyEscaping(progress) { progress in
+            let run = try MinimisationRun(store, question, rules, isStopped, progress)
+            run.reducesKeys = reducesKeys
+            return try run.run()
+        }
+    }
+}
+
+/// One search for few requests.
+final class MinimisationRun {
+    /// Histories of fewer commits are not published to their pages, which can serve others then.
+    private static let sharedCount = 8_192
+
+    private let store: Store
+    private let question: BisectionQuestion
+    private let rules: Rules
+    private let isStopped: () -> Bool
+    private let progress: (Minimisation.Progress) -> Void
+    private let matcher: MinimisationMatcher
+    /// The state that all histories begin with, where the log begins with a base; nil for an empty one.
+    private let base: Store?
+    private let startTime: Int64
+    var reducesKeys = false
+    private(set) var trialCount = 0
+    private var requestCount = 0
+
+    init(
+        _ store: Store, _ question: BisectionQuestion, _ rules: Rules, _ isStopped: @escaping () -> Bool,
+        _ progress: @escaping (Minimisation.Progress) -> Void
+    ) throws {
+        (self.store, self.question, self.rules, self.isStopped) = (store, question, rules, isStopped)
+        self.progress = progress
+        matcher = try MinimisationMatcher(question, in: store)
+        let floor = store.log.floor.offset
+        base = floor == 0 ? nil : try store.asOf(floor)
+        startTime = floor == 0 ? 0 : try store.log.readBase()?.time ?? 0
+    }
+
+    deinit { try? base?.close() }
+
+    func run() throws -> MinimalHistory {
+        let end = store.snapshot()
+        guard let witness = try matcher.witness(in: end.trees) else {
+            throw StrataError(
+                .notFound, "No record fulfils the predicate at the end of the store.",
+                .init(offset: end.offset, expected: question.record ?? "a record of type \(question.type)"))
+        }
+        if let base, try matcher.witness(in: base.snapshot().trees) != nil {
+            return try history(of: [], MinimisationVersions(floor: store.log.floor.offset), isComplete: true)
+        }
+        for source in [aboutRecord, ofWhatTouchedIt, ofAll] {
+            guard let source = try source(witness), !isStopped() else { continue }
+            tell(source.offsets.count)
+            guard try holds(source.offsets, source) else { continue }
+            return try reduce(source)
+        }
+        if isStopped() { throw StrataError(.interrupted, "Nothing smaller was found before the search was stopped.") }
+        throw StrataError(
+            .notFound,
+            "Judged again, the log's requests do not give a record that fulfils the predicate.",
+            .init(offset: end.offset, expected: "requests that the log has whole, and the rules they were judged by"))
+    }
+
+    // MARK: Where to look
+
+    private func aboutRecord(_ record: RecordKey) throws -> MinimisationSource? {
+        try source(MinimisationClosure(of: record, in: store, takesWhole: false), isPartial: true)
+    }
+
+    private func ofWhatTouchedIt(_ record: RecordKey) throws -> MinimisationSource? {
+        try source(MinimisationClosure(of: record, in: store, takesWhole: true), isPartial: false)
+    }
+
+    private func source(_ closure: MinimisationClosure, isPartial: Bool) throws -> MinimisationSource? {
+        if closure.isCut { return nil }
+        let end = store.offset
+        return try MinimisationSource(
+            store, closure.offsets.filter { $0 <= end }.sorted(), about: isPartial ? closure.records : nil,
+            isStopped: isStopped
+        ) { tell(requestCount, readThrough: $0) }
+    }
+
+    private func ofAll(_: RecordKey) throws -> MinimisationSource? {
+        let (floor, end) = (store.log.floor.offset, store.offset)
+        return try MinimisationSource(store, floor + 1..<end + 1, isStopped: isStopped) {
+            tell(requestCount, readThrough: $0)
+        }
+    }
+
+    private func tell(_ count: Int, readThrough: UInt64? = nil) {
+        requestCount = count
+        progress(.init(readThrough: readThrough, trialCount: trialCount, requestCount: count))
+    }
+
+    // MARK: Less and less
+
+    private func reduce(_ source: MinimisationSource) throws -> MinimalHistory {
+        let offsets = try DeltaDebugging.minimal(source.offsets, isStopped: isStopped) { offsets in
+            let holds = try holds(offsets, source)
+            if holds { tell(offsets.count) }
+            return holds
+        }
+        var requests = try offsets.compactMap { try source.request(at: $0) }
+        // A smaller request may make another one needless.
+        while !isStopped() {
+            let before = requests.map(\.asked.request)
+            requests = try reduceParts(of: requests, source) { $0.itemParts }
+            if reducesKeys { requests = try reduceParts(of: requests, source) { $0.fieldParts } }
+            requests = try DeltaDebugging.minimal(requests, isStopped: isStopped) { try holds($0, source) }
+            tell(requests.count)
+            if requests.map(\.asked.request) == before { break }
+        }
+        return try history(of: requests, source.versions, isComplete: !isStopped())
+    }
+
+    private func reduceParts(
+        of requests: [MinimisationRequest], _ source: MinimisationSource,
+        _ parts: (MinimisationRequest) -> [MinimisationRequest.Part]
+    ) throws -> [MinimisationRequest] {
+        let all = requests.map(parts)
+        func keeping(_ kept: [(request: Int, part: MinimisationRequest.Part)]) -> [MinimisationRequest] {
+            var left: [Set<MinimisationRequest.Part>] = Array(repeating: [], count: requests.count)
+            for (request, part) in kept { left[request].insert(part) }
+            return requests.indices.compactMap { requests[$0].keeping(left[$0], of: all[$0]) }
+        }
+        let units = all.enumerated().flatMap { index, parts in parts.map { (request: index, part: $0) } }
+        return keeping(
+            try DeltaDebugging.minimal(units, isStopped: isStopped) { try holds(keeping($0), source) })
+    }
+
+    // MARK: A trial
+
+    private func holds(_ requests: [MinimisationRequest], _ source: MinimisationSource) throws -> Bool {
+        try holds(source) { telling in
+            for request in requests { try telling.tell(request) }
+            return true
+        }
+    }
+
+    private func holds(_ offsets: [UInt64], _ source: MinimisationSource) throws -> Bool {
+        try holds(source) { telling in
+            for (index, offset) in offsets.enumerated() {
+                if index % 4_096 == 4_095 {
+                    tell(requestCount)
+                    if isStopped() { return false }
+                }
+                if let request = try source.request(at: offset) { try telling.tell(request) }
+            }
+            return true
+        }
+    }
+
+    /// - Parameter body: tells the requests; false if it was stopped.
+    private func holds(
+        _ source: MinimisationSource, _ body: (MinimisationTelling) throws -> Bool
+    ) throws -> Bool {
+        trialCount += 1
+        let pages = try startPages(isShared: source.offsets.count <= Self.sharedCount)
+        defer { try? pages.owner?.close() }
+        let telling = telling(on: pages.pages, source.versions)
+        guard try body(telling) else { return false }
+        return try matcher.holds(for: telling.records, in: telling.timeline)
+    }
+
+    private func telling(on pages: PageStore, _ versions: MinimisationVersions) -> MinimisationTelling {
+        let time = base == nil ? Int64.min : startTime
+        return MinimisationTelling(RetoldTimeline(on: pages, time: time, rules: rules, into: nil), versions)
+    }
+
+    /// Pages with the state that histories begin with.
+    private func startPages(isShared: Bool) throws -> (pages: PageStore, owner: Store?) {
+        guard let base else { return (try PageStore.inMemory(), nil) }
+        if isShared { return (base.pages, nil) }
+        let own = try store.asOf(base.offset)
+        return (own.pages, own)
+    }
+
+    // MARK: What is left
+
+    private func history(
+        of requests: [MinimisationRequest], _ versions: MinimisationVersions, isComplete: Bool
+    ) throws -> MinimalHistory {
+        let pages = try startPages(isShared: requests.count <= Self.sharedCount)
+        defer { try? pages.owner?.close() }
+        let telling = telling(on: pages.pages, versions)
+        let told = try requests.map { request in
+            MinimalRequest(request.asked, try telling.tell(request), whole: request.wholeCounts)
+        }
+        return MinimalHistory(
+            requests: told, question: question, floor: store.log.floor.offset, startTime: startTime, rules: rules,
+            trialCount: trialCount, isComplete: isComplete)
+    }
+}

@@ -1,0 +1,140 @@
+import StrataModel
+import StrataQuery
+import StrataStore
+import StrataTree
+import StrataViews
+
+/// Asks states of other timelines what is asked of a store. Their numbers for names are not the store's, so records
+/// are read with those of the store.
+final class MinimisationMatcher {
+    private let question: BisectionQuestion
+    private let scene: QueryScene
+    private let state: Fork
+    private var matcher: BisectionMatcher
+    /// Whose database it is; 0 in the public one.
+    private let owner: UInt64
+    private let database: DatabaseID
+
+    /// - Throws: ``Refusal`` for a database, a zone or a type that there never was; ``StrataError`` `invalidArgument`
+    ///   for a predicate that cannot be asked.
+    init(_ question: BisectionQuestion, in store: Store) throws {
+        self.question = question
+        let query = Query(question.type, where: question.predicate, zone: question.zone)
+        scene = try store.historicScene(of: query, in: question.database, as: question.actor)
+        matcher = try BisectionMatcher(question.predicate, scene)
+        state = store.pages.fork()
+        guard case .database(let scope, let owner)? = try state.name(3, scene.database) else {
+            throw StrataError(.malformed, "A database has no name.", .init(found: "database \(scene.database)"))
+        }
+        self.owner = owner
+        guard owner != 0, case .user(let user)? = try state.name(1, owner) else {
+            database = DatabaseID(scope)
+            return
+        }
+        database = DatabaseID(scope, owner: user)
+    }
+
+    // MARK: The store's own numbers
+
+    /// The first record of a state of the store that fulfils the predicate; nil if none does.
+    func witness(in trees: Snapshot) throws -> RecordKey? {
+        let zones = try scene.zone.map { [$0] } ?? trees.zoneRows(of: scene.database).map(\.zone)
+        for zone in zones where try trees.zoneRow(scene.database, zone)?.status == .alive {
+            if let name = question.record {
+                let record = RecordKey(zone: zone, name: name)
+                let bytes = try trees.withRecord(record) { [UInt8]($0) }
+                if try matcher.holds(zone: zone, name: Array(name.utf8), bytes) { return record }
+                continue
+            }
+            var found: RecordKey?
+            try trees.forEachRecord(of: zone) { name, state in
+                guard try matcher.holds(zone: zone, name: [UInt8](name), state) else { return true }
+                found = RecordKey(zone: zone, name: String(decoding: name, as: UTF8.self))
+                return false
+            }
+            if let found { return found }
+        }
+        return nil
+    }
+
+    // MARK: Another timeline's
+
+    /// Whether one of these records fulfils the predicate there.
+    func holds(for records: Set<RecordName>, in timeline: RetoldTimeline) throws -> Bool {
+        for record in records where try holds(for: record, in: timeline) { return true }
+        return false
+    }
+
+    private func holds(for record: RecordName, in timeline: RetoldTimeline) throws -> Bool {
+        guard record.database == database else { return false }
+        if let wanted = question.record, ExactName(text: wanted) != record.name { return false }
+        let zoneName = InternedName.Name.zone(database: scene.database, owner: owner, record.zone.text)
+        guard let zone = try state.ordinal(of: zoneName), try matcher.covers(zone) else { return false }
+        let names = TimelineNames(old: state, new: timeline.fork)
+        guard let there = try names.newZone(zone),
+            let bytes = try timeline.state(of: RecordKey(zone: there, name: record.name.text)),
+            let translated = try names.translated(bytes)
+        else { return false }
+        return try matcher.holds(zone: zone, name: Array(record.name.text.utf8), translated)
+    }
+}
+
+/// What numbers of one timeline are in another, by the names that they stand for.
+private struct TimelineNames {
+    let old: Fork
+    let new: Fork
+
+    private func oldOrdinal(_ namespace: UInt8, _ ordinal: UInt64) throws -> UInt64? {
+        guard ordinal != 0, let name = try new.name(namespace, ordinal) else { return nil }
+        return switch name {
+        case .user, .recordType, .field: try old.ordinal(of: name)
+        case .device: nil
+        case .database(let scope, let owner):
+            try old.ordinal(of: .database(scope, owner: try oldOrdinal(1, owner) ?? 0))
+        case .zone(let database, let owner, let text):
+            try old.ordinal(
+                of: .zone(
+                    database: try oldOrdinal(3, database) ?? 0, owner: try oldOrdinal(1, owner) ?? 0, text))
+        }
+    }
+
+    func newZone(_ zone: UInt64) throws -> UInt64? {
+        guard case .zone(let database, let owner, let text)? = try old.name(4, zone),
+            case .database(let scope, let user)? = try old.name(3, database)
+        else { return nil }
+        guard let newUser = try newOrdinal(ofUser: user), let newOwner = try newOrdinal(ofUser: owner),
+            let newDatabase = try new.ordinal(of: .database(scope, owner: newUser))
+        else { return nil }
+        return try new.ordinal(of: .zone(database: newDatabase, owner: newOwner, text))
+    }
+
+    private func newOrdinal(ofUser ordinal: UInt64) throws -> UInt64? {
+        guard ordinal != 0, let name = try old.name(1, ordinal) else { return 0 }
+        return try new.ordinal(of: name)
+    }
+
+    /// A record's state in the old numbers; nil for one of a type that the old timeline does not have.
+    func translated(_ bytes: [UInt8]) throws -> [UInt8]? {
+        var record = try RecordState(decoding: bytes[...])
+        guard let type = try oldOrdinal(5, record.header.type) else { return nil }
+        record.header.type = type
+        record.header.createdBy = try oldOrdinal(1, record.header.createdBy) ?? 0
+        record.header.modifiedBy = try oldOrdinal(1, record.header.modifiedBy) ?? 0
+        record.header.modifiedWith = 0
+        record.parent = try record.parent.map(translated)
+        record.share = try record.share.map(translated)
+        record.fields = try record.fields.compactMap { field in
+            guard let ordinal = try oldOrdinal(6, UInt64(field.field)) else { return nil }
+            let value = try field.value.mappingTargets { (try? oldOrdinal(4, $0)) ?? 0 }
+            return RecordField(UInt32(ordinal), value)
+        }
+        record.fields.sort { $0.field < $1.field }
+        var writer = ByteWriter(reserving: bytes.count + 64)
+        try record.encode(into: &writer)
+        return writer.bytes
+    }
+
+    private func translated(_ key: RecordKey) throws -> RecordKey {
+        RecordKey(zone: try oldOrdinal(4, key.zone) ?? 0, name: key.name)
+    }
+}

@@ -1,0 +1,135 @@
+import StrataModel
+
+/// Pieces of a Swift program, laid out as swift-format does.
+enum SwiftText {
+    private static let maximumColumns = 120
+
+    static func indented(_ line: String, _ count: Int) -> String { String(repeating: " ", count: count) + line }
+
+    /// A call on one line, or with its arguments on lines of their own where that is too long.
+    static func call(_ name: String, _ arguments: [String], _ indentation: Int, suffix: String = "") -> [String] {
+        let line = indented("\(name)(\(arguments.joined(separator: ", ")))\(suffix)", indentation)
+        if line.count <= maximumColumns { return [line] }
+        var lines = [indented("\(name)(", indentation)]
+        for (index, argument) in arguments.enumerated() {
+            let isLast = index == arguments.count - 1
+            lines.append(indented(argument + (isLast ? "" : ","), indentation + 4))
+        }
+        lines.append(indented(")\(suffix)", indentation))
+        return lines
+    }
+
+    /// `target = "text"`, the text in pieces where that is too long.
+    static func assignment(of text: String, to target: String, _ indentation: Int) -> [String] {
+        let line = indented("\(target) = \(literal(text))", indentation)
+        if line.count <= maximumColumns { return [line] }
+        var lines = [indented("\(target) =", indentation)]
+        var piece = ""
+        for character in text {
+            if indentation + 6 + literal(piece + String(character)).count > maximumColumns {
+                lines.append(indented((lines.count > 1 ? "+ " : "") + literal(piece), indentation + 4))
+                piece = ""
+            }
+            piece.append(character)
+        }
+        lines.append(indented((lines.count > 1 ? "+ " : "") + literal(piece), indentation + 4))
+        return lines
+    }
+
+    /// `target = [ … ]`, each element on a line of its own where that is too long.
+    static func assignment(of elements: [String], to target: String, _ indentation: Int) -> [String] {
+        let line = indented("\(target) = [\(elements.joined(separator: ", "))]", indentation)
+        if line.count <= maximumColumns { return [line] }
+        return [indented("\(target) = [", indentation)] + elements.map { indented($0 + ",", indentation + 4) }
+            + [indented("]", indentation)]
+    }
+
+    /// A comment of as many lines as it takes.
+    static func comment(_ text: String, indentation: Int) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(whereSeparator: \.isNewline).joined(separator: " ").split(separator: " ") {
+            if !line.isEmpty, indentation + 4 + line.count + word.count > maximumColumns {
+                lines.append(line)
+                line = ""
+            }
+            line += (line.isEmpty ? "" : " ") + word
+        }
+        return (lines + [line]).map { indented("// \($0)", indentation) }
+    }
+
+    static func literal(_ text: String) -> String {
+        var literal = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": literal += "\\\(scalar)"
+            case "\n": literal += "\\n"
+            case "\t": literal += "\\t"
+            case "\r": literal += "\\r"
+            case _ where hides(scalar): literal += "\\u{\(String(scalar.value, radix: 16))}"
+            default: literal.unicodeScalars.append(scalar)
+            }
+        }
+        return literal + "\""
+    }
+
+    /// What would not be seen, or would change how the rest is.
+    private static func hides(_ scalar: Unicode.Scalar) -> Bool {
+        [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
+    }
+
+    /// A number as Swift reads it, bit by bit the same.
+    static func literal(_ number: Double) -> String {
+        guard number.isFinite, number.sign == .plus || number != 0 else {
+            return "Double(bitPattern: \(number.bitPattern))"
+        }
+        return "\(number)"
+    }
+}
+
+/// Names for what a program declares, each given once.
+struct SwiftNames {
+    /// What the program declares itself, and words that cannot be names.
+    private static let reserved: Set<String> = [
+        "answer", "as", "associatedtype", "async", "await", "break", "case", "catch", "class", "clock", "continue",
+        "default", "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for",
+        "func", "guard", "if", "import", "in", "init", "inout", "internal", "is", "isFound", "let", "names", "nil",
+        "operator", "options", "precedencegroup", "private", "protocol", "public", "query", "question", "repeat",
+        "rethrows", "return", "self", "static", "store", "struct", "subscript", "super", "switch", "throw", "throws",
+        "true", "try", "typealias", "var", "where", "while",
+    ]
+    private static let maximumCount = 40
+
+    private var used: Set<String> = []
+
+    /// `milk5` of `milk` and `5`; where nothing of a text can be in a name, `item`.
+    mutating func variable(_ parts: String...) -> String {
+        let words = parts.flatMap { Self.words(of: $0) }
+        var name = words.first?.lowercasedFirst ?? ""
+        name += words.dropFirst().map(\.uppercasedFirst).joined()
+        if !(name.first?.isLetter ?? false) { name = "item" + name.uppercasedFirst }
+        name = String(name.prefix(Self.maximumCount))
+        var candidate = Self.reserved.contains(name) ? name + "Item" : name
+        var count = 1
+        while !used.insert(candidate).inserted {
+            count += 1
+            candidate = "\(name)Copy\(count)"
+        }
+        return candidate
+    }
+
+    /// `LostUpdate` of `lost-update`.
+    static func typeName(of text: String) -> String {
+        let name = words(of: text).map(\.uppercasedFirst).joined()
+        return name.first?.isLetter ?? false ? String(name.prefix(maximumCount)) : "Minimal" + name
+    }
+
+    private static func words(of text: String) -> [String] {
+        text.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.map(String.init)
+    }
+}
+
+extension String {
+    fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
+    fileprivate var uppercasedFirst: String { prefix(1).uppercased() + dropFirst() }
+}

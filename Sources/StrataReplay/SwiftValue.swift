@@ -1,0 +1,82 @@
+import Foundation
+import StrataModel
+
+/// A field's value as a Swift program has it.
+enum SwiftValue {
+    case plain(String)
+    case text(String)
+    case call(String, [String])
+    case list([String])
+    case bytes([UInt8])
+
+    /// Beyond so many, bytes are written as base64.
+    private static let listedBytes = 16
+
+    /// Nil for a value whose content is not in it.
+    ///
+    /// - Parameter record: what a record's ID is called.
+    init?(_ value: FieldValue, naming record: (RecordKey) -> String) {
+        switch value {
+        case .string(let text): self = .text(text)
+        case .int64(let number): self = .plain("\(number)")
+        case .double(let number): self = .plain(SwiftText.literal(number))
+        case .date(let seconds): self = .plain(Self.date(seconds))
+        case .data(let bytes): self = .bytes(bytes)
+        case .location(let location): self = .call("CLLocation", Self.arguments(of: location))
+        case .reference(let reference):
+            let action = reference.action == .deleteSelf ? ".deleteSelf" : ".none"
+            self = .call("CKRecord.Reference", ["recordID: \(record(reference.target))", "action: \(action)"])
+        case .list(let list):
+            let elements = list.elements.compactMap { SwiftValue($0, naming: record)?.inline }
+            guard elements.count == list.elements.count else { return nil }
+            self = elements.isEmpty ? .plain("[String]()") : .list(elements)
+        case .asset, .sealed: return nil
+        }
+    }
+
+    private static func date(_ seconds: Double) -> String {
+        "Date(timeIntervalSinceReferenceDate: \(SwiftText.literal(seconds)))"
+    }
+
+    private static func arguments(of location: FieldValue.Location) -> [String] {
+        func number(_ name: String, _ value: Double) -> String { "\(name): \(SwiftText.literal(value))" }
+        let place = [number("latitude", location.latitude), number("longitude", location.longitude)]
+        return [
+            "coordinate: CLLocationCoordinate2D(\(place.joined(separator: ", ")))",
+            number("altitude", location.altitude), number("horizontalAccuracy", location.horizontalAccuracy),
+            number("verticalAccuracy", location.verticalAccuracy), number("course", location.course),
+            number("speed", location.speed), "timestamp: \(date(location.timestamp))",
+        ]
+    }
+
+    private static func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+
+    /// In the middle of a line.
+    private var inline: String {
+        switch self {
+        case .plain(let text): text
+        case .text(let text): SwiftText.literal(text)
+        case .call(let name, let arguments): "\(name)(\(arguments.joined(separator: ", ")))"
+        case .list(let elements): "[\(elements.joined(separator: ", "))]"
+        case .bytes(let bytes): "Data([\(bytes.map { "\($0)" }.joined(separator: ", "))] as [UInt8])"
+        }
+    }
+
+    /// The lines that assign it.
+    ///
+    /// - Parameter name: gives a name for what has to be declared first.
+    func assignment(to target: String, _ indentation: Int, _ name: () -> String) -> [String] {
+        switch self {
+        case .plain(let text): return [SwiftText.indented("\(target) = \(text)", indentation)]
+        case .text(let text): return SwiftText.assignment(of: text, to: target, indentation)
+        case .call(let function, let arguments):
+            return SwiftText.call("\(target) = \(function)", arguments, indentation)
+        case .list(let elements): return SwiftText.assignment(of: elements, to: target, indentation)
+        case .bytes(let bytes):
+            if bytes.count <= Self.listedBytes { return [SwiftText.indented("\(target) = \(inline)", indentation)] }
+            let variable = name()
+            return SwiftText.assignment(of: Self.base64(bytes), to: "let \(variable)", indentation)
+                + [SwiftText.indented("\(target) = Data(base64Encoded: \(variable))", indentation)]
+        }
+    }
+}

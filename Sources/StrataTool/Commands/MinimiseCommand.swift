@@ -1,0 +1,145 @@
+import Foundation
+import Glibc
+import StrataModel
+import StrataReplay
+import StrataStore
+import Synchronization
+
+/// `strata minimise`: the few commits that it takes for something to hold.
+enum MinimiseCommand: Command {
+    static let name = "minimise"
+    static let summary = "find the few commits that it takes for something to hold"
+    static let details =
+        "It looks for few of the log's requests after which a record of TYPE fulfils the predicate, or the one that "
+        + "--record names, as one does at the end of the store. Whatever can be left out is: commits, items of them, "
+        + "and with --keys what they save, until nothing can go any more. Each trial judges what is left by the rules; a "
+        + "change tag that did not come to be stands for the one in front of it. It prints the commits that are left. "
+        + "--out saves them as a store, and --test as a Swift test that does the same through CloudKit's API, each "
+        + "device with the records that it held, and fails. Interrupted, it gives what it has found by then. It ends "
+        + "with 1 if the predicate does not hold at the end, or something can still go. "
+        + "The store is only read."
+    static let operands = [
+        Operand.store, Operand(name: "TYPE", help: "the record type, such as Note", isRequired: true),
+    ]
+    static let out = Option.text("--out", "NEWSTORE", help: "save what is left as a store where nothing is yet")
+    static let test = Option.text("--test", "FILE.swift", help: "write a Swift test of it; - prints it")
+    static let keys = Option.flag(
+        "--keys", help: "leave out keys of saves too, though what is left may then hold for another reason")
+    static let knownIssue = Option.flag(
+        "--known-issue", help: "have the test pass as long as it fails, and fail once it does not")
+    static let options: [any OptionDescription] = [
+        BisectCommand.predicate, BisectCommand.record, DatabaseOptions.zone, DatabaseOptions.user,
+        DatabaseOptions.database, DatabaseOptions.owner, keys, WhatIfCommand.rules, out, test, knownIssue, Option.json,
+    ]
+    static let examples = [
+        "strata minimise Notes.strata Note --where \"rank > 3\" --user anna",
+        "strata minimise Notes.strata Note --where \"rank > 3\" --user anna --record milk --out Few.strata",
+        "strata minimise Notes.strata Note --where \"title == nil\" --user anna --test LostTitle.swift",
+    ]
+
+    /// It may take a while, and tells how far it has come.
+    static func isPaged(_ arguments: Arguments) -> Bool { false }
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        guard let text = arguments[BisectCommand.predicate] else {
+            throw UsageError("nothing is asked: give --where PREDICATE")
+        }
+        if arguments[knownIssue], !arguments.has(test) { throw UsageError("--known-issue is for --test FILE.swift") }
+        if arguments[test] == "-", arguments[Option.json] { throw UsageError("--test - and --json exclude each other") }
+        let (predicate, place) = (
+            try QueryRequest.predicate(text, of: BisectCommand.predicate.name), try DatabaseOptions(arguments)
+        )
+        var question = BisectionQuestion(
+            arguments.operands[1], where: predicate, in: place.database, zone: place.zone, as: place.actor)
+        question.record = arguments[BisectCommand.record]
+        do {
+            return try StateAccess.read(
+                arguments.store, nil, options: arguments[WhatIfCommand.rules] ?? .service, by: name, output
+            ) { access in
+                do { return try answer(question, arguments, access, output) } catch let error as StrataError
+                    where [.alreadyExists, .notFound, .interrupted].contains(error.code)
+                {
+                    try output.flush()
+                    Diagnostics.report(error.description, by: name)
+                    return .no
+                }
+            }
+        } catch let error as StrataError where error.code == .invalidArgument {
+            try output.flush()
+            throw UsageError(error.description)
+        }
+    }
+
+    private static func answer(
+        _ question: BisectionQuestion, _ arguments: Arguments, _ access: StateAccess, _ output: Output
+    ) throws -> ExitCode {
+        // What cannot be written is found out before the work is done.
+        let newStore = try arguments[out].map { try WhatIfStore($0, of: access, arguments.store) }
+        let testFile = try arguments[test].map { try ExportOutput($0, store: arguments.store, standard: output) }
+        let history = try search(question, access.store, arguments)
+        let report = try MinimisationReport(access.store, arguments, output)
+        if arguments[test] != "-" { for request in history.requests { try report.write(request) } }
+        try newStore?.make { log, didFinish in try history.write(of: access.store, into: log, didFinish) }
+        var written: MinimalTest?
+        if let testFile {
+            let name = URL(fileURLWithPath: arguments[test] ?? "").deletingPathExtension().lastPathComponent
+            let made = try MinimalTest(
+                of: history, named: name, from: URL(fileURLWithPath: arguments.store).lastPathComponent,
+                isKnownIssue: arguments[knownIssue])
+            _ = try testFile.write { output in
+                output.write(made.text)
+                return true
+            }
+            written = made
+        }
+        if arguments[test] != "-" { try report.writeEnd(history, written) }
+        try output.flush()
+        if !history.isComplete { Diagnostics.report("interrupted: more of it might go", by: name) }
+        return history.isComplete ? .success : .no
+    }
+
+    private static func search(
+        _ question: BisectionQuestion, _ store: Store, _ arguments: Arguments
+    ) throws -> MinimalHistory {
+        var minimisation = Minimisation(of: store, question)
+        minimisation.reducesKeys = arguments[keys]
+        StopRequest.listen()
+        defer { StopRequest.end() }
+        minimisation.isStopped = { StopRequest.hasCome }
+        let line = ProgressLine()
+        defer { line.clear() }
+        return try minimisation.run { progress in
+            line.show(
+                progress.readThrough.map { "reading commit \($0)" }
+                    ?? "\(progress.requestCount) commits left, \(progress.trialCount) histories tried")
+        }
+    }
+}
+
+/// How far work has come whose end nobody knows, on a terminal's standard error; elsewhere nothing.
+private final class ProgressLine {
+    private let isShown = Diagnostics.isTerminal
+    private var isThere = false
+
+    func show(_ text: String) {
+        guard isShown else { return }
+        Diagnostics.write("\r\u{1B}[K\(text)")
+        isThere = true
+    }
+
+    /// Takes the line away, so that what follows begins on a clean one.
+    func clear() {
+        if isThere { Diagnostics.write("\r\u{1B}[K") }
+        isThere = false
+    }
+}
+
+/// Remembers that somebody wants the search to end with what it has.
+private enum StopRequest {
+    private static let isWanted = Atomic(false)
+
+    static var hasCome: Bool { isWanted.load(ordering: .relaxed) }
+
+    static func listen() { signal(SIGINT) { _ in StopRequest.isWanted.store(true, ordering: .relaxed) } }
+    static func end() { signal(SIGINT, SIG_DFL) }
+}

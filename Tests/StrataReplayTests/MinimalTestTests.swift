@@ -1,0 +1,144 @@
+import Foundation
+import Glibc
+import StrataModel
+import StrataQuery
+import StrataStore
+import TestSupport
+import Testing
+
+@testable import StrataReplay
+
+/// The Swift tests that minimal histories become. Tests/CloudKitTests/Minimal has some of them, where they are compiled
+/// and run as the known issues that they are; `STRATA_UPDATE_GOLDEN=1` writes them.
+@Suite("Minimal histories as Swift tests")
+struct MinimalTestTests {
+    private typealias Fixture = RetellingFixture
+
+    private static func path(_ name: String) -> String {
+        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
+        return root.joined(separator: "/") + "/CloudKitTests/Minimal/\(name).swift"
+    }
+
+    private func expect(
+        _ name: String, _ fixture: RetellingFixture, _ predicate: String, record: String? = nil,
+        in database: DatabaseID = Fixture.database, as actor: Actor = Fixture.anna
+    ) throws -> MinimalTest {
+        let question = BisectionQuestion(
+            "Note", where: try PredicateParser.parse(predicate), in: database, record: record, as: actor)
+        let history = try Minimisation(of: fixture.store, question).run()
+        let test = try MinimalTest(of: history, named: name, from: "Notes.strata", isKnownIssue: true)
+        if getenv("STRATA_UPDATE_GOLDEN") != nil {
+            try Data(test.text.utf8).write(to: URL(fileURLWithPath: Self.path(name)))
+        }
+        let golden = try String(contentsOfFile: Self.path(name), encoding: .utf8)
+        #expect(test.text == golden, "CloudKitTests/Minimal/\(name).swift")
+        return test
+    }
+
+    @Test("Two devices take a seat each of a record that both fetched, and one is lost")
+    func lostUpdate() throws {
+        let fixture = try Fixture()
+        try fixture.save("film", ["free": .int64(40), "seats": .int64(40)])
+        let first = try fixture.save("play", ["free": .int64(10), "seats": .int64(10)])
+        try fixture.save("film", ["free": .int64(39), "onPhone": .int64(1)], policy: .changedKeys)
+        try fixture.save("play", ["free": .int64(9), "onPhone": .int64(1)], base: first)
+        try fixture.save(
+            "play", ["free": .int64(9), "onTablet": .int64(1)], base: first, as: Fixture.bert, policy: .changedKeys)
+        try fixture.save("film", ["title": .string("A film")], policy: .changedKeys)
+        let test = try expect("LostSeat", fixture, "free > seats - onPhone - onTablet", record: "play")
+        #expect(test.leftOut.isEmpty)
+        #expect(test.text.contains("let play6 = try await annaTablet.record(for: playID)"))
+    }
+
+    @Test("Change tags, parents, items of requests, deletions")
+    func tags() throws {
+        let fixture = try Fixture()
+        var builder = RequestBuilder(Fixture.database)
+        builder.save(RecordID("list", zone: Fixture.notes), type: "Note", fields: ["rank": .int64(0)])
+        builder.save(
+            RecordID("an item", zone: Fixture.notes), type: "Note", parent: .set("list"), fields: ["rank": .int64(1)])
+        builder.save(RecordID("other", zone: Fixture.notes), type: "Note")
+        let made = try fixture.modify(builder.request)
+        let version = try made?.saves[1].get()
+        let next = try fixture.save("an item", ["rank": .int64(2)], base: version)
+        try fixture.save("an item", ["note": .string("a \"quoted\"\n\u{1b}line")], base: next, as: Fixture.bert)
+        try fixture.delete("other")
+        let test = try expect("TagsInTurn", fixture, "rank == 2 AND note != nil AND ___parent != nil")
+        #expect(test.leftOut.isEmpty)
+    }
+
+    @Test("Every kind of value, and the public database")
+    func values() throws {
+        let fixture = try Fixture()
+        var builder = RequestBuilder(DatabaseID(.public), policy: .changedKeys)
+        let zone = ZoneID("_defaultZone")
+        let list = builder.reference(to: RecordID("9 lives", zone: zone))
+        let place = FieldValue.Location(latitude: 48.1, longitude: 11.5)
+        builder.save(
+            RecordID("9 lives", zone: zone), type: "Note",
+            fields: [
+                "bytes": .data([1, 2, 255]), "due": .date(0.5), "list": list, "number": .double(-0.0),
+                "place": .location(place), "tags": .list(try FieldList([.string("a"), .string("b")])),
+                "title": .string("x"),
+            ])
+        try fixture.modify(builder.request, as: Actor(user: "bert"))
+        let kinds = "bytes != nil AND due != nil AND list != nil AND number == 0 AND place != nil AND title == 'x'"
+        let test = try expect(
+            "EveryKind", fixture, kinds + " AND tags CONTAINS 'a'", in: DatabaseID(.public),
+            as: Actor(user: ""))
+        #expect(test.leftOut.isEmpty)
+    }
+
+    @Test("A zone that ends and is made again, and times that are asked for")
+    func times() throws {
+        let fixture = try Fixture()
+        try fixture.save("milk", ["rank": .int64(1)])
+        try fixture.modify(.zones(deleting: [Fixture.notes]))
+        try fixture.modify(.zones(saving: [Fixture.notes]))
+        let first = try fixture.save("milk", ["rank": .int64(2)])
+        try fixture.save("milk", ["rank": .int64(3)], base: first)
+        let test = try expect("LaterThanMade", fixture, "modificationDate > creationDate")
+        #expect(test.leftOut.isEmpty)
+    }
+
+    @Test("What the API cannot say is told, in the test and beside it")
+    func leftOut() throws {
+        let directory = try TestDirectory()
+        let fixture = try Fixture(at: directory.path("Notes.strata"))
+        let file = directory.path("photo")
+        try Data("abc".utf8).write(to: URL(fileURLWithPath: file))
+        let asset = try fixture.store.importAsset(at: file)
+        try fixture.save("milk", ["photo": .asset(asset.value)])
+        withExtendedLifetime(asset) {}
+        let question = BisectionQuestion(
+            "Note", where: try PredicateParser.parse("photo != nil"), in: Fixture.database, as: Fixture.anna)
+        let history = try Minimisation(of: fixture.store, question).run()
+        let test = try MinimalTest(of: history, named: "lost photo", from: "Notes.strata")
+        #expect(test.leftOut == ["milk.photo, asset, whose content the log does not have"])
+        #expect(test.text.contains("// Not rebuilt: milk.photo"))
+        #expect(test.text.contains("@Suite struct LostPhoto {") && test.text.contains("\n        #expect(!isFound"))
+    }
+
+    @Test("Whatever is in a history, the test has no line that is too long and no name twice")
+    func random() throws {
+        try withSeeds(8) { seed in
+            let fixture = try Fixture()
+            var history = RandomHistory(fixture, seed: seed)
+            try history.run(60)
+            for predicate in ["k0 > 40 AND k1 > 10", "___parent != nil", "title != nil"] {
+                let question = BisectionQuestion(
+                    "Note", where: try PredicateParser.parse(predicate), in: Fixture.database, as: Fixture.anna)
+                guard let few = try? Minimisation(of: fixture.store, question).run() else { continue }
+                let test = try MinimalTest(of: few, named: "seed \(seed)", from: "Notes.strata")
+                let lines = test.text.split(separator: "\n")
+                try #require(lines.allSatisfy { $0.count <= 120 })
+                let declared = lines.compactMap { line in
+                    line.split(separator: " ").first == "let" ? line.split(separator: " ")[1] : nil
+                }
+                try #require(Set(declared).count == declared.count, "\(test.text)")
+                // Clients of these histories name versions of other databases, too.
+                try #require(test.leftOut.allSatisfy { $0.hasPrefix("the change tag of r") }, "\(test.leftOut)")
+            }
+        }
+    }
+}
