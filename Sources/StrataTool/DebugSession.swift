@@ -17,7 +17,10 @@ final class DebugSession {
     private(set) var hasEnded = false
     /// Whether somebody sits there, who sees how far it has come and may interrupt it.
     let isWatched: Bool
+    private let path: String
     private var past: Store?
+    /// As a service opens it, by whose rules requests are judged.
+    private var judged: StateAccess?
     /// What an empty line does again.
     private var repeated: String?
 
@@ -26,6 +29,7 @@ final class DebugSession {
     init(_ access: StateAccess, _ arguments: Arguments, isWatched: Bool, _ output: Output) throws {
         (self.access, self.output, self.isWatched) = (access, output, isWatched)
         asJSON = arguments[Option.json]
+        path = arguments.store
         state = ContainerState(access.store)
         names = try BisectionReport.names(in: state)
         places = DebugPlaces(arguments)
@@ -34,7 +38,10 @@ final class DebugSession {
         report = DebugReport(access, names, state, asJSON: asJSON, output)
     }
 
-    deinit { try? past?.close() }
+    deinit {
+        try? past?.close()
+        try? judged?.store.close()
+    }
 
     func end() { hasEnded = true }
 
@@ -196,7 +203,9 @@ final class DebugSession {
 
     func why() throws {
         guard stepper.offset > stepper.floor else { throw Refusal(.invalidArguments, "there is no commit here") }
-        let why = try Explanation.of(stepper.offset, in: store)
+        let access = try judged ?? StateAccess.open(path)
+        judged = access
+        let why = try Explanation.of(stepper.offset, in: access.store)
         try asJSON ? ExplanationJSON.write(why, to: output) : ExplanationText(why).write(to: output)
     }
 

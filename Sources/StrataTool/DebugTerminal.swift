@@ -11,8 +11,8 @@ final class DebugTerminal {
     /// Nil when the session is to end.
     func next(_ session: DebugSession) throws -> String? {
         try session.output.flush()
-        if !isPlain, TerminalMode.enterRaw() {
-            defer { TerminalMode.leaveRaw() }
+        if !isPlain, TerminalMode.enterTyping() {
+            defer { TerminalMode.enterRunning() }
             return try edit(session)
         }
         session.output.write(session.prompt)

@@ -60,7 +60,8 @@ struct DebugVerb: Sendable {
         if endsWithPredicate, let first = predicatePlace(operandWords) {
             texts = operandWords[..<first].map(\.text) + [DebugWords.predicate(operandWords[first...])]
         }
-        return try ArgumentParser(operands: [.store] + operands, options: options).parse(line + ["--", store] + texts)
+        let parser = ArgumentParser(operands: [.store] + operands, options: options + [Option.help])
+        return try parser.parse(line + ["--", store] + texts)
     }
 
     private func predicatePlace(_ words: [DebugWords.Word]) -> Int? {

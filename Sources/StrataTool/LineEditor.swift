@@ -83,9 +83,9 @@ final class LineEditor {
     }
 
     private func suspend() {
-        TerminalMode.leaveRaw()
+        TerminalMode.leave()
         raise(SIGTSTP)
-        _ = TerminalMode.enterRaw()
+        _ = TerminalMode.enterTyping()
     }
 
     // MARK: What is shown

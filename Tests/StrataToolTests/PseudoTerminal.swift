@@ -67,6 +67,9 @@ final class PseudoTerminal {
         _ = bytes.withUnsafeBytes { write(leader, $0.baseAddress, $0.count) }
     }
 
+    /// Sends the program a signal.
+    func signal(_ number: Int32) { kill(identifier, number) }
+
     /// Longer than any run takes on a busy machine.
     private static let patienceSeconds = 30
 

@@ -13,7 +13,7 @@ struct ReplayWorkload: Workload {
     static let name = "replay"
 
     enum Part: String, CaseIterable {
-        case past, bisect, diff, retell
+        case past, bisect, diff, step, retell
     }
 
     let size: WorkloadSize
@@ -40,19 +40,20 @@ struct ReplayWorkload: Workload {
             case .past: all += try past(store)
             case .bisect: all += try bisections(store)
             case .diff: all += try differences(store)
+            case .step: all += try steps(store)
             case .retell: all += try replays(store, path)
             }
         }
         return all
     }
 
-    private func measured(
+    func measured(
         _ metric: String, _ unit: String, _ bar: Measurement.Bar, _ figures: [Double]
     ) -> Measurement {
         Measurement(workload: Self.name, metric: metric, unit: unit, strata: figures, bar: bar)
     }
 
-    private func milliseconds(_ body: () throws -> Void) rethrows -> Double {
+    func milliseconds(_ body: () throws -> Void) rethrows -> Double {
         let start = secondsNow()
         try body()
         return (secondsNow() - start) * 1e3
@@ -99,7 +100,7 @@ struct ReplayWorkload: Workload {
         Query("Note", where: .constant(true), zone: ToolStore.zone(ofNote: 0))
     }
 
-    private func note(_ number: Int) -> (id: RecordID, actor: Actor) {
+    func note(_ number: Int) -> (id: RecordID, actor: Actor) {
         (
             RecordID(ToolStore.note(number), zone: ToolStore.zone(ofNote: number)),
             Actor(user: ToolStore.users[number % ToolStore.users.count])

@@ -1,0 +1,162 @@
+import Foundation
+import Glibc
+import StrataModel
+import StrataSystem
+import TestSupport
+import Testing
+
+@testable import StrataTool
+
+/// `strata debug` for somebody who sits at a terminal: keys, completion, history, ^C and ^D.
+@Suite struct DebugTerminalTests {
+    private static let (up, left, right) = ("\u{1B}[A", "\u{1B}[D", "\u{1B}[C")
+
+    private func debug(
+        _ fixture: StateFixture, _ more: String = "--user anna", _ environment: String = "TERM=xterm NO_COLOR=1"
+    ) throws -> PseudoTerminal {
+        try debug(fixture.name, in: fixture.directory.path, more, environment)
+    }
+
+    private func debug(
+        _ store: String, in directory: String, _ more: String, _ environment: String = "TERM=xterm NO_COLOR=1"
+    ) throws -> PseudoTerminal {
+        let line = "exec '\(try ToolProcess.toolPath)' debug \(store) \(more)"
+        return try PseudoTerminal("XDG_STATE_HOME='\(directory)/state' \(environment) \(line)", in: directory)
+    }
+
+    @Test func aSessionFromBeginningToEnd() throws {
+        let fixture = try StateFixture()
+        let terminal = try debug(fixture)
+        #expect(terminal.waits(for: "Notes.strata, offsets 1 to 5; 'help' lists the commands"))
+        #expect(terminal.waits(for: "strata 0> "))
+        terminal.type("stpe\r")
+        #expect(terminal.waits(for: "unknown command stpe; did you mean step?"))
+        terminal.type("s 3\r")
+        #expect(terminal.waits(for: "strata 3> "))
+        // An empty line does it again, as far as there are commits.
+        terminal.type("\r")
+        #expect(terminal.waits(for: "the end: there are no more commits"))
+        #expect(terminal.waits(for: "strata 5> "))
+        terminal.type("print gone rank\r")
+        #expect(terminal.waits(for: "there is no record gone here, after commit 5"))
+        terminal.type("back\r")
+        #expect(terminal.waits(for: "strata 4> "))
+        terminal.type("print gone rank\r")
+        #expect(terminal.waits(for: "rank = 1"))
+        terminal.type("\u{04}")
+        #expect(terminal.finish() == 0)
+        #expect(terminal.isRestored && !terminal.text.contains("\u{1B}[1m"))
+    }
+
+    @Test func arrowsHistoryAndCompletion() throws {
+        let fixture = try StateFixture()
+        let terminal = try debug(fixture)
+        #expect(terminal.waits(for: "strata 0> "))
+        terminal.type("step 9\(Self.left)\(Self.right)\u{7F}2\r")
+        #expect(terminal.waits(for: "strata 2> "))
+        terminal.type(Self.up + "\r")
+        #expect(terminal.waits(for: "strata 4> "))
+        terminal.type("pri\tmil\tran\t\r")
+        #expect(terminal.waits(for: "rank = 3"))
+        terminal.type("break dev\ttab\t\r")
+        #expect(terminal.waits(for: "breakpoint 1: device tablet"))
+        terminal.type("query No\t\u{0B}--zo\t\u{03}")
+        #expect(terminal.waits(for: "query Note --zone"))
+        terminal.type("quit\r")
+        #expect(terminal.finish() == 0 && terminal.isRestored)
+        // The next session remembers it, but not what was never sent.
+        let next = try debug(fixture)
+        #expect(next.waits(for: "strata 0> "))
+        next.type(Self.up + Self.up + Self.up + "\r")
+        #expect(next.waits(for: "there is no record milk here"))
+        next.type("\u{12}step\r")
+        #expect(next.waits(for: "strata 2> "))
+        next.type("\u{04}")
+        #expect(next.finish() == 0)
+        let kept = try String(contentsOfFile: fixture.directory.path("state/strata/debug_history"), encoding: .utf8)
+        #expect(kept.hasPrefix("step 2\nprint milk rank \nbreak device tablet \nquit\n"), "\(kept)")
+    }
+
+    @Test func interruptedWhileItGoesOn() throws {
+        let fixture = try StoreFixture()
+        try fixture.internNames()
+        try fixture.saveNotes(20_000)
+        try fixture.close()
+        let terminal = try debug(fixture.name, in: fixture.directory.path, "")
+        #expect(terminal.waits(for: "strata 0> "))
+        terminal.type("break refusal\r")
+        #expect(terminal.waits(for: "breakpoint 1: refusal"))
+        // Again and again between both ends, until one is met on its way.
+        var isMet = false
+        for _ in 0..<200 where !isMet {
+            terminal.type("continue\r")
+            usleep(3_000)
+            terminal.type("\u{03}")
+            usleep(20_000)
+            terminal.type("goto start\r")
+            #expect(terminal.waits(for: "the beginning: there is no commit yet"))
+            isMet = terminal.text.contains("interrupted")
+        }
+        #expect(isMet, "\(terminal.text.suffix(2_000))")
+        terminal.type("step\r")
+        #expect(terminal.waits(for: "strata 1> "))
+        terminal.type("quit\r")
+        #expect(terminal.finish() == 0 && terminal.isRestored)
+    }
+
+    /// In the middle of the log, which the state does not need.
+    @Test func damageIsToldAndTheSessionGoesOn() throws {
+        let fixture = try StoreFixture.sealed()
+        #expect(try fixture.run("rebuild-views", fixture.name, "--apply").code == 0)
+        let place = try fixture.middle(ofSegment: 1)
+        let last = try fixture.middle(ofSegment: 3)
+        try fixture.change(fixture.place(of: place).path, at: fixture.place(of: place).range.lowerBound + 20) {
+            $0 ^ 0x10
+        }
+        let terminal = try debug(fixture.name, in: fixture.directory.path, "")
+        #expect(terminal.waits(for: "strata 0> "))
+        terminal.type("step 2\r")
+        #expect(terminal.waits(for: "strata 2> "))
+        terminal.type("step 500\r")
+        #expect(terminal.waits(for: "badChecksum"), "\(terminal.text)")
+        terminal.type("back\r")
+        #expect(terminal.waits(for: "strata 1> "), "it has stayed where it was")
+        terminal.type("goto \(last)\r")
+        #expect(terminal.waits(for: "strata \(last)> "), "what is behind the damage is whole")
+        terminal.type("break refusal\rrcontinue\rwhere\r")
+        #expect(terminal.waits(for: "after commit \(last);"), "\(terminal.text)")
+        terminal.type("\u{04}")
+        #expect(terminal.finish() == 0 && terminal.isRestored)
+    }
+
+    @Test(arguments: [SIGTERM, SIGHUP]) func aSignalPutsTheTerminalBack(_ number: Int32) throws {
+        let fixture = try StateFixture()
+        let terminal = try debug(fixture)
+        #expect(terminal.waits(for: "strata 0> "))
+        #expect(!terminal.isRestored, "every key comes at once")
+        terminal.signal(number)
+        #expect(terminal.finish() == 128 + number)
+        #expect(terminal.isRestored)
+    }
+
+    @Test func aDumbTerminalGivesLines() throws {
+        let fixture = try StateFixture()
+        let terminal = try debug(fixture, "--user anna", "TERM=dumb")
+        #expect(terminal.waits(for: "strata 0> "))
+        terminal.type("step 2\n")
+        #expect(terminal.waits(for: "strata 2> "))
+        terminal.type("\u{04}")
+        #expect(terminal.finish() == 0 && terminal.isRestored)
+        #expect(!terminal.text.contains("\u{1B}"))
+    }
+
+    @Test func coloursSayNothingAlone() throws {
+        let fixture = try StateFixture()
+        let commands = "-e 'watch milk rank' -e continue -e continue -e diff"
+        let colored = try debug(fixture, "--user anna \(commands)", "TERM=xterm NO_COLOR=")
+        #expect(colored.finish() == 0 && colored.text.contains("\u{1B}[31m"))
+        let plain = try debug(fixture, "--user anna \(commands)", "TERM=xterm NO_COLOR=1")
+        #expect(plain.finish() == 0 && !plain.text.contains("\u{1B}["))
+        #expect(colored.text.replacing(/\u{1B}\[[0-9;]*m/, with: "") == plain.text)
+    }
+}
