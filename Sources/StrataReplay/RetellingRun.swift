@@ -81,6 +81,8 @@ final class RetellingRun {
             if rebuilder.fold.offset < commit.offset { try rebuilder.pass(commit) }
             try requireUnedited(commit.offset)
             try tellThoseInFront(of: commit)
+            // To leave it out nobody needs to know what it was.
+            if edits[commit.offset]?.isDropped == true { return try tellRequestless(commit) }
             return try tellUnjudged(commit, error.message)
         }
         try tellThoseInFront(of: commit)
@@ -151,8 +153,10 @@ final class RetellingRun {
     private func tellRequestless(_ commit: Commit) throws {
         if edits[commit.offset]?.isDropped == true {
             try remove(commit)
+            let header = try commit.payload.withUnsafeBytes { try EventWalker($0).header() }
             return try note(
-                Request(database: DatabaseID(.private), .modifyRecords(.init())), .service, commit,
+                Request(database: DatabaseID(.private), .modifyRecords(.init())),
+                try rebuilder.fold.fork.actor(header) ?? .service, commit,
                 before: RequestOutcome(.accepted), after: RequestOutcome(.dropped), at: nil, [])
         }
         try requireUnedited(commit.offset)

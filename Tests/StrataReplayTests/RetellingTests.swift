@@ -152,6 +152,51 @@ struct RetellingTests {
         #expect(error(.edit(first.offset, record: "tea", field: "rank", to: .text("1")))?.code == .invalidArgument)
     }
 
+    @Test("What was erased cannot be judged again, but can be dropped")
+    func erased() throws {
+        let directory = try TestDirectory()
+        let fixture = try Fixture(at: directory.path("Notes.strata"))
+        let first = try #require(try fixture.save("milk", ["rank": .int64(1)]))
+        let second = try #require(try fixture.save("tea", ["rank": .int64(2)], as: Fixture.bert))
+        let third = try #require(try fixture.save("milk", ["rank": .int64(3)], base: first))
+        try fixture.store.erase(
+            [RecordID("milk", zone: Fixture.notes), RecordID("tea", zone: Fixture.notes)],
+            in: DatabaseID(.private, owner: "anna"), reason: "asked for")
+        // Nothing changed: they are kept as they are.
+        let same = try fixture.tell()
+        defer { try? same.report.close() }
+        #expect(same.commits.isEmpty && same.report.isIdentical && same.differences.isEmpty)
+        #expect(same.report.unjudged.map(\.offset) == [first.offset, second.offset, third.offset])
+        #expect(same.report.unjudged.allSatisfy { $0.isKept })
+        let told = try fixture.tell(.drop(second.offset))
+        defer { try? told.report.close() }
+        let dropped = try #require(told.commit(second.offset))
+        #expect(dropped.isDirect && dropped.after.kind == .dropped && dropped.actor == Fixture.bert)
+        #expect(told.report.directCount == 1 && !told.report.unjudged.contains { $0.offset == second.offset })
+        // What comes behind it cannot be kept: it would be at another offset.
+        #expect(told.report.unjudged.map(\.offset) == [third.offset] && told.report.unjudged.allSatisfy { !$0.isKept })
+        #expect(throws: StrataError.self) { try fixture.tell(.edit(second.offset, field: "rank", to: .text("5"))) }
+        #expect(throws: StrataError.self) { try fixture.tell(.policy(second.offset, .allKeys)) }
+    }
+
+    @Test("A log that begins with a base is told behind it, into one with the same base")
+    func compacted() throws {
+        let directory = try TestDirectory()
+        let fixture = try Fixture(at: directory.path("Notes.strata"))
+        let first = try #require(try fixture.save("milk", ["rank": .int64(1)]))
+        let second = try #require(try fixture.save("milk", ["rank": .int64(2)], base: first))
+        try fixture.save("milk", ["rank": .int64(3)], base: first, as: Fixture.bert)
+        try fixture.settle()
+        _ = try fixture.store.compact(before: second.offset)
+        let floor = fixture.store.log.floor.offset
+        #expect(floor == first.offset)
+        let told = try fixture.tell(.drop(second.offset))
+        defer { try? told.report.close() }
+        // Whoever came too late names a version that the base has.
+        #expect(try Fixture.rank("milk", told.report.after) == .int64(3))
+        #expect(throws: StrataError.self) { try fixture.tell(.drop(floor)) }
+    }
+
     @Test("A log of the new history is one that a store opens, with the state that was told of")
     func newLog() throws {
         let fixture = try Fixture()

@@ -59,6 +59,57 @@ import Testing
         #expect(result.output.contains("+ Note plan"), "\(result.output)")
     }
 
+    @Test func aNewStoreOfACompactedOneBeginsWithTheSameBase() throws {
+        try fixture.change { _ = try $0.compact(before: 4) }
+        for (words, end) in [(["--drop", "4"], 4), ([], 5)] {
+            let new = "New\(end).strata"
+            let result = try fixture.run(["what-if", fixture.name, "--out", new] + words)
+            #expect(result.code == (words.isEmpty ? 0 : 1) && result.errors.isEmpty, "\(result)")
+            #expect(result.lines.last == "saved as \(new), up to offset \(end)")
+            let verified = try fixture.run("verify", "--deep", new)
+            #expect(verified.code == 0 && verified.output.contains("behind a base"), "\(verified)")
+            #expect(verified.output.contains("assets ok: 1 file, 3 bytes"), "\(verified)")
+            let difference = try fixture.run("diff", fixture.name, new)
+            #expect(difference.code == result.code, "\(difference)")
+            #expect(try fixture.run("determinism", new).code == 0)
+        }
+        let gone = try fixture.run("what-if", fixture.name, "--drop", "3")
+        #expect(gone.code == 2 && gone.errors.contains("expected 4 to 5, found 3"), "\(gone)")
+    }
+
+    @Test func aSchemaIsEnforced() throws {
+        let enforced = try fixture.run("what-if", fixture.name, "--policy", "schema=enforced")
+        #expect(enforced.code == 1 && enforced.errors.isEmpty, "\(enforced)")
+        #expect(enforced.lines.contains { $0.hasPrefix("commit 2  anna: accepted -> refused") }, "\(enforced)")
+        #expect(enforced.output.contains("- Note milk"), "\(enforced)")
+        // Behind the commits that declared it nobody is refused.
+        let later = try fixture.run("what-if", fixture.name, "--policy=schema=enforced", "--policy=4=all-keys")
+        #expect(later.code == 0 || !later.output.contains("refused"), "\(later)")
+        let open = try fixture.run("what-if", fixture.name, "--policy", "schema=open")
+        #expect(open.code == 0 && open.lines.first == "nothing differs", "\(open)")
+        let unknown = try fixture.run("what-if", fixture.name, "--policy", "schema=loose")
+        #expect(unknown.code == 2 && unknown.errors.contains("schema=enforced"), "\(unknown)")
+    }
+
+    @Test func whatWasErasedIsNamedAndMayBeDropped() throws {
+        try fixture.change { store in
+            try store.erase(
+                [RecordID("milk", zone: StateFixture.notes)], in: DatabaseID(.private, owner: "anna"),
+                reason: "asked for")
+        }
+        let same = try fixture.run("what-if", fixture.name)
+        #expect(same.code == 0, "\(same)")
+        #expect(same.output.contains("commit 4 could not be judged and is kept as it is: "), "\(same)")
+        let dropped = try fixture.run("what-if", fixture.name, "--drop", "4", "--out", "New.strata")
+        #expect(dropped.code == 1 && dropped.lines.first == "commit 4  anna: accepted -> dropped", "\(dropped)")
+        #expect(dropped.output.contains("1 changed"), "\(dropped)")
+        let verified = try fixture.run("verify", "--deep", "New.strata")
+        #expect(verified.code == 0, "\(verified)")
+        // Nothing of it is in the new files either.
+        let log = try fixture.run("log", "New.strata", "--patch")
+        #expect(log.code == 0 && !log.output.contains("1234"), "\(log)")
+    }
+
     @Test(arguments: [
         (["--drop", "6"], "expected 1 to 5, found 6"), (["--drop", "x"], "takes a number"),
         (["--edit", "4", "price=1"], "expected one of milk.rank"), (["--edit", "4 rank"], "takes OFFSET FIELD=VALUE"),
