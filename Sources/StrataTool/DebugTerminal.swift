@@ -2,7 +2,7 @@ import Glibc
 import StrataModel
 import StrataSystem
 
-/// The lines that somebody types at a terminal: in a line editor, or as the terminal gives them where it cannot do that.
+/// The lines that somebody types at a terminal: in a line editor, or where that cannot be, as the terminal gives them.
 final class DebugTerminal {
     private let isPlain = isatty(STDOUT_FILENO) != 1 || Environment.text("TERM") == "dumb"
     private var editor: LineEditor?
