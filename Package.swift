@@ -58,6 +58,7 @@ let package = Package(
             name: "small-program", dependencies: ["StrataModel", "StrataStore"],
             path: "Examples/SmallProgram"),
         .executableTarget(name: "two-devices", dependencies: ["CloudKit"], path: "Examples/TwoDevices"),
+        .executableTarget(name: "lost-ticket", dependencies: ["CloudKit"], path: "Examples/LostTicket"),
 
         .target(
             name: "TestSupport", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Tests/Support",
@@ -104,7 +105,8 @@ let package = Package(
             resources: [.copy("Golden")]),
         .testTarget(
             name: "StrataToolTests",
-            dependencies: ["StrataTool", "StrataStore", "strata", "store-child", "TestSupport"], exclude: ["Golden"]),
+            dependencies: ["StrataTool", "StrataStore", "strata", "store-child", "lost-ticket", "TestSupport"],
+            exclude: ["Golden"]),
         // The fuzz package builds the same sources; here their corpus is replayed.
         .target(
             name: "FuzzedInputs",

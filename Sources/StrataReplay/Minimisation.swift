@@ -28,7 +28,7 @@ public struct Minimisation {
 
     /// By which requests are judged; those of the store, unless something else is said.
     public var rules: Rules
-    /// Whether saves lose keys that it does not take either. What is left may then give the predicate for another reason
+    /// Whether saves lose keys that it does not take. What is left may then give the predicate for another reason
     /// than the log does: two saves of which each has one of two keys are none that overwrite each other.
     public var reducesKeys = false
     /// Asked before each trial; once it says so, the fewest requests that were found by then are the answer.

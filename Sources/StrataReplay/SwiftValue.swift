@@ -1,4 +1,3 @@
-import Foundation
 import StrataModel
 
 /// A field's value as a Swift program has it.
@@ -9,8 +8,8 @@ enum SwiftValue {
     case list([String])
     case bytes([UInt8])
 
-    /// Beyond so many, bytes are written as base64.
-    private static let listedBytes = 16
+    /// Beyond so many, bytes are declared on lines of their own, so many on each.
+    private static let bytesOfLine = 16
 
     /// Nil for a value whose content is not in it.
     ///
@@ -49,8 +48,6 @@ enum SwiftValue {
         ]
     }
 
-    private static func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
-
     /// In the middle of a line.
     private var inline: String {
         switch self {
@@ -73,10 +70,14 @@ enum SwiftValue {
             return SwiftText.call("\(target) = \(function)", arguments, indentation)
         case .list(let elements): return SwiftText.assignment(of: elements, to: target, indentation)
         case .bytes(let bytes):
-            if bytes.count <= Self.listedBytes { return [SwiftText.indented("\(target) = \(inline)", indentation)] }
+            if bytes.count <= Self.bytesOfLine { return [SwiftText.indented("\(target) = \(inline)", indentation)] }
             let variable = name()
-            return SwiftText.assignment(of: Self.base64(bytes), to: "let \(variable)", indentation)
-                + [SwiftText.indented("\(target) = Data(base64Encoded: \(variable))", indentation)]
+            let lines = stride(from: 0, to: bytes.count, by: Self.bytesOfLine).map { start in
+                bytes[start..<min(start + Self.bytesOfLine, bytes.count)].map { "\($0)" }.joined(separator: ", ") + ","
+            }
+            let end = ["]", "\(target) = Data(\(variable))"].map { SwiftText.indented($0, indentation) }
+            return [SwiftText.indented("let \(variable): [UInt8] = [", indentation)]
+                + lines.map { SwiftText.indented($0, indentation + 4) } + end
         }
     }
 }

@@ -5,8 +5,7 @@ import Testing
 
 @Suite("Sets made small")
 struct DeltaDebuggingTests {
-    /// Every property of sets of up to six numbers that some random clauses make: it holds if one of them is there whole,
-    /// and nothing of what spoils it is.
+    /// What sets of numbers have if one of some random clauses is there whole, and nothing of what spoils it is.
     private struct Property {
         var clauses: [Set<Int>]
         var spoilers: Set<Int>

@@ -79,10 +79,13 @@ struct MinimalTestTests {
             fields: [
                 "bytes": .data([1, 2, 255]), "due": .date(0.5), "list": list, "number": .double(-0.0),
                 "place": .location(place), "tags": .list(try FieldList([.string("a"), .string("b")])),
-                "title": .string("x"),
+                "title": .string("x" + String(repeating: " and more", count: 20)),
+                "long": .data([UInt8](0..<40)),
             ])
         try fixture.modify(builder.request, as: Actor(user: "bert"))
-        let kinds = "bytes != nil AND due != nil AND list != nil AND number == 0 AND place != nil AND title == 'x'"
+        let kinds =
+            "bytes != nil AND due != nil AND list != nil AND number == 0 AND place != nil "
+            + "AND title BEGINSWITH 'x'"
         let test = try expect(
             "EveryKind", fixture, kinds + " AND tags CONTAINS 'a'", in: DatabaseID(.public),
             as: Actor(user: ""))

@@ -46,6 +46,15 @@ import Testing
         #expect(again.code == 1 && again.output.isEmpty && again.errors.contains("something in the place"), "\(again)")
     }
 
+    @Test func anotherMomentIsAsGood() throws {
+        let then = try fixture.run(
+            "minimise", fixture.name, "Note", "--where", "rank == 2", "--user", "anna", "--at", "3")
+        #expect(then.code == 0 && then.lines.contains { $0.hasPrefix("2 of 3 commits left") }, "\(then)")
+        let now = try fixture.run("minimise", fixture.name, "Note", "--where", "rank == 2", "--user", "anna")
+        #expect(now.code == 1 && now.errors.contains("No record fulfils"), "\(now)")
+        #expect(try minimise("--at", "99").code == 1)
+    }
+
     @Test func assetsAndKeysComeAlong() throws {
         let result = try fixture.run(
             "minimise", fixture.name, "Note", "--where", "photo != nil", "--user", "anna", "--out", "F.strata")

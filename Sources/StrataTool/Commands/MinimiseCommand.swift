@@ -11,13 +11,13 @@ enum MinimiseCommand: Command {
     static let summary = "find the few commits that it takes for something to hold"
     static let details =
         "It looks for few of the log's requests after which a record of TYPE fulfils the predicate, or the one that "
-        + "--record names, as one does at the end of the store. Whatever can be left out is: commits, items of them, "
-        + "and with --keys what they save, until nothing can go any more. Each trial judges what is left by the rules; a "
-        + "change tag that did not come to be stands for the one in front of it. It prints the commits that are left. "
-        + "--out saves them as a store, and --test as a Swift test that does the same through CloudKit's API, each "
-        + "device with the records that it held, and fails. Interrupted, it gives what it has found by then. It ends "
-        + "with 1 if the predicate does not hold at the end, or something can still go. "
-        + "The store is only read."
+        + "--record names, as one does at the end of the store, or at the moment that --at names. Whatever can be left "
+        + "out is: commits, items of them, and with --keys what they save, until nothing can go any more. Each trial "
+        + "judges what is left by the rules; a change tag that did not come to be stands for the one in front of it. "
+        + "It prints the commits that are left. --out saves them as a store, and --test as a Swift test that does the "
+        + "same through CloudKit's API, each device with the records that it held, and fails. Interrupted, it gives "
+        + "what it has found by then. It ends with 1 if the predicate does not hold at the end, or something can still "
+        + "go. The store is only read."
     static let operands = [
         Operand.store, Operand(name: "TYPE", help: "the record type, such as Note", isRequired: true),
     ]
@@ -29,7 +29,8 @@ enum MinimiseCommand: Command {
         "--known-issue", help: "have the test pass as long as it fails, and fail once it does not")
     static let options: [any OptionDescription] = [
         BisectCommand.predicate, BisectCommand.record, DatabaseOptions.zone, DatabaseOptions.user,
-        DatabaseOptions.database, DatabaseOptions.owner, keys, WhatIfCommand.rules, out, test, knownIssue, Option.json,
+        DatabaseOptions.database, DatabaseOptions.owner, Option.at, keys, WhatIfCommand.rules, out, test, knownIssue,
+        Option.json,
     ]
     static let examples = [
         "strata minimise Notes.strata Note --where \"rank > 3\" --user anna",
@@ -54,7 +55,8 @@ enum MinimiseCommand: Command {
         question.record = arguments[BisectCommand.record]
         do {
             return try StateAccess.read(
-                arguments.store, nil, options: arguments[WhatIfCommand.rules] ?? .service, by: name, output
+                arguments.store, arguments[Option.at], options: arguments[WhatIfCommand.rules] ?? .service, by: name,
+                output
             ) { access in
                 do { return try answer(question, arguments, access, output) } catch let error as StrataError
                     where [.alreadyExists, .notFound, .interrupted].contains(error.code)

@@ -2,8 +2,8 @@ import CloudKit
 import Testing
 
 // What `strata minimise` left of Notes.strata: with these requests, and none of them less, a record of type Note
-// fulfils bytes != nil AND due != nil AND list != nil AND number == 0 AND place != nil AND title == "x" AND tags
-// CONTAINS "a".
+// fulfils bytes != nil AND due != nil AND list != nil AND number == 0 AND place != nil AND title BEGINSWITH "x" AND
+// tags CONTAINS "a".
 @Suite struct EveryKind {
     @Test func minimalHistory() async throws {
         var options = CloudStore.Options.service
@@ -28,13 +28,21 @@ import Testing
             timestamp: Date(timeIntervalSinceReferenceDate: 0.0)
         )
         item9Lives2["tags"] = ["a", "b"]
-        item9Lives2["title"] = "x"
+        item9Lives2["title"] =
+            "x and more and more and more and more and more and more and more and more and more and more and more and"
+            + " more and more and more and more and more and more and more and more and more"
+        let item9Lives2Long: [UInt8] = [
+            0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+            16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+            32, 33, 34, 35, 36, 37, 38, 39,
+        ]
+        item9Lives2["long"] = Data(item9Lives2Long)
         try await bertPublic.modifyRecords(saving: [item9Lives2], deleting: [], savePolicy: .changedKeys)
 
         // What must not be
         let question =
-            "bytes != nil AND due != nil AND list != nil AND number == 0 AND place != nil AND title == \"x\" AND tags"
-            + " CONTAINS \"a\""
+            "bytes != nil AND due != nil AND list != nil AND number == 0 AND place != nil AND title BEGINSWITH \"x\" "
+            + "AND tags CONTAINS \"a\""
         let query = CKQuery(recordType: "Note", predicate: NSPredicate(format: question))
         let answer = try await bertPublic.records(matching: query)
         let names = answer.matchResults.map(\.0.recordName)
