@@ -84,6 +84,16 @@ public final class LogReader: Sendable {
         return reader
     }
 
+    /// Whether the writer is taking something out of the files of a store, or was when it ended.
+    public static func isErasing(in path: String, files: any FileSystem) throws -> Bool {
+        try files.exists(StorePaths(path).erasing)
+    }
+
+    /// Up to which offset a store's history has been let go, by its files as they are now.
+    public static func floorOffset(in path: String, files: any FileSystem) throws -> UInt64 {
+        try FloorMark.read(StorePaths(path), files)?.position.offset ?? 0
+    }
+
     private init(identity: StoreIdentity, extent: Extent, catalog: LogCatalog, tail: TailReader) {
         self.identity = identity
         self.extent = extent

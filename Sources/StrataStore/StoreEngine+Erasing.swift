@@ -52,6 +52,7 @@ extension StoreEngine {
                 try eraser.erased($1, at: $0)
             }
             try rewriteBase(eraser)
+            pasts.forget()
             try pipeline.renewViews(options.pages)
             _ = try assets.collect()
         }

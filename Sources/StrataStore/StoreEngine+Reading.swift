@@ -23,7 +23,9 @@ extension StoreEngine {
         return try log.beginningAnew(first: false) {
             let seen: any OnlyReadLog =
                 if let offset { try PastLog(log, of: log.storeID, through: offset) } else { log }
-            return try StoreEngine(reading: seen, at: path, options, platform, progress)
+            let opened = try Views.openForReading(
+                seen, store: log.storeID, in: path, platform: platform, options: options.pages, progress: progress)
+            return try StoreEngine(reading: seen, opened, at: path, options, platform)
         }
     }
 
@@ -39,7 +41,25 @@ extension StoreEngine {
         guard let path else { return try StoreEngine(past: offset, of: self) }
         // Whoever reads the files sees what is durable.
         if log.durableEnd.offset < offset { try log.sync() }
-        return try Self.openForReading(at: path, through: offset, options, platform) { _ in }
+        let log = try logOfPasts(at: path)
+        return try log.beginningAnew(first: false) {
+            let past = try PastLog(log, of: log.storeID, through: offset)
+            let opened = try pasts.views(at: past, of: log)
+            return try StoreEngine(reading: past, opened, at: path, options, platform)
+        }
+    }
+
+    /// The log as its files are now: opened once for all who look at the past, as long as nothing is erased or let go.
+    private func logOfPasts(at path: String) throws -> FollowedLog {
+        try pastLog.withLock { known in
+            if let known, (try? known.refresh()) != nil, try pasts.isCurrent(known) {
+                return known
+            }
+            pasts.forget()
+            let opened = try FollowedLog { [platform] in try LogReader.open(at: path, platform: platform) }
+            known = opened
+            return opened
+        }
     }
 
     /// Goes on with a state of the past.

@@ -21,6 +21,9 @@ final class StoreEngine: Sendable {
     let path: String?
     /// Nil where history cannot be let go.
     let compactor: Compactor?
+    /// For those who look at the past.
+    let pasts: PastStates
+    let pastLog: Lock<FollowedLog?> = Lock(nil)
     /// Held while one thread folds what another process wrote; it counts the times.
     let refreshes = Lock(0)
     let resumedErasure = Lock(false)
@@ -47,6 +50,8 @@ final class StoreEngine: Sendable {
             (log as? SegmentedLog)?.identity.storeID ?? (log as? any OnlyReadLog)?.storeID
             ?? platform.random.nextIdentifier()
         let replacements = rebuilder.map { SnapshotReplacements($0) }
+        pasts = PastStates(
+            store: storeID, in: path ?? "", platform: platform, options: options.pages, limits: options.pasts)
         reader = SnapshotMaker(context: SnapshotContext(RecordHistory(log), replacements, keys), gate: StoreGate())
         pipeline = try Pipeline(
             log: log, working: working, indexes: indexes, rules: options.rules, platform: platform, reader: reader,
@@ -84,11 +89,9 @@ final class StoreEngine: Sendable {
 
     /// An engine that leaves the store's files as they are.
     convenience init(
-        reading log: any OnlyReadLog, at path: String, _ options: StoreOptions, _ platform: Platform,
-        _ progress: (Replay.Progress) -> Void
+        reading log: any OnlyReadLog, _ opened: OpenedViews, at path: String, _ options: StoreOptions,
+        _ platform: Platform
     ) throws {
-        let opened = try Views.openForReading(
-            log, store: log.storeID, in: path, platform: platform, options: options.pages, progress: progress)
         let rebuilder = ViewsRebuilder(
             log: log, store: log.storeID, directory: path, platform: platform, options: options.pages,
             checkpoints: nil)
@@ -150,6 +153,7 @@ final class StoreEngine: Sendable {
         if path != nil || !(log is any OnlyReadLog) { assets.end() }
         reader.gate.close()
         reader.context.replacements?.end()
+        pasts.forget()
         // The log has everything, so a checkpoint that fails costs the next opening time and nothing else.
         var failure: (any Error)?
         // One that is under way ends, or fails; then nobody else touches the files.

@@ -34,6 +34,8 @@ public struct StoreOptions: Sendable {
     public var history: HistoryPolicy
     /// Rows of indexes that are being built take so much memory; beyond, they are sorted in a file.
     var buildMemoryBytes = 64 << 20
+    /// Which states are kept for those who look at the past.
+    var pasts = PastStates.Limits()
     /// So long a lazy commit waits at most.
     var auditDelayMilliseconds = 1_000
 

@@ -59,6 +59,8 @@ public protocol GrowingMap: AnyObject, Sendable {
     /// Maps the file up to a size, which it has and must keep. Called by one thread at a time; a smaller size changes
     /// nothing.
     func extend(to byteCount: Int) throws
+    /// Takes the bytes out of memory; they are read from the file again when they are needed.
+    func letGo()
 }
 
 /// Stand-ins that only ever hold a log need none of this.

@@ -36,6 +36,8 @@ final class RealGrowingMap: GrowingMap, @unchecked Sendable {
     var base: UnsafeRawPointer { UnsafeRawPointer(start) }
     var byteCount: Int { mappedBytes.load(ordering: .acquiring) }
 
+    func letGo() { madvise(start, byteCount, MADV_DONTNEED) }
+
     func extend(to byteCount: Int) throws {
         let mapped = self.byteCount
         guard byteCount > mapped else { return }

@@ -120,17 +120,20 @@ public final class Fork {
     }
 
     /// Hands its pages over; it can still be read, and pins what it was published as until it is dropped.
-    func publish() throws -> Snapshot {
+    ///
+    /// - Parameter branch: takes them, if they are not the store's.
+    func publish(to branch: BranchPages? = nil) throws -> Snapshot {
         try requireWhole()
         if stage == .published { throw StrataError(.closed, "The fork has been published.") }
         stage = .published
         defer { lower = nil }
         let unused = available.map { PageRun(first: $0, count: 1) } + availableRuns.values.joined()
-        core.withLedger { [epoch, retired] ledger in
+        let retired = branch?.take(core.lent(to: epoch), unused: unused, retired, birth: epoch) ?? retired
+        core.withLedger { [epoch] ledger in
             ledger.pin(epoch)
             return ((), ledger.publish(fork: epoch, unused: unused, retired: retired))
         }
-        base = Snapshot(core: core, epoch: epoch, roots: roots)
+        base = Snapshot(core: core, epoch: epoch, roots: roots, of: branch)
         return base
     }
 

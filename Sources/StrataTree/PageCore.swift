@@ -28,6 +28,8 @@ final class PageCore: Sendable {
         }
     }
 
+    func lent(to fork: UInt64) -> [PageRun] { ledger.withLock { $0.loans[fork] ?? [] } }
+
     func pin(_ epoch: UInt64) { ledger.withLock { $0.pin(epoch) } }
 
     /// So many pages are set free while others wait for the ledger: some hundred microseconds.

@@ -26,6 +26,8 @@ final class PageFile: PageSource, @unchecked Sendable {
         try mapAll(capacity: capacity)
     }
 
+    func letGo() { map?.letGo() }
+
     private func mapAll(capacity: Int) throws {
         guard let map else { return }
         let pages = min(try file.size() / PageLayout.pageBytes, capacity)

@@ -51,6 +51,13 @@ final class PageMemory: @unchecked Sendable {
     var usedSlots: Int { slots.withLock { $0.used } }
     var spilledSlots: Int { slots.withLock { $0.spilled } }
 
+    /// Takes pages that lie in files out of memory; they come back as they are read.
+    func letGoOfFiles() {
+        source?.letGo()
+        guard let slots = slots.withLock({ $0.spilledSlots }) else { return }
+        arena.release(slots.lowerBound * PageLayout.pageBytes..<slots.upperBound * PageLayout.pageBytes)
+    }
+
     // MARK: Reading
 
     /// A page, valid until the read section ends.
@@ -194,6 +201,8 @@ protocol PageSource: AnyObject, Sendable {
     var base: UnsafeRawPointer? { get }
     /// The bytes of a page in the map, unchecked.
     func load(_ number: PageNumber) throws -> UnsafeRawPointer
+    /// Takes mapped pages out of memory until they are read again.
+    func letGo()
     /// The bytes of a page, unchecked, wherever the file has them.
     func read(_ number: PageNumber, into target: UnsafeMutableRawPointer) throws
 }

@@ -16,11 +16,26 @@ public final class PageStore: Sendable {
     private let newest: Lock<Snapshot>
     /// Nil for a store that leaves nothing behind.
     let checkpoints: Checkpoints?
+    /// Nil unless it goes on beside the store that its pages are of.
+    private let branch: BranchPages?
 
-    init(core: PageCore, newest: Snapshot, checkpoints: Checkpoints? = nil) {
+    init(core: PageCore, newest: Snapshot, checkpoints: Checkpoints? = nil, branch: BranchPages? = nil) {
         self.core = core
         self.newest = Lock(newest)
         self.checkpoints = checkpoints
+        self.branch = branch
+    }
+
+    deinit { branch?.end() }
+
+    /// A store that goes on from any state of another one, beside that, and shares its pages. It leaves nothing behind.
+    ///
+    /// ```swift
+    /// let branch = PageStore.branch(on: store.snapshot())
+    /// let fork = branch.fork()
+    /// ```
+    public static func branch(on snapshot: Snapshot) -> PageStore {
+        PageStore(core: snapshot.core, newest: snapshot, branch: BranchPages(on: snapshot))
     }
 
     /// A store that leaves nothing behind.
@@ -50,6 +65,9 @@ public final class PageStore: Sendable {
         self.init(core: core, newest: Snapshot(core: core, epoch: 1, roots: TreeRoots()))
     }
 
+    /// Takes pages that lie in files out of memory, for whoever is done with most of them for a while.
+    public func letGoOfFiles() { core.memory.letGoOfFiles() }
+
     /// Whether a state is one of this store, or of a fork of it.
     public func isSource(of snapshot: Snapshot) -> Bool { snapshot.core === core }
 
@@ -72,7 +90,7 @@ public final class PageStore: Sendable {
                     .invalidArgument, "Only a fork of the newest state can be published.",
                     .init(expected: "a fork of epoch \(before.epoch)", found: "a fork of epoch \(fork.baseEpoch)"))
             }
-            newest = try fork.publish()
+            newest = try fork.publish(to: branch)
             return (newest, before)
         }
         withExtendedLifetime(before) {}

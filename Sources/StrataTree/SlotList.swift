@@ -22,6 +22,9 @@ struct SlotList {
     var used: Int { Int(next) - free.count - freeSpilled.count }
     var spilled: Int { max(0, Int(next) - memorySlots) - freeSpilled.count }
 
+    /// Those that lie in a file; nil if there are none.
+    var spilledSlots: Range<Int>? { spill != nil && Int(next) > memorySlots ? memorySlots..<Int(next) : nil }
+
     /// - Throws: ``StrataError`` if there is none, or no space to spill to.
     mutating func take() throws -> UInt32 {
         if let slot = free.popLast() { return slot }

@@ -10,12 +10,15 @@ public final class Snapshot: Sendable {
     let core: PageCore
     let epoch: UInt64
     let roots: TreeRoots
+    /// Keeps what this state shares with others; nil if it is one of the store's own.
+    private let branch: BranchPages?
 
     /// The epoch is pinned already, for this object.
-    init(core: PageCore, epoch: UInt64, roots: TreeRoots) {
+    init(core: PageCore, epoch: UInt64, roots: TreeRoots, of branch: BranchPages? = nil) {
         self.core = core
         self.epoch = epoch
         self.roots = roots
+        self.branch = branch
     }
 
     deinit { core.unpin(epoch) }

@@ -39,6 +39,8 @@ public struct Replay {
     let pages: PageStore
 
     private let sorting: Sorting?
+    /// Nil: all that there is; else the work ends when so many bytes have been folded.
+    var intervalBytes: Int?
     /// Called again and again; what it throws ends the work.
     var pulse: () throws -> Void = {}
 
@@ -85,6 +87,7 @@ public struct Replay {
                     progress(Progress(offset: offset, end: max(end, offset), waitingEvents: max(0, waiting - folded)))
                 }
                 try afterPublishing(snapshot)
+                if intervalBytes != nil { return }
                 (published, pageCount) = (0, pages.info.pageCount)
             }
             if isLast || reported >= Self.reportedBytes {
@@ -106,7 +109,7 @@ public struct Replay {
 
     /// Whether so much has been read that it should be published.
     private func isDue(_ bytes: Int, _ events: Int, _ pageCount: Int) -> Bool {
-        guard let sorting else { return bytes >= Self.publishedBytes }
+        guard let sorting else { return bytes >= intervalBytes ?? Self.publishedBytes }
         // An event changes a page that there is, at worst each its own, and what it adds may take twice its size.
         let changed = min(events, pageCount)
         let added = 2 * bytes / Self.pageBytes

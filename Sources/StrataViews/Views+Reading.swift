@@ -17,6 +17,12 @@ public struct CheckpointState: Sendable {
     public let offset: UInt64
 }
 
+/// A state to go on from, and what its indexes show.
+struct NearestState {
+    let pages: PageStore
+    let keeper: IndexKeeper
+}
+
 extension Views {
     /// The state of a store for reading, at the end of its log. Its files stay as they are, but for a place in
     /// `readers`; what is folded is in memory, and in a file without a name where it is more than the options allow.
@@ -37,15 +43,15 @@ extension Views {
         var reasons: [StrataError] = []
         if source == .pageFile {
             do {
-                if let opened = try fromPageFile(log, store, directory, platform, options, scratch, progress, &reasons)
-                {
-                    return opened
+                if let nearest = try fromPageFile(log, store, directory, platform, options, scratch, &reasons) {
+                    try Replay(log: log, pages: nearest.pages).run(progress: progress)
+                    return OpenedViews(
+                        views: Views(pages: nearest.pages, log: log), finding: .whole, reasons: reasons,
+                        checkpointOffset: nearest.keeper.base.foldedOffset(ViewTree.records), keeper: nearest.keeper)
                 }
             } catch let error as StrataError where isDamage(error) { reasons.append(error) }
         }
-        let views = Views(
-            pages: try PageStore.temporary(
-                in: scratch.directory, files: scratch.files, options: options, name: scratch.name + ".spill"), log: log)
+        let views = Views(pages: try scratch.pages(options), log: log)
         let sorting = Replay.Sorting(
             sorter: EventSorter(files: scratch.files, path: "\(scratch.directory)/\(scratch.name).sort"),
             maximumPages: options.maximumArenaPages, limits: .lean, publishedBytes: 512 << 20)
@@ -58,24 +64,30 @@ extension Views {
     /// Nil if there is no checkpoint that can be taken.
     private static func fromPageFile(
         _ log: any EventLog, _ store: Identifier, _ directory: String, _ platform: Platform,
-        _ options: PageStoreOptions, _ scratch: Scratch, _ progress: (Replay.Progress) -> Void,
-        _ reasons: inout [StrataError]
-    ) throws -> OpenedViews? {
+        _ options: PageStoreOptions, _ scratch: Scratch, _ reasons: inout [StrataError]
+    ) throws -> NearestState? {
         guard
             let opened = try openCheckpoint(
                 of: log, store, directory, upTo: log.end.offset, platform, options, scratch, &reasons)
         else { return nil }
-        let views = Views(pages: opened.store, log: log)
         var shown = opened.snapshot
         if try !IndexKeeper.isComplete(in: shown) {
             let fork = opened.store.fork()
             try IndexKeeper.startAnew(in: fork)
             shown = try opened.store.publish(fork)
         }
-        try Replay(log: log, pages: opened.store).run(progress: progress)
-        return OpenedViews(
-            views: views, finding: .whole, reasons: reasons, checkpointOffset: opened.checkpoint.position.offset,
-            keeper: IndexKeeper(shown))
+        return NearestState(pages: opened.store, keeper: IndexKeeper(shown))
+    }
+
+    /// Where folding a log begins: at the newest checkpoint that is not behind its end, or with nothing.
+    static func openNearest(
+        _ log: any EventLog, store: Identifier, in directory: String, platform: Platform, options: PageStoreOptions
+    ) throws -> NearestState {
+        let scratch = Scratch(platform)
+        var reasons: [StrataError] = []
+        if let found = try fromPageFile(log, store, directory, platform, options, scratch, &reasons) { return found }
+        let pages = try scratch.pages(options)
+        return NearestState(pages: pages, keeper: IndexKeeper(pages.snapshot()))
     }
 
     /// A checkpoint of an offset or an earlier one, which may be one of those that are kept; nil if there is none that can
@@ -121,6 +133,10 @@ extension Views {
         let files = RealFileSystem()
         let directory = TemporaryDirectory.path
         let name: String
+
+        func pages(_ options: PageStoreOptions) throws -> PageStore {
+            try .temporary(in: directory, files: files, options: options, name: name + ".spill")
+        }
 
         init(_ platform: Platform) { name = "strata-\(platform.random.nextIdentifier())" }
     }

@@ -79,6 +79,10 @@ struct TwinStore {
         options.recordsRefusals = recordsRefusals
         options.auditDelayMilliseconds = 3_600_000
         options.pages = PageStoreOptions(maximumPages: 1 << 16, maximumArenaPages: 1 << 14)
+        // Some states of the past are kept, and not for long.
+        options.pasts.intervalBytes = 1_500
+        options.pasts.nearCommits = 2
+        options.pasts.maximumPages = 400
         options.checkpoints = .init(logBytes: 4_096, events: 40, dirtyPercent: 50)
         return options
     }

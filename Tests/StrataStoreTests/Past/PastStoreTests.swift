@@ -52,7 +52,10 @@ struct PastStoreTests {
                 if step == 50 { try twin.crash() }
             }
             let store = twin.store
-            for (offset, digests) in known.sorted(by: { $0.key < $1.key }) {
+            // In an order that no kept state fits, and then again, when there are some.
+            let order = known.sorted { $0.key < $1.key }
+            var generator = SeededGenerator(seed: seed)
+            for (offset, digests) in order.shuffled(using: &generator) + order {
                 guard offset >= store.log.floor.offset else {
                     #expect(thrownCode { _ = try store.asOf(offset) } == .outOfRange)
                     continue
