@@ -97,11 +97,11 @@ final class MinimisationRun {
         if let base, try matcher.witness(in: base.snapshot().trees) != nil {
             return try history(of: [], MinimisationVersions(floor: store.log.floor.offset), isComplete: true)
         }
-        for source in [aboutRecord, ofWhatTouchedIt, ofAll] {
-            guard let source = try source(witness), !isStopped() else { continue }
+        for attempt in [aboutRecord, ofWhatTouchedIt, ofAll] {
+            guard let (source, zoneOffsets) = try attempt(witness), !isStopped() else { continue }
             tell(source.offsets.count)
-            guard try holds(source.offsets, source) else { continue }
-            return try reduce(source)
+            guard let offsets = try shortEnd(of: source, zoneOffsets) else { continue }
+            return try reduce(offsets, source)
         }
         if isStopped() { throw StrataError(.interrupted, "Nothing smaller was found before the search was stopped.") }
         throw StrataError(
@@ -112,28 +112,47 @@ final class MinimisationRun {
 
     // MARK: Where to look
 
-    private func aboutRecord(_ record: RecordKey) throws -> MinimisationSource? {
+    /// Requests, and the commits among them that made or ended zones.
+    private typealias Field = (source: MinimisationSource, zoneOffsets: Set<UInt64>)
+
+    /// Most often the last saves decide: the last request with all that zones need, else the last two, four and so on;
+    /// nil if even all of them do not do.
+    private func shortEnd(of source: MinimisationSource, _ zoneOffsets: Set<UInt64>) throws -> [UInt64]? {
+        var count = zoneOffsets.isEmpty ? source.offsets.count : 1
+        while !isStopped() {
+            let first = max(0, source.offsets.count - count)
+            let offsets = source.offsets[..<first].filter { zoneOffsets.contains($0) } + source.offsets[first...]
+            if try holds(offsets, source) { return offsets }
+            if first == 0 { return nil }
+            count *= 2
+        }
+        return nil
+    }
+
+    private func aboutRecord(_ record: RecordKey) throws -> Field? {
         try source(MinimisationClosure(of: record, in: store, takesWhole: false), isPartial: true)
     }
 
-    private func ofWhatTouchedIt(_ record: RecordKey) throws -> MinimisationSource? {
+    private func ofWhatTouchedIt(_ record: RecordKey) throws -> Field? {
         try source(MinimisationClosure(of: record, in: store, takesWhole: true), isPartial: false)
     }
 
-    private func source(_ closure: MinimisationClosure, isPartial: Bool) throws -> MinimisationSource? {
+    private func source(_ closure: MinimisationClosure, isPartial: Bool) throws -> Field? {
         if closure.isCut { return nil }
         let end = store.offset
-        return try MinimisationSource(
+        let source = try MinimisationSource(
             store, closure.offsets.filter { $0 <= end }.sorted(), about: isPartial ? closure.records : nil,
             isStopped: isStopped
         ) { tell(requestCount, readThrough: $0) }
+        return (source, closure.zoneOffsets)
     }
 
-    private func ofAll(_: RecordKey) throws -> MinimisationSource? {
+    private func ofAll(_: RecordKey) throws -> Field? {
         let (floor, end) = (store.log.floor.offset, store.offset)
-        return try MinimisationSource(store, floor + 1..<end + 1, isStopped: isStopped) {
+        let source = try MinimisationSource(store, floor + 1..<end + 1, isStopped: isStopped) {
             tell(requestCount, readThrough: $0)
         }
+        return (source, [])
     }
 
     private func tell(_ count: Int, readThrough: UInt64? = nil) {
@@ -143,8 +162,8 @@ final class MinimisationRun {
 
     // MARK: Less and less
 
-    private func reduce(_ source: MinimisationSource) throws -> MinimalHistory {
-        let offsets = try DeltaDebugging.minimal(source.offsets, isStopped: isStopped) { offsets in
+    private func reduce(_ all: [UInt64], _ source: MinimisationSource) throws -> MinimalHistory {
+        let offsets = try DeltaDebugging.minimal(all, isStopped: isStopped) { offsets in
             let holds = try holds(offsets, source)
             if holds { tell(offsets.count) }
             return holds

@@ -13,6 +13,8 @@ struct MinimisationClosure {
     private let store: Store
     private var log: any EventLog { store.log }
     private(set) var offsets: Set<UInt64> = []
+    /// Of them, those that made or ended zones.
+    private(set) var zoneOffsets: Set<UInt64> = []
     private(set) var records: Set<RecordName> = []
     private var waiting: [RecordKey] = []
     private var seen: Set<RecordKey> = []
@@ -72,8 +74,9 @@ struct MinimisationClosure {
         while true {
             let page = try log.touches(zone: zone, after: readThrough, limit: Self.pageCount)
             for touch in page.touches where touch.kind == .zoneSaved || touch.kind == .zoneDeleted {
-                offsets.insert(touch.offset)
+                zoneOffsets.insert(touch.offset)
             }
+            offsets.formUnion(zoneOffsets)
             guard page.moreComing else { return }
             readThrough = page.readThrough
         }

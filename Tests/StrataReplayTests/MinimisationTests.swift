@@ -1,6 +1,7 @@
 import StrataLog
 import StrataModel
 import StrataQuery
+import StrataRules
 import StrataStore
 import StrataSystem
 import TestSupport
@@ -36,7 +37,7 @@ struct MinimisationTests {
 
     /// Writes the history, and looks at what comes of it with and without each of its commits; empty if it is right.
     static func flaws(
-        of history: MinimalHistory, _ question: BisectionQuestion, _ store: Store
+        of history: MinimalHistory, _ question: BisectionQuestion, _ store: Store, _ rules: Rules? = nil
     ) throws -> [String] {
         let log = MemoryLog()
         try history.write(of: store, into: log)
@@ -45,10 +46,14 @@ struct MinimisationTests {
         var flaws: [String] = []
         if Int(log.end.offset) != history.requests.count { flaws.append("\(log.end.offset) commits") }
         if try !holds(question, in: few) { flaws.append("it does not hold") }
-        if try !DeterminismCheck(of: few).run().isSame { flaws.append("judged again it is another one") }
+        var check = DeterminismCheck(of: few)
+        check.rules = rules ?? few.rules
+        if try !check.run().isSame { flaws.append("judged again it is another one") }
         for offset in log.floor.offset + 1..<log.end.offset + 1 {
             let told = MemoryLog()
-            let report = try Retelling(of: few, changes: [.drop(offset)]).run(into: told)
+            var retelling = Retelling(of: few, changes: [.drop(offset)])
+            retelling.rules = rules ?? few.rules
+            let report = try retelling.run(into: told)
             defer { try? report.close() }
             let less = try Store(on: told)
             defer { try? less.close() }
@@ -58,9 +63,9 @@ struct MinimisationTests {
     }
 
     private static func requireMinimal(
-        _ history: MinimalHistory, _ question: BisectionQuestion, of store: Store
+        _ history: MinimalHistory, _ question: BisectionQuestion, of store: Store, rules: Rules? = nil
     ) throws {
-        let flaws = try flaws(of: history, question, store)
+        let flaws = try flaws(of: history, question, store, rules)
         try #require(flaws.isEmpty, "\(flaws)")
     }
 
@@ -120,6 +125,31 @@ struct MinimisationTests {
         let withParent = try minimise(fixture, child)
         #expect(withParent.requests.last?.itemCount == 2, "a parent must be there")
         try Self.requireMinimal(withParent, child, of: fixture.store)
+    }
+
+    @Test("Where a schema decides, the whole log is gone through")
+    func wholeLog() throws {
+        var options = StoreOptions.service
+        options.schema = .enforced
+        let time = ManualTime(microseconds: 1_795_240_000_000_000)
+        let store = try Store.inMemory(options: options, platform: Platform(time: time, random: SeededRandom(seed: 1)))
+        defer { try? store.close() }
+        let grants = "GRANT WRITE TO \"_creator\", GRANT CREATE TO \"_icloud\", GRANT READ TO \"_world\""
+        try store.declareSchema(
+            try SchemaDefinition(reading: "DEFINE SCHEMA RECORD TYPE Note (rank INT64 QUERYABLE, \(grants));"))
+        try store.modify(.zones(saving: [Fixture.notes]), as: Fixture.anna)
+        for number in 0..<20 {
+            var builder = RequestBuilder(Fixture.database, policy: .allKeys)
+            builder.save(
+                RecordID("n\(number % 3)", zone: Fixture.notes), type: "Note",
+                fields: ["rank": .int64(Int64(number))])
+            time.advance(byMicroseconds: 10_000)
+            try store.modify(builder.request, as: Fixture.anna)
+        }
+        let asked = try question("rank == 19")
+        let history = try Minimisation(of: store, asked).run()
+        #expect(history.requests.count == 3 && history.requests[0].actor == .service, "\(history.requests)")
+        try Self.requireMinimal(history, asked, of: store, rules: store.rules)
     }
 
     @Test("What does not hold at the end, and what cannot be asked, are errors that say so")
