@@ -11,6 +11,8 @@ build_strictly() { export STRATA_STRICT=1; }
 # Swift's libraries linked into the program: it starts in half the time, and runs where there is no Swift.
 # shellcheck disable=SC2034
 release=(-c release --static-swift-stdlib -Xswiftc -use-ld=lld)
+# A folder of its own lets release and other builds run side by side.
+[[ -z ${STRATA_RELEASE_BUILD:-} ]] || release+=(--scratch-path "$STRATA_RELEASE_BUILD")
 
 say() { printf '%s\n' "$*" >&2; }
 
