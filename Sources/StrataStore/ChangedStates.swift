@@ -120,7 +120,7 @@ struct ChangedStates {
     private mutating func save(
         _ event: RecordSavedView, over index: Dictionary<RecordKey, Entry>.Index, at place: EventPlace
     ) throws {
-        // What is left of it would be taken for a record without values; what follows up to its erasure has none either.
+        // What is left of it would be taken for a record without values, and what follows up to its erasure too.
         guard !event.isErased else { return set(nil, at: index) }
         writer.removeAll()
         if let state = entries.values[index].current {

@@ -1,11 +1,11 @@
 import StrataSystem
 
-/// The pages that a branch has for itself. What it does not reach any more is free as soon as nobody reads it, and all of
-/// them are when it has ended and its states are gone; what it shares is its store's affair.
+/// The pages that a branch has for itself. What it does not reach any more is free as soon as nobody reads it, and all
+/// of them are when it has ended and its states are gone; what it shares is its store's affair.
 final class BranchPages: Sendable {
     private let core: PageCore
-    /// What the branch was made on. All its states need that: what they share may be retired by others, who know nothing
-    /// of them.
+    /// What the branch was made on. All its states need that: what they share may be retired by others, who know
+    /// nothing of them.
     private let base: Snapshot
     /// The epoch in which each was made.
     private let births: Lock<[PageNumber: UInt64]> = Lock([:])

@@ -20,7 +20,7 @@ public final class PastStates: Sendable {
         /// What is so near is folded for whoever asks, and not kept.
         public var nearCommits: UInt64 = 2_000
         /// Of the pages that are in memory, and not in the file.
-        public var maximumMemoryPages = 1 << 13
+        public var maximumMemoryPages = 1 << 12
         /// They are let go when nobody has asked for so long.
         public var idleMilliseconds = 30_000
 

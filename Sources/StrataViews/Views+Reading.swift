@@ -90,8 +90,8 @@ extension Views {
         return NearestState(pages: pages, keeper: IndexKeeper(pages.snapshot()))
     }
 
-    /// A checkpoint of an offset or an earlier one, which may be one of those that are kept; nil if there is none that can
-    /// be read.
+    /// A checkpoint of an offset or an earlier one, which may be one of those that are kept; nil if there is none that
+    /// can be read.
     ///
     /// - Throws: ``StrataError`` if the log cannot be read.
     public static func checkpoint(
