@@ -73,7 +73,7 @@ public struct DeterminismCheck {
     private func compare(
         _ run: RetellingRun, _ file: KeptCheckpoints, _ report: inout DeterminismReport
     ) throws {
-        let step = max(1, (report.end - report.first + 1) / Self.comparedOffsets)
+        let step = max(1, (report.end + 1 - report.first) / Self.comparedOffsets)
         var found = report
         /// The last state that is shown by folding on from a checkpoint, with what it must have.
         var ends: [(offset: UInt64, digests: Digests)] = []

@@ -44,7 +44,17 @@ struct DeterminismTests {
         #expect(report.checkpoints.count > 1 && report.checkpoints.last == report.end, "\(report.checkpoints)")
         let later = try check(path, from: 5)
         #expect(later.isSame && later.digests == report.digests && later.comparedCount == Int(report.end) - 4)
+        let nothing = try check(path, from: report.end + 1)
+        #expect(nothing.isSame && nothing.comparedCount == 0 && nothing.first > nothing.end)
         #expect(throws: StrataError.self) { try check(path, from: report.end + 2) }
+    }
+
+    @Test("A store without commits has nothing to differ in")
+    func emptyStore() throws {
+        let store = try Store.inMemory()
+        defer { try? store.close() }
+        let report = try DeterminismCheck(of: store).run()
+        #expect(report.isSame && report.end == 0 && report.comparedCount == 0)
     }
 
     @Test("A store in memory is judged again, and has no checkpoints")
