@@ -119,6 +119,14 @@ import Testing
         #expect(terminal.finish() == 0 && terminal.isRestored)
     }
 
+    @Test("A standard input that is closed is empty, whatever files are opened")
+    func closedInput() throws {
+        let line = "\"$0\" play \(fixture.name) --step <&-"
+        let result = try ToolProcess.run(
+            ["-c", line, try ToolProcess.toolPath], in: fixture.directory.path, program: "/bin/sh")
+        #expect(result.code == 0 && result.output.isEmpty && result.errors.isEmpty, "\(result)")
+    }
+
     @Test("What cannot be played, and words that do not fit")
     func refusals() throws {
         for words in [["--from", "99"], ["--to", "99"], ["--from", "4", "--to", "3"], ["--from", "@1"]] {
@@ -126,6 +134,10 @@ import Testing
             let isFine = words == ["--from", "@1"]
             #expect(result.code == (isFine ? 0 : 1), "\(words): \(result)")
             #expect(isFine || result.errors.contains("(outOfRange)"), "\(words): \(result)")
+        }
+        for seconds in ["1e300", "9223372036854775807", "1e-300"] {
+            let result = try fixture.run(["play", fixture.name, "--speed", "1e300x", "--max-gap", seconds])
+            #expect(result.code == 0 && !result.output.isEmpty && result.errors.isEmpty, "\(seconds): \(result)")
         }
         let wrong: [[String]] = [
             ["--speed", "fast"], ["--speed", "0"], ["--speed", "-1"], ["--speed", "nan"], ["--max-gap", "x"],

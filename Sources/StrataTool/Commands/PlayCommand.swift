@@ -49,6 +49,8 @@ enum PlayCommand: Command {
         "strata play Notes.strata --user anna --speed 10x --json | jq -r 'select(.push) | .subscription'",
     ]
 
+    /// No two commits are further apart, whatever their clocks said.
+    private static let longestGapSeconds = 1e14
     /// How often it is looked whether somebody still reads what is printed.
     private static let listenerMilliseconds: Int64 = 100
 
@@ -107,7 +109,7 @@ enum PlayCommand: Command {
             }
         return try Playback(
             of: access.store, from: try arguments[from]?.offset(in: log), through: try arguments[to]?.offset(in: log),
-            speed: speed, maximumPause: arguments[maximumGap].map { .seconds($0) })
+            speed: speed, maximumPause: arguments[maximumGap].map { .seconds(min($0, longestGapSeconds)) })
     }
 
     private static func play(_ playback: Playback, _ arguments: Arguments, _ output: Output) throws {
