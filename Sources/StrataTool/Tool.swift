@@ -13,6 +13,7 @@ public enum Tool {
     private static func run(_ words: [(text: String, isText: Bool)]) -> ExitCode {
         // A reader that has seen enough closes the pipe; the write that meets it reports that instead of killing us.
         signal(SIGPIPE, SIG_IGN)
+        occupyStandardStreams()
         let output = Output()
         var name: String?
         do {
@@ -35,6 +36,14 @@ public enum Tool {
             report(error, by: name)
             return error is UsageError ? .usage : .unreadable
         }
+    }
+
+    /// A file that is opened later must not get the number of a standard stream that is closed, and with it what is
+    /// printed.
+    private static func occupyStandardStreams() {
+        var descriptor: CInt
+        repeat { descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC) } while (0...2).contains(descriptor)
+        if descriptor > 2 { close(descriptor) }
     }
 
     private static func dispatch(_ words: [String], _ output: Output, _ name: inout String?) throws -> ExitCode {
