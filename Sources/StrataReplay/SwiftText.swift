@@ -19,21 +19,23 @@ enum SwiftText {
         return lines
     }
 
-    /// `target = "text"`, the text in pieces where that is too long.
+    /// `target = "text"`; a long text is one literal on several lines, since compilers take too long over many that are
+    /// added up.
     static func assignment(of text: String, to target: String, _ indentation: Int) -> [String] {
         let line = indented("\(target) = \(literal(text))", indentation)
         if line.count <= maximumColumns { return [line] }
-        var lines = [indented("\(target) =", indentation)]
+        let room = maximumColumns - indentation - 5
+        var lines = [indented("\(target) = \"\"\"", indentation)]
         var piece = ""
         for character in text {
-            if indentation + 6 + literal(piece + String(character)).count > maximumColumns {
-                lines.append(indented((lines.count > 1 ? "+ " : "") + literal(piece), indentation + 4))
+            let escaped = escaped(character.unicodeScalars)
+            if piece.count + escaped.count > room {
+                lines.append(indented(piece + "\\", indentation + 4))
                 piece = ""
             }
-            piece.append(character)
+            piece += escaped
         }
-        lines.append(indented((lines.count > 1 ? "+ " : "") + literal(piece), indentation + 4))
-        return lines
+        return lines + [piece, "\"\"\""].map { indented($0, indentation + 4) }
     }
 
     /// `target = [ … ]`, each element on a line of its own where that is too long.
@@ -48,7 +50,8 @@ enum SwiftText {
     static func comment(_ text: String, indentation: Int) -> [String] {
         var lines: [String] = []
         var line = ""
-        for word in text.split(whereSeparator: \.isNewline).joined(separator: " ").split(separator: " ") {
+        let words = text.split(whereSeparator: \.isNewline).joined(separator: " ").split(separator: " ")
+        for word in words.map({ spelt($0.unicodeScalars) }) {
             if !line.isEmpty, indentation + 4 + line.count + word.count > maximumColumns {
                 lines.append(line)
                 line = ""
@@ -58,19 +61,32 @@ enum SwiftText {
         return (lines + [line]).map { indented("// \($0)", indentation) }
     }
 
-    static func literal(_ text: String) -> String {
-        var literal = "\""
-        for scalar in text.unicodeScalars {
+    static func literal(_ text: String) -> String { "\"\(escaped(text.unicodeScalars))\"" }
+
+    private static func escaped(_ scalars: some Sequence<Unicode.Scalar>) -> String {
+        var text = ""
+        for scalar in scalars {
             switch scalar {
-            case "\"", "\\": literal += "\\\(scalar)"
-            case "\n": literal += "\\n"
-            case "\t": literal += "\\t"
-            case "\r": literal += "\\r"
-            case _ where hides(scalar): literal += "\\u{\(String(scalar.value, radix: 16))}"
-            default: literal.unicodeScalars.append(scalar)
+            case "\"", "\\": text += "\\\(scalar)"
+            case "\n": text += "\\n"
+            case "\t": text += "\\t"
+            case "\r": text += "\\r"
+            default: text.unicodeScalars += spelt(CollectionOfOne(scalar)).unicodeScalars
             }
         }
-        return literal + "\""
+        return text
+    }
+
+    private static func spelt(_ scalars: some Sequence<Unicode.Scalar>) -> String {
+        var text = ""
+        for scalar in scalars {
+            if hides(scalar) {
+                text += "\\u{\(String(scalar.value, radix: 16))}"
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
     }
 
     /// What would not be seen, or would change how the rest is.
@@ -98,6 +114,11 @@ struct SwiftNames {
         "rethrows", "return", "self", "static", "store", "struct", "subscript", "super", "switch", "throw", "throws",
         "true", "try", "typealias", "var", "where", "while",
     ]
+    /// Types that the program uses, and words that cannot name one.
+    private static let reservedTypes: Set<String> = [
+        "Any", "CKQuery", "CKRecord", "CKRecordZone", "CLLocation", "CLLocationCoordinate2D", "CloudStore", "Data",
+        "Date", "Double", "NSPredicate", "Self", "String", "UInt8",
+    ]
     private static let maximumCount = 40
 
     private var used: Set<String> = []
@@ -121,6 +142,7 @@ struct SwiftNames {
     /// `LostUpdate` of `lost-update`.
     static func typeName(of text: String) -> String {
         let name = words(of: text).map(\.uppercasedFirst).joined()
+        if reservedTypes.contains(name) { return name + "History" }
         return name.first?.isLetter ?? false ? String(name.prefix(maximumCount)) : "Minimal" + name
     }
 

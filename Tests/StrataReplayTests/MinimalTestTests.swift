@@ -122,6 +122,25 @@ struct MinimalTestTests {
         #expect(test.text.contains("@Suite struct LostPhoto {") && test.text.contains("\n        #expect(!isFound"))
     }
 
+    @Test("A long text is one literal, and what a name hides is spelt out wherever it stands")
+    func longText() throws {
+        let fixture = try Fixture()
+        let text = String(repeating: "a \"quoted\" \\ line\r\n\u{301}", count: 2_000)
+        try fixture.save("mi", ["note": .string(text)])
+        let question = BisectionQuestion(
+            "Note", where: try PredicateParser.parse("note != '\u{202e}\u{0}'"), in: Fixture.database, as: Fixture.anna)
+        let history = try Minimisation(of: fixture.store, question).run()
+        let test = try MinimalTest(of: history, named: "CloudStore", from: "Notes\u{202e}.strata")
+        let lines = test.text.split(separator: "\n").map { $0.unicodeScalars.dropFirst(12) }
+        let start = try #require(lines.firstIndex { $0.starts(with: "\"note\"] = \"\"\"".unicodeScalars) })
+        let end = try #require(lines[start...].firstIndex { $0.elementsEqual("\"\"\"".unicodeScalars) })
+        let pieces = lines[(start + 1)..<(end - 1)].map { $0.dropLast() } + [lines[end - 1]]
+        let escaped = "a \\\"quoted\\\" \\\\ line\\r\\n\u{301}"
+        #expect(String(String.UnicodeScalarView(pieces.joined())) == String(repeating: escaped, count: 2_000))
+        #expect(!test.text.unicodeScalars.contains { ["\u{202e}", "\u{0}"].contains($0) })
+        #expect(test.text.contains("\n@Suite struct CloudStoreHistory {"))
+    }
+
     @Test("Whatever is in a history, the test has no line that is too long and no name twice")
     func random() throws {
         try withSeeds(8) { seed in

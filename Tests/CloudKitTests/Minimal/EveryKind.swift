@@ -28,9 +28,10 @@ import Testing
             timestamp: Date(timeIntervalSinceReferenceDate: 0.0)
         )
         item9Lives2["tags"] = ["a", "b"]
-        item9Lives2["title"] =
-            "x and more and more and more and more and more and more and more and more and more and more and more and"
-            + " more and more and more and more and more and more and more and more and more"
+        item9Lives2["title"] = """
+            x and more and more and more and more and more and more and more and more and more and more and more and mo\
+            re and more and more and more and more and more and more and more and more
+            """
         let item9Lives2Long: [UInt8] = [
             0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
             16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
@@ -40,9 +41,10 @@ import Testing
         try await bertPublic.modifyRecords(saving: [item9Lives2], deleting: [], savePolicy: .changedKeys)
 
         // What must not be
-        let question =
-            "bytes != nil AND due != nil AND list != nil AND number == 0 AND place != nil AND title BEGINSWITH \"x\" "
-            + "AND tags CONTAINS \"a\""
+        let question = """
+            bytes != nil AND due != nil AND list != nil AND number == 0 AND place != nil AND title BEGINSWITH \"x\" AND\
+             tags CONTAINS \"a\"
+            """
         let query = CKQuery(recordType: "Note", predicate: NSPredicate(format: question))
         let answer = try await bertPublic.records(matching: query)
         let names = answer.matchResults.map(\.0.recordName)
