@@ -80,7 +80,8 @@ struct ExportOutput {
         return isWhole ? nil : path
     }
 
-    private func discard() {
+    /// For one to which nothing will be written after all.
+    func discard() {
         guard let file else { return }
         close(file.descriptor)
         if let draft = file.draft { unlink(draft) }

@@ -12,8 +12,13 @@ struct WhatIfStore {
     private let access: StateAccess
     private let source: String
 
-    /// - Throws: ``StrataError`` `alreadyExists` if there is anything at the path.
+    /// - Throws: ``StrataError`` `alreadyExists` if there is anything at the path, ``UsageError`` for a path in the store.
     init(_ path: String, of access: StateAccess, _ source: String) throws {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().resolvingSymlinksInPath().path
+        let old = URL(fileURLWithPath: source).resolvingSymlinksInPath().path
+        guard !"\(folder)/".hasPrefix("\(old)/") else {
+            throw UsageError("NEWSTORE is inside of STORE; name a place that is not")
+        }
         draft = try StoreDraft(path)
         self.access = access
         self.source = StorePaths(source).store

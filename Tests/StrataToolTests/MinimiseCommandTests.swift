@@ -104,6 +104,23 @@ import Testing
         #expect(unknown.code == 1 && unknown.errors.contains("Did not find record type"), "\(unknown)")
     }
 
+    @Test func whatFindsNothingLeavesNothing() throws {
+        let words = ["minimise", fixture.name, "Note", "--where", "rank == 99", "--user", "anna"]
+        #expect(try fixture.run(words + ["--test", "Few.swift", "--out", "Few.strata"]).code == 1)
+        #expect(try fixture.run(words + ["--test", "nowhere/Few.swift", "--out", "Few.strata"]).code == 1)
+        let names = try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path)
+        #expect(names.contains(fixture.name) && !names.contains { $0.hasPrefix("Few") }, "\(names)")
+    }
+
+    @Test func nothingIsMadeInsideOfTheStore() throws {
+        for path in ["New", "log/New", "../\(fixture.name)/New"] {
+            let result = try minimise("--out", "\(fixture.name)/\(path)")
+            #expect(result.code == 2 && result.errors.contains("inside of STORE"), "\(result)")
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path(fixture.name))
+        #expect(!names.contains { $0.hasPrefix("New") }, "\(names)")
+    }
+
     @Test(arguments: [
         (["Note"], "give --where"), (["Note", "--where", "rank ="], "expected"),
         (["Note", "--where", "rank == 3", "--known-issue", "--user", "anna"], "--known-issue is for --test"),

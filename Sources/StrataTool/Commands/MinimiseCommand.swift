@@ -78,26 +78,35 @@ enum MinimiseCommand: Command {
         // What cannot be written is found out before the work is done.
         let newStore = try arguments[out].map { try WhatIfStore($0, of: access, arguments.store) }
         let testFile = try arguments[test].map { try ExportOutput($0, store: arguments.store, standard: output) }
-        let history = try search(question, access.store, arguments)
+        let (history, written): (MinimalHistory, MinimalTest?)
+        do { (history, written) = try find(question, access.store, arguments) } catch {
+            testFile?.discard()
+            throw error
+        }
+        if let testFile, let written {
+            _ = try testFile.write { output in
+                output.write(written.text)
+                return true
+            }
+        }
         let report = try MinimisationReport(access.store, arguments, output)
         if arguments[test] != "-" { for request in history.requests { try report.write(request) } }
         try newStore?.make { log, didFinish in try history.write(of: access.store, into: log, didFinish) }
-        var written: MinimalTest?
-        if let testFile {
-            let name = URL(fileURLWithPath: arguments[test] ?? "").deletingPathExtension().lastPathComponent
-            let made = try MinimalTest(
-                of: history, named: name, from: URL(fileURLWithPath: arguments.store).lastPathComponent,
-                isKnownIssue: arguments[knownIssue])
-            _ = try testFile.write { output in
-                output.write(made.text)
-                return true
-            }
-            written = made
-        }
         if arguments[test] != "-" { try report.writeEnd(history, written) }
         try output.flush()
         if !history.isComplete { Diagnostics.report("interrupted: more of it might go", by: name) }
         return history.isComplete ? .success : .no
+    }
+
+    /// What is left, and the test of it if one is wanted.
+    private static func find(
+        _ question: BisectionQuestion, _ store: Store, _ arguments: Arguments
+    ) throws -> (MinimalHistory, MinimalTest?) {
+        let history = try search(question, store, arguments)
+        guard let file = arguments[test] else { return (history, nil) }
+        let name = URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent
+        let source = URL(fileURLWithPath: arguments.store).lastPathComponent
+        return (history, try MinimalTest(of: history, named: name, from: source, isKnownIssue: arguments[knownIssue]))
     }
 
     private static func search(
