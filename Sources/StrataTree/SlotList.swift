@@ -33,7 +33,8 @@ struct SlotList {
             throw StrataError(.noSpace, "Too many pages have been written and are not in the page file yet.")
         }
         if next >= memorySlots, let spill {
-            try spill.prepare(Int(next) - memorySlots, base: base + memorySlots * PageLayout.pageBytes)
+            try spill.prepare(
+                Int(next) - memorySlots, of: capacity - memorySlots, base: base + memorySlots * PageLayout.pageBytes)
         }
         defer { next += 1 }
         return next

@@ -19,11 +19,13 @@ final class SpillFile: @unchecked Sendable {
 
     /// Makes sure that the slot can be used, with space on the medium that is really there.
     ///
-    /// - Parameter base: where slot 0 goes.
-    func prepare(_ slot: Int, base: UnsafeMutableRawPointer) throws {
+    /// - Parameters:
+    ///   - limit: how many there may be; what lies behind them is not the file's.
+    ///   - base: where slot 0 goes.
+    func prepare(_ slot: Int, of limit: Int, base: UnsafeMutableRawPointer) throws {
         if slot < slotCount { return }
         let file = try opened()
-        let end = slot + Self.stepSlots
+        let end = min(slot + Self.stepSlots, limit)
         let range = slotCount * PageLayout.pageBytes..<end * PageLayout.pageBytes
         try file.allocate(range)
         try file.map(range, over: base + range.lowerBound)

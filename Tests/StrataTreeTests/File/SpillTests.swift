@@ -28,6 +28,23 @@ struct SpillTests {
         #expect(try run.faults(of: run.disk.afterPowerLoss(seed: 1), acceptable: run.acceptable) == [])
     }
 
+    @Test("The file takes no memory that lies behind the slots")
+    func end() throws {
+        let directory = try TestDirectory()
+        let (capacity, memorySlots) = (1_500, 100)
+        let memory = try ReservedMemory(byteCount: 4_096 * PageLayout.pageBytes)
+        let behind = UnsafeMutableRawBufferPointer(
+            start: memory.base + capacity * PageLayout.pageBytes, count: 1_024 * PageLayout.pageBytes)
+        behind.initializeMemory(as: UInt8.self, repeating: 0xA5)
+        var slots = SlotList(
+            capacity: capacity, memorySlots: memorySlots, base: memory.base,
+            spill: SpillFile(files: RealFileSystem(), path: directory.path("spill")))
+        for _ in 0..<capacity { _ = try slots.take() }
+        #expect(throws: StrataError.self) { try slots.take() }
+        #expect(slots.spilledSlots == memorySlots..<capacity)
+        #expect(behind.allSatisfy { $0 == 0xA5 })
+    }
+
     @Test("On a real disk")
     func realDisk() throws {
         let directory = try TestDirectory()
