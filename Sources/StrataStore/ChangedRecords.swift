@@ -11,6 +11,13 @@ struct ChangedRecords {
         var after: Version?
     }
 
+    /// What a record held at both ends; nil where it was not there.
+    struct States {
+        let before: [UInt8]?
+        let after: [UInt8]?
+        var byteCount: Int { (before?.count ?? 0) + (after?.count ?? 0) }
+    }
+
     /// In the order of the records' keys.
     let all: [Change]
 
@@ -81,7 +88,8 @@ extension StoreSnapshot {
     /// Calls `body` with each record that is not the same at two offsets up to that of the snapshot, in the order of
     /// ``forEachDifference(since:in:_:)``, until it returns false; without folding either state.
     ///
-    /// - Returns: false, before anything was given, if the commits between do not tell it, or it takes too much memory.
+    /// - Returns: false, before anything was given, if the commits between do not tell it, or it takes too much memory,
+    ///   or something that it takes cannot be read.
     package func forEachDifference(
         from first: UInt64, to last: UInt64, within limits: DifferenceLimits = DifferenceLimits(),
         _ body: (RecordDifference) throws -> Bool
@@ -89,44 +97,67 @@ extension StoreSnapshot {
         try gate.requireOpen()
         let history = context.history
         let changes = try history.changes(behind: first, through: last, atMost: limits.maximumRecords)
-        guard let changes else { return false }
-        let checkpoint = try context.replacements?.checkpoint(upTo: first)
-        let start = max(checkpoint?.offset ?? 0, history.floor)
-        if UInt64(changes.all.count * limits.commitsPerLookup) < last - start {
-            try give(changes, body) { try (state(of: $0.record, at: $0.before), state(of: $0.record, at: $0.after)) }
-            return true
+        guard let changes, let states = try statesIfWhole(of: changes, from: first, to: last, limits) else {
+            return false
         }
-        let states = try history.states(
-            of: changes, behind: first, through: last, from: checkpoint, atMost: limits.maximumBytes)
-        guard let states else { return false }
-        try give(changes, body) { try states.states(of: $0) }
+        try give(changes, states, body)
         return true
     }
 
-    private func state(of record: RecordKey, at version: Version?) throws -> [UInt8]? {
-        guard let version else { return nil }
-        guard let state = try context.history.state(of: record, at: version, trees) else {
-            throw StrataError(
-                .malformed, "The log does not have a version that a commit names.",
-                .init(offset: version.offset, found: version.tag))
+    /// Nil, too, where a page is damaged: whoever folds states gets on without it.
+    private func statesIfWhole(
+        of changes: ChangedRecords, from first: UInt64, to last: UInt64, _ limits: DifferenceLimits
+    ) throws -> [ChangedRecords.States]? {
+        do { return try states(of: changes, from: first, to: last, limits) } catch let error as StrataError
+            where Views.isDamage(error)
+        { return nil }
+    }
+
+    /// In the order of the changes.
+    private func states(
+        of changes: ChangedRecords, from first: UInt64, to last: UInt64, _ limits: DifferenceLimits
+    ) throws -> [ChangedRecords.States]? {
+        let history = context.history
+        let checkpoint = try context.replacements?.checkpoint(upTo: first)
+        let start = max(checkpoint?.offset ?? 0, history.floor)
+        var all: [ChangedRecords.States] = []
+        guard UInt64(changes.all.count * limits.commitsPerLookup) < last - start else {
+            let folded = try history.states(
+                of: changes, behind: first, through: last, from: checkpoint, atMost: limits.maximumBytes)
+            guard let folded else { return nil }
+            for change in changes.all {
+                guard let states = try folded.states(of: change) else { return nil }
+                all.append(states)
+            }
+            return all
         }
-        return state
+        var byteCount = 0
+        for change in changes.all {
+            let before = try change.before.map { try history.state(of: change.record, at: $0, trees) }
+            let after = try change.after.map { try history.state(of: change.record, at: $0, trees) }
+            // A version that the log does not have any more is one that was erased.
+            if case .some(nil) = before { return nil }
+            if case .some(nil) = after { return nil }
+            let states = ChangedRecords.States(before: before ?? nil, after: after ?? nil)
+            byteCount += states.byteCount
+            guard byteCount <= limits.maximumBytes else { return nil }
+            all.append(states)
+        }
+        return all
     }
 
     private func give(
-        _ changes: ChangedRecords, _ body: (RecordDifference) throws -> Bool,
-        _ states: (ChangedRecords.Change) throws -> (before: [UInt8]?, after: [UInt8]?)
+        _ changes: ChangedRecords, _ states: [ChangedRecords.States], _ body: (RecordDifference) throws -> Bool
     ) throws {
         var known: (zone: UInt64, origin: RecordOrigin)?
-        for change in changes.all {
+        for (change, states) in zip(changes.all, states) {
             let (zone, name) = (change.record.zone, change.record.name)
             let origin = try known.flatMap { $0.zone == zone ? $0.origin : nil } ?? origin(ofZone: zone)
             known = (zone, origin)
-            let (before, after) = try states(change)
             let difference = RecordDifference(
                 RecordID(name, zone: origin.zone), in: origin.database,
-                before: try before.map { try Record(name, $0, origin) },
-                after: try after.map { try Record(name, $0, origin) })
+                before: try states.before.map { try Record(name, $0, origin) },
+                after: try states.after.map { try Record(name, $0, origin) })
             guard try body(difference) else { return }
         }
     }

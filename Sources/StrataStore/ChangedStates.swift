@@ -43,21 +43,15 @@ struct ChangedStates {
 
     private var isFull: Bool { byteCount > maximumBytes }
 
-    /// - Throws: ``StrataError`` for a change whose versions the log does not have.
-    func states(of change: ChangedRecords.Change) throws -> (before: [UInt8]?, after: [UInt8]?) {
+    /// Nil for a change whose versions the log does not have, as of a record that was erased since.
+    func states(of change: ChangedRecords.Change) throws -> ChangedRecords.States? {
         let entry = entries[change.record]
-        try Self.require(change.before, entry?.before)
-        try Self.require(change.after, entry?.current)
-        return (entry?.before, entry?.current)
+        guard try Self.has(change.before, entry?.before), try Self.has(change.after, entry?.current) else { return nil }
+        return ChangedRecords.States(before: entry?.before, after: entry?.current)
     }
 
-    private static func require(_ version: Version?, _ state: [UInt8]?) throws {
-        let found = try state?.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version }
-        guard found == version else {
-            throw StrataError(
-                .malformed, "The log does not have a version that a commit names.",
-                .init(offset: version?.offset, expected: version?.tag ?? "none", found: found?.tag ?? "none"))
-        }
+    private static func has(_ version: Version?, _ state: [UInt8]?) throws -> Bool {
+        try state?.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version } == version
     }
 
     // MARK: Commits

@@ -198,6 +198,55 @@ struct RecordDifferenceTests {
         try again.close()
     }
 
+    @Test("What was erased since is left to whoever folds states", arguments: [0, 1_000])
+    func erasedSince(commitsPerLookup: Int) throws {
+        let store = try Store.open(at: "/Diff.strata", platform: Platform(files: SimulatedDisk()))
+        _ = try store.modify(NoteRequest.makingZones([NoteRequest.zone]), as: anna)
+        try save(store, "a", [("title", .string("x"))])
+        try save(store, "gone", [("title", .string("x"))])
+        let first = store.offset
+        try save(store, "a", [("title", .string("y"))])
+        _ = try store.modify(NoteRequest.deleting(["gone"]), as: anna)
+        let last = store.offset
+        try store.erase([NoteRequest.id("gone")], in: DatabaseID(.private, owner: "anna"), reason: "asked for")
+        var limits = DifferenceLimits()
+        limits.commitsPerLookup = commitsPerLookup
+        var found: [String] = []
+        let isTold = try store.snapshot().forEachDifference(from: first, to: last, within: limits) {
+            found.append($0.id.name)
+            return true
+        }
+        #expect(!isTold && found.isEmpty)
+        try store.close()
+    }
+
+    @Test("A checkpoint that cannot be read is left to whoever folds states")
+    func damagedCheckpoint() throws {
+        let worn = try DamagedStore(.map)
+        let first = worn.store.offset
+        try worn.save([0, 1], "new")
+        let pageBytes = 4_096
+        let content = try worn.disk.content(of: DamagedStore.views)
+        let dots = [UInt8](repeating: UInt8(ascii: "."), count: 100)
+        let damaged = stride(from: 2 * pageBytes, to: content.count, by: pageBytes).filter { start in
+            let page = content[start..<min(start + pageBytes, content.count)]
+            return page.split(separator: 0, omittingEmptySubsequences: true).contains { $0.count >= dots.count }
+                && page.count { $0 == dots[0] } >= dots.count
+        }
+        #expect(damaged.count > 10)
+        for start in damaged { try worn.disk.flipBit(DamagedStore.views, byte: start + 2_000, bit: 3) }
+        var count = 0
+        let isTold = try worn.store.snapshot().forEachDifference(from: first, to: worn.store.offset) { _ in
+            count += 1
+            return true
+        }
+        #expect(!isTold && count == 0)
+        let past = try worn.store.asOf(first)
+        #expect(try worn.words([0, 1, 2], in: past.snapshot()) == ["old", "old", "old"])
+        try past.close()
+        try worn.store.close()
+    }
+
     private static func text(_ difference: RecordDifference) throws -> String {
         let fields = try difference.fields.map { "\($0)" }
         return "\(difference.database) \(difference.id) \(difference.before?.version.tag ?? "-") "
