@@ -33,10 +33,12 @@ extension StoreEngine {
     func past(through offset: UInt64) throws -> StoreEngine {
         try reader.gate.requireOpen()
         let newest = views.pages.snapshot().foldedOffset(ViewTree.records)
-        guard (log.floor.offset...newest).contains(offset) else {
+        // The floor of a log that is followed may be behind the state, until that is folded again.
+        let floor = log.floor.offset
+        guard floor <= offset, offset <= newest else {
             throw StrataError(
                 .outOfRange, "The store has no state at that offset.",
-                .init(expected: "\(log.floor.offset) to \(newest)", found: "\(offset)"))
+                .init(expected: "\(floor) to \(newest)", found: "\(offset)"))
         }
         guard let path else { return try StoreEngine(past: offset, of: self) }
         // Whoever reads the files sees what is durable.
@@ -55,8 +57,9 @@ extension StoreEngine {
             if let known, (try? known.refresh()) != nil, try pasts.isCurrent(known) {
                 return known
             }
-            pasts.forget()
-            let opened = try FollowedLog { [platform] in try LogReader.open(at: path, platform: platform) }
+            let opened = try pasts.begin {
+                try FollowedLog { [platform] in try LogReader.open(at: path, platform: platform) }
+            }
             known = opened
             return opened
         }

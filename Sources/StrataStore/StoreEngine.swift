@@ -154,6 +154,7 @@ final class StoreEngine: Sendable {
         reader.gate.close()
         reader.context.replacements?.end()
         pasts.forget()
+        pastLog.withLock { $0 = nil }
         // The log has everything, so a checkpoint that fails costs the next opening time and nothing else.
         var failure: (any Error)?
         // One that is under way ends, or fails; then nobody else touches the files.

@@ -8,7 +8,7 @@ import StrataTree
 ///
 /// ```swift
 /// let pasts = PastStates(store: id, in: path)
-/// if try !pasts.isCurrent(log) { log = try LogReader.open(at: path) }
+/// if try !pasts.isCurrent(log) { log = try pasts.begin { try LogReader.open(at: path) } }
 /// let opened = try pasts.views(at: past, of: log)
 /// ```
 public final class PastStates: Sendable {
@@ -43,16 +43,22 @@ public final class PastStates: Sendable {
 
     private struct State {
         var lines: [Line] = []
+        /// What they are folded from: another reader of the same log may have files of before an erasure.
+        var log: (any EventLog)?
         /// The log as it was when they were folded: floor, and the end that had been looked through.
         var floor: Position?
         var seen: Position?
         var useCount = 0
+        var forgottenCount = 0
         /// Whether somebody lets go of them when they are idle.
         var isWatched = false
 
         var pageCount: Int { lines.reduce(0) { $0 + $1.pages.info.arenaPages } }
 
-        mutating func forget() { (lines, floor, seen) = ([], nil, nil) }
+        mutating func forget() {
+            (lines, log, floor, seen) = ([], nil, nil, nil)
+            forgottenCount += 1
+        }
     }
 
     private static let maximumLines = 8
@@ -74,7 +80,28 @@ public final class PastStates: Sendable {
         var inMemory = options
         inMemory.maximumMemoryPages = min(options.maximumMemoryPages, limits.maximumMemoryPages)
         self.options = inMemory
+        var limits = limits
+        // Half of what there may be at all is for those who go on from them.
+        limits.maximumPages = min(limits.maximumPages, options.maximumArenaPages / 2)
         self.limits = limits
+    }
+
+    /// Opens a log of which states are kept from then on, and lets go of those that there are.
+    public func begin<Log: EventLog>(_ open: () throws -> Log) throws -> Log {
+        let count = state.withLock { state in
+            state.forget()
+            return state.forgottenCount
+        }
+        let wasErasing = try isErasing()
+        let log = try open()
+        // What is just being erased is in no state that is kept, also if its files were opened a moment before.
+        let isKept = try !wasErasing && !isErasing()
+        state.withLock { state in
+            if isKept, state.forgottenCount == count {
+                (state.log, state.floor, state.seen) = (log, log.floor, log.end)
+            }
+        }
+        return log
     }
 
     /// Lets go of all of them, as after an erasure: what was erased may be in them.
@@ -99,18 +126,23 @@ public final class PastStates: Sendable {
     ///
     /// - Parameters:
     ///   - past: the log up to there.
-    ///   - log: all of it, as its files are now.
+    ///   - log: all of it, as its files are now. If it is not what ``begin(_:)`` opened last, no state is kept.
     public func views(at past: any EventLog, of log: any EventLog) throws -> OpenedViews {
         do {
-            let mark = try state.withLock { state in
+            let mark = try state.withLock { state -> Mark? in
+                guard state.log === log, state.floor == log.floor else { return nil }
                 state.useCount += 1
-                if state.floor == nil { (state.floor, state.seen) = (log.floor, log.end) }
                 return try nearest(to: past, &state)
             }
+            guard let mark else {
+                return try Views.openForReading(
+                    past, store: store, in: directory, platform: platform, options: options)
+            }
+            defer { watch() }
             let branch = PageStore.branch(on: mark.state)
             try Replay(log: past, pages: branch).run()
             branch.letGoOfFiles()
-            if try isErasing() { forget() } else { watch() }
+            if try isErasing() { forget() }
             return OpenedViews(
                 views: Views(pages: branch, log: past), finding: .whole, reasons: [], checkpointOffset: mark.offset,
                 keeper: mark.keeper)
@@ -151,7 +183,9 @@ public final class PastStates: Sendable {
 
     private func isSame(_ log: any EventLog, _ state: inout State) throws -> Bool {
         guard let floor = state.floor, let seen = state.seen else { return false }
-        guard floor == log.floor, seen.offset <= log.end.offset, try log.has(seen) else { return false }
+        guard state.log === log, floor == log.floor, seen.offset <= log.end.offset, try log.has(seen) else {
+            return false
+        }
         var cursor = try log.read(from: seen.offset + 1)
         while let commit = try cursor.next() {
             let erases = try commit.payload.withUnsafeBytes { payload in
@@ -181,7 +215,13 @@ public final class PastStates: Sendable {
         let index = state.lines.indices.filter { state.lines[$0].end <= offset }
             .max { state.lines[$0].end < state.lines[$1].end }
         guard let index else { preconditionFailure("a line begins in front of every offset") }
-        if offset - state.lines[index].end > limits.nearCommits { try extend(index, past, &state) }
+        if offset - state.lines[index].end > limits.nearCommits {
+            do { try extend(index, past, &state) } catch {
+                // Its pages may be ahead of its states.
+                state.lines.remove(at: index)
+                throw error
+            }
+        }
         return state.lines[index].newest
     }
 
@@ -191,8 +231,25 @@ public final class PastStates: Sendable {
             past, store: store, in: directory, platform: platform, options: options)
         let offset = checkpoint.keeper.base.foldedOffset(ViewTree.records)
         if let known, offset <= known + limits.nearCommits { return }
+        var mark = Mark(keeper: checkpoint.keeper, offset: offset)
+        if offset == 0, past.floor.offset > 0 {
+            // Nothing lies in front of a base, and whoever begins there would load all of it.
+            try Replay(log: past, pages: checkpoint.pages).run(upTo: past.floor.offset)
+            mark = try newMark(checkpoint.pages, mark.keeper)
+        }
         if state.lines.count == Self.maximumLines { state.lines.removeFirst() }
-        state.lines.append(Line(pages: checkpoint.pages, marks: [Mark(keeper: checkpoint.keeper, offset: offset)]))
+        state.lines.append(Line(pages: checkpoint.pages, marks: [mark]))
+    }
+
+    /// The newest state of pages, with indexes that show it: from one far away they would take long to catch up.
+    private func newMark(_ pages: PageStore, _ keeper: IndexKeeper) throws -> Mark {
+        var keeper = keeper
+        let fork = pages.fork()
+        let target = pages.snapshot()
+        while try keeper.advance(fork, to: target, limit: .max) {}
+        let shown = try pages.publish(fork)
+        pages.letGoOfFiles()
+        return Mark(keeper: IndexKeeper(shown), offset: shown.foldedOffset(ViewTree.records))
     }
 
     private func extend(_ index: Int, _ past: any EventLog, _ state: inout State) throws {
@@ -201,15 +258,10 @@ public final class PastStates: Sendable {
         replay.intervalBytes = limits.intervalBytes
         while state.lines[index].end < past.end.offset {
             try replay.run()
-            // Indexes go with each: from one far away they would take long to catch up.
-            var keeper = state.lines[index].newest.keeper
-            let fork = pages.fork()
-            let target = pages.snapshot()
-            while try keeper.advance(fork, to: target, limit: .max) {}
-            let shown = try pages.publish(fork)
-            pages.letGoOfFiles()
-            state.lines[index].marks.append(
-                Mark(keeper: IndexKeeper(shown), offset: shown.foldedOffset(ViewTree.records)))
+            let mark = try newMark(pages, state.lines[index].newest.keeper)
+            // A log that has less than it says would never come to its end.
+            guard mark.offset > state.lines[index].end else { return }
+            state.lines[index].marks.append(mark)
             while state.pageCount > limits.maximumPages, state.lines[index].marks.count > 2 {
                 state.lines[index].thin()
             }

@@ -1,6 +1,7 @@
 import StrataLog
 import StrataModel
 import StrataSystem
+import StrataTree
 import StrataViews
 import TestSupport
 import Testing
@@ -24,17 +25,21 @@ struct PastStatesTests {
     }
 
     /// A store with so many commits, each of which gives its offset to the title of a record.
-    private func store(_ options: StoreOptions, _ disk: SimulatedDisk, commits: Int = 300) throws -> Store {
+    private func store(
+        _ options: StoreOptions, _ disk: SimulatedDisk, commits: Int = 300, bodyBytes: Int = 0
+    ) throws -> Store {
         let store = try Store.open(at: path, options: options, platform: Platform(files: disk))
         _ = try store.modify(NoteRequest.makingZones(), as: anna)
-        while store.offset < commits { try save(store) }
+        while store.offset < commits { try save(store, bodyBytes: bodyBytes) }
         return store
     }
 
-    private func save(_ store: Store) throws {
+    private func save(_ store: Store, bodyBytes: Int = 0) throws {
         let next = store.offset + 1
+        let body = String(repeating: ".", count: bodyBytes)
         _ = try store.modify(
-            NoteRequest.saving(["note \(next % 20)"], [("title", .string("\(next)"))]), as: anna)
+            NoteRequest.saving(
+                ["note \(next % 20)"], [("title", .string("\(next)")), ("body", .string(body))]), as: anna)
     }
 
     private func title(_ number: UInt64, _ store: Store) throws -> String? {
@@ -134,6 +139,115 @@ struct PastStatesTests {
         #expect(thrownCode { _ = try reader.asOf(50) } == .outOfRange)
         try expectPast(201, of: reader)
         try reader.close()
+        try writer.close()
+    }
+
+    @Test("A log that was opened while something was being erased leaves nothing behind")
+    func openedDuringErasure() throws {
+        let disk = SimulatedDisk()
+        let store = try store(options(), disk)
+        try expectPast(300, of: store)
+        let early = Lock<FollowedLog?>(nil)
+        try store.erase([NoteRequest.id("note 7")], in: DatabaseID(.private, owner: "anna"), reason: "asked for") {
+            let log = try FollowedLog { try LogReader.open(at: path, platform: Platform(files: disk)) }
+            early.withLock { $0 = log }
+        }
+        let log = try #require(early.withLock { $0 })
+        #expect(log.end.offset == store.offset)
+        _ = try store.engine.pasts.views(at: PastLog(log, of: log.storeID, through: 207), of: log)
+        let past = try store.asOf(210)
+        #expect(try title(207, past) == nil)
+        try past.close()
+        try store.close()
+    }
+
+    @Test("What a base has is folded once")
+    func base() throws {
+        let options = options()
+        let disk = SimulatedDisk()
+        let store = try store(options, disk, commits: 600, bodyBytes: 600)
+        _ = try store.compact(before: 400)
+        let floor = store.log.floor.offset
+        #expect(floor > 100 && floor < 500)
+        try expectPast(floor + 50, of: store)
+        #expect(kept(store).contains(floor))
+        try expectPast(floor + 30, of: store)
+        try expectPast(600, of: store)
+        #expect(thrownCode { _ = try store.asOf(floor - 1) } == .outOfRange)
+        try store.close()
+    }
+
+    @Test("There is never more than pages may be written")
+    func smallArena() throws {
+        var options = options()
+        options.pages = PageStoreOptions(maximumPages: 1 << 16, maximumArenaPages: 150)
+        let store = try store(options, SimulatedDisk(), commits: 600)
+        try expectPast(600, of: store)
+        for offset in stride(from: UInt64(2), to: 600, by: 71) { try expectPast(offset, of: store) }
+        try store.close()
+    }
+
+    @Test("A reader whose state was let go before it looked again is told so")
+    func letGoBehindReader() throws {
+        let folder = try TestDirectory()
+        let path = folder.path("Past.strata")
+        let options = options()
+        let writer = try Store.open(at: path, options: options)
+        _ = try writer.modify(NoteRequest.makingZones(), as: anna)
+        while writer.offset < 60 { try save(writer) }
+        let reader = Store(try StoreEngine.openForReading(at: path, options, Platform()) { _ in }, nil, .readOnly)
+        let past = try reader.asOf(50)
+        while writer.offset < 600 { try save(writer, bodyBytes: 600) }
+        _ = try writer.compact(before: 500)
+        // As whoever reads on finds it.
+        try (reader.engine.log as? FollowedLog)?.beginningAnew(first: true) {}
+        #expect(reader.log.floor.offset > reader.offset)
+        #expect(thrownCode { _ = try reader.asOf(50) } == .outOfRange)
+        _ = try reader.refresh()
+        try expectPast(590, of: reader)
+        #expect(try title(50, past) == "50")
+        _ = thrownCode { _ = try past.asOf(45) }
+        try past.close()
+        try reader.close()
+        try writer.close()
+    }
+
+    @Test("Indexes show what the past had, wherever one begins", arguments: seeds(3))
+    func indexes(seed: UInt64) throws {
+        let disk = SimulatedDisk()
+        var writer = try store(options(), disk, commits: 100)
+        try writer.declareIndex(type: "Note", field: "title")
+        writer.awaitIndexes()
+        while writer.offset < 200 { try save(writer) }
+        try writer.close()
+        writer = try Store.open(at: path, options: options(), platform: Platform(files: disk))
+        while writer.offset < 400 {
+            try save(writer)
+            if writer.offset % 9 == 0 {
+                _ = try? writer.modify(NoteRequest.deleting(["note \(writer.offset % 20)"]), as: anna)
+            }
+        }
+        let random = SeededRandom(seed: seed)
+        var readyCount = 0
+        for _ in 0..<30 {
+            let offset = 2 + random.next() % (writer.offset - 1)
+            let past = try writer.asOf(offset)
+            let isReady = try past.indexes.contains(where: \.isReady)
+            if isReady { try IndexAudit(past).check() }
+            #expect(isReady || offset <= 210, "the checkpoint at 200 has it, \(offset)")
+            readyCount += isReady ? 1 : 0
+            #expect(
+                try past.snapshot().digests()
+                    == Views.inMemory(
+                        PastLog(writer.log, of: writer.engine.storeID, through: offset)
+                    ).pages.snapshot().digests())
+            if offset < writer.offset {
+                try past.advance(to: offset + random.next() % (writer.offset - offset))
+                if isReady { try IndexAudit(past).check() }
+            }
+            try past.close()
+        }
+        #expect(readyCount > 0)
         try writer.close()
     }
 
