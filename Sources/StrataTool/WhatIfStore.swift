@@ -12,7 +12,7 @@ struct WhatIfStore {
     private let access: StateAccess
     private let source: String
 
-    /// - Throws: ``StrataError`` `alreadyExists` if there is anything at the path, ``UsageError`` for a path in the store.
+    /// - Throws: ``StrataError`` `alreadyExists` if there is anything at the path; ``UsageError`` for one in the store.
     init(_ path: String, of access: StateAccess, _ source: String) throws {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().resolvingSymlinksInPath().path
         let old = URL(fileURLWithPath: source).resolvingSymlinksInPath().path
