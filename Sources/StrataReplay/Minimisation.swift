@@ -70,6 +70,8 @@ final class MinimisationRun {
     private let base: Store?
     private let startTime: Int64
     var reducesKeys = false
+    /// What fulfils the predicate at the store's end. No request need name it: a user's first one makes a record.
+    private var witness: Set<RecordName> = []
     private(set) var trialCount = 0
     private var requestCount = 0
 
@@ -94,6 +96,8 @@ final class MinimisationRun {
                 .notFound, "No record fulfils the predicate at the end of the store.",
                 .init(offset: end.offset, expected: question.record ?? "a record of type \(question.type)"))
         }
+        let place = try store.historicPlace(of: witness)
+        self.witness = [RecordName(place.database, zone: place.id.zone.name, place.id.name)]
         if let base, try matcher.witness(in: base.snapshot().trees) != nil {
             return try history(of: [], MinimisationVersions(floor: store.log.floor.offset), isComplete: true)
         }
@@ -227,7 +231,7 @@ final class MinimisationRun {
         defer { try? pages.owner?.close() }
         let telling = telling(on: pages.pages, source.versions)
         guard try body(telling) else { return false }
-        return try matcher.holds(for: telling.records, in: telling.timeline)
+        return try matcher.holds(for: telling.records.union(witness), in: telling.timeline)
     }
 
     private func telling(on pages: PageStore, _ versions: MinimisationVersions) -> MinimisationTelling {

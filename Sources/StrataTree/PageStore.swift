@@ -28,7 +28,8 @@ public final class PageStore: Sendable {
 
     deinit { branch?.end() }
 
-    /// A store that goes on from any state of another one, beside that, and shares its pages. It leaves nothing behind.
+    /// A store that goes on from any state of another one, beside that, and shares its pages. It leaves nothing behind,
+    /// and is not for states of a store that writes checkpoints: those would write its pages too.
     ///
     /// ```swift
     /// let branch = PageStore.branch(on: store.snapshot())

@@ -69,6 +69,18 @@ struct MinimisationTests {
         try #require(flaws.isEmpty, "\(flaws)")
     }
 
+    @Test("A record that no request names is one that a request made beside")
+    func madeBeside() throws {
+        let fixture = try Fixture()
+        _ = try fixture.save("milk", ["rank": .int64(1)])
+        _ = try fixture.save("bread", ["rank": .int64(2)])
+        let question = BisectionQuestion(
+            "Users", where: .constant(true), in: Fixture.database, as: Fixture.anna)
+        let history = try minimise(fixture, question)
+        #expect(history.requests.count == 1)
+        try Self.requireMinimal(history, question, of: fixture.store)
+    }
+
     @Test("Of a lost update three saves are left, and what one of them says")
     func lostUpdate() throws {
         let fixture = try Fixture()

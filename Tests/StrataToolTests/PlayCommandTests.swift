@@ -140,8 +140,9 @@ import Testing
             #expect(result.code == 0 && !result.output.isEmpty && result.errors.isEmpty, "\(seconds): \(result)")
         }
         let wrong: [[String]] = [
-            ["--speed", "fast"], ["--speed", "0"], ["--speed", "-1"], ["--speed", "nan"], ["--max-gap", "x"],
-            ["--max-gap", "-1"], ["--from", "x"], ["--device", "phone"], ["--step", "--speed", "2x"],
+            ["--speed", "fast"], ["--speed", "0"], ["--speed", "-1"], ["--speed", "nan"], ["--speed", "0x10x"],
+            ["--max-gap", "x"], ["--max-gap", "-1"], ["--from", "x"], ["--device", "phone"],
+            ["--step", "--speed", "2x"],
             ["--step", "--as-fast-as-possible"], ["--step", "--max-gap", "1"],
         ]
         for words in wrong {

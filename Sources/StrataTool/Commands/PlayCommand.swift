@@ -68,8 +68,11 @@ enum PlayCommand: Command {
     /// Nil for what is no finite number, with or without its unit.
     private static func number(_ text: String, unit: Character) -> Double? {
         let digits = text.last == unit ? text.dropLast() : text[...]
-        guard let first = digits.first, first.isNumber || first == ".", let number = Double(digits) else { return nil }
-        return number.isFinite ? number : nil
+        // Swift also knows numbers such as 0x10, nan and -1.
+        guard let first = digits.first, first.isNumber || first == ".",
+            digits.allSatisfy({ $0.isNumber || ".eE+-".contains($0) }), let number = Double(digits), number.isFinite
+        else { return nil }
+        return number
     }
 
     /// Nobody pages through what comes with the time.
