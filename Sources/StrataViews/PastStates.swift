@@ -129,23 +129,29 @@ public final class PastStates: Sendable {
     ///   - log: all of it, as its files are now. If it is not what ``begin(_:)`` opened last, no state is kept.
     public func views(at past: any EventLog, of log: any EventLog) throws -> OpenedViews {
         do {
-            let mark = try state.withLock { state -> Mark? in
-                guard state.log === log, state.floor == log.floor else { return nil }
-                state.useCount += 1
-                return try nearest(to: past, &state)
-            }
-            guard let mark else {
-                return try Views.openForReading(
-                    past, store: store, in: directory, platform: platform, options: options)
-            }
             defer { watch() }
-            let branch = PageStore.branch(on: mark.state)
-            try Replay(log: past, pages: branch).run()
-            branch.letGoOfFiles()
-            if try isErasing() { forget() }
-            return OpenedViews(
-                views: Views(pages: branch, log: past), finding: .whole, reasons: [], checkpointOffset: mark.offset,
-                keeper: mark.keeper)
+            for nearCommits in [limits.nearCommits, 0] {
+                let mark = try state.withLock { state -> Mark? in
+                    guard state.log === log, state.floor == log.floor else { return nil }
+                    state.useCount += 1
+                    return try nearest(to: past, nearCommits, &state)
+                }
+                guard let mark else { break }
+                let branch = PageStore.branch(on: mark.state)
+                var replay = Replay(log: past, pages: branch)
+                // Few commits may be large: beyond an interval they are folded into states that are kept.
+                replay.intervalBytes = nearCommits > 0 ? limits.intervalBytes : nil
+                try replay.run()
+                guard nearCommits == 0 || branch.snapshot().foldedOffset(ViewTree.records) == past.end.offset else {
+                    continue
+                }
+                branch.letGoOfFiles()
+                if try isErasing() { forget() }
+                return OpenedViews(
+                    views: Views(pages: branch, log: past), finding: .whole, reasons: [],
+                    checkpointOffset: mark.offset, keeper: mark.keeper)
+            }
+            return try Views.openForReading(past, store: store, in: directory, platform: platform, options: options)
         } catch let error as StrataError where Views.isDamage(error) {
             forget()
             return try Views.openForReading(
@@ -204,18 +210,18 @@ public final class PastStates: Sendable {
     // MARK: Lines
 
     /// The nearest state that is not behind the end of a log; others are folded up to there if that is far.
-    private func nearest(to past: any EventLog, _ state: inout State) throws -> Mark {
+    private func nearest(to past: any EventLog, _ nearCommits: UInt64, _ state: inout State) throws -> Mark {
         let offset = past.end.offset
         let known = state.lines.flatMap(\.marks).filter { $0.offset <= offset }.max { $0.offset < $1.offset }
-        if let known, offset - known.offset <= limits.nearCommits { return known }
+        if let known, offset - known.offset <= nearCommits { return known }
         // Between two of a line there is none that is nearer.
         let isInside = state.lines.contains { ($0.marks[0].offset...$0.end).contains(offset) }
         if let known, isInside { return known }
-        try addLine(from: known?.offset, past, &state)
+        try addLine(behind: known.map { $0.offset + nearCommits }, past, &state)
         let index = state.lines.indices.filter { state.lines[$0].end <= offset }
             .max { state.lines[$0].end < state.lines[$1].end }
         guard let index else { preconditionFailure("a line begins in front of every offset") }
-        if offset - state.lines[index].end > limits.nearCommits {
+        if offset - state.lines[index].end > nearCommits {
             do { try extend(index, past, &state) } catch {
                 // Its pages may be ahead of its states.
                 state.lines.remove(at: index)
@@ -226,11 +232,11 @@ public final class PastStates: Sendable {
     }
 
     /// Begins another line where there is a checkpoint that is nearer than what is known, or nothing is known.
-    private func addLine(from known: UInt64?, _ past: any EventLog, _ state: inout State) throws {
+    private func addLine(behind known: UInt64?, _ past: any EventLog, _ state: inout State) throws {
         let checkpoint = try Views.openNearest(
             past, store: store, in: directory, platform: platform, options: options)
         let offset = checkpoint.keeper.base.foldedOffset(ViewTree.records)
-        if let known, offset <= known + limits.nearCommits { return }
+        if let known, offset <= known { return }
         var mark = Mark(keeper: checkpoint.keeper, offset: offset)
         if offset == 0, past.floor.offset > 0 {
             // Nothing lies in front of a base, and whoever begins there would load all of it.

@@ -89,6 +89,19 @@ struct PastStatesTests {
         try again.close()
     }
 
+    @Test("Few commits that are large are no near ones")
+    func largeCommits() throws {
+        let store = try store(options { $0.nearCommits = 1_000 }, SimulatedDisk(), commits: 100)
+        try expectPast(5, of: store)
+        #expect(kept(store) == [0], "what is near and small is not kept")
+        try expectPast(90, of: store)
+        let first = kept(store)
+        #expect(first.count > 4 && first.last == 90)
+        try expectPast(95, of: store)
+        #expect(kept(store) == first)
+        try store.close()
+    }
+
     @Test("Where there is no room for all, those that are left lie as far apart as can be")
     func thinning() throws {
         let store = try store(options { $0.maximumPages = 120 }, SimulatedDisk(), commits: 600)
