@@ -1,10 +1,10 @@
 import StrataModel
 import StrataRules
-import StrataStore
 import TestSupport
 import Testing
 
 @testable import StrataReplay
+@testable import StrataStore
 
 /// Which subscriptions were asked for a commit, and why they did not fire.
 @Suite struct NotificationExplanationTests {
@@ -105,9 +105,12 @@ import Testing
         try world.modify(.subscriptions(saving: [query("once", "TRUEPREDICATE", [.creation, .once])]))
         let own = try world.save("a")
         #expect(try verdicts(own.offset, world) == ["once": [.nobodyElse]])
+        // Who is there is asked when somebody is to be told, and the tablet is there as soon as it saves.
+        let notifier = world.store.engine.notifier
+        for _ in 0..<3_000 where !notifier.hasSeen(through: own.offset) { try await Task.sleep(for: .milliseconds(10)) }
         let fires = try world.save("b", as: Self.tablet)
         // The service ends it by a commit of its own.
-        for _ in 0..<1_000 where world.store.offset == fires.offset { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<3_000 where world.store.offset == fires.offset { try await Task.sleep(for: .milliseconds(10)) }
         let after = try world.save("c", as: Self.tablet)
         #expect(try verdicts(fires.offset, world) == ["once": [.fires]])
         #expect(try verdicts(after.offset, world) == ["once": [.usedUp]])

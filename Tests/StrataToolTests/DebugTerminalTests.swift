@@ -60,8 +60,10 @@ import Testing
         #expect(terminal.waits(for: "rank = 3"))
         terminal.type("break dev\ttab\t\r")
         #expect(terminal.waits(for: "breakpoint 1: device tablet"))
-        terminal.type("query No\t\u{0B}--zo\t\u{03}")
+        terminal.type("query No\t\u{0B}--zo\t")
         #expect(terminal.waits(for: "query Note --zone"))
+        // Between two lines it would take back what was typed ahead.
+        terminal.type("\u{03}")
         terminal.type("quit\r")
         #expect(terminal.finish() == 0 && terminal.isRestored)
         // The next session remembers it, but not what was never sent.
