@@ -20,6 +20,7 @@ extension CloudStore {
     /// - Parameters:
     ///   - offset: of the state to begin with; the earliest one that there is, if nothing is said.
     ///   - last: the last commit to play; the last one that there is now, if nothing is said.
+    ///   - speed: how the pauses between commits are kept.
     ///   - maximumPause: longer it waits for no commit, however far apart they were.
     ///   - follows: whether to go on with commits that are still to be written.
     /// - Throws: `CKError`: `invalidArguments` for offsets behind the end, for such whose history was let go, and for a
