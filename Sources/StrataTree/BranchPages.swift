@@ -22,13 +22,16 @@ final class BranchPages: Sendable {
             return births
         }
         let end = core.nextEpoch()
-        core.withLedger { ledger in
-            var freed: [PageRun] = []
-            for (number, birth) in births {
-                let run = PageRun(first: number, count: 1)
-                freed += ledger.retire(RetiredRun(run: run, birth: birth, retired: end))
+        let retired = births.map { RetiredRun(run: PageRun(first: $0, count: 1), birth: $1, retired: end) }
+        var rest = retired[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(PageCore.releasedAtOnce)
+            rest = rest.dropFirst(part.count)
+            core.withLedger { ledger in
+                var freed: [PageRun] = []
+                for run in part { freed += ledger.retire(run) }
+                return ((), freed)
             }
-            return ((), freed)
         }
     }
 

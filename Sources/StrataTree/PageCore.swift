@@ -33,7 +33,7 @@ final class PageCore: Sendable {
     func pin(_ epoch: UInt64) { ledger.withLock { $0.pin(epoch) } }
 
     /// So many pages are set free while others wait for the ledger: some hundred microseconds.
-    private static let releasedAtOnce = 4_096
+    static let releasedAtOnce = 4_096
 
     func unpin(_ epoch: UInt64) {
         let isDone = withLedger { ledger in
