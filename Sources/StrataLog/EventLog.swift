@@ -17,8 +17,6 @@ public protocol EventLog: HistoryLog, AnyObject, Sendable {
     var durableEnd: Position { get }
     /// Time of the commit at the end; nil before the first one of the log's life.
     var endTime: Int64? { get }
-    /// The history up to here has been let go: reads start after it.
-    var floor: Position { get }
     /// Whether the next commit gets the offset behind the end, unless somebody else comes first. Where it may get a
     /// later one, a commit is decided only when the one before it is in the log.
     var assignsNextOffset: Bool { get }
@@ -42,19 +40,6 @@ public protocol EventLog: HistoryLog, AnyObject, Sendable {
     /// Returns once everything up to the present end is durable.
     func sync() throws
 
-    /// The commit at exactly this offset; nil if there is none.
-    func commit(at offset: UInt64) throws -> Commit?
-
-    /// Reads from the first commit at or behind `offset` up to the end, which may move on meanwhile.
-    /// - Throws: `.outOfRange` if `offset` is at or below the floor.
-    func read(from offset: UInt64) throws -> any CommitCursor
-
-    /// The chain value at an offset that is the floor, or has a commit.
-    func chain(at offset: UInt64) throws -> UInt32
-
-    /// The offset of the first commit that is not older than `time`; nil if all are older.
-    func firstOffset(notBefore time: Int64) throws -> UInt64?
-
     /// What touched a zone behind `offset`, in order: about `limit` entries, more where one commit has more, since a
     /// commit's entries are never split.
     func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage
@@ -74,9 +59,6 @@ public protocol EventLog: HistoryLog, AnyObject, Sendable {
     /// Where a compaction replaced history by complete state; nil where history goes back to the first commit, or was
     /// only let go.
     func base() throws -> Position?
-
-    /// The payloads that stand for the history up to ``base()``; nil where there is none.
-    func readBase() throws -> BaseReader?
 
     /// Lets go of history up to `offset` or a little less, and returns the new floor.
     func trim(to offset: UInt64) throws -> Position

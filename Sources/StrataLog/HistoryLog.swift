@@ -3,13 +3,18 @@ import StrataModel
 /// A log that knows what happened up to where, and when.
 public protocol HistoryLog {
     var end: Position { get }
-    /// The history up to here has been let go.
+    /// The history up to here has been let go: reads start after it.
     var floor: Position { get }
+    /// The commit at exactly this offset; nil if there is none.
+    func commit(at offset: UInt64) throws -> Commit?
+    /// Reads from the first commit at or behind `offset` up to the end, which may move on meanwhile.
+    /// - Throws: `.outOfRange` if `offset` is at or below the floor.
+    func read(from offset: UInt64) throws -> any CommitCursor
     /// The offset of the first commit that is not older than `time`; nil if all are older.
     func firstOffset(notBefore time: Int64) throws -> UInt64?
     /// The chain value at an offset that is the floor, or has a commit.
     func chain(at offset: UInt64) throws -> UInt32
-    /// What stands for the history that was let go.
+    /// The payloads that stand for the history that was let go; nil where there are none.
     func readBase() throws -> BaseReader?
 }
 

@@ -153,13 +153,7 @@ struct DebugReport {
     // MARK: Records
 
     func write(_ record: Record, _ secrets: Secrets?) throws {
-        let detail = try RecordDetail(record, in: state, secrets)
-        guard asJSON else { return try detail.write(to: output) }
-        var json = JSONWriter(output)
-        json.beginObject()
-        try detail.writeFields(to: &json)
-        json.endObject()
-        try output.endLine()
+        try RecordDetail(record, in: state, secrets).write(asJSON: asJSON, to: output)
     }
 
     func write(_ record: Record, field: String, _ secrets: Secrets?) throws {

@@ -115,10 +115,10 @@ final class DebugSession {
         guard isWatched else { return try body { _ in true } }
         let bar = DebugProgress(from: stepper.floor, to: stepper.end)
         defer { bar.clear() }
-        DebugInterruption.forget()
+        StopRequest.forget()
         return try body { offset in
             bar.show(offset)
-            return !DebugInterruption.hasCome
+            return !StopRequest.hasCome
         }
     }
 

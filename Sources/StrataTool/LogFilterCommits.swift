@@ -13,32 +13,6 @@ extension CommitSource: CommitSupply {
     var damage: StrataError? { store.damage }
 }
 
-/// Reads single commits in the order of their offsets; those that stand close together in one go.
-struct LogFilterReads {
-    /// So many commits are rather passed over than jumped over.
-    private static let nearOffsets: UInt64 = 32
-
-    private let reader: LogReader
-    private var cursor: (any CommitCursor)?
-    private var lastOffset: UInt64?
-
-    init(_ reader: LogReader) { self.reader = reader }
-
-    mutating func commit(at offset: UInt64) throws -> Commit? {
-        let isNear = lastOffset.map { $0 < offset && offset - $0 <= Self.nearOffsets } ?? false
-        lastOffset = offset
-        guard isNear else {
-            cursor = nil
-            return try reader.commit(at: offset)
-        }
-        if cursor == nil { cursor = try reader.read(from: offset) }
-        while let commit = try cursor?.next() {
-            if commit.offset >= offset { return commit.offset == offset ? commit : nil }
-        }
-        return nil
-    }
-}
-
 /// The commits that changed some zones, or a record in them, oldest first.
 ///
 /// Where damage keeps the change lists from being read it gives all commits behind the last one, as far as they are
@@ -47,7 +21,7 @@ struct LogFilterChanges: CommitSupply {
     private let store: StoreAccess
     private let last: UInt64
     private var touches: LogFilterTouches
-    private var reads: LogFilterReads
+    private var reads: CommitReads
     private var nextOffset: UInt64
     private var listDamage: StrataError?
     private var scan: CommitSource?
@@ -57,7 +31,7 @@ struct LogFilterChanges: CommitSupply {
         self.last = last
         nextOffset = first
         touches = LogFilterTouches(subject, after: first - 1)
-        reads = LogFilterReads(store.reader)
+        reads = CommitReads(store.reader)
     }
 
     var damage: StrataError? { listDamage ?? scan?.store.damage ?? store.damage }

@@ -125,7 +125,7 @@ struct LogFilterRun {
             if printer.fits(commit) { offsets.append(commit.offset) }
         }
         // In front of damage there may be only the part that the pages have found to be whole.
-        var (all, whole) = (LogFilterReads(store.reader), LogFilterReads(pages.reader))
+        var (all, whole) = (CommitReads(store.reader), CommitReads(pages.reader))
         for offset in offsets.reversed() {
             let isInPart = offset <= pages.reader.end.offset
             let commit = try isInPart ? whole.commit(at: offset) : all.commit(at: offset)

@@ -52,6 +52,16 @@ struct RecordDetail {
 
     // MARK: For programs
 
+    /// As an object of its own, or as a paragraph.
+    func write(asJSON: Bool, to output: Output) throws {
+        guard asJSON else { return try write(to: output) }
+        var json = JSONWriter(output)
+        json.beginObject()
+        try writeFields(to: &json)
+        json.endObject()
+        try output.endLine()
+    }
+
     /// The keys of docs/guide/tool.md, "A record in full", into an object that has begun.
     func writeFields(to json: inout JSONWriter) throws {
         json.field("name", record.id.name)

@@ -19,6 +19,9 @@ struct WhatIfStore {
         guard !"\(folder)/".hasPrefix("\(old)/") else {
             throw UsageError("NEWSTORE is inside of STORE; name a place that is not")
         }
+        guard FileManager.default.fileExists(atPath: folder) else {
+            throw UsageError("NEWSTORE's folder \(folder) is not there; make it, or name another place")
+        }
         draft = try StoreDraft(path)
         self.access = access
         self.source = StorePaths(source).store

@@ -117,6 +117,8 @@ import Testing
             let result = try minimise("--out", "\(fixture.name)/\(path)")
             #expect(result.code == 2 && result.errors.contains("inside of STORE"), "\(result)")
         }
+        let lost = try minimise("--out", "nowhere/Few.strata")
+        #expect(lost.code == 2 && lost.errors.contains("nowhere is not there") && lost.output.isEmpty, "\(lost)")
         let names = try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path(fixture.name))
         #expect(!names.contains { $0.hasPrefix("New") }, "\(names)")
     }

@@ -60,6 +60,7 @@ import Testing
         #expect(nothing.code == 0 && nothing.output.isEmpty)
         let nobody = try fixture.run(["play", fixture.name, "--user", "carl"] + Self.unpaced)
         #expect(nobody.code == 0 && nobody.lines.count == 9, "\(nobody)")
+        #expect(nobody.errors.contains("no user 'carl'"), "\(nobody)")
     }
 
     @Test("JSON has all of it")

@@ -67,7 +67,7 @@ enum DebugCommand: Command {
     }
 
     private static func greet(_ store: String, _ session: DebugSession) {
-        DebugInterruption.listen()
+        StopRequest.listen()
         let stepper = session.stepper
         session.output.write(
             "\(Printable.escaped(store)), offsets \(stepper.floor + 1) to \(stepper.end); 'help' lists the commands\n")

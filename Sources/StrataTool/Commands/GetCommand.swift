@@ -35,7 +35,7 @@ enum GetCommand: Command {
                 for result in try state.snapshot.records([id], in: options.database, as: options.actor) {
                     switch result {
                     case .success(let record):
-                        try write(RecordDetail(record, in: state, secrets), asJSON: arguments[Option.json], to: output)
+                        try RecordDetail(record, in: state, secrets).write(asJSON: arguments[Option.json], to: output)
                     case .failure(let refusal):
                         areAllThere = false
                         try output.flush()
@@ -47,15 +47,6 @@ enum GetCommand: Command {
             let code = try secrets?.reportClosed(by: name, output) ?? .success
             return areAllThere ? code : .no
         }
-    }
-
-    private static func write(_ detail: RecordDetail, asJSON: Bool, to output: Output) throws {
-        guard asJSON else { return try detail.write(to: output) }
-        var json = JSONWriter(output)
-        json.beginObject()
-        try detail.writeFields(to: &json)
-        json.endObject()
-        try output.endLine()
     }
 
     /// Where a record of that name is, if no zone was named.

@@ -1,9 +1,7 @@
 import Foundation
-import Glibc
 import StrataModel
 import StrataReplay
 import StrataStore
-import Synchronization
 
 /// `strata minimise`: the few commits that it takes for something to hold.
 enum MinimiseCommand: Command {
@@ -125,32 +123,4 @@ enum MinimiseCommand: Command {
                     ?? "\(progress.requestCount) commits left, \(progress.trialCount) histories tried")
         }
     }
-}
-
-/// How far work has come whose end nobody knows, on a terminal's standard error; elsewhere nothing.
-private final class ProgressLine {
-    private let isShown = Diagnostics.isTerminal
-    private var isThere = false
-
-    func show(_ text: String) {
-        guard isShown else { return }
-        Diagnostics.write("\r\u{1B}[K\(text)")
-        isThere = true
-    }
-
-    /// Takes the line away, so that what follows begins on a clean one.
-    func clear() {
-        if isThere { Diagnostics.write("\r\u{1B}[K") }
-        isThere = false
-    }
-}
-
-/// Remembers that somebody wants the search to end with what it has.
-private enum StopRequest {
-    private static let isWanted = Atomic(false)
-
-    static var hasCome: Bool { isWanted.load(ordering: .relaxed) }
-
-    static func listen() { signal(SIGINT) { _ in StopRequest.isWanted.store(true, ordering: .relaxed) } }
-    static func end() { signal(SIGINT, SIG_DFL) }
 }

@@ -2,6 +2,7 @@ import Glibc
 import StrataLog
 import StrataModel
 import StrataReplay
+import StrataRules
 import StrataStore
 
 /// `strata play`: a store's history once more, at the pace that it had.
@@ -95,6 +96,11 @@ enum PlayCommand: Command {
                 return .no
             }
             defer { try? playback.close() }
+            if let user = arguments[user] {
+                do { _ = try ContainerState(access.store).userOrdinal(user) } catch let refusal as Refusal {
+                    Diagnostics.report("\(refusal.message) Nothing is given or told to anybody.", by: name)
+                }
+            }
             try play(playback, arguments, output)
             return .success
         }
