@@ -94,9 +94,9 @@ public struct EnvelopeHeader: Sendable, Equatable {
         }
         func put(_ field: Field, number: UInt64) {
             guard number != 0 else { return }
-            var value = ByteWriter()
-            value.appendVarint(number)
-            put(field, value.bytes)
+            writer.appendVarint(field.key)
+            writer.appendVarint(UInt64(ByteWriter.varintBytes(number)))
+            writer.appendVarint(number)
         }
         put(.user, number: user)
         put(.device, number: device)

@@ -39,10 +39,13 @@ extension RecordSavedEvent: EventBody {
         }
     }
 
+    private var hasRemovals: Bool {
+        parent == .removed || share == .removed || fields.contains { $0.value == nil }
+    }
+
     private func check() throws {
         try StrataError.checkName(record.name, "a record name's bytes")
         let isComplete = change == .create || !isFull || created != nil && createdBy != nil
-        let hasRemovals = parent == .removed || share == .removed || fields.contains { $0.value == nil }
         guard change != .create || isFull, isComplete, !isFull || !hasRemovals else {
             throw StrataError(
                 .invalidArgument, "A creation is full, and a full event names what there is and when it began.")

@@ -60,6 +60,16 @@ public struct RecordSavedView {
     /// What was sent. Making it looks at a few bytes only.
     public var fields: FieldTable { get throws { try FieldTable(bytes, in: table) } }
 
+    /// Whether it gives the record a parent, a share or a reference.
+    public var hasLinks: Bool {
+        get throws {
+            let rest = try rest()
+            if rest.parent?.isEmpty == false || rest.share?.isEmpty == false { return true }
+            let fields = try fields
+            return try (0..<fields.count).contains { try fields.kind(at: $0)?.element == .reference }
+        }
+    }
+
     /// What the event says beside the fields; links as places in the bytes, empty for one that is removed.
     struct Rest {
         var original: Version?

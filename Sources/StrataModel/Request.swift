@@ -91,7 +91,10 @@ public struct RequestNames: Sendable, Hashable {
 
     public init() {}
 
-    // Where names are in the lists; what decoding made gets it with the first question.
+    /// A few names are compared faster than hashed.
+    private static let comparedNames = 8
+
+    // Where names are in lists that are longer; what decoding made gets it with the first question.
     private var zonePlaces: [ZoneID: Int] = [:]
     private var typePlaces: [ExactName: Int] = [:]
     private var keyPlaces: [ExactName: Int] = [:]
@@ -111,6 +114,13 @@ public struct RequestNames: Sendable, Hashable {
     private static func place<Item, Key: Hashable>(
         of item: Item, in items: inout [Item], _ places: inout [Key: Int], _ key: (Item) -> Key
     ) -> Int {
+        guard items.count >= comparedNames else {
+            let wanted = key(item)
+            if let index = items.firstIndex(where: { key($0) == wanted }) { return index + 1 }
+            if items.count == 1 { items.reserveCapacity(comparedNames) }
+            items.append(item)
+            return items.count
+        }
         if places.isEmpty {
             for (index, item) in items.enumerated() where places[key(item)] == nil { places[key(item)] = index + 1 }
         }

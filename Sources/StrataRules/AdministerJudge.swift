@@ -70,7 +70,7 @@ struct AdministerJudge {
                 "An erasure names records, and a reason of at most \(RecordErasedEvent.maximumReasonBytes) bytes.",
                 rule: "§13")
         }
-        let actor = try ActorState(context.actor, recordName: UserRecord.name(of: context.actor.user), view)
+        let actor = try ActorState(context.actor, view)
         var erasure = Erasure(try RequestScene(request, actor, view), view, reason: reason)
         for item in records { try erasure.add(item, typeName: request.names.recordType(item.type)) }
         var commit = CommitBuilder()

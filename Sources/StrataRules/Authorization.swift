@@ -40,11 +40,14 @@ struct ActorState {
     /// Ordinals; 0 if the store has not seen them.
     let user: UInt64
     let device: UInt64
-    let recordName: String
+    private let view: RulesView
 
-    init(_ actor: Actor, recordName: String, _ view: RulesView) throws {
+    /// Of the user's own record.
+    var recordName: String { view.recordName(of: actor.user) }
+
+    init(_ actor: Actor, _ view: RulesView) throws {
         self.actor = actor
-        self.recordName = recordName
+        self.view = view
         user = actor == .service ? 0 : try view.ordinal(of: .user(actor.user)) ?? 0
         device = user == 0 ? 0 : try view.ordinal(of: .device(user: user, actor.device)) ?? 0
     }

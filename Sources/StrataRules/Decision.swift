@@ -22,6 +22,8 @@ public struct Decision: Sendable {
     var changesAccounts = false
     /// What the commit does to the bytes that users with a quota use.
     var usage = UsageChange.unknown
+    /// Whether the commit makes, changes and ends no zone.
+    var keepsZones = false
     /// How many events the commit has.
     public var eventCount: Int = 0
     public var trace: Trace?

@@ -5,7 +5,7 @@ import StrataViews
 struct FirstWrite {
     let user: UInt64
     let device: UInt64
-    private let recordName: String
+    private let actor: ActorState
     private let isNewDevice: Bool
     /// Databases in which the user gets a record.
     private var homes: [Home] = []
@@ -20,9 +20,9 @@ struct FirstWrite {
 
     /// Interns what is missing.
     init(_ actor: ActorState, _ view: RulesView, _ names: inout NameWriter) throws {
-        user = try names.ordinal(of: .user(actor.actor.user))
-        device = try names.ordinal(of: .device(user: user, actor.actor.device))
-        recordName = actor.recordName
+        user = try actor.user != 0 ? actor.user : names.ordinal(of: .user(actor.actor.user))
+        device = try actor.device != 0 ? actor.device : names.ordinal(of: .device(user: user, actor.actor.device))
+        self.actor = actor
         isNewDevice = actor.device == 0
         guard try actor.user == 0 || view.ordinal(of: .database(.private, owner: user)) == nil else { return }
         for scope in [InternedName.Scope.private, .public] {
@@ -45,7 +45,7 @@ struct FirstWrite {
             }
             if home.scope == sparing { continue }
             try commit.append(
-                RecordSavedEvent(.create, RecordKey(zone: home.zone, name: recordName), type: usersType))
+                RecordSavedEvent(.create, RecordKey(zone: home.zone, name: actor.recordName), type: usersType))
         }
     }
 }

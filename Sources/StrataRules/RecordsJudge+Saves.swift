@@ -4,7 +4,7 @@ import StrataViews
 /// What is judged of each save alone (docs/rules.md §5).
 extension RecordsJudge {
     /// - Throws: ``Refusal`` if the save fails.
-    mutating func judgeSave(_ index: Int) throws {
+    func judgeSave(_ index: Int) throws {
         let save = body.saves[index]
         let place = saves[index].zone
         if let answer = scene.zones[place].answer { throw answer }
@@ -56,7 +56,7 @@ extension RecordsJudge {
                 .permissionFailure, "Records of type \(UserRecord.type) are made by the system.", rule: "B116")
         }
         if areKeysValid { return }
-        for change in save.fields where !keyIsValid[Int(change.field) - 1] {
+        for change in save.fields where !keys[Int(change.field) - 1].isValid {
             throw Refusal(
                 .invalidArguments,
                 "Key '\(key(change.field))' is not a letter followed by letters, digits and underscores.",
@@ -120,7 +120,7 @@ extension RecordsJudge {
     }
 
     /// How a save that was not refused came past its policy.
-    private mutating func traceVersion(_ index: Int, _ stored: StoredRecord?) {
+    private func traceVersion(_ index: Int, _ stored: StoredRecord?) {
         let tag = stored?.header.version.tag
         switch (body.policy, tag) {
         case (.ifServerRecordUnchanged, nil): break
@@ -136,7 +136,7 @@ extension RecordsJudge {
 
     // MARK: Values
 
-    private mutating func fittedFields(_ save: ModifyRecordsRequest.Save) throws -> [FieldChange] {
+    private func fittedFields(_ save: ModifyRecordsRequest.Save) throws -> [FieldChange] {
         var fields = save.fields
         for index in fields.indices {
             guard let value = fields[index].value else { continue }
@@ -177,7 +177,7 @@ extension RecordsJudge {
     func key(_ ordinal: UInt32) -> String { request.names.key(ordinal) ?? "" }
 
     /// What a key takes; nil as long as nothing has been saved for it.
-    private mutating func binding(of key: UInt32, in type: Int) throws -> Binding? {
+    private func binding(of key: UInt32, in type: Int) throws -> Binding? {
         switch types[type].bindings[key] {
         case .bound(let known): return known
         case .none: return nil
@@ -185,6 +185,7 @@ extension RecordsJudge {
         }
         var binding: Binding?
         if types[type].ordinal != 0, let field = try view.ordinal(of: .field(self.key(key))) {
+            keys[Int(key) - 1].ordinal = UInt32(field)
             binding = try view.schema(of: types[type].ordinal)[UInt32(field)].map { Binding($0) }
         }
         types[type].bindings[key] = binding.map { .bound($0) } ?? .none
@@ -206,7 +207,7 @@ extension RecordsJudge {
         }
     }
 
-    private mutating func bind(_ fields: [FieldChange], of type: Int) {
+    private func bind(_ fields: [FieldChange], of type: Int) {
         for change in fields {
             guard case .none = types[type].bindings[change.field],
                 let binding = change.value.flatMap({ Binding($0) })

@@ -3,7 +3,8 @@ import StrataViews
 
 /// What is judged of the items of one zone together (docs/rules.md §5.10, §5.11, §7, §8).
 extension RecordsJudge {
-    mutating func judgeTogether() throws {
+    func judgeTogether() throws {
+        if deletes.isEmpty, saves.indices.allSatisfy(standsAlone) { return }
         var items: [(saves: [Int], deletes: [Int])] = Array(repeating: ([], []), count: scene.zones.count)
         for index in saves.indices { items[saves[index].zone].saves.append(index) }
         for index in deletes.indices { items[deletes[index].zone].deletes.append(index) }
@@ -12,7 +13,13 @@ extension RecordsJudge {
         }
     }
 
-    private mutating func judgeTogether(_ place: Int, _ zoneSaves: [Int], _ zoneDeletes: [Int]) throws {
+    /// Whether a save neither fails nor refers to anything, so that no other item has to do with it.
+    private func standsAlone(_ index: Int) -> Bool {
+        if case .set = body.saves[index].parent { return false }
+        return saves[index].refusal == nil && !saves[index].facts.hasReferences
+    }
+
+    private func judgeTogether(_ place: Int, _ zoneSaves: [Int], _ zoneDeletes: [Int]) throws {
         try checkParentsAndOwners(zoneSaves, place)
         for index in zoneDeletes { try judgeDelete(index) }
         let isAtomic = isAtomic(place)
@@ -42,7 +49,7 @@ extension RecordsJudge {
 
     // MARK: Parents and owners
 
-    private mutating func checkParentsAndOwners(_ zoneSaves: [Int], _ place: Int) throws {
+    private func checkParentsAndOwners(_ zoneSaves: [Int], _ place: Int) throws {
         let linked = zoneSaves.filter { index in
             if case .set = body.saves[index].parent { true } else { false }
         }
@@ -69,7 +76,7 @@ extension RecordsJudge {
     }
 
     /// Whether saves failed because their parent is not there (B99, B102).
-    private mutating func dropOrphans(_ linked: [Int], _ zoneSaves: [Int], _ place: Int) throws -> Bool {
+    private func dropOrphans(_ linked: [Int], _ zoneSaves: [Int], _ place: Int) throws -> Bool {
         let isAtomic = isAtomic(place)
         func key(_ index: Int) -> RecordKey { RecordKey(zone: 0, name: body.saves[index].record.name) }
         // In an atomic zone, a child of a save that failed is a bystander as the others are (B102).
@@ -114,7 +121,7 @@ extension RecordsJudge {
     }
 
     /// Whether saves failed because they made one owning reference too many (B98).
-    private mutating func dropTooMany(_ owned: Set<Int>, _ zoneSaves: [Int], _ place: Int) throws -> Bool {
+    private func dropTooMany(_ owned: Set<Int>, _ zoneSaves: [Int], _ place: Int) throws -> Bool {
         var counts: [RecordKey: Int] = [:]
         var hasDropped = false
         for index in zoneSaves where saves[index].refusal == nil {
@@ -157,7 +164,7 @@ extension RecordsJudge {
 
     // MARK: Deletes
 
-    private mutating func judgeDelete(_ index: Int) throws {
+    private func judgeDelete(_ index: Int) throws {
         let name = body.deletes[index].name
         guard let stored = try storedRecord(name, deletes[index].zone) else {
             trace?.add("B91", "delete \(index)", "there is no record '\(name)'")
@@ -180,7 +187,7 @@ extension RecordsJudge {
         }
     }
 
-    private mutating func judgeCascades(_ zoneSaves: [Int], _ zoneDeletes: [Int], _ place: Int) throws {
+    private func judgeCascades(_ zoneSaves: [Int], _ zoneDeletes: [Int], _ place: Int) throws {
         let wanted = zoneDeletes.filter { deletes[$0].refusal == nil && deletes[$0].stored != nil }
         if wanted.isEmpty { return }
         var graph = LinkGraph(zone: scene.zones[place].ordinal, view)

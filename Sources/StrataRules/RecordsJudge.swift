@@ -2,7 +2,7 @@ import StrataModel
 import StrataViews
 
 /// Judges a request for records, in the order of docs/rules.md §2 and §5 to §8.
-struct RecordsJudge {
+final class RecordsJudge {
     let rules: Rules
     let request: Request
     let body: ModifyRecordsRequest
@@ -11,10 +11,9 @@ struct RecordsJudge {
     let actor: ActorState
     let scene: RequestScene
     var types: [TypeState]
-    let keyIsValid: [Bool]
+    /// What is known of each key that the request names.
+    var keys: [KeyState]
     let areKeysValid: Bool
-    /// How many UTF-8 bytes each key has.
-    let keyBytes: [Int]
     /// Of each save, once the request is checked.
     private var facts: [SaveFacts] = []
     var saves: [SaveState] = []
@@ -31,13 +30,12 @@ struct RecordsJudge {
         self.body = body.inOrderOfKeys
         self.view = view
         self.context = context
-        actor = try ActorState(context.actor, recordName: UserRecord.name(of: context.actor.user), view)
+        actor = try ActorState(context.actor, view)
         scene = try RequestScene(request, actor, view)
         let noBindings = KeyBindings(typeCount: request.names.recordTypes.count, keyCount: request.names.keys.count)
         types = try request.names.recordTypes.map { try TypeState($0, noBindings, view) }
-        keyIsValid = request.names.keys.map { SchemaName.isIdentifier($0) }
-        areKeysValid = !keyIsValid.contains(false)
-        keyBytes = request.names.keys.map(\.utf8.count)
+        keys = request.names.keys.map { KeyState($0) }
+        areKeysValid = keys.allSatisfy(\.isValid)
         trace = context.isTraced ? Trace() : nil
         let account = try view.account(of: context.actor.user)
         if scene.scope == .private, account.quota > 0 {
@@ -45,7 +43,22 @@ struct RecordsJudge {
         }
     }
 
-    mutating func decide() throws -> Decision {
+    func decide() throws -> Decision {
+        if let answer = try judge() { return answer }
+        let usage = usageChange
+        let writer = RecordsWriter(self)
+        do {
+            var decision = try writer.decision()
+            decision.usage = usage
+            return decision
+        } catch let error as StrataError where error.code == .tooLarge {
+            throw Refusal(
+                .limitExceeded, "What the request changes is more than a commit has room for: \(error)", rule: "§9")
+        }
+    }
+
+    /// What there is to say if there is nothing to write; nil otherwise.
+    private func judge() throws -> Decision? {
         try checkRequest()
         if body.saves.isEmpty, body.deletes.isEmpty { return Decision(.nothing, RequestResult(), trace: trace) }
         try findItems()
@@ -62,30 +75,22 @@ struct RecordsJudge {
             }
         }
         try judgeTogether()
-        var writer = RecordsWriter(self)
-        do {
-            var decision = try writer.decision()
-            decision.usage = usageChange
-            return decision
-        } catch let error as StrataError where error.code == .tooLarge {
-            throw Refusal(
-                .limitExceeded, "What the request changes is more than a commit has room for: \(error)", rule: "§9")
-        }
+        return nil
     }
 
-    mutating func refuseSave(_ index: Int, _ refusal: Refusal) {
+    func refuseSave(_ index: Int, _ refusal: Refusal) {
         saves[index].refusal = refusal
         trace?.add(refusal.rule, "save \(index)", refusal.message)
     }
 
-    mutating func refuseDelete(_ index: Int, _ refusal: Refusal) {
+    func refuseDelete(_ index: Int, _ refusal: Refusal) {
         deletes[index].refusal = refusal
         trace?.add(refusal.rule, "delete \(index)", refusal.message)
     }
 
     // MARK: The whole request
 
-    private mutating func checkRequest() throws {
+    private func checkRequest() throws {
         try rules.checkItemCount(body.saves.count + body.deletes.count)
         if let token = body.clientToken, token.count > ClientTokenEvent.maximumBytes {
             throw Refusal(
@@ -101,7 +106,7 @@ struct RecordsJudge {
                 throw Refusal(
                     .invalidArguments, "The request names type \(save.type) and has no such name.", rule: "§2.3")
             }
-            let facts = try SaveFacts(save, keyBytes: keyBytes)
+            let facts = try SaveFacts(save, keys)
             try Rules.checkRoom(for: save, facts)
             self.facts.append(facts)
             bytes += facts.sentBytes
@@ -145,7 +150,7 @@ struct RecordsJudge {
         return UInt64(truncatingIfNeeded: bytes.bytes.withUnsafeBytes { DigestHash.hash(0, $0) })
     }
 
-    private mutating func findItems() throws {
+    private func findItems() throws {
         let count = body.saves.count + body.deletes.count
         var known = Set<RecordKey>(minimumCapacity: count > 1 ? count : 0)
         saves.reserveCapacity(body.saves.count)
@@ -172,7 +177,7 @@ struct RecordsJudge {
     // MARK: The quota
 
     /// - Throws: ``Refusal`` for a save that makes its record larger than the quota lets (docs/rules.md §5.9).
-    mutating func checkQuota(_ index: Int) throws {
+    func checkQuota(_ index: Int) throws {
         guard var quota else { return }
         let before = try saves[index].stored.map { try usedBytes($0) { _ in true } } ?? 0
         let growth = try min(usedBytes(after: index), FieldValue.maximumUsedBytes) - before
@@ -202,7 +207,7 @@ struct RecordsJudge {
     func sentBytes(_ state: SaveState) -> Int {
         guard state.facts.hasRemovals else { return state.facts.sentBytes }
         return state.fields.reduce(state.facts.sentBytes) {
-            $1.value == nil ? $0 - keyBytes[Int($1.field) - 1] : $0
+            $1.value == nil ? $0 - keys[Int($1.field) - 1].byteCount : $0
         }
     }
 
@@ -242,7 +247,7 @@ struct RecordsJudge {
 struct TypeState {
     let name: String
     /// 0 if it has none yet.
-    let ordinal: UInt64
+    var ordinal: UInt64
     let isValid: Bool
     let isUsers: Bool
     /// What the keys of the request are bound to.
@@ -258,6 +263,20 @@ struct TypeState {
         ordinal = try view.ordinal(of: .recordType(name)) ?? 0
         isValid = SchemaName.isIdentifier(name)
         isUsers = isSameName(name, UserRecord.type)
+    }
+}
+
+/// A key that a request names.
+struct KeyState {
+    let isValid: Bool
+    /// Of its name, in UTF-8.
+    let byteCount: Int
+    /// That of the store; 0 if it has none, or nobody has asked yet.
+    var ordinal: UInt32 = 0
+
+    init(_ name: String) {
+        isValid = SchemaName.isIdentifier(name)
+        byteCount = name.utf8.count
     }
 }
 
@@ -319,18 +338,18 @@ struct SaveFacts {
     /// Whether each key is behind the one before.
     var isAscending = true
 
-    /// - Parameter keyBytes: of each key that the request names.
-    init(_ save: ModifyRecordsRequest.Save, keyBytes: [Int]) throws {
+    /// - Parameter keys: those that the request names.
+    init(_ save: ModifyRecordsRequest.Save, _ keys: [KeyState]) throws {
         var last: UInt32 = 0
         for change in save.fields {
-            guard change.field > 0, Int(change.field) <= keyBytes.count else {
+            guard change.field > 0, Int(change.field) <= keys.count else {
                 throw Refusal(
                     .invalidArguments, "The request names key \(change.field) and has no such name.",
                     rule: "§2.3")
             }
             if change.field <= last { isAscending = false }
             last = change.field
-            sentBytes += keyBytes[Int(change.field) - 1]
+            sentBytes += keys[Int(change.field) - 1].byteCount
             guard let value = change.value else {
                 hasRemovals = true
                 continue
@@ -350,6 +369,8 @@ struct DeleteState {
     var stored: StoredRecord?
     /// What goes with it and with none before it, breadth first, itself first; empty if there is nothing to delete.
     var cascade: [String] = []
+    /// Whether no event stands for it.
+    var isLeftOut: Bool { refusal != nil || cascade.isEmpty }
 
     init(zone: Int) { self.zone = zone }
 }

@@ -3,7 +3,8 @@ import StrataViews
 
 /// Deletes, tokens, and what the events leave out.
 extension RecordsWriter {
-    mutating func appendDeletes() throws {
+    func appendDeletes() throws {
+        if judge.deletes.isEmpty { return }
         let asked = Set(
             judge.deletes.indices.filter { judge.deletes[$0].refusal == nil && !judge.deletes[$0].cascade.isEmpty }
                 .map { RecordKey(zone: UInt64(judge.deletes[$0].zone), name: judge.body.deletes[$0].name) })
@@ -19,12 +20,12 @@ extension RecordsWriter {
                 let isAsked = asked.contains(key)
                 if isAsked, !isSameName(name, state.cascade[0]) { continue }
                 guard gone.insert(key).inserted else { continue }
-                try appendDelete(key, in: zones[state.zone], isCascade: !isAsked)
+                try appendDelete(key, in: zones[state.zone].ordinal, isCascade: !isAsked)
             }
         }
     }
 
-    private mutating func appendDelete(_ key: RecordKey, in zone: UInt64, isCascade: Bool) throws {
+    private func appendDelete(_ key: RecordKey, in zone: UInt64, isCascade: Bool) throws {
         let record = RecordKey(zone: zone, name: key.name)
         var previous = savedEvents[key].map { Version.ofThisCommit(eventIndex: $0) }
         var type = judge.saves.isEmpty ? nil : savedType(key)
@@ -40,18 +41,18 @@ extension RecordsWriter {
     }
 
     /// The type of a record that this commit saved.
-    private mutating func savedType(_ key: RecordKey) -> UInt64? {
+    private func savedType(_ key: RecordKey) -> UInt64? {
         guard savedEvents[key] != nil else { return nil }
         let index = judge.saves.indices.first {
             judge.saves[$0].zone == Int(key.zone) && isSameName(judge.body.saves[$0].record.name, key.name)
         }
-        return index.map { types[Int(judge.body.saves[$0].type) - 1] }
+        return index.map { types[Int(judge.body.saves[$0].type) - 1].ordinal }
     }
 
-    mutating func appendTokens() throws {
+    func appendTokens() throws {
         guard let token = judge.body.clientToken else { return }
         let items = judge.itemsDigest
-        for zone in changedZones.map({ zones[$0] }).sorted() {
+        for zone in changedZones.map({ zones[$0].ordinal }).sorted() {
             try commit.append(ClientTokenEvent(zone: zone, device: device, token: token, items: items))
         }
     }
@@ -62,21 +63,30 @@ extension RecordsWriter {
         var shape = RequestShape(
             .modifyRecords, policy: judge.body.policy, isAtomic: judge.body.isAtomic, firstItemEvent: firstItemEvent,
             saveCount: judge.saves.count, deleteCount: judge.deletes.count)
+        if let left = leftOut { shape.leaveOut(left.items, request: left.request) }
+        let header = try judge.context.header(.modifyRecords, user: user, device: device, shape)
+        var decision = Decision(.commit(commit.payload(header)), result, trace: trace)
+        decision.names = names.new
+        decision.changedTypes = newBindings.map { types[$0.type].ordinal }
+        decision.eventCount = Int(commit.count)
+        decision.keepsZones = !names.new.contains { (3...4).contains($0.name.namespace) }
+        return decision
+    }
+}
+
+extension RecordsWriter {
+    /// Nil if every item has an event.
+    private var leftOut: LeftOutRecords? {
+        guard judge.deletes.contains(where: \.isLeftOut) || judge.saves.contains(where: { $0.refusal != nil }) else {
+            return nil
+        }
         var left = LeftOutRecords(judge)
         left.nameKeysInOrder()
         for (index, state) in judge.saves.enumerated() {
             if let refusal = state.refusal { left.addSave(index, refusal) }
         }
-        for (index, state) in judge.deletes.enumerated() where state.refusal != nil || state.cascade.isEmpty {
-            left.addDelete(index, state.refusal)
-        }
-        shape.leaveOut(left.items, request: left.request)
-        let header = try judge.context.header(.modifyRecords, user: user, device: device, shape)
-        var decision = Decision(.commit(commit.payload(header)), result, trace: trace)
-        decision.names = names.new
-        decision.changedTypes = newBindings.map { types[$0.type] }
-        decision.eventCount = Int(commit.count)
-        return decision
+        for (index, state) in judge.deletes.enumerated() where state.isLeftOut { left.addDelete(index, state.refusal) }
+        return left
     }
 }
 

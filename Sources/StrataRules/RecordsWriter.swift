@@ -2,16 +2,16 @@ import StrataModel
 import StrataViews
 
 /// Writes what was accepted of a request for records, in the order of docs/rules.md §9.
-struct RecordsWriter {
+final class RecordsWriter {
     let judge: RecordsJudge
     var commit = CommitBuilder()
     var names: NameWriter
     var trace: Trace?
     var result = RequestResult()
-    /// Ordinals that the store has for the request's own, once they are needed.
-    var types: [UInt64]
-    private var keys: [UInt32]
-    var zones: [UInt64]
+    // With the ordinals that the store has for the request's own, once they are needed.
+    var types: [TypeState]
+    private var keys: [KeyState]
+    var zones: [ZoneState]
     var user: UInt64 = 0
     var device: UInt64 = 0
     var newBindings: [(type: Int, fields: [SchemaField])] = []
@@ -22,15 +22,15 @@ struct RecordsWriter {
     var changedZones: Set<Int> = []
 
     init(_ judge: RecordsJudge) {
-        self.judge = judge
         names = NameWriter(judge.view)
         trace = judge.trace
-        types = Array(repeating: 0, count: judge.types.count)
-        keys = Array(repeating: 0, count: judge.keyIsValid.count)
-        zones = judge.scene.zones.map(\.ordinal)
+        types = judge.types
+        keys = judge.keys
+        zones = judge.scene.zones
+        self.judge = judge
     }
 
-    mutating func decision() throws -> Decision {
+    func decision() throws -> Decision {
         let hasSaves = judge.saves.contains { $0.refusal == nil }
         let hasDeletes = judge.deletes.contains { $0.refusal == nil && !$0.cascade.isEmpty }
         guard hasSaves || hasDeletes else {
@@ -61,14 +61,16 @@ struct RecordsWriter {
 
     // MARK: Names
 
-    private mutating func internItems() throws {
+    private func internItems() throws {
         for index in judge.saves.indices where judge.saves[index].refusal == nil {
             let save = judge.body.saves[index]
             try internZone(judge.saves[index].zone)
             let type = Int(save.type) - 1
-            if types[type] == 0 { types[type] = try names.ordinal(of: .recordType(judge.types[type].name)) }
-            for change in judge.saves[index].fields where keys[Int(change.field) - 1] == 0 {
-                keys[Int(change.field) - 1] = UInt32(try names.ordinal(of: .field(judge.key(change.field))))
+            if types[type].ordinal == 0 {
+                types[type].ordinal = try names.ordinal(of: .recordType(judge.types[type].name))
+            }
+            for change in judge.saves[index].fields where keys[Int(change.field) - 1].ordinal == 0 {
+                keys[Int(change.field) - 1].ordinal = UInt32(try names.ordinal(of: .field(judge.key(change.field))))
             }
             try collectBindings(judge.saves[index].fields, of: type)
         }
@@ -77,21 +79,21 @@ struct RecordsWriter {
         }
     }
 
-    private mutating func internZone(_ place: Int) throws {
-        guard zones[place] == 0 else { return }
+    private func internZone(_ place: Int) throws {
+        guard zones[place].ordinal == 0 else { return }
         let scene = judge.scene
         let owner = scene.scope == .public ? 0 : user
         let database = try names.ordinal(of: .database(scene.scope, owner: owner))
-        zones[place] = try names.ordinal(of: .zone(database: database, owner: owner, scene.zones[place].name))
+        zones[place].ordinal = try names.ordinal(of: .zone(database: database, owner: owner, scene.zones[place].name))
     }
 
     /// What an accepted save binds keys to that nothing was bound to before.
-    private mutating func collectBindings(_ fields: [FieldChange], of type: Int) throws {
+    private func collectBindings(_ fields: [FieldChange], of type: Int) throws {
         guard judge.types[type].hasNewKeys else { return }
         let known = judge.types[type].ordinal == 0 ? [:] : try judge.view.schema(of: judge.types[type].ordinal)
         for change in fields {
             guard let binding = change.value.flatMap({ Binding($0) }) else { continue }
-            let key = keys[Int(change.field) - 1]
+            let key = keys[Int(change.field) - 1].ordinal
             guard known[key] == nil, newlyBound.insert(UInt64(type) << 32 | UInt64(key)).inserted else { continue }
             let field = SchemaField(key, binding.kind, isEncrypted: binding.isEncrypted)
             guard let place = newBindings.firstIndex(where: { $0.type == type }) else {
@@ -102,16 +104,16 @@ struct RecordsWriter {
         }
     }
 
-    private mutating func appendSchema() throws {
+    private func appendSchema() throws {
         for (type, fields) in newBindings {
             try commit.append(
-                SchemaChangedEvent(type: types[type], fields: fields.sorted { $0.field < $1.field }))
+                SchemaChangedEvent(type: types[type].ordinal, fields: fields.sorted { $0.field < $1.field }))
         }
     }
 
     // MARK: Saves
 
-    private mutating func appendSaves() throws {
+    private func appendSaves() throws {
         result.saves.reserveCapacity(judge.saves.count)
         for (index, state) in judge.saves.enumerated() {
             if let refusal = state.refusal {
@@ -119,7 +121,7 @@ struct RecordsWriter {
                 continue
             }
             let event = try commit.append(try event(index, state))
-            changedZones.insert(state.zone)
+            if judge.body.clientToken != nil { changedZones.insert(state.zone) }
             result.saves.append(.success(.ofThisCommit(eventIndex: event)))
         }
     }
@@ -136,9 +138,9 @@ struct RecordsWriter {
 
     private func event(_ index: Int, _ state: SaveState) throws -> RecordSavedEvent {
         let save = judge.body.saves[index]
-        let record = RecordKey(zone: zones[state.zone], name: save.record.name)
+        let record = RecordKey(zone: zones[state.zone].ordinal, name: save.record.name)
         var event = RecordSavedEvent(
-            state.stored == nil ? .create : .update, record, type: types[Int(save.type) - 1],
+            state.stored == nil ? .create : .update, record, type: types[Int(save.type) - 1].ordinal,
             policy: judge.body.policy, previous: state.stored?.header.version, base: save.base)
         event.parent = placed(save.parent, in: record.zone)
         event.share = placed(save.share, in: record.zone)
@@ -169,7 +171,7 @@ struct RecordsWriter {
         var placed = fields
         var isAscending = true
         for index in placed.indices {
-            placed[index].field = keys[Int(placed[index].field) - 1]
+            placed[index].field = keys[Int(placed[index].field) - 1].ordinal
             if index > 0, placed[index - 1].field >= placed[index].field { isAscending = false }
             if let value = placed[index].value, value.kind.element == .reference {
                 placed[index].value = try Self.placed(value, in: zone)
@@ -216,7 +218,7 @@ struct RecordsWriter {
     }
 
     /// New versions of parents whose children were saved (B61).
-    private mutating func appendTouches() throws {
+    private func appendTouches() throws {
         guard judge.rules.touchesParents else { return }
         let gone = Set(
             judge.deletes.filter { $0.refusal == nil }.flatMap { delete in
@@ -226,7 +228,7 @@ struct RecordsWriter {
             guard let parent = try parent(of: judge.body.saves[index], state) else { continue }
             let key = RecordKey(zone: UInt64(state.zone), name: parent)
             if savedEvents[key] != nil || gone.contains(key) { continue }
-            let record = RecordKey(zone: zones[state.zone], name: parent)
+            let record = RecordKey(zone: zones[state.zone].ordinal, name: parent)
             guard let stored = try judge.view.record(record) else { continue }
             var event = RecordSavedEvent(
                 .touch, record, type: stored.header.type, policy: judge.body.policy,

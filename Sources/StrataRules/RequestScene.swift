@@ -20,8 +20,10 @@ public struct RequestScene {
     init(_ request: Request, _ actor: ActorState, _ view: RulesView) throws {
         scope = request.database.scope
         let isService = actor.actor == .service
-        let ownRecordName = isService ? UserRecord.name(of: request.database.owner) : actor.recordName
-        func means(_ name: String) -> Bool { Self.isOwner(name, recordName: ownRecordName) }
+        func means(_ name: String) -> Bool {
+            Self.isOwner(
+                name, recordName: isService ? view.recordName(of: request.database.owner) : actor.recordName)
+        }
         let named = request.database.owner
         isElsewhere =
             scope != .public && !isService && !means(named) && !isSameName(named, actor.actor.user)
@@ -30,36 +32,33 @@ public struct RequestScene {
             owner.isEmpty ? 0 : isService ? try view.ordinal(of: .user(owner)) ?? 0 : actor.user
         let isKnown = scope == .public || ownerOrdinal != 0
         database = isKnown ? try view.ordinal(of: .database(scope, owner: ownerOrdinal)) ?? 0 : 0
-        var known: [ZoneID: Int] = [:]
+        // The same zone may be written in several ways.
+        var canonical = RequestNames()
         for id in request.names.zones {
             let isOwn = !isElsewhere && means(id.owner)
-            let canonical = ZoneID(id.name, owner: isOwn ? "" : id.owner)
-            if let place = known[canonical] {
-                places.append(place)
-            } else {
-                known[canonical] = zones.count
-                places.append(zones.count)
-                zones.append(try state(of: id, isOwn, view))
-            }
+            let place = Int(canonical.ordinal(of: ZoneID(id.name, owner: isOwn ? "" : id.owner))) - 1
+            if place == zones.count { zones.append(try state(of: id, isOwn, view)) }
+            places.append(place)
         }
     }
 
     private func state(of id: ZoneID, _ isOwn: Bool, _ view: RulesView) throws -> ZoneState {
         var zone = ZoneState(name: id.name, owner: id.owner, isOwn: isOwn)
         guard isOwn, scope != .shared, database != 0 else {
-            if isOwn, zone.isDefault, scope != .shared { zone.answer = nil }
+            let isThere = isOwn && zone.isDefault && scope != .shared
+            if !isThere { zone.answer = .missingZone(id.name, rule: isOwn ? Refusal.missingZoneRule : "B266") }
             return zone
         }
         zone.ordinal = try view.ordinal(of: .zone(database: database, owner: ownerOrdinal, id.name)) ?? 0
-        let row = zone.ordinal == 0 ? nil : try view.fold.fork.zoneRow(database, zone.ordinal)
+        let row = zone.ordinal == 0 ? nil : try view.zone(zone.ordinal, in: database)
         zone.row = row
         zone.answer = zone.isDefault ? nil : Self.answer(for: row?.status, id.name)
         return zone
     }
 
     /// Whether a name in a zone's owner means the user whose record has that name (docs/rules.md §1).
-    public static func isOwner(_ name: String, recordName: String) -> Bool {
-        name.isEmpty || isSameName(name, "__defaultOwner__") || isSameName(name, recordName)
+    public static func isOwner(_ name: String, recordName: @autoclosure () -> String) -> Bool {
+        name.isEmpty || isSameName(name, "__defaultOwner__") || isSameName(name, recordName())
     }
 
     /// What a client is told of a zone that is not there; nil if it is.
@@ -92,16 +91,10 @@ struct ZoneState {
     let isOwn: Bool
     /// 0 if it has none yet.
     var ordinal: UInt64 = 0
+    /// Without its totals and its last change.
     var row: ZoneRow?
     /// What a client is told if it is not there; nil if it is.
     var answer: Refusal?
-
-    init(name: String, owner: String, isOwn: Bool) {
-        self.name = name
-        self.owner = owner
-        self.isOwn = isOwn
-        answer = .missingZone(name, rule: isOwn ? Refusal.missingZoneRule : "B266")
-    }
 
     var isDefault: Bool { isSameName(name, RequestScene.defaultZone) }
     var isAlive: Bool { answer == nil }

@@ -22,6 +22,8 @@ extension Rules {
         let header = try context.header(kind, user: user, device: device, nil)
         var decision = Decision(.commit(commit.payload(header)), RequestResult())
         decision.names = names.new
+        decision.keepsZones = true
+        decision.usage = .none
         decision.eventCount = Int(commit.count)
         return decision
     }

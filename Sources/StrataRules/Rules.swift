@@ -35,8 +35,7 @@ public struct Rules: Sendable {
         try checkActor(request, context.actor)
         switch request.content {
         case .modifyRecords(let body):
-            var judge = try RecordsJudge(self, request, body, view, context)
-            return try judge.decide()
+            return try RecordsJudge(self, request, body, view, context).decide()
         case .modifyZones(let body):
             return try ZonesJudge(self, request, view, context).decide(body)
         case .administer(let body):

@@ -19,6 +19,9 @@ public final class RulesView {
     private var accounts: [UInt64: Account] = [:]
     /// Bytes that are used of the databases of users with a quota.
     private var usages: [UInt64: UInt64] = [:]
+    /// Zones that are there. Of their rows, totals and last changes may be older than the state.
+    private var zones: [UInt64: ZoneRow] = [:]
+    private var recordNames: [ExactName: String] = [:]
     /// By namespace; 0 is not known yet.
     private var nextOrdinals: [UInt64] = Array(repeating: 0, count: 7)
     /// Beyond, what was read is forgotten and read again.
@@ -33,6 +36,7 @@ public final class RulesView {
             nextOrdinals[Int(interned.name.namespace)] = interned.ordinal + 1
         }
         if decision.changesAccounts { accounts.removeAll() }
+        if !decision.keepsZones { zones.removeAll() }
         switch decision.usage {
         case .unknown: usages.removeAll()
         case .none: break
@@ -51,6 +55,24 @@ public final class RulesView {
         if ordinals.count >= Self.cachedNames { ordinals.removeAll() }
         ordinals[name] = ordinal
         return ordinal
+    }
+
+    /// What a zone is, without its totals and its last change.
+    func zone(_ zone: UInt64, in database: UInt64) throws -> ZoneRow? {
+        if let known = zones[zone] { return known }
+        guard let row = try fold.fork.zoneRow(database, zone) else { return nil }
+        if zones.count >= Self.cachedNames { zones.removeAll() }
+        zones[zone] = row
+        return row
+    }
+
+    /// The name of the record that a user has.
+    func recordName(of user: String) -> String {
+        if let known = recordNames[ExactName(text: user)] { return known }
+        if recordNames.count >= Self.cachedNames { recordNames.removeAll() }
+        let name = UserRecord.name(of: user)
+        recordNames[ExactName(text: user)] = name
+        return name
     }
 
     /// What the service says of a user; costs nothing as long as it says nothing of anybody.
@@ -118,6 +140,7 @@ public final class RulesView {
     /// Names of the records of its zone that have a record for a parent, and of those that go with it, each in order.
     func linkedRecords(to target: RecordKey) throws -> (children: [String], owned: [String]) {
         var links: (children: [String], owned: [String]) = ([], [])
+        guard try fold.mayBeReferred(to: target) else { return links }
         try fold.whole().forEachSource(of: target, .parent, through: .deleting) { kind, name in
             let name = String(decoding: name, as: UTF8.self)
             if kind == .parent { links.children.append(name) } else { links.owned.append(name) }

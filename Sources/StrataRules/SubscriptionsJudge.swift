@@ -38,7 +38,7 @@ struct SubscriptionsJudge {
         self.request = request
         self.view = view
         self.context = context
-        actor = try ActorState(context.actor, recordName: UserRecord.name(of: context.actor.user), view)
+        actor = try ActorState(context.actor, view)
         scene = try RequestScene(request, actor, view)
         trace = context.isTraced ? Trace() : nil
     }

@@ -23,7 +23,7 @@ struct ZonesJudge {
         self.request = request
         self.view = view
         self.context = context
-        actor = try ActorState(context.actor, recordName: UserRecord.name(of: context.actor.user), view)
+        actor = try ActorState(context.actor, view)
         scene = try RequestScene(request, actor, view)
         names = NameWriter(view)
         trace = context.isTraced ? Trace() : nil

@@ -1,8 +1,10 @@
+import StrataLog
 import StrataModel
 import StrataViews
 
 /// The events of a commit that items of its request came to, and what the shape says of the other items.
-struct ItemEvents {
+final class ItemEvents {
+    let header: EnvelopeHeader
     let shape: RequestShape
     let offset: UInt64
     /// What the commit interned.
@@ -23,37 +25,61 @@ struct ItemEvents {
     /// The account of the user in `userChange` before the commit.
     var accountBefore = Account()
 
-    init(_ envelope: Envelope, _ shape: RequestShape, offset: UInt64) throws {
+    /// Nil for a commit that came of no request.
+    static func read(_ commit: Commit) throws -> ItemEvents? {
+        try commit.payload.withUnsafeBytes { payload in
+            var walker = try EventWalker(payload)
+            let header = try walker.header()
+            guard !header.requestShape.isEmpty else { return nil }
+            let events = ItemEvents(header, try RequestShape(decoding: header.requestShape), offset: commit.offset)
+            var index = 0
+            while let event = try walker.next() {
+                var body = ByteReader(UnsafeRawBufferPointer(rebasing: payload[event.body]))
+                let isOfItem = index >= Int(events.shape.firstItemEvent)
+                if isOfItem || event.kind == .nameInterned { try events.add(event.kind, &body) }
+                index += 1
+            }
+            return events
+        }
+    }
+
+    private init(_ header: EnvelopeHeader, _ shape: RequestShape, offset: UInt64) {
+        self.header = header
         self.shape = shape
         self.offset = offset
-        for (index, event) in envelope.events.enumerated() {
-            if event.kind == .nameInterned { names.append(try InternedName(decoding: event.body)) }
-            if index < Int(shape.firstItemEvent) { continue }
-            switch event.kind {
-            case .recordSaved:
-                let saved = try RecordSavedEvent(decoding: event.body)
-                guard !saved.isErased else {
-                    throw StrataError(
-                        .erased, "What a request had saved has been erased; it cannot be made again.",
-                        .init(offset: offset))
-                }
-                if saved.change != .touch { saves.append(saved) }
-            case .recordDeleted:
-                let deleted = try RecordDeletedEvent(decoding: event.body)
-                if !deleted.isCascade { deletes.append(deleted.record) }
-            case .recordErased: erasures.append(try RecordErasedEvent(decoding: event.body))
-            case .zoneSaved: zoneSaves.append(try ZoneSavedEvent(decoding: event.body))
-            case .zoneDeleted: zoneDeletes.append(try ZoneDeletedEvent(decoding: event.body))
-            case .subscriptionSaved: subscriptionSaves.append(try SubscriptionSavedEvent(decoding: event.body))
-            case .subscriptionDeleted: subscriptionDeletes.append(try SubscriptionDeletedEvent(decoding: event.body))
-            case .schemaChanged: schemaChanges.append(try SchemaChangedEvent(decoding: event.body))
-            case .notificationDelivered: deliveries.append(try NotificationDeliveredEvent(decoding: event.body))
-            case .userChanged: userChange = try UserChangedEvent(decoding: event.body)
-            case .tokensExpired: expiry = try TokensExpiredEvent(decoding: event.body)
-            case .consoleActed: note = try ConsoleActedEvent(decoding: event.body).note
-            case .clientTokenKept: clientToken = try ClientTokenEvent(decoding: event.body).token
-            default: break
+    }
+
+    private func add(_ kind: EventKind, _ body: inout ByteReader) throws {
+        func read<Event: EventBody>(_: Event.Type) throws -> Event {
+            let event = try Event(from: &body)
+            try body.expectEnd("an event")
+            return event
+        }
+        switch kind {
+        case .nameInterned: names.append(try InternedName(decoding: body.readRemainingBytes()))
+        case .recordSaved:
+            let saved = try read(RecordSavedEvent.self)
+            guard !saved.isErased else {
+                throw StrataError(
+                    .erased, "What a request had saved has been erased; it cannot be made again.",
+                    .init(offset: offset))
             }
+            if saved.change != .touch { saves.append(saved) }
+        case .recordDeleted:
+            let deleted = try read(RecordDeletedEvent.self)
+            if !deleted.isCascade { deletes.append(deleted.record) }
+        case .recordErased: erasures.append(try read(RecordErasedEvent.self))
+        case .zoneSaved: zoneSaves.append(try read(ZoneSavedEvent.self))
+        case .zoneDeleted: zoneDeletes.append(try read(ZoneDeletedEvent.self))
+        case .subscriptionSaved: subscriptionSaves.append(try read(SubscriptionSavedEvent.self))
+        case .subscriptionDeleted: subscriptionDeletes.append(try read(SubscriptionDeletedEvent.self))
+        case .schemaChanged: schemaChanges.append(try read(SchemaChangedEvent.self))
+        case .notificationDelivered: deliveries.append(try read(NotificationDeliveredEvent.self))
+        case .userChanged: userChange = try read(UserChangedEvent.self)
+        case .tokensExpired: expiry = try read(TokensExpiredEvent.self)
+        case .consoleActed: note = try read(ConsoleActedEvent.self).note
+        case .clientTokenKept: clientToken = try read(ClientTokenEvent.self).token
+        default: break
         }
     }
 
@@ -62,6 +88,7 @@ struct ItemEvents {
         _ list: RequestShape.List, _ events: [Event], _ leftOut: [Item], _ item: (Event) throws -> Item
     ) throws -> [Item] {
         let count = list == .saves ? shape.saveCount : shape.deleteCount
+        if shape.leftOut.isEmpty, leftOut.isEmpty, events.count == count { return try events.map(item) }
         let places = Set(shape.leftOut.filter { $0.list == list }.map(\.index))
         guard places.count == leftOut.count, events.count + leftOut.count == count, places.allSatisfy({ $0 < count })
         else {

@@ -25,10 +25,7 @@ package struct PastRequests {
     /// - Throws: ``StrataError``: `erased` for what was erased since, `malformed` for a commit that does not fit its
     ///   request, `outOfRange` where what the record was in front of the commit is not known any more.
     package func request(of commit: Commit) throws -> RebuiltRequest? {
-        let envelope = try Envelope(decoding: commit.payload)
-        guard !envelope.header.requestShape.isEmpty else { return nil }
-        let shape = try RequestShape(decoding: envelope.header.requestShape)
-        var events = try ItemEvents(envelope, shape, offset: commit.offset)
+        guard let events = try ItemEvents.read(commit) else { return nil }
         for index in events.saves.indices where events.saves[index].hidesWhatWasAsked {
             let save = events.saves[index]
             let previous = save.previous?.resolved(in: commit.offset)
@@ -44,6 +41,6 @@ package struct PastRequests {
             defer { try? past.close() }
             events.accountBefore = try past.snapshot().trees.account(of: change.user)
         }
-        return try RequestRebuilder.request(of: events, envelope.header, commit, names)
+        return try RequestRebuilder.request(of: events, commit, names)
     }
 }

@@ -47,7 +47,10 @@ extension Pipeline {
             }
         } catch {
             note(error, &batch)
-            return .failed(error)
+            guard line?.view.fold.isTorn == true else { return .failed(error) }
+            // What the batch has decided so far stands on it too.
+            batch.isBroken = true
+            return .poisoned(error)
         }
     }
 

@@ -74,7 +74,10 @@ public struct RecordDifference: Sendable {
     public var fields: [Field] {
         get throws {
             var old = try Self.values(of: before)
-            if let newZones { old = try old.mapValues { try $0.inZones(newZones) } }
+            if let newZones {
+                // One that the other store does not have is none of its zones.
+                old = try old.mapValues { try $0.mappingTargets { newZones[$0] ?? 0 } }
+            }
             let new = try Self.values(of: after)
             let keys = Set(old.keys).union(new.keys).sorted { $0.lexicographicallyPrecedes($1) }
             return keys.compactMap { key in
@@ -177,19 +180,5 @@ private struct DifferencePlace {
             RecordID(name, zone: after.zone), in: after.database,
             before: try old.map { try Record(name, [UInt8]($0), before) },
             after: try new.map { try Record(name, [UInt8]($0), after) })
-    }
-}
-
-extension FieldValue {
-    /// With the zones of references under their ordinals in another store; none for one that it does not have.
-    fileprivate func inZones(_ others: [UInt64: UInt64]) throws -> FieldValue {
-        switch self {
-        case .reference(var reference):
-            reference.target.zone = others[reference.target.zone] ?? 0
-            return .reference(reference)
-        case .list(let list) where list.kind.element == .reference:
-            return .list(try FieldList(try list.elements.map { try $0.inZones(others) }))
-        default: return self
-        }
     }
 }

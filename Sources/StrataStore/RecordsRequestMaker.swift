@@ -10,8 +10,12 @@ struct RecordsRequestMaker {
     private let left: ModifyRecordsRequest
     private let leftNames: RequestNames
     private var request: Request
-    /// Keys that were sent with no value and are in no event, by the save that they go with.
-    private var unusedKeys: [[UInt64]]
+    /// Keys that were sent with no value and are in no event, by the save that they go with; empty if there are none.
+    private let unusedKeys: [[UInt64]]
+    /// Whether keys come in the order in which saves have them, which is nearly always so.
+    private let hasPlainOrder: Bool
+    /// The request's numbers of keys that it has already.
+    private var known: [(key: UInt64, number: UInt32)] = []
 
     init(_ events: ItemEvents, _ names: OrdinalNames) throws {
         self.events = events
@@ -24,17 +28,22 @@ struct RecordsRequestMaker {
         // A client's database is its own, unless it was written another way.
         let database = try events.shape.request?.database ?? DatabaseID(names.database(ofZone: zone).scope)
         request = Request(database: database, .modifyRecords(.init()))
-        unusedKeys = UnusedKeys(events).bySave()
+        let hasNewKeys = events.names.contains { $0.name.namespace == 6 }
+        unusedKeys = hasNewKeys ? UnusedKeys(events).bySave() : []
+        hasPlainOrder = leftNames.keys.isEmpty && !hasNewKeys
     }
 
     mutating func make() throws -> Request {
-        for key in try keyOrder() { _ = request.names.ordinal(ofKey: key) }
+        if !hasPlainOrder {
+            for key in try keyOrder() { _ = request.names.ordinal(ofKey: key) }
+        }
         var body = ModifyRecordsRequest(
             policy: events.shape.policy, isAtomic: events.shape.isAtomic, clientToken: events.clientToken)
         var leftSaves: [ModifyRecordsRequest.Save] = []
         for save in left.saves { leftSaves.append(try translated(save)) }
         var keptSaves: [ModifyRecordsRequest.Save] = []
-        for (event, unused) in zip(events.saves, unusedKeys) { keptSaves.append(try save(event, unused)) }
+        keptSaves.reserveCapacity(events.saves.count)
+        for (index, event) in events.saves.enumerated() { keptSaves.append(try save(event, unused(index))) }
         body.saves = try events.items(.saves, keptSaves, leftSaves) { $0 }
         var leftDeletes: [RecordKey] = []
         for record in left.deletes {
@@ -49,13 +58,23 @@ struct RecordsRequestMaker {
 
     // MARK: Keys
 
+    private func unused(_ save: Int) -> [UInt64] { unusedKeys.isEmpty ? [] : unusedKeys[save] }
+
+    private mutating func number(of key: UInt64) throws -> UInt32 {
+        if let known = known.first(where: { $0.key == key }) { return known.number }
+        let number = request.names.ordinal(ofKey: try names.text(6, key))
+        if known.isEmpty { known.reserveCapacity(8) }
+        if known.count < 32 { known.append((key, number)) }
+        return number
+    }
+
     /// All keys, so that those of each save are in order.
     private func keyOrder() throws -> [String] {
         var order = KeyOrder()
         order.add(leftNames.keys)
         let new = Set(events.names.filter { $0.name.namespace == 6 }.map(\.ordinal))
-        for (event, unused) in zip(events.saves, unusedKeys) {
-            let keys = (event.fields.map { UInt64($0.field) } + unused).sorted()
+        for (index, event) in events.saves.enumerated() {
+            let keys = (event.fields.map { UInt64($0.field) } + unused(index)).sorted()
             order.add(try keys.filter { new.contains($0) }.map { try names.text(6, $0) })
             for key in keys where !new.contains(key) { order.add([try names.text(6, key)]) }
         }
@@ -70,12 +89,14 @@ struct RecordsRequestMaker {
             if case .set(let target) = link { .set(RecordKey(zone: zone, name: target.name)) } else { link }
         }
         var fields: [FieldChange] = []
+        fields.reserveCapacity(event.fields.count + unused.count)
         for change in event.fields {
-            let key = request.names.ordinal(ofKey: try names.text(6, UInt64(change.field)))
+            let key = try number(of: UInt64(change.field))
             fields.append(FieldChange(key, try change.value.map { try $0.mappingTargets { _ in zone } }))
         }
-        for key in unused { fields.append(FieldChange(request.names.ordinal(ofKey: try names.text(6, key)), nil)) }
-        fields.sort { $0.field < $1.field }
+        for key in unused { fields.append(FieldChange(try number(of: key), nil)) }
+        let isAscending = zip(fields, fields.dropFirst()).allSatisfy { $0.field < $1.field }
+        if !isAscending { fields.sort { $0.field < $1.field } }
         return ModifyRecordsRequest.Save(
             RecordKey(zone: zone, name: event.record.name),
             type: request.names.ordinal(ofType: try names.text(5, event.type)), base: event.base,
@@ -119,20 +140,6 @@ struct RecordsRequestMaker {
         }
         save.fields.sort { $0.field < $1.field }
         return save
-    }
-}
-
-extension FieldValue {
-    /// The value with other zones in its references.
-    package func mappingTargets(_ zone: (UInt64) -> UInt64) throws -> FieldValue {
-        switch self {
-        case .reference(let reference):
-            let target = RecordKey(zone: zone(reference.target.zone), name: reference.target.name)
-            return .reference(.init(target, action: reference.action))
-        case .list(let list) where list.kind.element == .reference:
-            return .list(try FieldList(list.elements.map { try $0.mappingTargets(zone) }))
-        default: return self
-        }
     }
 }
 

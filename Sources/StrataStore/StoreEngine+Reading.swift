@@ -31,6 +31,28 @@ extension StoreEngine {
 
     /// The store as it was when a commit was its last.
     func past(through offset: UInt64) throws -> StoreEngine {
+        try requirePast(offset)
+        guard let path else { return try StoreEngine(past: offset, of: self) }
+        let log = try logOfPasts(at: path)
+        return try log.beginningAnew(first: false) {
+            let past = try PastLog(log, of: log.storeID, through: offset)
+            let opened = try pasts.views(at: past, of: log)
+            return try StoreEngine(reading: past, opened, at: path, options, platform)
+        }
+    }
+
+    /// As ``past(through:)``, without the states that are kept for others.
+    func pastAlone(through offset: UInt64, memoryPages: Int) throws -> StoreEngine {
+        try requirePast(offset)
+        guard let path else { return try StoreEngine(past: offset, of: self) }
+        var options = options
+        options.pages.maximumMemoryPages = min(options.pages.maximumMemoryPages, memoryPages)
+        return try .openForReading(at: path, through: offset, options, platform) { _ in }
+    }
+
+    /// - Throws: ``StrataError`` `outOfRange` for an offset that the store has no state of. Otherwise the log's files
+    ///   have it, if there are any.
+    private func requirePast(_ offset: UInt64) throws {
         try reader.gate.requireOpen()
         let newest = views.pages.snapshot().foldedOffset(ViewTree.records)
         // The floor of a log that is followed may be behind the state, until that is folded again.
@@ -40,15 +62,8 @@ extension StoreEngine {
                 .outOfRange, "The store has no state at that offset.",
                 .init(expected: "\(floor) to \(newest)", found: "\(offset)"))
         }
-        guard let path else { return try StoreEngine(past: offset, of: self) }
         // Whoever reads the files sees what is durable.
-        if log.durableEnd.offset < offset { try log.sync() }
-        let log = try logOfPasts(at: path)
-        return try log.beginningAnew(first: false) {
-            let past = try PastLog(log, of: log.storeID, through: offset)
-            let opened = try pasts.views(at: past, of: log)
-            return try StoreEngine(reading: past, opened, at: path, options, platform)
-        }
+        if path != nil, log.durableEnd.offset < offset { try log.sync() }
     }
 
     /// The log as its files are now: opened once for all who look at the past, as long as nothing is erased or let go.

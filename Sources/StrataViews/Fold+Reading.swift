@@ -9,14 +9,24 @@ extension Fold {
         return fork
     }
 
+    /// Whether records may refer to one as their parent or with an action; false only if none does.
+    public func mayBeReferred(to target: RecordKey) throws -> Bool {
+        if try sorter != nil || slice.mayHaveLinks() { return true }
+        var isReferred = false
+        try fork.forEachSource(of: target, .parent, through: .deleting) { _, _ in
+            isReferred = true
+            return false
+        }
+        return isReferred
+    }
+
     /// The encoded state of a record; valid only inside `body`.
     public func withRecord<Result>(
         _ record: RecordKey, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
-        if slice.count > 0 {
-            let mayBeGathered = ViewKeys.record(record).withUnsafeBytes { slice.mayContain($0) }
-            if mayBeGathered { try flush() }
+        try ViewKeys.record(record).withUnsafeBytes { key in
+            if slice.count > 0, slice.mayContain(key) { try settle(key) }
+            return try fork.withRecord(record, at: key, body)
         }
-        return try fork.withRecord(record, body)
     }
 }

@@ -26,11 +26,11 @@ public final class Fold {
     /// The highest ordinals that events have used before they were folded: a name for one of them would come too late,
     /// which folding in the order of keys does not see.
     var used = UsedOrdinals()
-    /// Whether a part of a commit was applied, and the rest could not be: such a state must not be published.
-    var isTorn = false
+    /// Whether a part of a commit was applied or folded, and the rest could not be: such a state must not be published.
+    public internal(set) var isTorn = false
     private let limits: SliceLimits
     /// Takes full slices, so that they are all folded at once; nil if each is folded by itself.
-    private let sorter: EventSorter?
+    let sorter: EventSorter?
     /// Up to which commit everything has been applied.
     public internal(set) var offset: UInt64
 
@@ -143,6 +143,17 @@ public final class Fold {
             throw StrataError(.brokenSequence, "A base's marker is among commits.")
         case _ where kind.isAudit: break
         default: try applyOther(kind, body, at: place)
+        }
+    }
+
+    /// Folds what has been gathered of one record.
+    func settle(_ record: UnsafeRawBufferPointer) throws {
+        // What the sorter has is older.
+        guard !isTorn, sorter == nil else { return try flush() }
+        do { try records.fold(record, of: &slice, into: fork) } catch {
+            // Its events are not in the slice any more.
+            isTorn = true
+            throw error
         }
     }
 

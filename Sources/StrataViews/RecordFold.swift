@@ -49,6 +49,18 @@ struct RecordFold {
         }
     }
 
+    /// Folds what is gathered of one record, and leaves the rest where it is.
+    mutating func fold(
+        _ record: UnsafeRawBufferPointer, of slice: inout RecordSlice, into fork: Fork
+    ) throws {
+        let target = Target(fork: fork)
+        try locating { fold in
+            try slice.take(record) { try fold.apply($0, to: target) }
+            try fold.finishRecord(in: target)
+            try fold.assets.apply(to: target.fork)
+        }
+    }
+
     /// Folds any number of events. A tree without records is not changed but made, with full pages.
     ///
     /// - Parameter progress: called now and then with the number of events that have been folded.

@@ -11,6 +11,9 @@ struct RecordSlice {
         var body: Range<Int>
         var kind: EventKind
         var place: EventPlace
+        /// The one before whose key has the same hash, where hashes are kept.
+        var older: UInt32?
+        var isTaken = false
     }
 
     private struct Order {
@@ -26,8 +29,12 @@ struct RecordSlice {
     /// Whose records have events here.
     private(set) var zones: Set<UInt64> = []
     private var lastZone: UInt64?
-    /// Hashes of the keys, once somebody asks for them.
-    private var pending: Set<Int>?
+    /// The newest event by the hash of its key, once somebody asks for one.
+    private var newest: [Int: UInt32]?
+
+    /// Whether the first `linkScanned` events give a record a parent, a share or a reference.
+    private var hasLinks = false
+    private var linkScanned = 0
 
     var count: Int { items.count }
     var byteCount: Int { bytes.count }
@@ -38,15 +45,64 @@ struct RecordSlice {
         order.removeAll(keepingCapacity: true)
         zones.removeAll(keepingCapacity: true)
         lastZone = nil
-        pending?.removeAll(keepingCapacity: true)
+        newest?.removeAll(keepingCapacity: true)
+        (hasLinks, linkScanned) = (false, 0)
+    }
+
+    /// Whether an event gives a record a parent, a share or a reference. Each is looked at once.
+    mutating func mayHaveLinks() throws -> Bool {
+        try bytes.withUnsafeBytes { bytes in
+            while !hasLinks, linkScanned < items.count {
+                let item = items[linkScanned]
+                if item.kind == .recordSaved { hasLinks = try RecordSavedView(bytes, in: item.body).hasLinks }
+                // Behind it only once it could be read: one that cannot must not pass for one without links.
+                linkScanned += 1
+            }
+        }
+        return hasLinks
     }
 
     /// Whether a record may have events here; sometimes so without any.
     mutating func mayContain(_ record: UnsafeRawBufferPointer) -> Bool {
-        if pending == nil {
-            pending = Set(items.map { item in bytes[item.key].withUnsafeBytes(Self.hash) })
+        if newest == nil {
+            newest = [:]
+            for index in items.indices { chain(index) }
         }
-        return pending?.contains(Self.hash(record)) ?? true
+        return newest?[Self.hash(record)] != nil
+    }
+
+    /// Takes out a record's events, and calls `body` with each, oldest first. Call ``mayContain(_:)`` before.
+    ///
+    /// - Parameter body: what it is given is valid only until it returns.
+    mutating func take(_ record: UnsafeRawBufferPointer, _ body: (SortedEvent) throws -> Void) rethrows {
+        let hash = Self.hash(record)
+        var found: [Int] = []
+        var hasOthers = false
+        var next = newest?[hash]
+        while let place = next {
+            let index = Int(place)
+            next = items[index].older
+            if items[index].isTaken { continue }
+            let isOfRecord = bytes[items[index].key].withUnsafeBytes { Self.compare($0, record) == 0 }
+            if isOfRecord { found.append(index) } else { hasOthers = true }
+        }
+        if !hasOthers { newest?[hash] = nil }
+        for index in found.reversed() {
+            items[index].isTaken = true
+            let item = items[index]
+            try bytes.withUnsafeBytes { try body(Self.event(item, $0)) }
+        }
+    }
+
+    private mutating func chain(_ index: Int) {
+        let hash = bytes[items[index].key].withUnsafeBytes(Self.hash)
+        items[index].older = newest?.updateValue(UInt32(index), forKey: hash)
+    }
+
+    private static func event(_ item: Item, _ bytes: UnsafeRawBufferPointer) -> SortedEvent {
+        SortedEvent(
+            key: .init(rebasing: bytes[item.key]), body: .init(rebasing: bytes[item.body]), kind: item.kind,
+            place: item.place)
     }
 
     private static func hash(_ key: UnsafeRawBufferPointer) -> Int {
@@ -66,7 +122,6 @@ struct RecordSlice {
             zones.insert(zone)
             lastZone = zone
         }
-        if pending != nil { pending?.insert(key.bytes.withUnsafeBytes(Self.hash)) }
         let start = bytes.count
         bytes.append(contentsOf: key.bytes)
         let middle = bytes.count
@@ -74,9 +129,10 @@ struct RecordSlice {
         let head = key.bytes.withUnsafeBytes { Self.head(of: $0) }
         order.append(Order(head: head, index: UInt32(items.count)))
         items.append(Item(key: start..<middle, body: middle..<bytes.count, kind: kind, place: place))
+        if newest != nil { chain(items.count - 1) }
     }
 
-    /// Calls `body` with all events in the order of their keys; those of one key oldest first.
+    /// Calls `body` with all events that were not taken, in the order of their keys; those of one key oldest first.
     ///
     /// - Parameter body: what it is given is valid only until it returns.
     mutating func forEachEvent(_ body: (SortedEvent) throws -> Void) throws {
@@ -92,10 +148,7 @@ struct RecordSlice {
                     for place in order.indices {
                         Self.ask(for: place, order, items, bytes)
                         let item = items[Int(order[place].index)]
-                        try body(
-                            SortedEvent(
-                                key: .init(rebasing: bytes[item.key]), body: .init(rebasing: bytes[item.body]),
-                                kind: item.kind, place: item.place))
+                        if !item.isTaken { try body(Self.event(item, bytes)) }
                     }
                 }
             }

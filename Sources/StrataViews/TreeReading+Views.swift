@@ -95,11 +95,16 @@ extension TreeReading {
     public func withRecord<Result>(
         _ record: RecordKey, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
-        try ViewKeys.record(record).withUnsafeBytes { key in
-            try get(ViewTree.records, key) { state in
-                try RecordStateView(state, in: 0..<state.count).require(name: record.name)
-                return try body(state)
-            }
+        try ViewKeys.record(record).withUnsafeBytes { try withRecord(record, at: $0, body) }
+    }
+
+    /// - Parameter key: that of the record.
+    func withRecord<Result>(
+        _ record: RecordKey, at key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result? {
+        try get(ViewTree.records, key) { state in
+            try RecordStateView(state, in: 0..<state.count).require(name: record.name)
+            return try body(state)
         }
     }
 

@@ -11,12 +11,6 @@ public enum ViewsSource: Sendable {
     case log
 }
 
-/// What a page file has of the past.
-public struct CheckpointState: Sendable {
-    public let trees: Snapshot
-    public let offset: UInt64
-}
-
 /// A state to go on from, and what its indexes show.
 struct NearestState {
     let pages: PageStore

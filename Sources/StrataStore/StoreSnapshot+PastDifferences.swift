@@ -1,0 +1,97 @@
+import StrataModel
+import StrataViews
+
+/// How far states that differ are told without folding them.
+package struct DifferenceLimits {
+    /// Beyond these both states are folded, which takes no memory for each record.
+    package var maximumRecords = 50_000
+    package var maximumBytes = 64 << 20
+    /// One record is looked for in the time that it takes to read so many commits (Benchmarks/RESULTS.md).
+    package var commitsPerLookup = 1_000
+
+    package init() {}
+}
+
+extension StoreSnapshot {
+    /// Calls `body` with each record that is not the same at two offsets up to that of the snapshot, in the order of
+    /// ``forEachDifference(since:in:_:)``, until it returns false; without folding either state.
+    ///
+    /// - Returns: false, before anything was given, if the commits between do not tell it, or it takes too much memory,
+    ///   or something that it takes cannot be read.
+    package func forEachDifference(
+        from first: UInt64, to last: UInt64, within limits: DifferenceLimits = DifferenceLimits(),
+        _ body: (RecordDifference) throws -> Bool
+    ) throws -> Bool {
+        try gate.requireOpen()
+        let history = context.history
+        let changes = try history.changes(behind: first, through: last, atMost: limits.maximumRecords)
+        guard let changes, let states = try statesIfWhole(of: changes, from: first, to: last, limits) else {
+            return false
+        }
+        try give(changes, states, body)
+        return true
+    }
+
+    /// Nil, too, where a page is damaged: whoever folds states gets on without it.
+    private func statesIfWhole(
+        of changes: ChangedRecords, from first: UInt64, to last: UInt64, _ limits: DifferenceLimits
+    ) throws -> [ChangedRecords.States]? {
+        do { return try states(of: changes, from: first, to: last, limits) } catch let error as StrataError
+            where Views.isDamage(error)
+        { return nil }
+    }
+
+    /// In the order of the changes.
+    private func states(
+        of changes: ChangedRecords, from first: UInt64, to last: UInt64, _ limits: DifferenceLimits
+    ) throws -> [ChangedRecords.States]? {
+        let history = context.history
+        let checkpoint = try context.replacements?.checkpoint(upTo: first)
+        let start = max(checkpoint?.offset ?? 0, history.floor)
+        var all: [ChangedRecords.States] = []
+        guard UInt64(changes.all.count * limits.commitsPerLookup) < last - start else {
+            let folded = try history.states(
+                of: changes, behind: first, through: last, from: checkpoint, atMost: limits.maximumBytes)
+            guard let folded else { return nil }
+            for change in changes.all {
+                guard let states = try folded.states(of: change) else { return nil }
+                all.append(states)
+            }
+            return all
+        }
+        var byteCount = 0
+        for change in changes.all {
+            let before = try change.before.map { try history.state(of: change.record, at: $0, trees) }
+            let after = try change.after.map { try history.state(of: change.record, at: $0, trees) }
+            // A version that the log does not have any more is one that was erased.
+            if case .some(nil) = before { return nil }
+            if case .some(nil) = after { return nil }
+            let states = ChangedRecords.States(before: before ?? nil, after: after ?? nil)
+            byteCount += states.byteCount
+            guard byteCount <= limits.maximumBytes else { return nil }
+            all.append(states)
+        }
+        return all
+    }
+
+    private func give(
+        _ changes: ChangedRecords, _ states: [ChangedRecords.States], _ body: (RecordDifference) throws -> Bool
+    ) throws {
+        var known: (zone: UInt64, origin: RecordOrigin)?
+        for (change, states) in zip(changes.all, states) {
+            let (zone, name) = (change.record.zone, change.record.name)
+            let origin = try known.flatMap { $0.zone == zone ? $0.origin : nil } ?? origin(ofZone: zone)
+            known = (zone, origin)
+            let difference = RecordDifference(
+                RecordID(name, zone: origin.zone), in: origin.database,
+                before: try states.before.map { try Record(name, $0, origin) },
+                after: try states.after.map { try Record(name, $0, origin) })
+            guard try body(difference) else { return }
+        }
+    }
+
+    private func origin(ofZone ordinal: UInt64) throws -> RecordOrigin {
+        let (database, zone) = try zoneName(ordinal)
+        return RecordOrigin(database, zone, trees, context, desiredKeys: nil)
+    }
+}
