@@ -47,15 +47,15 @@ public struct DeterminismCheck {
         var report = DeterminismReport(first: first, end: end)
         let file = try KeptCheckpoints(of: store, platform)
         let (old, new) = (try pages(through: first - 1), try pages(through: first - 1))
-        let time = try first - 1 > floor ? store.log.commit(at: first - 1)?.time : store.log.readBase()?.time
+        let time = try store.log.timeInFront(of: first)
         let timeline = RetoldTimeline(on: new, time: time ?? .min, rules: rules, into: nil)
         let window = try RetellingWindow(store.log, from: first, through: end)
         let run = RetellingRun([], window, old: old, timeline, rules, startTime: time ?? 0)
         try compare(run, file, &report)
-        if let divergence = run.divergence {
+        if let divergence = run.tally.divergence {
             report.add(.judgedAgain, divergence.offset, divergence.reason)
         }
-        (report.unjudged, report.unjudgedCount) = (run.unjudged, run.unjudgedCount)
+        (report.unjudged, report.unjudgedCount) = (run.tally.unjudged, run.tally.unjudgedCount)
         report.differences.sort { $0.offset < $1.offset }
         return report
     }
@@ -87,7 +87,7 @@ public struct DeterminismCheck {
             let digests = try run.digests()
             found.comparedCount += 1
             found.digests = digests.old
-            if run.divergence == nil, digests.old != digests.new {
+            if run.isIdentical, digests.old != digests.new {
                 found.addOnce(.judgedAgain, offset, "The same commits have led to another state.")
             }
             if wanted.contains(offset) { ends.append((offset, digests.old)) }

@@ -231,7 +231,8 @@ final class MinimisationRun {
         defer { try? pages.owner?.close() }
         let telling = telling(on: pages.pages, source.versions)
         guard try body(telling) else { return false }
-        return try matcher.holds(for: telling.records.union(witness), in: telling.timeline)
+        return try matcher.holds(for: witness, in: telling.timeline)
+            || matcher.holds(for: telling.records, in: telling.timeline)
     }
 
     private func telling(on pages: PageStore, _ versions: MinimisationVersions) -> MinimisationTelling {

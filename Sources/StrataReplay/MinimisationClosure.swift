@@ -82,14 +82,3 @@ struct MinimisationClosure {
         }
     }
 }
-
-extension FieldValue {
-    /// Records that it refers to.
-    fileprivate var targets: [RecordKey] {
-        switch self {
-        case .reference(let reference): [reference.target]
-        case .list(let list) where list.kind.element == .reference: list.elements.flatMap(\.targets)
-        default: []
-        }
-    }
-}

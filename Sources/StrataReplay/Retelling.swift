@@ -3,6 +3,7 @@ import StrataModel
 import StrataRules
 import StrataStore
 import StrataSystem
+import StrataTree
 import StrataViews
 
 /// What would have become of a store if something had been asked otherwise: all requests of its log once more, in
@@ -21,6 +22,8 @@ public struct Retelling {
     public var changes: [RetellingChange]
     /// By which requests are judged; those of the store, unless something else is said.
     public var rules: Rules
+    /// Tests have smaller parts.
+    var partLimits = RetellingPart.Limits()
     private let store: Store
 
     /// - Parameter store: is only read. Somebody may be writing to it; what comes later is not looked at.
@@ -46,19 +49,46 @@ public struct Retelling {
         try check(from: floor, through: before.offset)
         let first = changes.map(\.firstOffset).min() ?? floor + 1
         if let log { try copyCommits(from: floor, through: first - 1, to: log) }
+        if changes.isEmpty, first <= before.offset { return try tellUnchanged(from: first, before, into: log, body) }
         let (old, new) = (try store.asOf(first - 1), try store.asOf(first - 1))
         defer { try? old.close() }
         do {
-            let time = try first - 1 > floor ? store.log.commit(at: first - 1)?.time : store.log.readBase()?.time
+            let time = try store.log.timeInFront(of: first)
             let timeline = RetoldTimeline(on: new.pages, time: time ?? .min, rules: rules, into: log)
             let window = try RetellingWindow(store.log, from: first, through: before.offset)
             let run = RetellingRun(changes, window, old: old.pages, timeline, rules, startTime: time ?? 0)
             try run.run(from: first, body)
-            return RetellingReport(run, before: before, shown: new)
+            return RetellingReport(run.tally, end: timeline.end, before: before, shown: new)
         } catch {
             try? new.close()
             throw error
         }
+    }
+
+    /// As long as nothing is changed, parts are judged side by side; from where the timelines part, all in order.
+    private func tellUnchanged(
+        from first: UInt64, _ before: StoreSnapshot, into log: (any EventLog)?,
+        _ body: (RetoldCommit) throws -> Void
+    ) throws -> RetellingReport {
+        let parts = RetellingPart.all(of: store, from: first, through: before.offset, rules, into: log, partLimits)
+        defer { for part in parts { part.end() } }
+        RetellingPart.run(parts)
+        var tally = RetellingTally()
+        for part in parts {
+            let told = try part.told()
+            tally.add(told.telling.tally)
+            guard told.isUnchanged else {
+                let old = PageStore.branch(on: try told.timeline.stop())
+                let run = RetellingRun(
+                    [], told.telling.window, old: old, told.timeline, rules, startTime: told.telling.time, tally)
+                try run.run(from: told.timeline.end + 1, body)
+                return RetellingReport(run.tally, end: told.timeline.end, before: before, shown: part.keep())
+            }
+            guard part === parts.last else { continue }
+            try told.timeline.finish()
+            return RetellingReport(tally, end: told.timeline.end, before: before, shown: part.keep())
+        }
+        preconditionFailure("a history that is told has a part")
     }
 
     private func check(from floor: UInt64, through end: UInt64) throws {
@@ -140,10 +170,11 @@ public struct RetellingReport: Sendable {
     public let after: StoreSnapshot
     private let shown: Store
 
-    init(_ run: RetellingRun, before: StoreSnapshot, shown: Store) {
-        (commitCount, changedCount, directCount) = (run.commitCount, run.changedCount, run.directCount)
-        (unjudged, unjudgedCount) = (run.unjudged, run.unjudgedCount)
-        (end, divergence) = (run.end, run.divergence)
+    init(_ tally: RetellingTally, end: UInt64, before: StoreSnapshot, shown: Store) {
+        (commitCount, changedCount, directCount) = (tally.commitCount, tally.changedCount, tally.directCount)
+        (unjudged, unjudgedCount) = (tally.unjudged, tally.unjudgedCount)
+        self.end = end
+        divergence = tally.divergence
         self.before = before
         self.shown = shown
         after = shown.snapshot()

@@ -9,7 +9,6 @@ import StrataViews
 /// Both timelines beside each other: the log's, folded to make its requests again, and the new one.
 final class RetellingRun {
     private static let publishedCommits = 16_384
-    private static let maximumUnjudged = 1_000
 
     private let insertions: [UInt64: [(requests: [Request], actor: Actor)]]
     private let edits: [UInt64: RequestEdits]
@@ -23,22 +22,19 @@ final class RetellingRun {
     private var report: (RetoldCommit) throws -> Void = { _ in }
     /// Of the commit in front.
     private var time: Int64
-    private(set) var commitCount = 0
-    private(set) var changedCount = 0
-    private(set) var directCount = 0
-    private(set) var unjudged: [RetellingReport.Unjudged] = []
-    private(set) var unjudgedCount = 0
-    /// The first commit that is another one in the new timeline, and in what.
-    private(set) var divergence: (offset: UInt64, reason: String)?
-    var isIdentical: Bool { divergence == nil }
+    private(set) var tally: RetellingTally
+    var isIdentical: Bool { tally.divergence == nil }
     /// Called behind each commit of the log.
     var didTell: (UInt64) throws -> Void = { _ in }
-    var end: UInt64 { timeline.end }
 
+    /// - Parameters:
+    ///   - old: the state in front of the window's first commit.
+    ///   - tally: of what was told before.
     init(
         _ changes: [RetellingChange], _ window: RetellingWindow, old: PageStore, _ timeline: RetoldTimeline,
-        _ rules: Rules, startTime: Int64
+        _ rules: Rules, startTime: Int64, _ tally: RetellingTally = RetellingTally()
     ) {
+        self.tally = tally
         self.window = window
         oldPages = old
         rebuilder = RequestRebuilder(Fold(old.fork()))
@@ -59,13 +55,14 @@ final class RetellingRun {
             report = body
             defer { report = { _ in } }
             try insert(behind: first - 1)
-            while let commit = try window.next() {
-                fitNew()
+            while let commit = try window.peek() {
+                window.askNew(RulesView(rebuilder.fold), by: rules)
+                window.advance()
                 try tell(commit)
-                commitCount += 1
+                tally.commitCount += 1
                 time = commit.time
                 try didTell(commit.offset)
-                if commitCount % Self.publishedCommits == 0 { try rebuilder.fold.publish(to: oldPages) }
+                if tally.commitCount % Self.publishedCommits == 0 { try rebuilder.fold.publish(to: oldPages) }
                 try insert(behind: commit.offset)
             }
             try timeline.finish()
@@ -161,9 +158,7 @@ final class RetellingRun {
         }
         try requireUnedited(commit.offset)
         let envelope = try Envelope(decoding: commit.payload)
-        let isPlain = envelope.events.dropLast().allSatisfy { [.nameInterned, .deviceSeen].contains($0.kind) }
-        guard let event = envelope.events.last, event.kind.isAudit, isPlain,
-            let actor = try rebuilder.fold.fork.actor(envelope.header)
+        guard let event = envelope.plainAudit, let actor = try rebuilder.fold.fork.actor(envelope.header)
         else { return try tellUnjudged(commit, "It came of no request.") }
         let payload = try timeline.note(
             event, envelope.header.operationKind, of: actor, OperationInfo(envelope.header),
@@ -183,7 +178,7 @@ final class RetellingRun {
     /// It can be kept as long as everything is as it was.
     private func tellUnjudged(_ commit: Commit, _ reason: String) throws {
         let isKept = isIdentical && edits[commit.offset]?.isDropped != true && timeline.end + 1 == commit.offset
-        addUnjudged(.init(offset: commit.offset, reason: reason, isKept: isKept))
+        tally.addUnjudged(.init(offset: commit.offset, reason: reason, isKept: isKept))
         if isKept { return try timeline.copy(commit) }
         try remove(commit)
         let isDirect = edits[commit.offset] != nil
@@ -191,11 +186,6 @@ final class RetellingRun {
         var scope = RetellingScope()
         try scope.add(commit.payload, in: rebuilder.fold.fork)
         causes.note(scope.keys, isGeneral: scope.isGeneral, cause)
-    }
-
-    private func addUnjudged(_ commit: RetellingReport.Unjudged) {
-        unjudgedCount += 1
-        if unjudged.count < Self.maximumUnjudged { unjudged.append(commit) }
     }
 
     // MARK: What was inserted
@@ -218,7 +208,7 @@ final class RetellingRun {
                     told.after = RequestOutcome(result, of: request, isWritten: true)
                     try scope.add(payload[...], in: timeline.fork)
                 }
-                directCount += 1
+                tally.directCount += 1
                 causes.note(scope.keys, isGeneral: scope.isGeneral, causes.addDirect(offset))
                 try report(told)
             }
@@ -238,10 +228,10 @@ final class RetellingRun {
         diverge(at: commit.offset) { "It was \(before.kind.rawValue), and is \(after.kind.rawValue)." }
         let cause: RetellingCauses.Cause?
         if isDirect {
-            directCount += 1
+            tally.directCount += 1
             cause = causes.addDirect(commit.offset)
         } else {
-            changedCount += 1
+            tally.changedCount += 1
             cause = causes.cause(of: request.causeKeys(before, after, as: actor))
         }
         var scope = RetellingScope()
@@ -283,7 +273,7 @@ final class RetellingRun {
     }
 
     private func diverge(at offset: UInt64, _ reason: () throws -> String) rethrows {
-        if divergence == nil { divergence = (offset, try reason()) }
+        if tally.divergence == nil { tally.divergence = (offset, try reason()) }
     }
 
     private static func difference(_ commit: Commit, _ offset: UInt64, _ payload: [UInt8]) throws -> String {
@@ -306,48 +296,20 @@ final class RetellingRun {
 
     // MARK: What came to nothing
 
-    /// Whether the log's state, where it has come to, makes of a request what the audit says.
-    private func fits(_ noted: RetellingWindow.Noted) throws -> Bool {
-        guard let request = noted.request, let actor = try actor(of: noted) else { return false }
-        let context = RequestContext(actor: actor, time: noted.commit.time, operation: noted.operation)
-        let event: Event?
-        do {
-            let decision = try rules.decide(request, RulesView(rebuilder.fold), context)
-            guard case .nothing = decision.outcome else { return false }
-            event = request.audit(of: decision.result(at: 0))
-        } catch let refusal as Refusal { event = request.audit(of: refusal) }
-        return event == noted.event
+    private func actor(of noted: NotedRequest) throws -> Actor? {
+        try noted.actor(in: rebuilder.fold.fork, window.names.map(\.name))
     }
 
-    private func actor(of noted: RetellingWindow.Noted) throws -> Actor? {
-        if noted.header.user == 0, noted.audit?.code == Refusal.Code.notAuthenticated.rawValue {
-            return Actor(user: "", device: "")
-        }
-        return try rebuilder.fold.fork.actor(noted.header, window.names.map(\.name))
-    }
-
-    /// Those that have just come into the window.
-    private func fitNew() {
-        for index in window.noted.indices where !window.noted[index].isSeen {
-            window.noted[index].isSeen = true
-            window.noted[index].fits = (try? fits(window.noted[index])) ?? false
-        }
-    }
-
-    /// Refusals that the state in front of a commit gave, and the one behind it does not: they were judged by then,
-    /// though they were noted later.
+    /// Those that were judged by then, though they were noted later.
     private func tellThoseInFront(of commit: Commit) throws {
-        for index in window.noted.indices where !window.noted[index].isTold {
-            let fitted = window.noted[index].fits
-            window.noted[index].fits = try fits(window.noted[index])
-            guard fitted, !window.noted[index].fits else { continue }
+        for index in try window.askAgain(behind: commit, RulesView(rebuilder.fold), by: rules) {
             var noted = window.noted[index]
             try judge(&noted, time: commit.time)
             window.noted[index] = noted
         }
     }
 
-    private func judge(_ noted: inout RetellingWindow.Noted, time: Int64) throws {
+    private func judge(_ noted: inout NotedRequest, time: Int64) throws {
         guard let asked = noted.request, let actor = try actor(of: noted) else { return }
         noted.isTold = true
         let before = noted.audit.map { RequestOutcome($0, of: asked) } ?? RequestOutcome(.nothingToDo)
@@ -369,16 +331,15 @@ final class RetellingRun {
         try note(request, actor, noted.commit, before: before, after: after, at: nil, [])
     }
 
-    private func tellNoted(_ noted: RetellingWindow.Noted, _ commit: Commit) throws {
+    private func tellNoted(_ noted: NotedRequest, _ commit: Commit) throws {
         var noted = noted
         if !noted.isTold, noted.fits { try judge(&noted, time: commit.time) }
         try rebuilder.pass(commit)
-        if !noted.isTold {
+        if let reason = noted.reasonUnjudged {
             guard edits[commit.offset]?.isDropped != true else { return try tellRequestless(commit) }
             try requireUnedited(commit.offset)
             noted.writes = noted.event
-            let reason = noted.request == nil ? "The log has no request." : "No state refuses it as noted."
-            addUnjudged(.init(offset: commit.offset, reason: reason, isKept: true))
+            tally.addUnjudged(.init(offset: commit.offset, reason: reason, isKept: true))
         }
         let end = timeline.end
         if let event = noted.writes, let actor = try actor(of: noted) {

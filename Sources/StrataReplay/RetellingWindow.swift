@@ -1,31 +1,13 @@
 import StrataLog
 import StrataModel
 import StrataRules
+import StrataViews
 
 /// Commits in order, with a look at those that come: a refusal is noted behind the commits that were written meanwhile,
 /// and belongs in front of some of them.
 struct RetellingWindow {
     /// A refusal is looked for so many commits ahead.
-    private static let lookahead = 64
-
-    /// A request that came to nothing, as an audit tells of it.
-    struct Noted {
-        let offset: UInt64
-        let commit: Commit
-        let header: EnvelopeHeader
-        let event: Event
-        /// Nil where the audit does not have it.
-        let request: Request?
-        let audit: RequestRefusedEvent?
-        /// Whether the log's own state, where it has come to, gives what the audit says.
-        var fits = false
-        /// Whether it has been asked at all if it does.
-        var isSeen = false
-        /// Whether it has been judged in the new timeline.
-        var isTold = false
-        /// What is to be noted at its place.
-        var writes: Event?
-    }
+    static let lookahead = 64
 
     private var cursor: any CommitCursor
     private let end: UInt64
@@ -33,16 +15,23 @@ struct RetellingWindow {
     private var start = 0
     private var isAtEnd = false
     /// Those of them that came to nothing, by offset.
-    var noted: [Noted] = []
+    var noted: [NotedRequest] = []
     /// Users and devices that they intern: a refusal may be told in front of the commit that names who was refused.
     private(set) var names: [(offset: UInt64, name: InternedName)] = []
+    /// Whether an audit that was taken out has brought names since refusals were asked.
+    private var hasNewNames = false
+    /// Whether refusals are asked behind each commit, whatever they depend on: what tests compare with.
+    var asksAlways = false
+    /// How often a refusal was asked.
+    private(set) var askedCount = 0
 
     init(_ log: any EventLog, from offset: UInt64, through end: UInt64) throws {
         cursor = try log.read(from: offset)
         self.end = end
     }
 
-    mutating func next() throws -> Commit? {
+    /// The commit that comes next; nil behind the last.
+    mutating func peek() throws -> Commit? {
         while !isAtEnd, commits.count - start <= Self.lookahead {
             guard let commit = try cursor.next(), commit.offset <= end else {
                 isAtEnd = true
@@ -50,16 +39,20 @@ struct RetellingWindow {
             }
             commits.append(commit)
             try addNames(of: commit)
-            if let found = try Noted(commit) { noted.append(found) }
+            if let found = try NotedRequest(commit) { noted.append(found) }
         }
         guard start < commits.count else { return nil }
-        names.removeAll { $0.offset < commits[start].offset }
-        defer { start += 1 }
-        if start > 256 {
-            commits.removeFirst(start)
-            start = 0
-        }
-        return commits[start]
+        let next = commits[start]
+        if let first = names.first, first.offset < next.offset { names.removeAll { $0.offset < next.offset } }
+        return next
+    }
+
+    /// Goes past the commit that comes next.
+    mutating func advance() {
+        start += 1
+        guard start > 256 else { return }
+        commits.removeFirst(start)
+        start = 0
     }
 
     private mutating func addNames(of commit: Commit) throws {
@@ -73,50 +66,55 @@ struct RetellingWindow {
     }
 
     /// Takes out the audit that a commit is.
-    mutating func takeNoted(at offset: UInt64) -> Noted? {
+    mutating func takeNoted(at offset: UInt64) -> NotedRequest? {
         guard let first = noted.first, first.offset == offset else { return nil }
+        if names.contains(where: { $0.offset == offset }) { hasNewNames = true }
         return noted.removeFirst()
     }
-}
 
-extension RetellingWindow.Noted {
-    /// Nil for a commit that is no such audit.
-    init?(_ commit: Commit) throws {
-        let isCandidate = try commit.payload.withUnsafeBytes { payload in
-            var walker = try EventWalker(payload)
-            guard walker.eventCount <= 8 else { return false }
-            while let event = try walker.next() {
-                if event.kind == .requestRefused || event.kind == .nothingToDelete { return true }
-            }
-            return false
+    // MARK: What came to nothing
+
+    /// Asks those that have just come in.
+    ///
+    /// - Parameter view: the log's state in front of the next commit.
+    mutating func askNew(_ view: @autoclosure () -> RulesView, by rules: Rules) {
+        for index in noted.indices where !noted[index].isSeen {
+            noted[index].isSeen = true
+            // One that cannot be asked here may be later.
+            do { try ask(index, view(), rules) } catch { noted[index].stakes = .anything }
         }
-        guard isCandidate else { return nil }
-        let envelope = try Envelope(decoding: commit.payload)
-        guard envelope.header.requestShape.isEmpty, let event = envelope.events.last else { return nil }
-        var bytes: [UInt8]?
-        var audit: RequestRefusedEvent?
-        switch event.kind {
-        case .requestRefused:
-            let refused = try RequestRefusedEvent(decoding: event.body)
-            (audit, bytes) = (refused, refused.request)
-        case .nothingToDelete: bytes = try NothingToDeleteEvent(decoding: event.body).request
-        default: return nil
-        }
-        offset = commit.offset
-        self.commit = commit
-        header = envelope.header
-        self.event = event
-        self.audit = audit
-        request = try bytes.map { try Request(decoding: $0[...]) }
     }
 
-    var operation: OperationInfo { OperationInfo(header) }
-}
+    /// Asks those again that a commit may make a difference to.
+    ///
+    /// - Parameter view: the log's state behind the commit.
+    /// - Returns: places of those that fitted in front of it and do not behind: they were judged by then, though they
+    ///   were noted later.
+    mutating func askAgain(
+        behind commit: Commit, _ view: @autoclosure () -> RulesView, by rules: Rules
+    ) throws -> [Int] {
+        defer { hasNewNames = false }
+        guard noted.contains(where: { !$0.isTold }) else { return [] }
+        let touches = try CommitTouches(commit.payload)
+        var ended: [Int] = []
+        for index in noted.indices where !noted[index].isTold {
+            guard asksAlways || hasNewNames || noted[index].stakes.areTouched(by: touches) else { continue }
+            let fitted = noted[index].fits
+            try ask(index, view(), rules)
+            if fitted, !noted[index].fits { ended.append(index) }
+        }
+        return ended
+    }
 
-extension OperationInfo {
-    init(_ header: EnvelopeHeader) {
-        self.init(
-            id: header.operationID, qualityOfService: header.qualityOfService, groupID: header.groupID,
-            groupName: header.groupName)
+    private mutating func ask(_ index: Int, _ view: RulesView, _ rules: Rules) throws {
+        askedCount += 1
+        noted[index].fits = try noted[index].fits(view, by: rules, names.map(\.name))
+        // What a user may use up depends on all that the user saves.
+        guard let request = noted[index].request, view.fold.fork.isEmpty(ViewTree.users) else {
+            noted[index].stakes = .anything
+            return
+        }
+        let isOfNone = noted[index].fits && noted[index].event.kind == .nothingToDelete
+        noted[index].stakes = Stakes(of: request, isOfNone: isOfNone)
     }
 }

@@ -8,6 +8,7 @@ import StrataViews
 final class RetoldTimeline {
     /// What is folded and not published takes memory.
     private static let publishedCommits = 16_384
+    private static let publishedBytes = 16 << 20
     private static let appendedBytes = 4 << 20
 
     /// What became of a request.
@@ -28,10 +29,10 @@ final class RetoldTimeline {
     private let pages: PageStore
     private let rules: Rules
     private let log: (any EventLog)?
-    private var view: RulesView
+    private(set) var view: RulesView
     private var waiting: [NewCommit] = []
     private var waitingBytes = 0
-    private var unpublished = 0
+    private var unpublished = (commits: 0, bytes: 0)
     private(set) var end: UInt64
     private var lastTime: Int64
 
@@ -52,14 +53,40 @@ final class RetoldTimeline {
         lastTime = time
     }
 
+    // MARK: Deciding
+
+    /// What the rules make of a request here; nothing is written.
+    func decide(
+        _ request: Request, as actor: Actor, _ operation: OperationInfo, time: Int64
+    ) throws -> Decision {
+        try rules.decide(request, view, RequestContext(actor: actor, time: time, operation: operation))
+    }
+
+    /// How something is noted of an actor here; nothing is written.
+    func decideNote(
+        _ event: Event, _ kind: EnvelopeHeader.OperationKind, of actor: Actor, _ operation: OperationInfo, time: Int64
+    ) throws -> Decision {
+        try rules.note(event, of: kind, view, RequestContext(actor: actor, time: time, operation: operation))
+    }
+
     // MARK: Writing
+
+    /// Takes over a commit of the log if it is just what was decided at its time; false if it is another one.
+    func take(_ commit: Commit, for decision: Decision) throws -> Bool {
+        guard case .commit(let payload) = decision.outcome, payload[...] == commit.payload,
+            end + 1 == commit.offset, lastTime <= commit.time, payload.count <= log?.maximumCommitBytes ?? .max
+        else { return false }
+        try append(commit.payload, commit.time, commit.id)
+        view.adopt(decision)
+        return true
+    }
 
     func judge(_ request: Request, as actor: Actor, _ operation: OperationInfo, at place: Place) throws -> Judged {
         let time = max(place.time, lastTime)
         let decision: Decision
-        do {
-            decision = try rules.decide(request, view, RequestContext(actor: actor, time: time, operation: operation))
-        } catch let refusal as Refusal { return .refused(refusal) }
+        do { decision = try decide(request, as: actor, operation, time: time) } catch let refusal as Refusal {
+            return .refused(refusal)
+        }
         switch decision.outcome {
         case .nothing: return .nothing(decision.result(at: 0))
         case .repeats: return .repeats
@@ -80,8 +107,7 @@ final class RetoldTimeline {
         at place: Place
     ) throws -> [UInt8] {
         let time = max(place.time, lastTime)
-        let context = RequestContext(actor: actor, time: time, operation: operation)
-        let decision = try rules.note(event, of: kind, view, context)
+        let decision = try decideNote(event, kind, of: actor, operation, time: time)
         guard case .commit(let payload) = decision.outcome else { return [] }
         _ = try write(decision, payload, time, place.id)
         return payload
@@ -109,8 +135,9 @@ final class RetoldTimeline {
             waitingBytes += payload.count
             if waitingBytes >= Self.appendedBytes { try flush() }
         }
-        unpublished += 1
-        if unpublished >= Self.publishedCommits { try publish() }
+        unpublished.commits += 1
+        unpublished.bytes += payload.count
+        if unpublished.commits >= Self.publishedCommits || unpublished.bytes >= Self.publishedBytes { try publish() }
     }
 
     private func flush() throws {
@@ -124,7 +151,13 @@ final class RetoldTimeline {
     /// Makes what was committed the newest state of the pages.
     func publish() throws {
         try view.fold.publish(to: pages)
-        unpublished = 0
+        unpublished = (0, 0)
+    }
+
+    /// Makes what was committed the newest state, and returns that.
+    func stop() throws -> Snapshot {
+        try publish()
+        return pages.snapshot()
     }
 
     func digests() throws -> Digests {
@@ -140,6 +173,11 @@ final class RetoldTimeline {
 }
 
 extension EventLog {
+    /// When the commit in front of an offset was made, or what the log begins with; nil in front of everything.
+    func timeInFront(of offset: UInt64) throws -> Int64? {
+        try offset - 1 > floor.offset ? commit(at: offset - 1)?.time : readBase()?.time
+    }
+
     /// Appends commits behind the end, also where the log takes them part by part.
     func appendAll(_ commits: [NewCommit]) throws {
         var rest = commits[...]

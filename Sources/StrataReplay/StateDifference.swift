@@ -11,7 +11,7 @@ import StrataStore
 ///     return true
 /// }
 /// ```
-/// What both states share is not looked at: the cost is that of the commits between them.
+/// What both states share is not looked at: the cost is that of the commits since the checkpoint in front of them.
 public struct StateDifference {
     private let store: Store
     /// Offset of the state that counts as the one before, which may be the later one.

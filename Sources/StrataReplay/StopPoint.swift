@@ -20,29 +20,3 @@ struct StopPoint {
     /// Nil if being come by is enough.
     let fits: ((Commit) throws -> Bool)?
 }
-
-/// Reads single commits, those that stand close together in one go.
-struct StopReads {
-    /// So many offsets are rather passed over than jumped over.
-    private static let nearOffsets: UInt64 = 32
-
-    private let log: any EventLog
-    private var cursor: (any CommitCursor)?
-    private var lastOffset: UInt64?
-
-    init(_ log: any EventLog) { self.log = log }
-
-    mutating func commit(at offset: UInt64) throws -> Commit? {
-        let isNear = lastOffset.map { $0 < offset && offset - $0 <= Self.nearOffsets } ?? false
-        lastOffset = offset
-        guard isNear else {
-            cursor = nil
-            return try log.commit(at: offset)
-        }
-        if cursor == nil { cursor = try log.read(from: offset) }
-        while let commit = try cursor?.next() {
-            if commit.offset >= offset { return commit.offset == offset ? commit : nil }
-        }
-        return nil
-    }
-}

@@ -63,7 +63,7 @@ struct StopSearch {
     }
 
     private func next(_ point: StopPoint, after offset: UInt64, before limit: UInt64) throws -> UInt64? {
-        var reads = StopReads(log)
+        var reads = CommitReads(log)
         func isWanted(_ candidate: UInt64) throws -> Bool {
             guard let fits = point.fits else { return true }
             guard let commit = try reads.commit(at: candidate) else { return false }

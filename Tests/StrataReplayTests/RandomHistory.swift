@@ -7,6 +7,8 @@ import TestSupport
 struct RandomHistory {
     private static let zones = ["Notes", "Work", "_defaultZone"]
     private let fixture: RetellingFixture
+    /// Whether some users have less room than others.
+    var setsQuotas = true
     private var generator: SeededGenerator
     /// Versions that clients have seen, by zone and name.
     private var seen: [String: [Version]] = [:]
@@ -31,7 +33,7 @@ struct RandomHistory {
             let subscription = NamedSubscription(id, .query, recordType: "Note", options: .creation)
             try fixture.modify(.subscriptions(saving: [subscription], in: DatabaseID(.private)), as: actor)
         case 3:
-            if number % 3 == 0 { try fixture.store.setQuota(bytes: 100_000, of: "bert") }
+            if setsQuotas, number % 3 == 0 { try fixture.store.setQuota(bytes: 100_000, of: "bert") }
         default: try modifyRecords(as: actor)
         }
     }

@@ -15,9 +15,12 @@ final class RetellingFixture {
     let time = ManualTime(microseconds: 1_795_240_000_000_000)
     let store: Store
 
-    init(recordsRefusals: Bool = true, at path: String? = nil) throws {
+    init(
+        recordsRefusals: Bool = true, at path: String? = nil, _ change: (inout StoreOptions) -> Void = { _ in }
+    ) throws {
         var options = StoreOptions.service
         options.recordsRefusals = recordsRefusals
+        change(&options)
         let platform = Platform(time: time, random: SeededRandom(seed: 1))
         store =
             try path.map { try Store.open(at: $0, options: options, platform: platform) }

@@ -1,0 +1,94 @@
+import StrataLog
+import StrataModel
+import StrataRules
+import StrataTree
+import StrataViews
+
+/// A request that came to nothing, as an audit tells of it.
+struct NotedRequest {
+    let offset: UInt64
+    let commit: Commit
+    let header: EnvelopeHeader
+    let event: Event
+    /// Nil where the audit does not have it.
+    let request: Request?
+    let audit: RequestRefusedEvent?
+    /// Whether the log's own state, where it has come to, gives what the audit says.
+    var fits = false
+    /// Whether it has been asked at all if it does.
+    var isSeen = false
+    /// Whether it has been judged in the new timeline.
+    var isTold = false
+    /// What is to be noted at its place.
+    var writes: Event?
+    /// What can change whether it fits.
+    var stakes = Stakes.anything
+}
+
+extension NotedRequest {
+    /// Nil for a commit that is no such audit.
+    init?(_ commit: Commit) throws {
+        let isCandidate = try commit.payload.withUnsafeBytes { payload in
+            var walker = try EventWalker(payload)
+            while let event = try walker.next() {
+                // Only who was refused is named in front of it.
+                if event.kind == .nameInterned || event.kind == .deviceSeen { continue }
+                return event.kind == .requestRefused || event.kind == .nothingToDelete
+            }
+            return false
+        }
+        guard isCandidate else { return nil }
+        let envelope = try Envelope(decoding: commit.payload)
+        guard envelope.header.requestShape.isEmpty, let event = envelope.events.last else { return nil }
+        var bytes: [UInt8]?
+        var audit: RequestRefusedEvent?
+        switch event.kind {
+        case .requestRefused:
+            let refused = try RequestRefusedEvent(decoding: event.body)
+            (audit, bytes) = (refused, refused.request)
+        case .nothingToDelete: bytes = try NothingToDeleteEvent(decoding: event.body).request
+        default: return nil
+        }
+        offset = commit.offset
+        self.commit = commit
+        header = envelope.header
+        self.event = event
+        self.audit = audit
+        request = try bytes.map { try Request(decoding: $0[...]) }
+    }
+
+    var operation: OperationInfo { OperationInfo(header) }
+
+    /// Why nobody can say what the request would have come to; nil where it is known.
+    var reasonUnjudged: String? {
+        if isTold || fits { return nil }
+        return request == nil ? "The log has no request." : "No state refuses it as noted."
+    }
+
+    /// - Parameter names: users and devices that the state may not know yet.
+    func actor(in state: some TreeReading, _ names: [InternedName]) throws -> Actor? {
+        if header.user == 0, audit?.code == Refusal.Code.notAuthenticated.rawValue {
+            return Actor(user: "", device: "")
+        }
+        return try state.actor(header, names)
+    }
+
+    /// Whether a state makes of the request what the audit says.
+    func fits(_ view: RulesView, by rules: Rules, _ names: [InternedName]) throws -> Bool {
+        guard let request, let actor = try actor(in: view.fold.fork, names) else { return false }
+        let context = RequestContext(actor: actor, time: commit.time, operation: operation)
+        do {
+            let decision = try rules.decide(request, view, context)
+            guard case .nothing = decision.outcome else { return false }
+            return request.audit(of: decision.result(at: 0)) == event
+        } catch let refusal as Refusal { return request.audit(of: refusal) == event }
+    }
+}
+
+extension OperationInfo {
+    init(_ header: EnvelopeHeader) {
+        self.init(
+            id: header.operationID, qualityOfService: header.qualityOfService, groupID: header.groupID,
+            groupName: header.groupName)
+    }
+}
