@@ -27,7 +27,8 @@ struct NameWriter {
     let view: RulesView
     private(set) var new: [InternedName] = []
     private var known: [InternedName.Name: UInt64] = [:]
-    private var next: [UInt64] = Array(repeating: 0, count: 7)
+    /// By namespace, once something is new; 0 is not known yet.
+    private var next: [UInt64] = []
 
     init(_ view: RulesView) { self.view = view }
 
@@ -35,6 +36,7 @@ struct NameWriter {
         if let ordinal = try view.ordinal(of: name) { return ordinal }
         if let ordinal = known[name] { return ordinal }
         let namespace = Int(name.namespace)
+        if next.isEmpty { next = Array(repeating: 0, count: 7) }
         if next[namespace] == 0 { next[namespace] = try view.nextOrdinal(name.namespace) }
         let ordinal = next[namespace]
         next[namespace] += 1

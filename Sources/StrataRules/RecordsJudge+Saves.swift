@@ -11,7 +11,7 @@ extension RecordsJudge {
         let isOwnUserRecord = isOwnUserRecord(save.record.name, place)
         let stored = try storedRecord(save.record.name, place)
         saves[index].stored = stored
-        let type = types[Int(save.type) - 1]
+        let type = vocabulary.types[Int(save.type) - 1]
         try checkNames(save, type, stored, isOwnUserRecord)
         try checkIsDeclared(type)
         try checkType(type, of: save, stored, isOwnUserRecord)
@@ -30,11 +30,12 @@ extension RecordsJudge {
         try checkVersion(save, stored)
         if context.isTraced { traceVersion(index, stored) }
         saves[index].fields = try fittedFields(save)
-        if types[Int(save.type) - 1].hasNewKeys { try checkSchemaRoom(saves[index].fields, of: Int(save.type) - 1) }
+        let typePlace = Int(save.type) - 1
+        if vocabulary.types[typePlace].hasNewKeys { try checkSchemaRoom(saves[index].fields, of: typePlace) }
         try checkLinks(save, place, saves[index].facts)
         try checkSize(save, saves[index])
         try checkQuota(index)
-        if types[Int(save.type) - 1].hasNewKeys { bind(saves[index].fields, of: Int(save.type) - 1) }
+        if vocabulary.types[typePlace].hasNewKeys { vocabulary.bind(saves[index].fields, of: typePlace) }
     }
 
     func storedRecord(_ name: String, _ place: Int) throws -> StoredRecord? {
@@ -55,8 +56,8 @@ extension RecordsJudge {
             throw Refusal(
                 .permissionFailure, "Records of type \(UserRecord.type) are made by the system.", rule: "B116")
         }
-        if areKeysValid { return }
-        for change in save.fields where !keys[Int(change.field) - 1].isValid {
+        if vocabulary.areKeysValid { return }
+        for change in save.fields where !vocabulary.keys[Int(change.field) - 1].isValid {
             throw Refusal(
                 .invalidArguments,
                 "Key '\(key(change.field))' is not a letter followed by letters, digits and underscores.",
@@ -146,14 +147,14 @@ extension RecordsJudge {
                     "Key '\(key(fields[index].field))': encrypted values cannot be kept in the public database.",
                     rule: "B21")
             }
-            guard let binding = try binding(of: fields[index].field, in: Int(save.type) - 1) else {
+            guard let binding = try vocabulary.binding(of: fields[index].field, in: Int(save.type) - 1, view) else {
                 // The service's words, as apps have met them.
                 guard rules.schema == .open else {
                     throw Refusal(
                         .invalidArguments,
                         """
                         Cannot create or modify field '\(key(fields[index].field))' in record \
-                        '\(types[Int(save.type) - 1].name)' in production schema
+                        '\(vocabulary.types[Int(save.type) - 1].name)' in production schema
                         """, rule: "B24")
                 }
                 // Two values in one list are of one kind; what binds the key is said behind the other checks.
@@ -165,7 +166,7 @@ extension RecordsJudge {
                 throw Refusal(
                     .invalidArguments,
                     """
-                    Key '\(key(fields[index].field))' of type \(types[Int(save.type) - 1].name) is \
+                    Key '\(key(fields[index].field))' of type \(vocabulary.types[Int(save.type) - 1].name) is \
                     \(binding.description), and was given \(Binding(value)?.description ?? "an empty list").
                     """, rule: "B23")
             }
@@ -176,44 +177,18 @@ extension RecordsJudge {
 
     func key(_ ordinal: UInt32) -> String { request.names.key(ordinal) ?? "" }
 
-    /// What a key takes; nil as long as nothing has been saved for it.
-    private func binding(of key: UInt32, in type: Int) throws -> Binding? {
-        switch types[type].bindings[key] {
-        case .bound(let known): return known
-        case .none: return nil
-        case .unknown: break
-        }
-        var binding: Binding?
-        if types[type].ordinal != 0, let field = try view.ordinal(of: .field(self.key(key))) {
-            keys[Int(key) - 1].ordinal = UInt32(field)
-            binding = try view.schema(of: types[type].ordinal)[UInt32(field)].map { Binding($0) }
-        }
-        types[type].bindings[key] = binding.map { .bound($0) } ?? .none
-        if binding == nil { types[type].hasNewKeys = true }
-        return binding
-    }
-
     /// - Throws: ``Refusal`` for keys that the type has no room for any more.
-    private func checkSchemaRoom(_ fields: [FieldChange], of type: Int) throws {
+    private func checkSchemaRoom(_ fields: [FieldChange], of typePlace: Int) throws {
+        let type = vocabulary.types[typePlace]
         let unbound = fields.count { change in
-            if change.value != nil, case .none = types[type].bindings[change.field] { true } else { false }
+            if change.value != nil, case .none = type.bindings[change.field] { true } else { false }
         }
         if unbound == 0 { return }
-        let stored = types[type].ordinal == 0 ? 0 : try view.schema(of: types[type].ordinal).count
-        guard stored + types[type].newlyBoundCount + unbound <= FieldTable.maximumCount else {
+        let stored = type.ordinal == 0 ? 0 : try view.schema(of: type.ordinal).count
+        guard stored + type.newlyBoundCount + unbound <= FieldTable.maximumCount else {
             throw Refusal(
                 .limitExceeded,
-                "Type \(types[type].name) would have more than \(FieldTable.maximumCount) keys.", rule: "§5.7")
-        }
-    }
-
-    private func bind(_ fields: [FieldChange], of type: Int) {
-        for change in fields {
-            guard case .none = types[type].bindings[change.field],
-                let binding = change.value.flatMap({ Binding($0) })
-            else { continue }
-            types[type].bindings[change.field] = .bound(binding)
-            types[type].newlyBoundCount += 1
+                "Type \(type.name) would have more than \(FieldTable.maximumCount) keys.", rule: "§5.7")
         }
     }
 

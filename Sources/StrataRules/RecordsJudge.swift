@@ -10,10 +10,8 @@ final class RecordsJudge {
     let context: RequestContext
     let actor: ActorState
     let scene: RequestScene
-    var types: [TypeState]
-    /// What is known of each key that the request names.
-    var keys: [KeyState]
-    let areKeysValid: Bool
+    /// What is known of the types and keys that the request names.
+    var vocabulary: Vocabulary
     /// Of each save, once the request is checked.
     private var facts: [SaveFacts] = []
     var saves: [SaveState] = []
@@ -32,10 +30,7 @@ final class RecordsJudge {
         self.context = context
         actor = try ActorState(context.actor, view)
         scene = try RequestScene(request, actor, view)
-        let noBindings = KeyBindings(typeCount: request.names.recordTypes.count, keyCount: request.names.keys.count)
-        types = try request.names.recordTypes.map { try TypeState($0, noBindings, view) }
-        keys = request.names.keys.map { KeyState($0) }
-        areKeysValid = keys.allSatisfy(\.isValid)
+        vocabulary = try view.vocabulary(of: request.names)
         trace = context.isTraced ? Trace() : nil
         let account = try view.account(of: context.actor.user)
         if scene.scope == .private, account.quota > 0 {
@@ -69,6 +64,7 @@ final class RecordsJudge {
         for index in saves.indices {
             do { try judgeSave(index) } catch let refusal as Refusal { refuseSave(index, refusal) }
         }
+        view.keep(vocabulary)
         for index in deletes.indices {
             if let answer = scene.zones[deletes[index].zone].answer {
                 refuseDelete(index, answer.ofMissingZone("B92"))
@@ -102,11 +98,11 @@ final class RecordsJudge {
         var bytes = 0
         facts.reserveCapacity(body.saves.count)
         for save in body.saves {
-            guard save.type > 0, save.type <= UInt64(types.count) else {
+            guard save.type > 0, save.type <= UInt64(vocabulary.types.count) else {
                 throw Refusal(
                     .invalidArguments, "The request names type \(save.type) and has no such name.", rule: "§2.3")
             }
-            let facts = try SaveFacts(save, keys)
+            let facts = try SaveFacts(save, vocabulary.keys)
             try Rules.checkRoom(for: save, facts)
             self.facts.append(facts)
             bytes += facts.sentBytes
@@ -207,7 +203,7 @@ final class RecordsJudge {
     func sentBytes(_ state: SaveState) -> Int {
         guard state.facts.hasRemovals else { return state.facts.sentBytes }
         return state.fields.reduce(state.facts.sentBytes) {
-            $1.value == nil ? $0 - keys[Int($1.field) - 1].byteCount : $0
+            $1.value == nil ? $0 - vocabulary.keys[Int($1.field) - 1].byteCount : $0
         }
     }
 
@@ -240,72 +236,6 @@ final class RecordsJudge {
 
     func isOwnUserRecord(_ name: String, _ place: Int) -> Bool {
         scene.zones[place].isDefault && scene.zones[place].isOwn && isSameName(name, actor.recordName)
-    }
-}
-
-/// A record type that a request names.
-struct TypeState {
-    let name: String
-    /// 0 if it has none yet.
-    var ordinal: UInt64
-    let isValid: Bool
-    let isUsers: Bool
-    /// What the keys of the request are bound to.
-    var bindings: KeyBindings
-    /// Whether there was a value whose key nothing is declared for.
-    var hasNewKeys = false
-    /// Keys that the request binds.
-    var newlyBoundCount = 0
-
-    init(_ name: String, _ bindings: KeyBindings, _ view: RulesView) throws {
-        self.bindings = bindings
-        self.name = name
-        ordinal = try view.ordinal(of: .recordType(name)) ?? 0
-        isValid = SchemaName.isIdentifier(name)
-        isUsers = isSameName(name, UserRecord.type)
-    }
-}
-
-/// A key that a request names.
-struct KeyState {
-    let isValid: Bool
-    /// Of its name, in UTF-8.
-    let byteCount: Int
-    /// That of the store; 0 if it has none, or nobody has asked yet.
-    var ordinal: UInt32 = 0
-
-    init(_ name: String) {
-        isValid = SchemaName.isIdentifier(name)
-        byteCount = name.utf8.count
-    }
-}
-
-/// What a key of a request is known to be bound to.
-enum KeyBinding {
-    /// Nobody has asked yet.
-    case unknown
-    case none
-    case bound(Binding)
-}
-
-/// What each key of a request is bound to in one type, by the key's ordinal.
-struct KeyBindings {
-    /// Up to so many pairs of a type and a key, each has a place; beyond, only those that are asked for.
-    private static let maximumPlaces = 1 << 20
-
-    private var places: [KeyBinding] = []
-    private var known: [UInt32: KeyBinding] = [:]
-
-    init(typeCount: Int, keyCount: Int) {
-        let (count, isOver) = typeCount.multipliedReportingOverflow(by: keyCount)
-        if !isOver, count <= Self.maximumPlaces { places = Array(repeating: .unknown, count: keyCount) }
-    }
-
-    subscript(key: UInt32) -> KeyBinding {
-        get { places.isEmpty ? known[key] ?? .unknown : places[Int(key) - 1] }
-        set {
-            if places.isEmpty { known[key] = newValue } else { places[Int(key) - 1] = newValue }
-        }
     }
 }
 

@@ -24,8 +24,8 @@ final class RecordsWriter {
     init(_ judge: RecordsJudge) {
         names = NameWriter(judge.view)
         trace = judge.trace
-        types = judge.types
-        keys = judge.keys
+        types = judge.vocabulary.types
+        keys = judge.vocabulary.keys
         zones = judge.scene.zones
         self.judge = judge
     }
@@ -67,7 +67,7 @@ final class RecordsWriter {
             try internZone(judge.saves[index].zone)
             let type = Int(save.type) - 1
             if types[type].ordinal == 0 {
-                types[type].ordinal = try names.ordinal(of: .recordType(judge.types[type].name))
+                types[type].ordinal = try names.ordinal(of: .recordType(judge.vocabulary.types[type].name))
             }
             for change in judge.saves[index].fields where keys[Int(change.field) - 1].ordinal == 0 {
                 keys[Int(change.field) - 1].ordinal = UInt32(try names.ordinal(of: .field(judge.key(change.field))))
@@ -89,8 +89,9 @@ final class RecordsWriter {
 
     /// What an accepted save binds keys to that nothing was bound to before.
     private func collectBindings(_ fields: [FieldChange], of type: Int) throws {
-        guard judge.types[type].hasNewKeys else { return }
-        let known = judge.types[type].ordinal == 0 ? [:] : try judge.view.schema(of: judge.types[type].ordinal)
+        let state = judge.vocabulary.types[type]
+        guard state.hasNewKeys else { return }
+        let known = state.ordinal == 0 ? [:] : try judge.view.schema(of: state.ordinal)
         for change in fields {
             guard let binding = change.value.flatMap({ Binding($0) }) else { continue }
             let key = keys[Int(change.field) - 1].ordinal

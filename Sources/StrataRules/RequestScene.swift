@@ -117,4 +117,6 @@ extension Refusal {
 }
 
 /// Names are the same only if their bytes are.
-public func isSameName(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+public func isSameName(_ left: String, _ right: String) -> Bool {
+    ExactName(text: left) == ExactName(text: right)
+}

@@ -22,10 +22,15 @@ public final class RulesView {
     /// Zones that are there. Of their rows, totals and last changes may be older than the state.
     private var zones: [UInt64: ZoneRow] = [:]
     private var recordNames: [ExactName: String] = [:]
+    /// Of the last requests: clients name the same types and keys again and again.
+    private var vocabularies: [Vocabulary] = []
     /// By namespace; 0 is not known yet.
     private var nextOrdinals: [UInt64] = Array(repeating: 0, count: 7)
     /// Beyond, what was read is forgotten and read again.
     private static let cachedNames = 1 << 17
+    private static let cachedVocabularies = 8
+    /// What has more names is compared longer than it is found.
+    private static let cachedKeys = 64
 
     public init(_ fold: Fold) { self.fold = fold }
 
@@ -43,6 +48,7 @@ public final class RulesView {
         case .grows(let database, let bytes):
             if let known = usages[database] { usages[database] = UInt64(max(0, Int(clamping: known) + bytes)) }
         }
+        if !decision.changedTypes.isEmpty { vocabularies.removeAll() }
         for type in decision.changedTypes {
             schemas[type] = nil
             grants[type] = nil
@@ -107,6 +113,23 @@ public final class RulesView {
         for field in try fold.fork.schema(of: type) { fields[field.field] = field }
         schemas[type] = fields
         return fields
+    }
+
+    /// What is known of the types and keys of a request.
+    func vocabulary(of names: RequestNames) throws -> Vocabulary {
+        let known = vocabularies.first { $0.isOf(types: names.recordTypes, keys: names.keys) }
+        return try known ?? Vocabulary(names, self)
+    }
+
+    /// Keeps what a request has found out, unless some of it comes only with the request.
+    func keep(_ vocabulary: Vocabulary) {
+        guard vocabulary.hasNews, vocabulary.isOfState, vocabulary.keys.count <= Self.cachedKeys,
+            vocabulary.types.count <= Self.cachedKeys
+        else { return }
+        let types = vocabulary.types.map(\.name)
+        vocabularies.removeAll { $0.isOf(types: types, keys: vocabulary.keyNames) }
+        if vocabularies.count >= Self.cachedVocabularies { vocabularies.removeFirst() }
+        vocabularies.append(vocabulary.kept)
     }
 
     /// What roles may do with records of a type in the public database.
