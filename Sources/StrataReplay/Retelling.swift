@@ -24,6 +24,8 @@ public struct Retelling {
     public var rules: Rules
     /// Tests have smaller parts.
     var partLimits = RetellingPart.Limits()
+    /// Tests ask refusals behind each commit, whatever they depend on, where all is told in order.
+    var asksAlways = false
     private let store: Store
 
     /// - Parameter store: is only read. Somebody may be writing to it; what comes later is not looked at.
@@ -55,7 +57,8 @@ public struct Retelling {
         do {
             let time = try store.log.timeInFront(of: first)
             let timeline = RetoldTimeline(on: new.pages, time: time ?? .min, rules: rules, into: log)
-            let window = try RetellingWindow(store.log, from: first, through: before.offset)
+            var window = try RetellingWindow(store.log, from: first, through: before.offset)
+            window.asksAlways = asksAlways
             let run = RetellingRun(changes, window, old: old.pages, timeline, rules, startTime: time ?? 0)
             try run.run(from: first, body)
             return RetellingReport(run.tally, end: timeline.end, before: before, shown: new)

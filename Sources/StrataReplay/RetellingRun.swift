@@ -56,7 +56,7 @@ final class RetellingRun {
             defer { report = { _ in } }
             try insert(behind: first - 1)
             while let commit = try window.peek() {
-                window.askNew(RulesView(rebuilder.fold), by: rules)
+                try window.askNew(RulesView(rebuilder.fold), by: rules)
                 window.advance()
                 try tell(commit)
                 tally.commitCount += 1

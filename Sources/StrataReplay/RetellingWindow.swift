@@ -77,11 +77,15 @@ struct RetellingWindow {
     /// Asks those that have just come in.
     ///
     /// - Parameter view: the log's state in front of the next commit.
-    mutating func askNew(_ view: @autoclosure () -> RulesView, by rules: Rules) {
+    /// - Throws: what has kept the state from being read, where it can only be dropped then.
+    mutating func askNew(_ view: @autoclosure () -> RulesView, by rules: Rules) throws {
         for index in noted.indices where !noted[index].isSeen {
             noted[index].isSeen = true
-            // One that cannot be asked here may be later.
-            do { try ask(index, view(), rules) } catch { noted[index].stakes = .anything }
+            do { try ask(index, view(), rules) } catch {
+                if view().fold.isTorn { throw error }
+                // One that cannot be asked here may be later.
+                noted[index].stakes = .anything
+            }
         }
     }
 

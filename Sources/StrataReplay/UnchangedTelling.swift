@@ -33,7 +33,7 @@ final class UnchangedTelling {
     /// - Returns: false if what comes next is something else in the new timeline; nothing of that has happened.
     func run(through last: UInt64, while isWanted: () -> Bool = { true }) throws -> Bool {
         while isWanted(), let commit = try window.peek(), commit.offset <= last {
-            window.askNew(timeline.view, by: rules)
+            try window.askNew(timeline.view, by: rules)
             guard try tell(commit) else { return false }
             window.advance()
             tally.commitCount += 1

@@ -87,7 +87,7 @@ struct IndexState {
 extension Pipeline {
     /// Work on the indexes in front of a batch, where they are far behind or a checkpoint waits for them. The caller
     /// has the turn to decide.
-    func stepIndexes() {
+    func stepIndexes(for batch: inout Batch) {
         let (indexes, isOwed) = state.withLock { ($0.indexes, checkpointer?.waitsForIndexes ?? false) }
         guard indexes.hasIndexes else {
             // Nothing is to be compared with later, so nothing older is kept.
@@ -110,7 +110,9 @@ extension Pipeline {
                     &line.indexes, in: line.fold.whole(), to: line.views.pages.snapshot(), indexes.publishedEvents,
                     limit: IndexState.owedSliceRecords)
             } catch {
-                // That of a page; the fork then refuses everything, and the batch is judged again on new views.
+                // The fork refuses everything now, so that the batch is judged on another one, and on new views where a
+                // page was wrong.
+                batch.isBroken = true
                 indexDamage = ViewsDamage(error, line.views)
             }
         }

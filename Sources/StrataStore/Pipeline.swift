@@ -267,7 +267,7 @@ final class Pipeline: @unchecked Sendable {
     private func work(on submissions: [Submission]) {
         var batch = Batch()
         awaitRoom()
-        stepIndexes()
+        stepIndexes(for: &batch)
         decide(submissions, &batch)
         while let more = moreOrTurn(batch) {
             for admission in more.admissions { admission.open() }

@@ -165,6 +165,13 @@ public final class Fold {
         if isTorn {
             throw StrataError(.closed, "A commit was folded by half; the fork can only be dropped.")
         }
+        do { try foldGathered(progress) } catch {
+            isTorn = true
+            throw error
+        }
+    }
+
+    private func foldGathered(_ progress: (Int) -> Void) throws {
         if let sorter, !sorter.isEmpty {
             // Its memory is better used for pages.
             if try slice.count > 0 && handOver() { slice = RecordSlice() }

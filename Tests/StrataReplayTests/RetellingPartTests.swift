@@ -65,13 +65,15 @@ struct RetellingPartTests {
         return try Store(on: log)
     }
 
-    /// - Parameter partCount: nil for a change that changes nothing, which has everything told with two states.
+    /// - Parameter partCount: nil for a change that changes nothing, which has everything told with two states, and all
+    ///   refusals asked behind each commit.
     private func tell(_ store: Store, _ rules: Rules? = nil, partCount: Int?) throws -> Told {
         var retelling = Retelling(of: store)
         if let rules { retelling.rules = rules }
         if let partCount {
             retelling.partLimits = .init(minimumCommits: 5, maximumParts: partCount)
         } else {
+            retelling.asksAlways = true
             retelling.changes = [.insert([], by: RetellingFixture.anna, behind: store.log.floor.offset)]
         }
         var commits: [Told.Commit] = []

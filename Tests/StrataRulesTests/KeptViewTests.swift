@@ -14,22 +14,44 @@ import Testing
         mutating func chance(_ percent: Int) -> Bool { random.next(below: 100) < percent }
 
         mutating func next() -> (Request, Actor) {
-            if chance(10) { return (schema(), .service) }
-            return (records(), Actor(user: chance(50) ? "anna" : "bo", device: "phone"))
+            let actor = Actor(user: chance(50) ? "anna" : "bo", device: "phone")
+            return switch random.next(below: 40) {
+            case 0..<3: (schema(), .service)
+            case 3..<5: (zones(), actor)
+            case 5: (account(actor.user), .service)
+            default: (records(), actor)
+            }
         }
 
-        /// Names in any order, and some that are used by nothing.
+        /// Mostly one of a few lists, as clients have them; or names in any order, some of them used by nothing.
         private mutating func names() -> RequestNames {
             var names = RequestNames()
-            _ = names.ordinal(of: ZoneID("_defaultZone"))
-            for type in ["Note", "Task", "Late"].shuffled(using: &random).prefix(1 + random.next(below: 2)) {
-                _ = names.ordinal(ofType: type)
+            for zone in ["_defaultZone", "Notes"] { _ = names.ordinal(of: ZoneID(zone)) }
+            var types = ["Note", "Task", "Late"].shuffled(using: &random).prefix(1 + random.next(below: 2))
+            var keys = ["a", "b", "c", "d"].shuffled(using: &random).prefix(1 + random.next(below: 4))
+            if chance(5) { keys.append("_bad") }
+            if chance(80) {
+                (types, keys) =
+                    [(["Note"], ["a", "b"]), (["Note"], ["b", "a"]), (["Task"], ["a"])][random.next(below: 3)]
             }
-            for key in ["a", "b", "c", "d"].shuffled(using: &random).prefix(1 + random.next(below: 4)) {
-                _ = names.ordinal(ofKey: key)
-            }
-            if chance(5) { _ = names.ordinal(ofKey: "_bad") }
+            for type in types { _ = names.ordinal(ofType: type) }
+            for key in keys { _ = names.ordinal(ofKey: key) }
             return names
+        }
+
+        private mutating func zones() -> Request {
+            var names = RequestNames()
+            let zone = names.ordinal(of: ZoneID("Notes"))
+            let body = chance(70) ? ModifyZonesRequest(saves: [.init(zone)]) : ModifyZonesRequest(deletes: [zone])
+            return Request(database: DatabaseID(.private), names: names, .modifyZones(body))
+        }
+
+        private mutating func account(_ user: String) -> Request {
+            let content: AdministerRequest =
+                chance(50)
+                ? .setQuota(bytes: UInt64(random.next(below: 3)) * 200, user: user)
+                : .setAccountStatus(chance(20) ? .restricted : .available, user: user)
+            return Request(database: DatabaseID(.private), .administer(content))
         }
 
         private mutating func records() -> Request {
@@ -38,7 +60,8 @@ import Testing
             for number in 0...random.next(below: 3) {
                 let name = "\(number) \(random.next(below: 4))"
                 let type = UInt64(1 + random.next(below: names.recordTypes.count))
-                var save = ModifyRecordsRequest.Save(RecordKey(zone: 1, name: name), type: type)
+                let zone: UInt64 = chance(70) ? 1 : 2
+                var save = ModifyRecordsRequest.Save(RecordKey(zone: zone, name: name), type: type)
                 save.fields = names.keys.indices.filter { _ in chance(60) }.map { key in
                     FieldChange(UInt32(key + 1), value())
                 }
@@ -86,7 +109,7 @@ import Testing
 
     @Test(arguments: [SchemaMode.open, .enforced])
     func `a view that has seen requests decides as one that has seen none`(_ schema: SchemaMode) throws {
-        var (committed, refused) = (0, 0)
+        var (committed, refused, known) = (0, 0, 0)
         try withSeeds(6) { seed in
             var requests = Requests(random: SeededGenerator(seed: seed))
             let pages = try PageStore.inMemory()
@@ -96,6 +119,7 @@ import Testing
             for _ in 0..<300 {
                 let (request, actor) = requests.next()
                 let context = RequestContext(actor: actor, time: Int64(offset) * 1_000)
+                if case .modifyRecords = request.content, try !view.vocabulary(of: request.names).hasNews { known += 1 }
                 let (kept, decision) = try answer { try rules.decide(request, view, context) }
                 let (fresh, _) = try answer { try rules.decide(request, RulesView(Fold(pages.fork())), context) }
                 try #require(kept == fresh, "\(request)")
@@ -112,6 +136,8 @@ import Testing
                 (committed, offset) = (committed + 1, offset + 1)
             }
         }
-        #expect(committed > 300 && refused > 300, "\(committed) committed, \(refused) refused")
+        #expect(
+            committed > 300 && refused > 300 && known > 300,
+            "\(committed) committed, \(refused) refused, of \(known) the names were known")
     }
 }
