@@ -115,7 +115,6 @@ final class DebugSession {
         guard isWatched else { return try body { _ in true } }
         let bar = DebugProgress(from: stepper.floor, to: stepper.end)
         defer { bar.clear() }
-        StopRequest.forget()
         return try body { offset in
             bar.show(offset)
             return !StopRequest.hasCome

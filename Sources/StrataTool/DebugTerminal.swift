@@ -12,9 +12,14 @@ final class DebugTerminal {
     func next(_ session: DebugSession) throws -> String? {
         try session.output.flush()
         if !isPlain, TerminalMode.enterTyping() {
-            defer { TerminalMode.enterRunning() }
+            defer {
+                // Only now, so that none is forgotten that is meant for what this line begins.
+                StopRequest.forget()
+                TerminalMode.enterRunning()
+            }
             return try edit(session)
         }
+        defer { StopRequest.forget() }
         session.output.write(session.prompt)
         try session.output.flush()
         let reader = try self.reader ?? LineReader("-")

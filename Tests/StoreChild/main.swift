@@ -11,7 +11,8 @@ import Synchronization
 //   usage: store-child STORE asset SOURCE COPY
 // Imports a file, copies it out again, and prints how much memory that took at most, in KiB.
 // `early` prints before the request instead of behind it: a bug, which whoever kills this must notice.
-// `slowly` waits between requests, so that a store does not grow beyond what a reader can look at in a moment.
+// `slowly` waits between requests, and longer when there are some hundred, so that a store does not grow beyond what a
+// reader can look at in a moment.
 
 let zone = ZoneID("Notes")
 
@@ -74,7 +75,7 @@ func run() throws {
     }
     guard arguments.count >= 3, let first = UInt64(arguments[2]) else { fail("usage: store-child STORE FIRST-NUMBER") }
     let isEarly = arguments.dropFirst(3).first == "early"
-    let pauseMicroseconds: UInt32 = arguments.dropFirst(3).first == "slowly" ? 40_000 : 0
+    let isSlow = arguments.dropFirst(3).first == "slowly"
     var options = StoreOptions.service
     options.segmentBytes = 64 << 10
     options.checkpoints = .init(logBytes: 32 << 10, events: 200, dirtyPercent: 50)
@@ -91,7 +92,7 @@ func run() throws {
                     let answer = try store.modify(request(number), as: actor)
                     for save in answer.result.saves { _ = try save.get() }
                     if !isEarly { say("\(number) \(thread)") }
-                    if pauseMicroseconds > 0 { usleep(pauseMicroseconds) }
+                    if isSlow { usleep(number < first + 400 ? 40_000 : 250_000) }
                 }
             } catch { fail("\(error)") }
         }

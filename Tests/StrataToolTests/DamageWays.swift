@@ -139,6 +139,18 @@ extension StoreFixture {
         return fixture
     }
 
+    /// Has a page file made. The log stays what it was: whoever opens a store begins to seal its closed segments, and
+    /// how far that comes is chance.
+    func makeViews() throws {
+        let files = FileManager.default
+        let kept = directory.path("kept")
+        try files.copyItem(atPath: path + "/log", toPath: kept)
+        let result = try run("rebuild-views", name, "--apply")
+        #expect(result.code == 0, "\(result)")
+        try files.removeItem(atPath: path + "/log")
+        try files.moveItem(atPath: kept, toPath: path + "/log")
+    }
+
     func newest() throws -> String { try #require(try segments().last) }
 
     func bytes(ofSegment index: Int) throws -> [UInt8] {

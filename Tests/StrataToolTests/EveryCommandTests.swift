@@ -84,8 +84,7 @@ import Testing
         let fixture = try StateFixture()
         let line = try Self.completed(line, fixture)
         for form in line.forms {
-            let tool = try ToolProcess(form, in: fixture.directory.path)
-            tool.closePipe()
+            let tool = try ToolProcess(form, in: fixture.directory.path, isRead: false)
             #expect(try tool.wait() == 0, "\(form)")
             let errors = try tool.errors()
             #expect(errors.isEmpty, "\(form): \(errors)")

@@ -315,7 +315,7 @@ private struct StoreContent: Equatable {
         let file = try #require(FileHandle(forWritingAtPath: directory.path("Out")))
         try file.write(contentsOf: Data(text.utf8.prefix(text.utf8.count - 2_000)))
         var draft: String?
-        for _ in 0..<20_000 where draft == nil {
+        for _ in 0..<60_000 where draft == nil {
             usleep(1_000)
             let found = try RealFileSystem().list(directory.path).first { $0.hasPrefix("Copy.strata.importing-") }
             guard let found else { continue }

@@ -48,9 +48,10 @@ import Testing
                 if line.isJSON(form) { try CommandLines.expectJSON(result, of: line) }
                 try checkIsOneState(result, line, form)
             }
-            // It is in nobody's way: since the last command it has gone on.
-            let end = try LogReader.open(at: path, extent: .written).end.offset
-            #expect(end > last, "\(line): the writer has not written beside it")
+            // It was in nobody's way: the writer goes on.
+            writer.readWhatIsThere()
+            let end = try Self.waitForOffset(past: last, path)
+            #expect(end > last, "\(line): the writer has not written since")
             last = end
         }
         #expect(kill(writer.identifier, 0) == 0)
@@ -64,12 +65,23 @@ import Testing
     }
 
     private static func waitForSegments(_ count: Int, _ path: String) throws {
-        for _ in 0..<2_000 {
+        for _ in 0..<12_000 {
             let names = (try? RealFileSystem().list(path + "/log")) ?? []
             if names.count(where: { $0.hasSuffix(".seg") }) >= count { return }
             usleep(5_000)
         }
         Issue.record("the writer has no segments")
+    }
+
+    /// A command may end before the writer, which waits between two requests, has done the next one.
+    private static func waitForOffset(past last: UInt64, _ path: String) throws -> UInt64 {
+        var end: UInt64 = 0
+        for _ in 0..<12_000 {
+            end = try LogReader.open(at: path, extent: .written).end.offset
+            if end > last { break }
+            usleep(5_000)
+        }
+        return end
     }
 
     /// What is printed is of one moment: offsets without gaps; and of one request all records or none.

@@ -1,6 +1,7 @@
 import Glibc
 import StrataModel
 import StrataSystem
+import TestSupport
 
 /// A program at a terminal of its own: what it shows comes to the test, and the test types.
 final class PseudoTerminal {
@@ -15,14 +16,18 @@ final class PseudoTerminal {
 
     /// - Parameter line: for the shell, which becomes the first program.
     init(_ line: String, in directory: String) throws {
+        (identifier, leader, follower) = try ChildProcess.spawning.withLock { _ in
+            try Self.spawn("cd '\(directory)' && \(line)")
+        }
+    }
+
+    private static func spawn(_ line: String) throws -> (pid_t, Int32, Int32) {
         var (leader, follower): (Int32, Int32) = (-1, -1)
         var name = [CChar](repeating: 0, count: 256)
         guard openpty(&leader, &follower, nil, nil, nil) == 0, ttyname_r(follower, &name, name.count) == 0 else {
             throw StrataError.systemCall("openpty", path: "/dev/ptmx", errno: errno)
         }
-        // A child that another test starts must not keep it open.
         for end in [leader, follower] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        (self.leader, self.follower) = (leader, follower)
         let path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -44,13 +49,13 @@ final class PseudoTerminal {
         let newSession: Int32 = 0x80
         posix_spawnattr_setflags(
             &attributes, Int16(Int32(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) | newSession))
-        let shell: [String] = ["sh", "-c", "cd '\(directory)' && \(line)"]
+        let shell: [String] = ["sh", "-c", line]
         var words = shell.map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var child: pid_t = 0
         let result = posix_spawn(&child, "/bin/sh", &actions, &attributes, &words, environ)
         guard result == 0 else { throw StrataError.systemCall("posix_spawn", path: "/bin/sh", errno: result) }
-        identifier = child
+        return (child, leader, follower)
     }
 
     deinit {
@@ -71,16 +76,19 @@ final class PseudoTerminal {
     func signal(_ number: Int32) { kill(identifier, number) }
 
     /// Longer than any run takes on a busy machine.
-    private static let patienceSeconds = 30
+    private static let patienceSeconds = 120
 
     /// Reads until it shows a text; false if it has ended before, or shows nothing more.
-    func waits(for wanted: String) -> Bool {
+    ///
+    /// - Parameter start: of what is shown, from where on the text counts.
+    func waits(for wanted: String, from start: Int = 0) -> Bool {
+        func isShown() -> Bool { String(decoding: shown[start...], as: UTF8.self).contains(wanted) }
         for _ in 0..<Self.patienceSeconds * 100 {
-            if text.contains(wanted) { return true }
+            if isShown() { return true }
             readMore(milliseconds: 10)
-            if status == nil, hasEnded(), !text.contains(wanted) {
+            if status == nil, hasEnded(), !isShown() {
                 readMore(milliseconds: 10)
-                return text.contains(wanted)
+                return isShown()
             }
         }
         return false

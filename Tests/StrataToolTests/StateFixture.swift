@@ -1,10 +1,11 @@
 import Foundation
 import StrataLog
 import StrataModel
-import StrataStore
 import StrataSystem
 import TestSupport
 import Testing
+
+@testable import StrataStore
 
 /// A store in a directory of its own that requests have filled, with times that are the same in every run.
 ///
@@ -32,6 +33,8 @@ final class StateFixture {
         var options = StoreOptions.service
         options.segmentBytes = segmentBytes
         (options.recordsRefusals, options.recordsFetches) = (keepsAudits, keepsAudits)
+        // What is noted comes with the next commit or the end, however slow the machine is.
+        options.auditDelayMilliseconds = 600_000
         self.options = options
         try change { store in
             try step { try store.modify(.zones(saving: [Self.notes, Self.work]), as: Self.phone) }

@@ -97,7 +97,7 @@ import Testing
         try fixture.saveNotes(5_000)
         try fixture.close()
         let pager =
-            "trap : INT; stty -echo < /dev/tty; echo started; sleep 1; cat > /dev/null; "
+            "trap : INT; stty -echo < /dev/tty; echo started; sleep 20; cat > /dev/null; "
             + "stty echo < /dev/tty; echo restored"
         let terminal = try show(
             "log \(fixture.name)", "PAGER='\(pager)'", in: fixture.directory.path, isPaged: true)

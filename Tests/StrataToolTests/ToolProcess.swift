@@ -1,7 +1,7 @@
 import Glibc
 import StrataModel
 import StrataSystem
-import Synchronization
+import TestSupport
 
 /// What a run of the tool left behind.
 struct ToolResult: Sendable {
@@ -36,26 +36,29 @@ final class ToolProcess {
         throw StrataError(.notFound, "The strata tool is not beside the tests; build the product 'strata'.")
     }
 
-    /// - Parameter directory: where it runs, so that outputs can name stores without their folder.
-    init(_ words: [String], in directory: String, program: String? = nil) throws {
+    /// - Parameters:
+    ///   - directory: where it runs, so that outputs can name stores without their folder.
+    ///   - isRead: false if whoever was to read its output is gone before it begins.
+    init(_ words: [String], in directory: String, program: String? = nil, isRead: Bool = true) throws {
         let program = try program ?? Self.toolPath
         let errors = "\(directory)/errors-\(UInt64.random(in: 0...UInt64.max))"
         errorPath = errors
-        (identifier, pipe) = try Self.spawning.withLock { _ in
-            try Self.spawn([program] + words, in: directory, errors: errors)
+        (identifier, pipe) = try ChildProcess.spawning.withLock { _ in
+            try Self.spawn([program] + words, in: directory, errors: errors, isRead: isRead)
         }
     }
 
-    // Between making a pipe and marking it, no other child may start: it would keep the pipe open.
-    private static let spawning = Mutex(())
-
     private static func spawn(
-        _ words: [String], in directory: String, errors: String
+        _ words: [String], in directory: String, errors: String, isRead: Bool
     ) throws -> (pid_t, Int32) {
         var ends: [Int32] = [-1, -1]
         guard Glibc.pipe(&ends) == 0 else { throw StrataError.systemCall("pipe", path: words[0], errno: errno) }
         defer { close(ends[1]) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        if !isRead {
+            close(ends[0])
+            ends[0] = -1
+        }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -78,7 +81,7 @@ final class ToolProcess {
         var child: pid_t = 0
         let result = posix_spawn(&child, "/bin/sh", &actions, &attributes, &arguments, environ)
         guard result == 0 else {
-            close(ends[0])
+            if isRead { close(ends[0]) }
             throw StrataError.systemCall("posix_spawn", path: words[0], errno: result)
         }
         return (child, ends[0])
@@ -113,11 +116,16 @@ final class ToolProcess {
     }
 
     /// Longer than any run takes on a busy machine; a tool that hangs fails its test instead of holding up all of them.
-    private static let patienceMilliseconds: Int32 = 30_000
+    private static let patienceMilliseconds: Int32 = 120_000
+
+    /// Whether it has said something that was not read yet.
+    func hasOutput(within milliseconds: Int32) throws -> Bool {
+        var request = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
+        return !pending.isEmpty || poll(&request, 1, milliseconds) > 0
+    }
 
     private func readMore() throws -> Bool {
-        var request = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
-        guard poll(&request, 1, Self.patienceMilliseconds) > 0 else {
+        guard try hasOutput(within: Self.patienceMilliseconds) else {
             throw StrataError(
                 .interrupted, "The tool says nothing more and does not end.",
                 .init(found: String(decoding: pending.suffix(200), as: UTF8.self)))

@@ -1,6 +1,7 @@
 import Glibc
 import StrataModel
 import StrataSystem
+import Synchronization
 
 /// A program started by a test, with its output in a pipe.
 public final class ChildProcess {
@@ -21,10 +22,16 @@ public final class ChildProcess {
         return folder.joined(separator: "/") + "/" + name
     }
 
+    /// Between opening a pipe or a terminal and marking it, no other child may start: it would keep it open.
+    public static let spawning = Mutex(())
+
     public init(_ path: String, _ arguments: [String]) throws {
+        (identifier, output) = try Self.spawning.withLock { _ in try Self.spawn(path, arguments) }
+    }
+
+    private static func spawn(_ path: String, _ arguments: [String]) throws -> (pid_t, Int32) {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw StrataError.systemCall("pipe", path: path, errno: errno) }
-        // Or a child that another test starts would hold this pipe open.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -39,7 +46,7 @@ public final class ChildProcess {
             close(ends[0])
             throw StrataError.systemCall("posix_spawn", path: path, errno: result)
         }
-        (identifier, output) = (child, ends[0])
+        return (child, ends[0])
     }
 
     deinit {
@@ -53,6 +60,12 @@ public final class ChildProcess {
         let count = read(output, &piece, piece.count)
         if count > 0 { buffer += piece[..<count] }
         return count > 0 || (count < 0 && errno == EINTR)
+    }
+
+    /// Takes what it has said so far: one that nobody reads stands still once its pipe is full.
+    public func readWhatIsThere() {
+        var request = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+        while poll(&request, 1, 0) > 0, readMore() {}
     }
 
     /// Returns once there is a line; false if the program ended without one.

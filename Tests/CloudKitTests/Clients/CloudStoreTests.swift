@@ -49,7 +49,7 @@ struct CloudStoreTests {
         }
         // What calls a handler or finishes an operation may hold the store a moment longer.
         var held = try Self.openFiles(in: directory)
-        for _ in 0..<500 where !held.isEmpty {
+        for _ in 0..<6_000 where !held.isEmpty {
             try await Task.sleep(for: .milliseconds(10))
             held = try Self.openFiles(in: directory)
         }

@@ -86,6 +86,6 @@ extension DispatchSemaphore {
     static func wait(for work: (@escaping @Sendable () -> Void) -> Void) -> Bool {
         let done = DispatchSemaphore(value: 0)
         work { done.signal() }
-        return done.wait(timeout: .now() + 20) == .success
+        return done.wait(timeout: .now() + 60) == .success
     }
 }

@@ -249,9 +249,11 @@ struct FaultTests {
         await phone.configuredWith(configuration: configuration) { wireless in
             #expect(await code { try await wireless.record(for: id("known")) } == .networkUnavailable)
         }
-        try store.console.setNetwork(.slow(.milliseconds(80)))
         let clock = ContinuousClock()
+        try store.console.setNetwork(.slow(.milliseconds(80)))
         #expect(try await clock.measure { _ = try await phone.record(for: id("known")) } >= .milliseconds(80))
+        // By more than a busy machine may hold up what is asked without it.
+        try store.console.setNetwork(.slow(.seconds(60)))
         let operation = CKFetchRecordsOperation(recordIDs: [id("known")])
         operation.configuration.timeoutIntervalForRequest = 0.02
         let journal = Journal()
@@ -259,7 +261,7 @@ struct FaultTests {
         await operation.finish { phone.add($0) }
         #expect(journal.entries == ["all networkFailure"])
         try store.console.setNetwork(.normal)
-        #expect(try await clock.measure { _ = try await phone.record(for: id("known")) } < .milliseconds(80))
+        #expect(try await clock.measure { _ = try await phone.record(for: id("known")) } < .seconds(60))
     }
 
     @Test("A network for all is replaced for one device, and one for a device by what holds for all")

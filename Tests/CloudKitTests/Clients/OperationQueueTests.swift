@@ -66,7 +66,7 @@ struct OperationQueueTests {
             ended = operation
             await operation.finish { notes.database.add($0) }
         }
-        for _ in 0..<500 where ended != nil { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<6_000 where ended != nil { try await Task.sleep(for: .milliseconds(10)) }
         #expect(ended == nil)
     }
 

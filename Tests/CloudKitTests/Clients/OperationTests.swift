@@ -258,7 +258,7 @@ struct OperationTests {
         operation.start()
         operation.modifyRecordsResultBlock = { journal.add("again", $0) }
         notes.database.add(operation)
-        for _ in 0..<500 where journal.entries.last != "again invalidArguments" {
+        for _ in 0..<6_000 where journal.entries.last != "again invalidArguments" {
             try await Task.sleep(for: .milliseconds(10))
         }
         #expect(journal.entries.last == "again invalidArguments")

@@ -46,7 +46,7 @@ struct QueryPlanTests {
         let indexes = try store.indexes.filter { $0.key == "text" }
         #expect(Set(indexes.map(\.form)) == ["ordered", "words"])
         #expect(indexes.allSatisfy { $0.recordType == "Note" })
-        for _ in 0..<1_000 where try store.indexes.contains(where: { !$0.isReady }) {
+        for _ in 0..<6_000 where try store.indexes.contains(where: { !$0.isReady }) {
             try await Task.sleep(for: .milliseconds(10))
         }
         let plan = try await database.queryPlan(for: query("text = 'Buy milk'"))

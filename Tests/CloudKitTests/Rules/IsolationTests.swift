@@ -180,7 +180,7 @@ struct IsolationTests {
         // What follows in his own database is told last, so that anything of hers had come before.
         let tablet = notes.store.container(user: "ben", device: "tablet").privateCloudDatabase
         try await tablet.save(CKRecordZone(zoneName: "End"))
-        for _ in 0..<200 where got.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(5)) }
+        for _ in 0..<12_000 where got.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(5)) }
         listening.cancel()
         #expect(got.withLock { $0 } == ["hers"])
         #expect(try await anna.privateCloudDatabase.allSubscriptions().map(\.subscriptionID) == ["hers"])
@@ -190,9 +190,9 @@ struct IsolationTests {
     func longLived() async throws {
         let operation = CKFetchRecordsOperation(recordIDs: [id])
         operation.configuration.isLongLived = true
-        try notes.store.console.setNetwork(.slow(.milliseconds(300)), user: "anna")
+        try notes.store.console.setNetwork(.slow(.seconds(3)), user: "anna")
         let ended = Task { await operation.finish { anna.privateCloudDatabase.add($0) } }
-        for _ in 0..<100 where try await anna.allLongLivedOperationIDs().isEmpty {
+        for _ in 0..<30_000 where try await anna.allLongLivedOperationIDs().isEmpty {
             try await Task.sleep(for: .milliseconds(2))
         }
         #expect(try await anna.allLongLivedOperationIDs() == [operation.operationID])
