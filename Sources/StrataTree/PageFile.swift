@@ -28,7 +28,8 @@ final class PageFile: PageSource, @unchecked Sendable {
 
     func letGo() { map?.letGo() }
 
-    private func mapAll(capacity: Int) throws {
+    /// Maps as much as the file has now.
+    func mapAll(capacity: Int) throws {
         guard let map else { return }
         let pages = min(try file.size() / PageLayout.pageBytes, capacity)
         if pages > 0 { try map.extend(to: pages * PageLayout.pageBytes) }

@@ -49,6 +49,8 @@ extension PageStore {
                     break
                 }
                 if let record = try choice.record(of: candidate, in: file, isValid: isValid) {
+                    // It may have grown since it was opened.
+                    try file.mapAll(capacity: options.maximumPages)
                     return try reader(file, candidate, record, options, scratch)
                 }
             }

@@ -19,12 +19,13 @@ struct ReaderChoice {
 
     /// The best one first. Nothing of it is certain before its epoch is pinned.
     func candidates(in file: PageFile) throws -> [Candidate] {
+        let headers = PageStore.newestFirst(file).compactMap { index in
+            (try? CheckpointHeader.decode(try file.readSlot(index))).map { (index, $0) }
+        }
+        // Asked behind the headers: a file grows before a header names what is new in it.
         let fileBytes = try file.file.size()
         var found: [Candidate] = []
-        for index in PageStore.newestFirst(file) {
-            guard let header = try? CheckpointHeader.decode(try file.readSlot(index)),
-                rules.objection(to: header, fileBytes: fileBytes, path: path) == nil
-            else { continue }
+        for (index, header) in headers where rules.objection(to: header, fileBytes: fileBytes, path: path) == nil {
             found.append(Candidate(slot: index, header: header, kept: KeptRecord(header)))
             guard header.position.offset > limit, let record = try? read(KeptRecord(header), in: file) else { continue }
             found += record.kept.map { Candidate(slot: index, header: header, kept: $0) }

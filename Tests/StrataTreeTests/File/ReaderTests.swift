@@ -158,6 +158,23 @@ struct ReaderTests {
         #expect((damaged == 0) == !isCanary)
     }
 
+    @Test(
+        "A file that grows while it is opened is no damaged one", arguments: [SimulatedDisk.CallKind.map, .read, .size])
+    func growing(moment: SimulatedDisk.CallKind) throws {
+        for place in 1...4 {
+            let run = try DurableRun(seed: 3)
+            try Self.churn(run, checkpoints: 2)
+            let before = try run.disk.content(of: PageStore.viewsPath(DurableRun.directory)).count
+            let writer = Growing(run, moment, place)
+            run.disk.beforeCall = { kind, path in writer.see(kind, path) }
+            let reader = try Self.openReader(run)
+            run.disk.beforeCall = nil
+            let after = try run.disk.content(of: PageStore.viewsPath(DurableRun.directory)).count
+            #expect(writer.hasGrown == (after > before))
+            #expect(Self.isWhole(reader, run), "at \(place) of \(moment)")
+        }
+    }
+
     @Test("A slot with an epoch that no store can have is nobody's")
     func impossibleEpoch() throws {
         let run = try DurableRun(seed: 3)
@@ -194,6 +211,30 @@ struct ReaderTests {
             _ = try Self.openReader(run)
             Issue.record("it was opened")
         } catch let error as StrataError { #expect(error.code == .readOnlyMedium) }
+    }
+}
+
+// @unchecked: everything runs on the thread of the test, which is also the one that the disk calls back on.
+private final class Growing: @unchecked Sendable {
+    private let run: DurableRun
+    private let moment: SimulatedDisk.CallKind
+    private var callsLeft: Int
+    private(set) var hasGrown = false
+
+    init(_ run: DurableRun, _ moment: SimulatedDisk.CallKind, _ place: Int) {
+        (self.run, self.moment, callsLeft) = (run, moment, place)
+    }
+
+    /// Before a certain call of the reader both headers are replaced by such as name pages behind the file's old end.
+    func see(_ kind: SimulatedDisk.CallKind, _ path: String) {
+        guard kind == moment, path == PageStore.viewsPath(DurableRun.directory), callsLeft > 0 else { return }
+        callsLeft -= 1
+        guard callsLeft == 0 else { return }
+        hasGrown = true
+        for _ in 0..<2 {
+            try? run.step(changes: 1_500)
+            try? run.checkpoint()
+        }
     }
 }
 
