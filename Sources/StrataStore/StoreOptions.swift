@@ -38,6 +38,8 @@ public struct StoreOptions: Sendable {
     var pasts = PastStates.Limits()
     /// So long a lazy commit waits at most.
     var auditDelayMilliseconds = 1_000
+    /// As ``LogOptions/spaceStepBytes``.
+    var spaceStepBytes = 4 << 20
 
     public init(
         containerIdentifier: String = "iCloud.local", durability: Durability = .commit, limits: Limits = .service,
@@ -89,8 +91,8 @@ public struct StoreOptions: Sendable {
 
     var log: LogOptions {
         LogOptions(
-            durability: durability, segmentBytes: segmentBytes, containerIdentifier: containerIdentifier,
-            createsStore: createsStore)
+            durability: durability, segmentBytes: segmentBytes, spaceStepBytes: spaceStepBytes,
+            containerIdentifier: containerIdentifier, createsStore: createsStore)
     }
 
     /// The names of what differs.

@@ -5,8 +5,9 @@ import StrataTree
 
 // Reads the page file of a store that another process writes, again and again, and says whether each checkpoint was
 // whole for as long as it was held.
-//   usage: reader-child DIRECTORY MILLISECONDS
-// Prints `holding` once, `done COUNT` at the end, and `bad REASON` in front of an early one.
+//   usage: reader-child DIRECTORY MILLISECONDS REST-MICROSECONDS
+// It looks at each four times, and rests behind each look, up to so long. Prints `holding` once, `done COUNT` at the
+// end, and `bad REASON` in front of an early one.
 
 func say(_ line: String) {
     let bytes = Array((line + "\n").utf8)
@@ -33,8 +34,8 @@ func checksum(_ snapshot: Snapshot) throws -> [UInt8] {
 
 func run() throws {
     let arguments = CommandLine.arguments
-    guard arguments.count == 3, let milliseconds = Int64(arguments[2]) else {
-        fail("usage: reader-child DIRECTORY MILLISECONDS")
+    guard arguments.count == 4, let milliseconds = Int64(arguments[2]), let rest = useconds_t(arguments[3]) else {
+        fail("usage: reader-child DIRECTORY MILLISECONDS REST-MICROSECONDS")
     }
     let options = PageStoreOptions(maximumPages: 1 << 18, maximumArenaPages: 1 << 16)
     let time = SystemTime()
@@ -49,7 +50,7 @@ func run() throws {
             guard try checksum(reader.snapshot) == reader.checkpoint.opaque else {
                 fail("other entries than at offset \(reader.checkpoint.position.offset)")
             }
-            usleep(useconds_t.random(in: 0...10_000))
+            usleep(useconds_t.random(in: 0...rest))
         }
         count += 1
     }

@@ -107,10 +107,10 @@ import Testing
         #expect(try verdicts(own.offset, world) == ["once": [.nobodyElse]])
         // Who is there is asked when somebody is to be told, and the tablet is there as soon as it saves.
         let notifier = world.store.engine.notifier
-        for _ in 0..<3_000 where !notifier.hasSeen(through: own.offset) { try await Task.sleep(for: .milliseconds(10)) }
+        _ = try await awaited { notifier.hasSeen(through: own.offset) }
         let fires = try world.save("b", as: Self.tablet)
         // The service ends it by a commit of its own.
-        for _ in 0..<3_000 where world.store.offset == fires.offset { try await Task.sleep(for: .milliseconds(10)) }
+        _ = try await awaited { world.store.offset != fires.offset }
         let after = try world.save("c", as: Self.tablet)
         #expect(try verdicts(fires.offset, world) == ["once": [.fires]])
         #expect(try verdicts(after.offset, world) == ["once": [.usedUp]])

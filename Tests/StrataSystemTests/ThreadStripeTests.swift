@@ -15,7 +15,7 @@ struct ThreadStripeTests {
                 seen.withLock { _ = $0.insert(ThreadStripe.current & 15) }
                 arrived.withLock { $0 += 1 }
                 arrived.notifyAll()
-                _ = arrived.wait(milliseconds: 5_000) { $0 == 32 ? true : nil }
+                _ = arrived.wait(milliseconds: 60_000) { $0 == 32 ? true : nil }
             }
         }
         for thread in threads { thread.join() }

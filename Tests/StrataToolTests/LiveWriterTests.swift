@@ -65,21 +65,19 @@ import Testing
     }
 
     private static func waitForSegments(_ count: Int, _ path: String) throws {
-        for _ in 0..<12_000 {
+        let hasThem = eventually {
             let names = (try? RealFileSystem().list(path + "/log")) ?? []
-            if names.count(where: { $0.hasSuffix(".seg") }) >= count { return }
-            usleep(5_000)
+            return names.count { $0.hasSuffix(".seg") } >= count
         }
-        Issue.record("the writer has no segments")
+        #expect(hasThem, "the writer has no segments")
     }
 
     /// A command may end before the writer, which waits between two requests, has done the next one.
     private static func waitForOffset(past last: UInt64, _ path: String) throws -> UInt64 {
         var end: UInt64 = 0
-        for _ in 0..<12_000 {
+        _ = try eventually {
             end = try LogReader.open(at: path, extent: .written).end.offset
-            if end > last { break }
-            usleep(5_000)
+            return end > last
         }
         return end
     }

@@ -1,6 +1,7 @@
 import Foundation
 import StrataModel
 import StrataStore
+import TestSupport
 import Testing
 
 @testable import StrataTool
@@ -92,7 +93,7 @@ import Testing
         request.save(RecordID("new", zone: StateFixture.notes), type: "Note")
         let saved = try await store.modify(request.request, as: StateFixture.tablet)
         // The service ends it by a commit of its own.
-        for _ in 0..<6_000 where store.offset == saved.offset { try await Task.sleep(for: .milliseconds(10)) }
+        _ = try await awaited { store.offset != saved.offset }
         try store.close()
         let objects = try fixture.objects("subscriptions", fixture.name, "--user", "anna")
         let first = try #require(objects.first { $0["subscription"] as? String == "first" })

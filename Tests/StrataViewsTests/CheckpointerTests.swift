@@ -44,7 +44,7 @@ struct CheckpointerTests {
             try follow(log, views, checkpointer)
             // A tenth has become due; whoever writes it does so on a thread of its own.
             let due = count / 10
-            for _ in 0..<10_000 where views.pages.info.checkpoints < due { ThreadStripe.rest(microseconds: 1_000) }
+            _ = eventually { views.pages.info.checkpoints >= due }
             #expect(views.pages.info.checkpoints == due)
         }
         try checkpointer.stop()
@@ -86,8 +86,7 @@ struct CheckpointerTests {
             if before == 0, views.pages.info.checkpoints == 0 {
                 mostBefore = max(mostBefore, views.pages.writablePages)
             }
-            for _ in 0..<1_000 where views.pages.writablePages >= 8 { ThreadStripe.pause() }
-            #expect(views.pages.writablePages < 8)
+            #expect(eventually { views.pages.writablePages < 8 })
         }
         #expect(views.pages.info.checkpoints >= 2 && mostBefore >= 4)
         try checkpointer.stop()
@@ -115,8 +114,7 @@ struct CheckpointerTests {
         disk.fail(.write, at: 1, with: .errno(28), on: Self.path + "/views")
         try history.append(1, to: log)
         try follow(log, views, checkpointer)
-        for _ in 0..<1_000 where checkpointer.failure == nil { ThreadStripe.pause() }
-        #expect(checkpointer.failure != nil)
+        #expect(eventually { checkpointer.failure != nil })
         try history.append(1, to: log)
         try follow(log, views, checkpointer)
         try checkpointer.stop()
@@ -133,8 +131,7 @@ struct CheckpointerTests {
         disk.fail(.write, from: 1, with: .errno(28), on: Self.path + "/views")
         try history.append(1, to: log)
         try follow(log, views, checkpointer)
-        for _ in 0..<1_000 where checkpointer.failure == nil { ThreadStripe.pause() }
-        #expect(checkpointer.failure != nil)
+        #expect(eventually { checkpointer.failure != nil })
         if fails {
             #expect(throws: StrataError.self) { try checkpointer.stop() }
         } else {

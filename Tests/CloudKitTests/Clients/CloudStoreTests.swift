@@ -48,12 +48,8 @@ struct CloudStoreTests {
             try store.close()
         }
         // What calls a handler or finishes an operation may hold the store a moment longer.
-        var held = try Self.openFiles(in: directory)
-        for _ in 0..<6_000 where !held.isEmpty {
-            try await Task.sleep(for: .milliseconds(10))
-            held = try Self.openFiles(in: directory)
-        }
-        #expect(held == [])
+        _ = try await awaited { try Self.openFiles(in: directory).isEmpty }
+        #expect(try Self.openFiles(in: directory) == [])
     }
 
     /// Files of a directory that this process has open or mapped.

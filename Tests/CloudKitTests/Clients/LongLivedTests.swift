@@ -247,10 +247,7 @@ struct LongLivedTests {
             #expect(own.last?.hasPrefix("result") == true && own.count <= 2, "\(own)")
         }
         // One that is being kept when its time runs out is forgotten behind its result.
-        for _ in 0..<6_000 where try await !phone.allLongLivedOperationIDs().isEmpty {
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        #expect(try await phone.allLongLivedOperationIDs().isEmpty)
+        #expect(try await awaited { try await phone.allLongLivedOperationIDs().isEmpty })
         try store.close()
     }
 

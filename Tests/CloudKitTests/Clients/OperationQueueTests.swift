@@ -1,5 +1,6 @@
 import CloudKit
 import StrataSystem
+import TestSupport
 import Testing
 
 @Suite("Operations on queues, and what blocks may do", .timeLimit(.minutes(2)))
@@ -66,8 +67,7 @@ struct OperationQueueTests {
             ended = operation
             await operation.finish { notes.database.add($0) }
         }
-        for _ in 0..<6_000 where ended != nil { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(ended == nil)
+        #expect(try await awaited { ended == nil })
     }
 
     @Test("One at a time, each sees what the one before has written (B269)")

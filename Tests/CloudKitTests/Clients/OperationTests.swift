@@ -1,5 +1,6 @@
 import CloudKit
 import StrataSystem
+import TestSupport
 import Testing
 
 @testable import CloudKit
@@ -258,10 +259,7 @@ struct OperationTests {
         operation.start()
         operation.modifyRecordsResultBlock = { journal.add("again", $0) }
         notes.database.add(operation)
-        for _ in 0..<6_000 where journal.entries.last != "again invalidArguments" {
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        #expect(journal.entries.last == "again invalidArguments")
+        #expect(try await awaited { journal.entries.last == "again invalidArguments" })
         #expect(journal.entries.count == 5)
     }
 

@@ -1,4 +1,5 @@
 import CloudKit
+import TestSupport
 import Testing
 
 @Suite("Plans of queries, and schemas that are enforced")
@@ -46,9 +47,7 @@ struct QueryPlanTests {
         let indexes = try store.indexes.filter { $0.key == "text" }
         #expect(Set(indexes.map(\.form)) == ["ordered", "words"])
         #expect(indexes.allSatisfy { $0.recordType == "Note" })
-        for _ in 0..<6_000 where try store.indexes.contains(where: { !$0.isReady }) {
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        #expect(try await awaited { try store.indexes.allSatisfy(\.isReady) })
         let plan = try await database.queryPlan(for: query("text = 'Buy milk'"))
         #expect(plan.text.contains("index Note.text") && plan.missingIndexes.isEmpty)
     }

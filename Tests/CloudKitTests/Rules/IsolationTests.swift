@@ -180,7 +180,7 @@ struct IsolationTests {
         // What follows in his own database is told last, so that anything of hers had come before.
         let tablet = notes.store.container(user: "ben", device: "tablet").privateCloudDatabase
         try await tablet.save(CKRecordZone(zoneName: "End"))
-        for _ in 0..<12_000 where got.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(5)) }
+        _ = try await awaited { got.withLock { !$0.isEmpty } }
         listening.cancel()
         #expect(got.withLock { $0 } == ["hers"])
         #expect(try await anna.privateCloudDatabase.allSubscriptions().map(\.subscriptionID) == ["hers"])
@@ -192,9 +192,7 @@ struct IsolationTests {
         operation.configuration.isLongLived = true
         try notes.store.console.setNetwork(.slow(.seconds(3)), user: "anna")
         let ended = Task { await operation.finish { anna.privateCloudDatabase.add($0) } }
-        for _ in 0..<30_000 where try await anna.allLongLivedOperationIDs().isEmpty {
-            try await Task.sleep(for: .milliseconds(2))
-        }
+        _ = try await awaited { try await !anna.allLongLivedOperationIDs().isEmpty }
         #expect(try await anna.allLongLivedOperationIDs() == [operation.operationID])
         #expect(try await ben.allLongLivedOperationIDs().isEmpty)
         #expect(try await ben.longLivedOperation(for: operation.operationID) == nil)

@@ -50,7 +50,7 @@ struct ConcurrentFollowingTests {
             guard var cursor = try? reader.read(from: 1) else { return }
             var last: UInt64 = 0
             while last < Self.count {
-                guard (try? reader.wait(past: last, milliseconds: 10_000)) == true else { return }
+                guard (try? reader.wait(past: last, milliseconds: 60_000)) == true else { return }
                 while let commit = try? cursor.next() {
                     last = commit.offset
                     seen.withLock { $0.append(commit.position) }

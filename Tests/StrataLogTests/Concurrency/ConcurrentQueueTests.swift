@@ -33,10 +33,8 @@ struct ConcurrentQueueTests {
 
         /// Sleeps in between, because tasks that are to get there may need this thread.
         func waitUntilSomebodyWaits() async throws {
-            for _ in 0..<20_000 where state.withLock({ $0.waiting }) == 0 {
-                try await Task.sleep(for: .milliseconds(1))
-            }
-            try check(state.withLock { $0.waiting } > 0, "nobody ever came to a sync")
+            let waits = try await awaited { state.withLock { $0.waiting } > 0 }
+            try check(waits, "nobody ever came to a sync")
         }
     }
 
@@ -61,7 +59,7 @@ struct ConcurrentQueueTests {
         #expect(results.withLock { $0 } == [])
         held.release()
         writer.join()
-        let isClosed = results.wait(milliseconds: 5_000) { $0.contains("closed") ? true : nil }
+        let isClosed = results.wait(milliseconds: 60_000) { $0.contains("closed") ? true : nil }
         // Not joined where it hangs, or the test would hang too.
         try #require(isClosed == true)
         closer.join()

@@ -28,7 +28,7 @@ struct SharedSyncTests {
                 moment.withLock { $0.isCommitWritten = true }
                 moment.notifyAll()
                 let count = disk.count(of: .syncData)
-                for _ in 0..<50 where disk.count(of: .syncData) == count { usleep(1_000) }
+                for _ in 0..<200 where disk.count(of: .syncData) == count { usleep(1_000) }
                 // Zeros that come to their sync from here on wait for the next commit.
                 moment.withLock { $0.isCommitWritten = false }
             } else if moment.wait(milliseconds: 2_000, { $0.isCommitWritten ? true : nil }) == true {
@@ -47,7 +47,7 @@ struct SharedSyncTests {
         let commits = sequence.next(40, events: 1, bytesPerEvent: 500)
         _ = try log.append([commits[0]], expecting: .start)
         // Zeros are there for the next commits; some commits later more are wanted, a good deal behind those.
-        for _ in 0..<3_000 where try store.disk.content(of: store.segment(1)).count < 8 << 10 { usleep(1_000) }
+        _ = try eventually { try store.disk.content(of: store.segment(1)).count >= 8 << 10 }
         usleep(20_000)
         install()
         var acknowledged = 1

@@ -63,8 +63,7 @@ struct DurabilityTests {
         var sequence = CommitSequence(seed: 1)
         for commits in [sequence.next(3), sequence.next(2)] {
             _ = try log.append(commits, expecting: log.end)
-            for _ in 0..<5_000 where log.durableEnd != log.end { usleep(1_000) }
-            #expect(log.durableEnd == log.end)
+            #expect(eventually { log.durableEnd == log.end })
             #expect(try store.left(keeping: .nothingUnsynced).open().end == log.end)
         }
     }
@@ -98,7 +97,7 @@ struct DurabilityTests {
         store.disk.fail(.syncData, at: 1, with: .syncLoses)
         _ = try log.append(sequence.next(2), expecting: .start)
         if durability == .system { #expect(throws: (any Error).self) { try log.sync() } }
-        for _ in 0..<5_000 where store.disk.count(of: .syncData) < 4 { usleep(1_000) }
+        _ = eventually { store.disk.count(of: .syncData) >= 4 }
         // What was appended is lost: whoever closes the log must hear of it.
         #expect(throws: (any Error).self) { try log.close() }
         #expect(try store.left(keeping: .everything).open().end == .start)

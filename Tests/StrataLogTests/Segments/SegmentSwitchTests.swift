@@ -83,11 +83,8 @@ struct SegmentSwitchTests {
         defer { keeper.stop() }
         keeper.begin(store.segment(1), filled: limitBytes, limitBytes: limitBytes, nextLimitBytes: limitBytes)
         keeper.didWrite(upTo: limitBytes)
-        var tries = 0
-        while !store.disk.paths.contains(store.log + "/spare"), tries < 100_000 {
-            usleep(10)
-            tries += 1
-        }
+        let start = ContinuousClock.now
+        while !store.disk.paths.contains(store.log + "/spare"), start.duration(to: .now) < .seconds(60) { usleep(10) }
         let spare = try #require(keeper.takeSpare())
         spare.file.close()
         return spare.filled

@@ -175,7 +175,7 @@ import Testing
         try client.save("a")
         let request = client.request([.init("a", ["t": .string(text(100_000))])])
         for _ in 0..<12 { _ = try client.store.modify(request, as: client.actor) }
-        let isWritten = try Self.eventually { try Self.refusals(client.store.log).count >= 10 }
+        let isWritten = try eventually { try Self.refusals(client.store.log).count >= 10 }
         #expect(isWritten)
         #expect(client.store.pipeline.state.withLock { $0.audits.byteCount } <= AuditPolicy.maximumWaitingBytes)
 
@@ -191,29 +191,9 @@ import Testing
         let soon = try Client(options)
         for round in 1...3 {
             #expect(soon.with { $0.user = "" }.codes([.init("x")]) == [.notAuthenticated])
-            let isWritten = try Self.eventually { try Self.refusals(soon.store.log).count == round }
+            let isWritten = try eventually { try Self.refusals(soon.store.log).count == round }
             #expect(isWritten)
         }
-    }
-
-    /// Checkpoints and zeros ahead of the log are synced beside it.
-    private static func awaitQuiet(_ disk: SimulatedDisk) throws {
-        var (seen, rounds) = (-1, 0)
-        let isQuiet = try eventually {
-            rounds = seen == disk.count(of: .syncData) ? rounds + 1 : 0
-            seen = disk.count(of: .syncData)
-            return rounds == 5
-        }
-        #expect(isQuiet)
-    }
-
-    private static func eventually(_ condition: () throws -> Bool) throws -> Bool {
-        for _ in 0..<500 {
-            if try condition() { return true }
-            // A thread of the store has to come to it.
-            _ = Monitor(()).wait(milliseconds: 10) { _ -> Void? in nil }
-        }
-        return false
     }
 
     @Test func `Alone they are not synced; a loss of power may take them, and no commit`() throws {
@@ -221,13 +201,13 @@ import Testing
             let disk = SimulatedDisk()
             var options = Self.options
             options.auditDelayMilliseconds = 20
+            options.spaceStepBytes = 0
             let client = Client(of: try Store.open(at: "/s", options: options, platform: Platform(files: disk)))
             #expect(client.zones(save: ["Notes"]) == [nil])
             let accepted = client.store.offset
-            try Self.awaitQuiet(disk)
             let syncs = disk.count(of: .syncData)
             #expect(client.with { $0.user = "carl" }.codes([.init("x", in: "Nowhere")]) == [.zoneNotFound])
-            #expect(try Self.eventually { client.store.log.end.offset > accepted })
+            #expect(eventually { client.store.log.end.offset > accepted })
             #expect(disk.count(of: .syncData) == syncs && client.store.durableOffset == accepted)
             // What a device is given now must hold afterwards.
             let token = try client.store.databaseChanges(in: client.database, as: client.actor).token
@@ -247,10 +227,12 @@ import Testing
 
     @Test func `With a batch they share its write and its sync`() throws {
         let disk = SimulatedDisk()
-        let client = Client(of: try Store.open(at: "/s", options: Self.options, platform: Platform(files: disk)))
+        var options = Self.options
+        // Or zeros ahead of the log were synced beside it.
+        options.spaceStepBytes = 0
+        let client = Client(of: try Store.open(at: "/s", options: options, platform: Platform(files: disk)))
         try client.save("a")
         func syncs(_ body: () throws -> Void) throws -> Int {
-            try Self.awaitQuiet(disk)
             let before = disk.count(of: .syncData)
             try body()
             return disk.count(of: .syncData) - before

@@ -79,9 +79,7 @@ struct CompactedNotes {
     /// Returns once what an interrupted compaction left is done.
     static func awaitPruning(_ store: Store) {
         let horizon = store.log.floor.offset
-        for _ in 0..<500 where AssetPruning.isDue(store.snapshot().trees, horizon: horizon) {
-            _ = Monitor(0).wait(milliseconds: 10) { _ in nil as Void? }
-        }
+        _ = eventually { !AssetPruning.isDue(store.snapshot().trees, horizon: horizon) }
     }
 
     var segments: [String] { disk.paths.filter { $0.hasSuffix(".seg") } }

@@ -44,9 +44,7 @@ struct ConcurrentStoreTests {
             watched {
                 for field in ["number", "text"] {
                     // There is nothing to be indexed before the first record.
-                    for _ in 0..<10_000 where (try? store.declareIndex(type: "Note", field: field)) == nil {
-                        usleep(1_000)
-                    }
+                    _ = eventually { (try? store.declareIndex(type: "Note", field: field)) != nil }
                     try store.declareIndex(type: "Note", field: field)
                 }
                 for _ in 0..<50 { _ = try store.snapshot().digests() }
@@ -87,7 +85,7 @@ struct ConcurrentStoreTests {
                 } catch { #expect((error as? StrataError)?.code == .closed) }
             }
         }
-        for _ in 0..<10_000 where acknowledged.withLock({ $0.count }) < 4 { usleep(1_000) }
+        _ = eventually { acknowledged.withLock { $0.count } >= 4 }
         try store.close()
         for thread in threads { thread.join() }
         let again = try Store.open(at: "/Busy.strata", platform: Platform(files: disk))

@@ -100,8 +100,8 @@ struct ConcurrentDamageTests {
                 }
             }
             // Those that come while the first is being written go together.
-            for _ in 0..<1_000 where begun.withLock({ $0 }) < noise.count { usleep(1_000) }
-            usleep(100_000)
+            _ = try? await awaited { begun.withLock { $0 } == noise.count }
+            try? await Task.sleep(for: .milliseconds(100))
             gate.open()
             var answers: [(Int, Result<Answer, any Error>)] = []
             for await answer in group { answers.append(answer) }

@@ -7,7 +7,7 @@ import Testing
 @testable import StrataStore
 
 /// Who is told of what: B183, B186 to B194.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct NotifierTests {
     private let phone: Client
     private let tablet: Client
@@ -309,7 +309,7 @@ struct NotifierTests {
         #expect(told.withLock { Set($0) } == ["all: database", "zone: zone Notes"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `What one handle of a store listens to and follows ends with that handle`()
+    @Test(.timeLimit(.minutes(10))) func `What one handle of a store listens to and follows ends with that handle`()
         async throws
     {
         let directory = try TestDirectory()
@@ -367,10 +367,7 @@ extension Push {
 extension Store {
     /// Returns once everything that is published has been looked at.
     func settleNotifications() async throws {
-        for _ in 0..<2_000 {
-            if engine.notifier.hasSeen(through: offset) { return }
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        if try await awaited({ engine.notifier.hasSeen(through: offset) }) { return }
         Issue.record("notifications are not found out in time")
     }
 }

@@ -27,15 +27,6 @@ import Testing
         try store.modify(NoteRequest.saving(numbers.map { "n\($0)" }, [("title", .string(title))]), as: anna)
     }
 
-    /// Whether it comes to be within ten seconds.
-    private func comes(_ condition: () throws -> Bool) rethrows -> Bool {
-        for _ in 0..<2_000 {
-            if try condition() { return true }
-            usleep(5_000)
-        }
-        return false
-    }
-
     @Test func `idle threads are told each time that indexes fall behind`() throws {
         let pages = try PageStore.inMemory()
         let fork = pages.fork()
@@ -61,7 +52,7 @@ import Testing
         let store = try store()
         for round in 1...8 {
             try save(0..<Int(IndexState.idleLag) + 500, "round \(round)", in: store)
-            #expect(comes { store.indexLag == 0 }, "round \(round)")
+            #expect(eventually { store.indexLag == 0 }, "round \(round)")
             #expect(try store.indexedSnapshot(maximumTouched: 0).touched.isEmpty)
         }
         // A few changes wait for who asks.

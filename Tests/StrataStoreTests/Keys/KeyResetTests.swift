@@ -91,7 +91,7 @@ struct KeyResetTests {
             Task.detached { late.value.withLock { $0 = try? secrets.seal(.string("late"), for: id) } }
         }
         #expect(thrownCode { try secrets.save(id, early) } == .keyDestroyed)
-        for _ in 0..<1_000 where late.value.withLock({ $0 == nil }) { try await Task.sleep(for: .milliseconds(5)) }
+        _ = try await awaited { late.value.withLock { $0 != nil } }
         guard case .sealed(let sealed)? = late.value.withLock({ $0 }) else {
             Issue.record("nothing was sealed")
             return

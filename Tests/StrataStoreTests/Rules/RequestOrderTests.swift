@@ -2,6 +2,7 @@ import Glibc
 import StrataLog
 import StrataModel
 import StrataRules
+import TestSupport
 import Testing
 
 @testable import StrataStore
@@ -28,7 +29,7 @@ import Testing
         var tasks: [Task<Answer, any Error>] = []
         for number in 0..<Self.count {
             tasks.append(Task { try await store.modify(Self.request(number), as: anna) })
-            for _ in 0..<10_000 where pipeline.state.withLock({ $0.queue.count }) <= number { usleep(1_000) }
+            #expect(try await awaited { pipeline.state.withLock { $0.queue.count } > number })
         }
         #expect(pipeline.state.withLock { $0.queue.count } == Self.count)
         pipeline.releaseDeciding()

@@ -30,7 +30,7 @@ struct ConcurrentCheckpointTests {
         var random = SeededGenerator(seed: seed)
         var values = [Int](repeating: 0, count: keys)
         for batch in 1...batches {
-            if !shared.store.awaitRoom(milliseconds: 10_000) { return shared.report("no checkpoint made room") }
+            if !shared.store.awaitRoom(milliseconds: 60_000) { return shared.report("no checkpoint made room") }
             let fork = shared.store.fork()
             do {
                 for _ in 0..<20 {
@@ -122,7 +122,7 @@ struct ConcurrentCheckpointTests {
         let store = run.store
         let hadRoom = Atomic<Bool>(false)
         let waiter = try WorkerThread(name: "waiter") {
-            hadRoom.store(store.awaitRoom(milliseconds: 20_000), ordering: .releasing)
+            hadRoom.store(store.awaitRoom(milliseconds: 60_000), ordering: .releasing)
         }
         try run.checkpoint()
         waiter.join()
