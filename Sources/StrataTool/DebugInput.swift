@@ -39,6 +39,8 @@ final class DebugInput {
     func next(_ session: DebugSession) throws -> Line? {
         if givenAgain < given.count {
             givenAgain += 1
+            // What came while it was done the first time was not meant for it now.
+            StopRequest.forget()
             return given[givenAgain - 1]
         }
         while let source = sources.first {

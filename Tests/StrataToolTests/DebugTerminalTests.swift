@@ -88,8 +88,8 @@ import Testing
         #expect(terminal.waits(for: "strata 0> "))
         terminal.type("break refusal\r")
         #expect(terminal.waits(for: "breakpoint 1: refusal"))
-        // Again and again between both ends, until one is met on its way. What comes too
-        // early or too late is a key for the next line.
+        // Again and again between both ends, until one is met on its way. What comes too early or too late is a key for
+        // the next line.
         var isMet = false
         for round in 0..<200 where !isMet {
             let before = terminal.shown.count
@@ -97,7 +97,7 @@ import Testing
             usleep(1_000 << UInt32(round % 6))
             terminal.type("\u{03}")
             terminal.type("goto start\r")
-            #expect(terminal.waits(for: "the beginning: there is no commit yet", from: before))
+            try #require(terminal.waits(for: "the beginning: there is no commit yet", from: before))
             isMet = terminal.text.contains("interrupted")
         }
         #expect(isMet, "\(terminal.text.suffix(2_000))")

@@ -315,13 +315,13 @@ private struct StoreContent: Equatable {
         let file = try #require(FileHandle(forWritingAtPath: directory.path("Out")))
         try file.write(contentsOf: Data(text.utf8.prefix(text.utf8.count - 2_000)))
         var draft: String?
-        for _ in 0..<60_000 where draft == nil {
-            usleep(1_000)
+        _ = try eventually {
             let found = try RealFileSystem().list(directory.path).first { $0.hasPrefix("Copy.strata.importing-") }
-            guard let found else { continue }
+            guard let found else { return false }
             // Until there are commits in it.
             let segment = directory.path(found) + "/log/00000000000000000001.seg"
             if let file = try? RealFileSystem().open(segment, .read), try file.size() > 1_000 { draft = found }
+            return draft != nil
         }
         let name = try #require(draft)
         kill(tool.identifier, SIGKILL)

@@ -44,7 +44,7 @@ struct CheckpointerTests {
             try follow(log, views, checkpointer)
             // A tenth has become due; whoever writes it does so on a thread of its own.
             let due = count / 10
-            _ = eventually { views.pages.info.checkpoints >= due }
+            try #require(eventually { views.pages.info.checkpoints >= due })
             #expect(views.pages.info.checkpoints == due)
         }
         try checkpointer.stop()
@@ -86,7 +86,7 @@ struct CheckpointerTests {
             if before == 0, views.pages.info.checkpoints == 0 {
                 mostBefore = max(mostBefore, views.pages.writablePages)
             }
-            #expect(eventually { views.pages.writablePages < 8 })
+            try #require(eventually { views.pages.writablePages < 8 })
         }
         #expect(views.pages.info.checkpoints >= 2 && mostBefore >= 4)
         try checkpointer.stop()

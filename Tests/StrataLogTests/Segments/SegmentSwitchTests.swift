@@ -83,6 +83,7 @@ struct SegmentSwitchTests {
         defer { keeper.stop() }
         keeper.begin(store.segment(1), filled: limitBytes, limitBytes: limitBytes, nextLimitBytes: limitBytes)
         keeper.didWrite(upTo: limitBytes)
+        // As soon as it is there, so that it is not full yet.
         let start = ContinuousClock.now
         while !store.disk.paths.contains(store.log + "/spare"), start.duration(to: .now) < .seconds(60) { usleep(10) }
         let spare = try #require(keeper.takeSpare())

@@ -207,7 +207,7 @@ import Testing
             let accepted = client.store.offset
             let syncs = disk.count(of: .syncData)
             #expect(client.with { $0.user = "carl" }.codes([.init("x", in: "Nowhere")]) == [.zoneNotFound])
-            #expect(eventually { client.store.log.end.offset > accepted })
+            try #require(eventually { client.store.log.end.offset > accepted })
             #expect(disk.count(of: .syncData) == syncs && client.store.durableOffset == accepted)
             // What a device is given now must hold afterwards.
             let token = try client.store.databaseChanges(in: client.database, as: client.actor).token

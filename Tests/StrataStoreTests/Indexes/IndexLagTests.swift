@@ -52,7 +52,7 @@ import Testing
         let store = try store()
         for round in 1...8 {
             try save(0..<Int(IndexState.idleLag) + 500, "round \(round)", in: store)
-            #expect(eventually { store.indexLag == 0 }, "round \(round)")
+            try #require(eventually { store.indexLag == 0 }, "round \(round)")
             #expect(try store.indexedSnapshot(maximumTouched: 0).touched.isEmpty)
         }
         // A few changes wait for who asks.

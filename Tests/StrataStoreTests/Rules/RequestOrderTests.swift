@@ -29,7 +29,7 @@ import Testing
         var tasks: [Task<Answer, any Error>] = []
         for number in 0..<Self.count {
             tasks.append(Task { try await store.modify(Self.request(number), as: anna) })
-            #expect(try await awaited { pipeline.state.withLock { $0.queue.count } > number })
+            try #require(try await awaited { pipeline.state.withLock { $0.queue.count } > number })
         }
         #expect(pipeline.state.withLock { $0.queue.count } == Self.count)
         pipeline.releaseDeciding()
