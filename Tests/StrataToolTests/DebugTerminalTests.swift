@@ -8,7 +8,7 @@ import Testing
 @testable import StrataTool
 
 /// `strata debug` for somebody who sits at a terminal: keys, completion, history, ^C and ^D.
-@Suite struct DebugTerminalTests {
+@Suite(.enabled(if: PseudoTerminal.isOffered, PseudoTerminal.whyNot)) struct DebugTerminalTests {
     private static let (up, left, right) = ("\u{1B}[A", "\u{1B}[D", "\u{1B}[C")
 
     private func debug(

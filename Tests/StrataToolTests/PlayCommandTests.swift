@@ -101,15 +101,20 @@ import Testing
         #expect(try unread.wait() == 0)
     }
 
-    @Test("A line of the input plays a commit, at a terminal Enter")
+    private var steps: String { "play \(fixture.name) --user anna --device tablet --from 6 --step" }
+
+    @Test("A line of the input plays a commit")
     func stepping() throws {
-        let words = "play \(fixture.name) --user anna --device tablet --from 6 --step"
-        let line = "printf '\\n\\nq\\n\\n' | \"$0\" \(words)"
+        let line = "printf '\\n\\nq\\n\\n' | \"$0\" \(steps)"
         let piped = try ToolProcess.run(
             ["-c", line, try ToolProcess.toolPath], in: fixture.directory.path, program: "/bin/sh")
         #expect(piped.code == 0 && piped.errors.isEmpty, "\(piped)")
         #expect(piped.lines.filter { !$0.hasPrefix(" ") }.map { $0.prefix(2) } == ["7 ", "8 "])
-        let terminal = try PseudoTerminal("'\(try ToolProcess.toolPath)' \(words)", in: fixture.directory.path)
+    }
+
+    @Test("At a terminal Enter does", .enabled(if: PseudoTerminal.isOffered, PseudoTerminal.whyNot))
+    func steppingAtATerminal() throws {
+        let terminal = try PseudoTerminal("'\(try ToolProcess.toolPath)' \(steps)", in: fixture.directory.path)
         #expect(terminal.waits(for: "Enter plays the next commit, q ends"))
         for (offset, wanted) in [(7, "badge 1"), (8, "zone Work, deleted"), (9, "Notes/milk, Note")] {
             #expect(!terminal.text.contains("\n\(offset) "))

@@ -7,7 +7,7 @@ import Testing
 @testable import StrataTool
 
 /// What somebody sees who sits at a terminal: colours, progress, and ^C.
-@Suite struct TerminalBehaviourTests {
+@Suite(.enabled(if: PseudoTerminal.isOffered, PseudoTerminal.whyNot)) struct TerminalBehaviourTests {
     private static let escape = "\u{1B}["
 
     private func show(

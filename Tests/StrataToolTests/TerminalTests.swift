@@ -5,7 +5,7 @@ import Testing
 @testable import StrataTool
 
 /// What the tool does for somebody who sits at a terminal: `script` gives it one.
-@Suite struct TerminalTests {
+@Suite(.enabled(if: PseudoTerminal.isOffered, PseudoTerminal.whyNot)) struct TerminalTests {
     private let directory: TestDirectory
 
     init() throws { directory = try TestDirectory() }
