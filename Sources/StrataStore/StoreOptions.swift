@@ -39,7 +39,7 @@ public struct StoreOptions: Sendable {
     /// So long a lazy commit waits at most.
     var auditDelayMilliseconds = 1_000
     /// As ``LogOptions/spaceStepBytes``.
-    var spaceStepBytes = 4 << 20
+    var spaceStepBytes = LogOptions().spaceStepBytes
 
     public init(
         containerIdentifier: String = "iCloud.local", durability: Durability = .commit, limits: Limits = .service,

@@ -11,15 +11,13 @@ final class DebugTerminal {
     /// Nil when the session is to end.
     func next(_ session: DebugSession) throws -> String? {
         try session.output.flush()
-        if !isPlain, TerminalMode.enterTyping() {
-            defer {
-                // Only now, so that none is forgotten that is meant for what this line begins.
-                StopRequest.forget()
-                TerminalMode.enterRunning()
-            }
-            return try edit(session)
+        let isTyped = !isPlain && TerminalMode.enterTyping()
+        defer {
+            // Behind the line and before Ctrl-C interrupts again: none is forgotten that is meant for what it begins.
+            StopRequest.forget()
+            if isTyped { TerminalMode.enterRunning() }
         }
-        defer { StopRequest.forget() }
+        if isTyped { return try edit(session) }
         session.output.write(session.prompt)
         try session.output.flush()
         let reader = try self.reader ?? LineReader("-")

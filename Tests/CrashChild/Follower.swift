@@ -24,7 +24,7 @@ struct Follower {
 
     func run() throws {
         // Whoever waits for this must not wait for ever.
-        alarm(600)
+        alarm(120)
         if modes.contains("nobody"), geteuid() == 0 {
             guard setgid(65_534) == 0, setuid(65_534) == 0 else { fail("cannot become nobody") }
         }

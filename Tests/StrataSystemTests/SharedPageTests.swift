@@ -50,7 +50,7 @@ struct SharedPageTests {
         let thread = try WorkerThread(name: "waiter") {
             follower.wait(at: 256, while: 0, flag: 320, milliseconds: 60_000)
         }
-        while try follower.read(320..<321) != [1] { usleep(1_000) }
+        try #require(try eventually { try follower.read(320..<321) == [1] })
         owner.announce(at: 256, wakingIfSet: 320)
         thread.join()
         #expect(try follower.read(256..<260) == [1, 0, 0, 0])

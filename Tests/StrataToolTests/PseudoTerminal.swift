@@ -16,13 +16,13 @@ final class PseudoTerminal {
     var text: String { String(decoding: shown, as: UTF8.self) }
 
     /// Whether the system has any: a container or a changed root may be without.
-    static let isOffered: Bool = {
+    static let isOffered = ChildProcess.spawning.withLock { _ in
         var (leader, follower): (Int32, Int32) = (-1, -1)
         guard openpty(&leader, &follower, nil, nil, nil) == 0 else { return false }
         close(leader)
         close(follower)
         return true
-    }()
+    }
     static let whyNot: Comment = "there are no pseudo-terminals here: mount devpts at /dev/pts"
 
     /// - Parameter line: for the shell, which becomes the first program.

@@ -1,5 +1,6 @@
 import CloudKit
 import StrataSystem
+import TestSupport
 import Testing
 
 @testable import CloudKit
@@ -261,7 +262,11 @@ struct FaultTests {
         await operation.finish { phone.add($0) }
         #expect(journal.entries == ["all networkFailure"])
         try store.console.setNetwork(.normal)
-        #expect(try await clock.measure { _ = try await phone.record(for: id("known")) } < .seconds(60))
+        // On a busy machine one of them may be held up, not all.
+        let isFast = try await awaited {
+            try await clock.measure { _ = try await phone.record(for: id("known")) } < .milliseconds(80)
+        }
+        #expect(isFast)
     }
 
     @Test("A network for all is replaced for one device, and one for a device by what holds for all")

@@ -130,9 +130,9 @@ struct PlaybackTests {
         try await fill(store)
         let playback = try store.playback(from: 2)
         playback.play()
-        while clock.sleeperCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try #require(try await awaited { clock.sleeperCount > 0 })
         playback.pause()
-        while clock.sleeperCount > 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try #require(try await awaited { clock.sleeperCount == 0 })
         clock.advance(by: .seconds(100))
         #expect(playback.offset == 2)
         try playback.close()

@@ -26,7 +26,7 @@ struct FollowContractTests {
             await Task.yield()
         }
         let expected = try log.commits(from: start.offset + 1)
-        while counter.withLock({ $0 }) < expected.count { try await Task.sleep(for: .milliseconds(1)) }
+        try #require(try await awaited { counter.withLock { $0 } >= expected.count })
         try log.close()
         #expect(try await follower.value == expected)
     }

@@ -244,7 +244,7 @@ struct NamedDamageTests {
     func sealedEmptySegment(sizes: [Int]) async throws {
         await #expect(processExitsWith: .success) { [sizes] in
             // Where it does not end, nothing else stops it.
-            _ = alarm(120)
+            _ = alarm(20)
             var forge = try StoreForge()
             var sequence = CommitSequence(seed: 1, noise: 1)
             for size in sizes {

@@ -201,6 +201,7 @@ import Testing
             let disk = SimulatedDisk()
             var options = Self.options
             options.auditDelayMilliseconds = 20
+            // Or zeros ahead of the log were synced beside it.
             options.spaceStepBytes = 0
             let client = Client(of: try Store.open(at: "/s", options: options, platform: Platform(files: disk)))
             #expect(client.zones(save: ["Notes"]) == [nil])

@@ -7,7 +7,7 @@ import Testing
 @testable import StrataStore
 
 /// Who is told of what: B183, B186 to B194.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(1)))
 struct NotifierTests {
     private let phone: Client
     private let tablet: Client
@@ -300,7 +300,7 @@ struct NotifierTests {
             #expect(tablet.codes((0..<200).map { .init("n-\(round)-\($0)") }).allSatisfy { $0 == nil })
             try await phone.store.settleNotifications()
             // What still waits when it leaves it is not told.
-            while box.waitingCount > 0 { try await Task.sleep(for: .milliseconds(1)) }
+            try #require(try await awaited { box.waitingCount == 0 })
         }
         box.close()
         await listener.value
@@ -309,7 +309,7 @@ struct NotifierTests {
         #expect(told.withLock { Set($0) } == ["all: database", "zone: zone Notes"])
     }
 
-    @Test(.timeLimit(.minutes(10))) func `What one handle of a store listens to and follows ends with that handle`()
+    @Test(.timeLimit(.minutes(1))) func `What one handle of a store listens to and follows ends with that handle`()
         async throws
     {
         let directory = try TestDirectory()

@@ -161,7 +161,7 @@ struct ReaderTests {
     @Test(
         "A file that grows while it is opened is no damaged one", arguments: [SimulatedDisk.CallKind.map, .read, .size])
     func growing(moment: SimulatedDisk.CallKind) throws {
-        for place in 1...4 {
+        for place in 1... {
             let run = try DurableRun(seed: 3)
             try Self.churn(run, checkpoints: 2)
             let before = try run.disk.content(of: PageStore.viewsPath(DurableRun.directory)).count
@@ -170,8 +170,9 @@ struct ReaderTests {
             let reader = try Self.openReader(run)
             run.disk.beforeCall = nil
             let after = try run.disk.content(of: PageStore.viewsPath(DurableRun.directory)).count
-            #expect(writer.hasGrown == (after > before))
-            #expect(Self.isWhole(reader, run), "at \(place) of \(moment)")
+            // Until the reader has no such call any more.
+            guard writer.hasGrown else { return #expect(place > 1) }
+            #expect(after > before && Self.isWhole(reader, run), "at \(place) of \(moment)")
         }
     }
 
