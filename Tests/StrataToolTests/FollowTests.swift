@@ -36,8 +36,8 @@ import Testing
         let fixture = try StoreFixture()
         try fixture.internNames()
         let tool = try fixture.start("log", "--follow", "-n", "0", "--oneline", fixture.name)
-        // What is there when it opens the store is not new. Nobody sees when that is: it gets time at first, and further
-        // commits on a busy machine.
+        // What is there when it opens the store is not new. Nobody sees when that is: it gets time at first, and
+        // further commits on a busy machine.
         var count = 0
         while try count < 300 && !tool.hasOutput(within: count == 0 ? 500 : 100) {
             try fixture.saveNotes(1)
