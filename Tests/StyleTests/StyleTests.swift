@@ -13,15 +13,14 @@ struct StyleTests {
         }
     }
 
-    @Test("The programs in README.md are the ones that are built")
-    func readmePrograms() throws {
+    @Test(
+        "The program that a page begins with is the one that is built",
+        arguments: [("README.md", "TwoDevices"), ("docs/engine.md", "SmallProgram")])
+    func programsOfPages(page: String, example: String) throws {
         let files = try Repository.files()
-        var readme = try #require(files.first { $0.path == "README.md" }).lines[...]
-        for name in ["TwoDevices", "SmallProgram"] {
-            let program = try #require(files.first { $0.path == "Examples/\(name)/main.swift" }).lines
-            readme = readme.drop { $0 != "```swift" }.dropFirst()
-            // The file ends with the end of its last line.
-            #expect(Array(readme.prefix { $0 != "```" }) == program.dropLast())
-        }
+        let text = try #require(files.first { $0.path == page }).lines
+        let program = try #require(files.first { $0.path == "Examples/\(example)/main.swift" }).lines
+        // The file ends with the end of its last line.
+        #expect(Array(text.drop { $0 != "```swift" }.dropFirst().prefix { $0 != "```" }) == program.dropLast())
     }
 }
