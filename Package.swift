@@ -105,7 +105,10 @@ let package = Package(
             resources: [.copy("Golden")]),
         .testTarget(
             name: "StrataToolTests",
-            dependencies: ["StrataTool", "StrataStore", "strata", "store-child", "lost-ticket", "TestSupport"],
+            dependencies: [
+                "StrataTool", "StrataStore", "strata", "store-child", "lost-ticket", "two-devices", "small-program",
+                "TestSupport",
+            ],
             exclude: ["Golden"]),
         // The fuzz package builds the same sources; here their corpus is replayed.
         .target(
