@@ -11,17 +11,18 @@ extension DatabaseCall {
         _ body: nonisolated(nonsending) (Client.Opened) async throws -> Value
     ) async throws(CKError) -> Value {
         do {
-            let disturbance = try client.opened().disturbances.strike(
+            let opened = try client.opened()
+            let disturbance = opened.disturbances.strike(
                 kind, of: client.actor, allowsCellularAccess: settings.allowsCellularAccess,
                 carriesToken: carriesToken)
             guard let disturbance else { return try await body(try usable(for: kind)) }
             if let delay = disturbance.delay, delay > .zero { try await Task.sleep(for: delay) }
-            let opened = try usable(for: kind)
+            // A request that the network or the service rejects never gets as far as the account.
             if let failure = disturbance.failure {
                 note(disturbance, opened)
                 throw failure
             }
-            let value = try await body(opened)
+            let value = try await body(try usable(for: kind))
             if disturbance.losesResponse {
                 note(disturbance, opened)
                 throw CKError(.serverResponseLost, message: "The request was applied, and its answer was lost.")
