@@ -32,18 +32,9 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
         case ready, executing, finished
     }
 
-    /// A timer that ends with the last reference to it, so that it keeps nothing longer than it is needed.
-    // @unchecked: the source is only made, scheduled and cancelled.
-    final class Timer: @unchecked Sendable {
-        private let source: any DispatchSourceTimer
-        init(source: any DispatchSourceTimer) { self.source = source }
-        func restart(_ timeout: TimeInterval) { source.schedule(deadline: .now() + timeout) }
-        deinit { source.cancel() }
-    }
-
     struct Progress {
         var phase = Phase.ready
-        var timer: Timer?
+        var deadline: OperationDeadline?
         /// Whether what came of it is known; what comes later is dropped.
         var isSettled = false
     }
@@ -125,7 +116,7 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
     func refuseSecondRun() {
         guard isFinished, let run = makeRun() else { return }
         let error = CKError(.invalidArguments, message: "An operation runs once; make another one.")
-        DispatchQueue(label: "CloudKit.operation").async { run.fail(error) }
+        BlockQueue().async { run.fail(error) }
     }
 
     /// What the operation does with the properties that it has now; nil if it is abstract.

@@ -26,10 +26,9 @@ struct OperationPieces: Sendable {
 }
 
 extension CKOperation {
-    /// Runs what the subclass makes of its properties, on a queue of its own.
+    /// Runs what the subclass makes of its properties, on a queue that it has to itself meanwhile.
     func execute() {
-        let quality = settings.qualityOfService
-        let queue = DispatchQueue(label: "CloudKit.operation", qos: quality.dispatchQoS)
+        let queue = BlockQueue()
         guard let run = makeRun() else {
             // An abstract operation has no block that could be told.
             queue.async { self.finish() }
@@ -38,7 +37,7 @@ extension CKOperation {
         execute(run, on: queue)
     }
 
-    private func execute<Run: OperationRun>(_ run: Run, on queue: DispatchQueue) {
+    private func execute<Run: OperationRun>(_ run: Run, on queue: BlockQueue) {
         if isCancelled { return settle(run, .failure(.cancelled), on: queue) }
         if let timeout = run.settings.timeout {
             guard timeout > 0 else { return settle(run, .failure(run.timeoutError), on: queue) }
@@ -63,13 +62,13 @@ extension CKOperation {
         }
     }
 
-    private func pieces<Run: OperationRun>(of run: Run, on queue: DispatchQueue) -> OperationPieces {
+    private func pieces<Run: OperationRun>(of run: Run, on queue: BlockQueue) -> OperationPieces {
         OperationPieces { [self] blocks in
             await withCheckedContinuation { continuation in
                 queue.async { [self] in
                     if !progress.withLock({ $0.isSettled }) { blocks { isCancelled } }
                     // Each piece is an answer of the store: the time for the next one begins.
-                    if let timeout = run.settings.timeout { progress.withLock { $0.timer?.restart(timeout) } }
+                    if let timeout = run.settings.timeout { progress.withLock { $0.deadline?.restart(timeout) } }
                     continuation.resume(returning: !isCancelled && !progress.withLock { $0.isSettled })
                 }
             }
@@ -82,7 +81,7 @@ extension CKOperation {
     }
 
     /// Says that the operation is kept, before its result; false if that is known already.
-    private func tell(_ persisted: PersistedBlock, on queue: DispatchQueue) -> Bool {
+    private func tell(_ persisted: PersistedBlock, on queue: BlockQueue) -> Bool {
         progress.withLock { progress in
             guard !progress.isSettled else { return false }
             queue.async { persisted.call?() }
@@ -90,25 +89,27 @@ extension CKOperation {
         }
     }
 
-    private func watch<Run: OperationRun>(_ run: Run, _ timeout: TimeInterval, on queue: DispatchQueue) {
-        let timer = DispatchSource.makeTimerSource(queue: queue)
-        timer.setEventHandler { [weak self] in self?.settle(run, .failure(run.timeoutError), on: queue) }
-        timer.schedule(deadline: .now() + timeout)
-        timer.activate()
-        progress.withLock { $0.timer = Timer(source: timer) }
+    private func watch<Run: OperationRun>(_ run: Run, _ timeout: TimeInterval, on queue: BlockQueue) {
+        let deadline = OperationDeadline(in: timeout) { [weak self] in
+            self?.settle(run, .failure(run.timeoutError), on: queue)
+        }
+        // It may have passed already.
+        progress.withLock { if !$0.isSettled { $0.deadline = deadline } }
     }
 
     /// The first outcome is the one that counts.
     private func settle<Run: OperationRun>(
-        _ run: Run, _ outcome: Result<Run.Outcome, CKError>, on queue: DispatchQueue
+        _ run: Run, _ outcome: Result<Run.Outcome, CKError>, on queue: BlockQueue
     ) {
-        let isFirst = progress.withLock { progress in
+        // The deadline holds the caller's blocks: it goes outside the lock.
+        let (isFirst, deadline) = progress.withLock { progress in
             defer {
                 progress.isSettled = true
-                progress.timer = nil
+                progress.deadline = nil
             }
-            return !progress.isSettled
+            return (!progress.isSettled, progress.deadline)
         }
+        withExtendedLifetime(deadline) {}
         guard isFirst else { return }
         queue.async {
             run.deliver(outcome) { self.isCancelled }
@@ -132,16 +133,6 @@ extension CKError {
 }
 
 extension QualityOfService {
-    var dispatchQoS: DispatchQoS {
-        switch self {
-        case .userInteractive: .userInteractive
-        case .userInitiated: .userInitiated
-        case .utility: .utility
-        case .background: .background
-        default: .default
-        }
-    }
-
     var taskPriority: TaskPriority {
         switch self {
         case .userInteractive, .userInitiated: .high

@@ -6,6 +6,7 @@ import Glibc
 //          cloudkit-child damage FILE           decodes the file with each byte flipped, and cut short everywhere
 //          cloudkit-child save NAME             saves a record in the default container's private database
 //          cloudkit-child archives DIRECTORY    writes an archive of each class, as Golden has them
+//          cloudkit-child threads COUNT         runs so many operations one after another, and counts its threads
 
 func say(_ line: String) {
     let bytes = Array((line + "\n").utf8)
@@ -33,7 +34,29 @@ func save(_ name: String) async throws {
     say("\(container)")
 }
 
-guard CommandLine.arguments.count == 3 else { fail("usage: cloudkit-child unarchive|damage|save|archives NAME") }
+/// Threads of this process.
+func threadCount() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count }
+
+/// Prints how many threads there were after the first operation, and at most after any.
+func countThreads(_ text: String) async throws {
+    guard let count = Int(text) else { fail("no number: \(text)") }
+    let database = try CloudStore.inMemory().container(user: "anna").privateCloudDatabase
+    let record = try await database.save(CKRecord(recordType: "Note"))
+    var counts: [Int] = []
+    for _ in 0..<count {
+        let operation = CKFetchRecordsOperation(recordIDs: [record.recordID])
+        await withCheckedContinuation { continuation in
+            operation.fetchRecordsResultBlock = { _ in continuation.resume() }
+            database.add(operation)
+        }
+        counts.append(try threadCount())
+    }
+    say("\(counts.first ?? 0) \(counts.max() ?? 0)")
+}
+
+guard CommandLine.arguments.count == 3 else {
+    fail("usage: cloudkit-child unarchive|damage|save|archives|threads NAME")
+}
 let argument = CommandLine.arguments[2]
 do {
     switch CommandLine.arguments[1] {
@@ -41,6 +64,7 @@ do {
     case "damage": try damage(argument)
     case "save": try await save(argument)
     case "archives": try await writeArchives(argument)
+    case "threads": try await countThreads(argument)
     default: fail("no such word: \(CommandLine.arguments[1])")
     }
 } catch {
