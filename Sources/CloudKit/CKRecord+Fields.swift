@@ -27,15 +27,14 @@ extension CKRecord {
         set { setObject(newValue, forKey: key) }
     }
 
-    /// The keys that have values, in order.
-    public func allKeys() -> [FieldKey] {
-        state.withLock { $0.all(isEncrypted: false) }.compactMap { key, content in
-            if case .mistake = content { nil } else { key }
-        }
-    }
+    /// The keys that have values, in order, those of ``encryptedValues`` included (B12).
+    ///
+    /// The subscript of the record gives nil for a key of an encrypted value.
+    public func allKeys() -> [FieldKey] { state.withLock { $0.allKeys() } }
 
-    /// The keys that were set or removed since the record was fetched, in order (B13).
-    public func changedKeys() -> [FieldKey] { state.withLock { $0.changedKeys(isEncrypted: false) } }
+    /// The keys that were set or removed since the record was fetched, in order, those of ``encryptedValues``
+    /// included (B13).
+    public func changedKeys() -> [FieldKey] { state.withLock { $0.changedKeys() } }
 
     /// The words of all fields that are strings (B19).
     public func allTokens() -> [String] {

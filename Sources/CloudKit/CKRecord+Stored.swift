@@ -12,16 +12,20 @@ enum UnreadableValues {
 extension CKRecord {
     /// A record as a client's device sees it. Its fields are decoded when they are asked for.
     ///
-    /// - Parameter isPartial: whether only some keys were fetched.
+    /// - Parameters:
+    ///   - isPartial: whether only some keys were fetched.
+    ///   - hasAssetFiles: false for the server's record of a conflict: its assets have no `fileURL` (B64).
     /// - Throws: ``CKError`` `assetNotAvailable` or `internalError` for values that cannot be had.
     convenience init(
         stored record: Record, id: CKRecordID, for client: Client, isPartial: Bool = false,
-        unreadable: UnreadableValues = .fail
+        hasAssetFiles: Bool = true, unreadable: UnreadableValues = .fail
     ) throws {
         let id = client.canonical(id)
         var fields = RecordFields(
             .stored(record, me: client.actor.user), in: id.zoneID, isPartial: isPartial)
-        if try record.mayHaveSpecialValues { try fields.findSpecialValues(of: record, client, unreadable) }
+        if try record.mayHaveSpecialValues {
+            try fields.findSpecialValues(of: record, client, hasAssetFiles: hasAssetFiles, unreadable)
+        }
         self.init(try record.type, id, fields)
     }
 }
@@ -30,10 +34,10 @@ extension RecordFields {
     /// Looks up what must be there when the record is handed out: later nobody could be told of a file that is missing
     /// or of a value that does not open.
     fileprivate mutating func findSpecialValues(
-        of record: Record, _ client: Client, _ unreadable: UnreadableValues
+        of record: Record, _ client: Client, hasAssetFiles: Bool, _ unreadable: UnreadableValues
     ) throws {
         let home = try client.opened()
-        if try record.hasAssets {
+        if hasAssetFiles, try record.hasAssets {
             if unreadable == .fail { try Self.requireAssets(of: record, in: home.store) }
             assets = FetchedAssets(home.stagedAssets)
         }

@@ -73,9 +73,7 @@ struct EncodedModification {
             model(record.recordID), in: call.database, as: call.client.actor)
         var userInfo = error.userInfo
         userInfo[CKRecordChangedErrorClientRecordKey] = record
-        userInfo[CKRecordChangedErrorServerRecordKey] = stored.flatMap {
-            try? CKRecord(stored: $0, id: record.recordID, for: call.client, unreadable: .leaveOut)
-        }
+        userInfo[CKRecordChangedErrorServerRecordKey] = stored.flatMap { try? serverRecord($0, record.recordID) }
         return CKError(.serverRecordChanged, userInfo: userInfo)
     }
 
@@ -186,10 +184,9 @@ struct EncodedModification {
         }
     }
 
-    private func current(_ id: CKRecord.ID, _ answer: Answer) throws -> CKRecord {
-        let record = try answer.snapshot.record(
-            id.model(for: call.client.userRecordName), in: call.database, as: call.client.actor)
-        return try CKRecord(stored: record, id: id, for: call.client, unreadable: .leaveOut)
+    /// The record of a conflict that the store has. Its assets have no files: only a fetch hands those out (B64).
+    private func serverRecord(_ record: Record, _ id: CKRecord.ID) throws -> CKRecord {
+        try CKRecord(stored: record, id: id, for: call.client, hasAssetFiles: false, unreadable: .leaveOut)
     }
 
     /// A conflict has the record that was sent, the one that is stored, and the one that the client began with (B62).
@@ -197,15 +194,19 @@ struct EncodedModification {
         guard refusal.code == .serverRecordChanged else { return CKError(refusal) }
         let client = call.client
         let id = record.recordID.model(for: client.userRecordName)
-        func version(_ version: Version?) throws -> CKRecord? {
+        func version(_ version: Version?) throws -> Record? {
             guard let version else { return nil }
-            let stored = try answer.snapshot.recordIfKept(id, at: version, in: call.database, as: client.actor)
-            return try stored.map { try CKRecord(stored: $0, id: record.recordID, for: client, unreadable: .leaveOut) }
+            return try answer.snapshot.recordIfKept(id, at: version, in: call.database, as: client.actor)
         }
-        let server = try version(refusal.serverVersion) ?? (try? current(record.recordID, answer))
+        let stored =
+            try version(refusal.serverVersion)
+            ?? (try? answer.snapshot.record(id, in: call.database, as: client.actor))
+        let server = try stored.map { try serverRecord($0, record.recordID) }
         // What was never fetched began with nothing (B63).
         let ancestor =
-            try version(refusal.baseVersion) ?? CKRecord(recordType: record.recordType, recordID: record.recordID)
+            try version(refusal.baseVersion).map {
+                try CKRecord(stored: $0, id: record.recordID, for: client, unreadable: .leaveOut)
+            } ?? CKRecord(recordType: record.recordType, recordID: record.recordID)
         return CKError(refusal, clientRecord: record, serverRecord: server, ancestorRecord: ancestor)
     }
 }

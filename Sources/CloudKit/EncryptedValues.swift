@@ -31,11 +31,7 @@ final class EncryptedValues: NSObject, CKRecordKeyValueSetting, @unchecked Senda
         set { setObject(newValue, forKey: key) }
     }
 
-    func allKeys() -> [CKRecord.FieldKey] {
-        record.state.withLock { $0.all(isEncrypted: true) }.compactMap { key, content in
-            if case .mistake = content { nil } else { key }
-        }
-    }
+    func allKeys() -> [CKRecord.FieldKey] { record.state.withLock { $0.keys(isEncrypted: true) } }
 
-    func changedKeys() -> [CKRecord.FieldKey] { record.state.withLock { $0.changedKeys(isEncrypted: true) } }
+    func changedKeys() -> [CKRecord.FieldKey] { record.state.withLock { $0.changedKeys { $0.isEncrypted } } }
 }

@@ -75,8 +75,18 @@ struct RecordFields: Sendable {
         }
     }
 
-    func changedKeys(isEncrypted: Bool) -> [String] {
-        edits.filter { $0.edit.isEncrypted == isEncrypted }.map(\.key).sorted()
+    /// The keys of one kind that have values which can be saved, in order.
+    func keys(isEncrypted: Bool) -> [String] {
+        all(isEncrypted: isEncrypted).compactMap { key, content in
+            if case .mistake = content { nil } else { key }
+        }
+    }
+
+    /// The keys of both kinds. No key is of both: the last value that was set decides.
+    func allKeys() -> [String] { (keys(isEncrypted: false) + keys(isEncrypted: true)).sorted() }
+
+    func changedKeys(where isIncluded: (FieldEdits.Edit) -> Bool = { _ in true }) -> [String] {
+        edits.filter { isIncluded($0.edit) }.map(\.key).sorted()
     }
 
     // MARK: Writing

@@ -292,6 +292,30 @@ struct AssetTests {
         #expect(await code { try await place.database.record(for: place.id("a")) } == nil)
     }
 
+    @Test("B64: an asset of a conflict's server record has no file, and stays when that record is saved")
+    func conflict() async throws {
+        let place = try await Place()
+        let mine = try await place.database.save(place.note("a", try place.file("first", Data("first".utf8))))
+        let theirs = try await place.database.record(for: place.id("a"))
+        theirs["photo"] = CKAsset(fileURL: try place.file("theirs", Data("theirs".utf8)))
+        try await place.database.save(theirs)
+        mine["title"] = "mine"
+        let error = await #expect(throws: CKError.self) { try await place.database.save(mine) }
+        let (server, ancestor) = (try #require(error?.serverRecord), try #require(error?.ancestorRecord))
+        #expect(try photo(server).fileURL == nil)
+        #expect(try Data(contentsOf: #require(try photo(ancestor).fileURL)) == Data("first".utf8))
+        server["title"] = mine["title"]
+        // It can be put into another record as well: the store has the file.
+        let other = CKRecord(recordType: "Note", recordID: place.id("b"))
+        other["photo"] = try photo(server)
+        _ = try await place.database.modifyRecords(saving: [server, other], deleting: [])
+        for name in ["a", "b"] {
+            let fetched = try await place.database.record(for: place.id(name))
+            #expect(try Data(contentsOf: #require(try photo(fetched).fileURL)) == Data("theirs".utf8))
+            #expect(fetched["title"] as? String == (name == "a" ? "mine" : nil))
+        }
+    }
+
     @Test("An archived record keeps its assets, where the store has them")
     func archived() async throws {
         let place = try await Place()

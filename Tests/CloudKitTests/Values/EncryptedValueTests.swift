@@ -68,7 +68,8 @@ struct EncryptedValueTests {
             #expect((values["place"] as? CLLocation)?.coordinate.latitude == 1.25)
             #expect(values["texts"] as? [String] == ["a", "b"] && values["numbers"] as? [Double] == [1.5, 2])
             #expect(values["empty"] as? [String] == [])
-            #expect(record.allKeys() == ["title"] && record["secret"] as? String == nil)
+            #expect(record.allKeys() == (note.encryptedValues.allKeys() + ["title"]).sorted())
+            #expect(record.changedKeys().isEmpty && record["secret"] as? String == nil)
             #expect(!"\(record)".contains("hidden"))
         }
         try notes.store.close()
@@ -81,7 +82,7 @@ struct EncryptedValueTests {
         note.encryptedValues["other"] = 1
         let saved = try await notes.database.save(note)
         saved.encryptedValues["secret"] = "two"
-        #expect(saved.encryptedValues.changedKeys() == ["secret"] && saved.changedKeys().isEmpty)
+        #expect(saved.encryptedValues.changedKeys() == ["secret"] && saved.changedKeys() == ["secret"])
         saved.encryptedValues["other"] = nil as Int?
         let second = try await notes.database.save(saved)
         #expect(second.encryptedValues["secret"] as? String == "two" && second.encryptedValues.allKeys() == ["secret"])
@@ -121,6 +122,45 @@ struct EncryptedValueTests {
             let records = [error.ancestorRecord, error.serverRecord, error.clientRecord]
             #expect(records.map { $0?.encryptedValues["secret"] as? String } == ["first", "second", "mine"])
         }
+    }
+
+    /// Copies what one record has into another as clients do that walk the keys.
+    private func copy(_ keys: [String], from source: CKRecord, to target: CKRecord) {
+        for key in keys {
+            target[key] = source[key]
+            target.encryptedValues[key] = source.encryptedValues[key]
+        }
+    }
+
+    @Test(
+        "A client that merges a conflict by walking the keys keeps the winner's encrypted value", arguments: [0, 1, 2])
+    func mergedConflict(_ way: Int) async throws {
+        let notes = try await NotesStore()
+        let note = notes.note("a", "text")
+        note.encryptedValues["secret"] = "first"
+        let mine = try await notes.database.save(note)
+        let theirs = try await notes.database.record(for: notes.id("a"))
+        theirs.encryptedValues["secret"] = "theirs"
+        try await notes.database.save(theirs)
+        // In one of the ways this client changed the encrypted value too, and wins.
+        mine["text"] = "mine"
+        if way == 2 { mine.encryptedValues["secret"] = "mine" }
+        let error = await #expect(throws: CKError.self) { try await notes.database.save(mine) }
+        let server = try #require(error?.serverRecord)
+        #expect(server.allKeys() == ["secret", "text"])
+        switch way {
+        case 0:
+            // What this client did not change is copied from the server's record.
+            copy(server.allKeys().filter { !mine.changedKeys().contains($0) }, from: server, to: mine)
+            _ = try await notes.database.modifyRecords(saving: [mine], deleting: [], savePolicy: .allKeys)
+        default:
+            // What this client changed is copied into the server's record.
+            copy(mine.changedKeys(), from: mine, to: server)
+            try await notes.database.save(server)
+        }
+        let merged = try await notes.database.record(for: notes.id("a"))
+        #expect(merged["text"] as? String == "mine")
+        #expect(merged.encryptedValues["secret"] as? String == (way == 2 ? "mine" : "theirs"))
     }
 
     @Test("B21: not in the public database, and a field is encrypted or not, for good")

@@ -181,9 +181,20 @@ struct FieldTests {
         #expect(record.encryptedValues.allKeys() == ["secret"])
         #expect(record.encryptedValues.changedKeys() == ["secret"])
         #expect(record["secret"] as? String == nil)
-        #expect(record.allKeys() == ["open"])
+        #expect(record.map { $0.0 } == ["open"])
         record.encryptedValues["secret"] = nil
         #expect(record.encryptedValues.allKeys().isEmpty)
+    }
+
+    @Test("B12, B13: all keys and the changed keys include those of encrypted values, each key once")
+    func encryptedKeysAmongAll() {
+        record.encryptedValues["secret"] = "hidden"
+        record["open"] = 1
+        #expect(record.allKeys() == ["open", "secret"] && record.changedKeys() == ["open", "secret"])
+        record["secret"] = "plain"
+        #expect(record.allKeys() == ["open", "secret"] && record.encryptedValues.allKeys().isEmpty)
+        record.encryptedValues["open"] = CKRecord.Reference(record: record, action: .none)
+        #expect(record.allKeys() == ["secret"] && record.changedKeys() == ["open", "secret"])
     }
 
     @Test("B270: values that cannot be kept do not trap")
@@ -196,7 +207,7 @@ struct FieldTests {
         record.encryptedValues["link"] = CKRecord.Reference(record: record, action: .none)
         #expect(record.allKeys().isEmpty)
         #expect(record["shape"] == nil as String?)
-        #expect(record.changedKeys().count == 5)
+        #expect(record.changedKeys().count == 6)
     }
 
     @Test("A record is a sequence of its keys and values")

@@ -48,7 +48,7 @@ struct GoldenArchiveTests {
         let zone = CKRecordZone.ID(zoneName: "Notes", ownerName: "bert")
         let record = try root(CKRecord.self, "CKRecord")
         #expect(record.recordType == "Note" && record.recordID == CKRecord.ID(recordName: "note-1", zoneID: zone))
-        #expect(record.allKeys() == ["at", "d", "data", "link", "n", "place", "text", "texts"])
+        #expect(record.allKeys() == ["at", "d", "data", "link", "n", "place", "secret", "text", "texts"])
         #expect(record.changedKeys() == record.allKeys())
         #expect(record["text"] as? String == "Grüße" && record["n"] as? Int == 7 && record["d"] as? Double == 0.5)
         #expect(record["at"] as? Date == Date(timeIntervalSinceReferenceDate: 0.1))
