@@ -31,10 +31,11 @@ extension AssetStore {
         return count
     }
 
+    /// - Returns: false for a draft that a writer still has, or that it has finished since it was listed.
     private func removeDraft(_ path: String) throws -> Bool {
         try state.withLock { state in
             guard state.pipeline != nil, !state.drafts.contains(path) else { return false }
-            try files.remove(path)
+            do { try files.remove(path) } catch let error as StrataError where error.code == .notFound { return false }
             return true
         }
     }

@@ -53,6 +53,32 @@ struct AssetCollectorTests {
         try fixture.store.close()
     }
 
+    @Test("A draft that its writer finishes while drafts are removed is no error, for an erasure neither")
+    func finishedDraft() throws {
+        let fixture = try AssetFixture(disk)
+        try fixture.makeZone()
+        try fixture.save("a", AssetFixture.bytes(1))
+        let draft = AssetFixture.path + "/assets/new-00"
+        func finishWhenRemoved() throws {
+            try AssetFixture.write([1], to: draft, on: disk)
+            disk.beforeCall = { [disk] kind, path in
+                guard kind == .remove, path == draft else { return }
+                disk.beforeCall = nil
+                try? disk.removeFile(draft)
+            }
+        }
+        try finishWhenRemoved()
+        #expect(try fixture.store.collectAssets() == 0)
+        #expect(disk.beforeCall == nil)
+        try finishWhenRemoved()
+        try fixture.store.erase(
+            [NoteRequest.id("a")], in: DatabaseID(.private, owner: "anna"), reason: "asked for")
+        #expect(disk.beforeCall == nil)
+        #expect(try !disk.exists(AssetFixture.path + "/log/ERASING"))
+        #expect(try AssetFixture.kept(on: disk).isEmpty)
+        try fixture.store.close()
+    }
+
     @Test("Where a commit's outcome is unknown nothing is collected until the store is opened again")
     func unknownOutcome() throws {
         let fixture = try AssetFixture(disk)
