@@ -74,6 +74,13 @@ let package = Package(
         .executableTarget(
             name: "report-store", dependencies: ["StrataModel", "StrataSystem", "StrataStore"],
             path: "Tests/ReportStore"),
+        // Kills, damage, faults and hostile input with real processes and files: tools/torture runs it.
+        .executableTarget(
+            name: "torture",
+            dependencies: [
+                "CloudKit", "StrataModel", "StrataSystem", "StrataLog", "StrataViews", "StrataRules", "StrataQuery",
+                "StrataStore", "StrataTool", "TestSupport",
+            ], path: "Tests/Torture", exclude: ["Faults"]),
         .testTarget(name: "StrataModelTests", dependencies: ["StrataModel", "TestSupport"]),
         .testTarget(name: "StrataSystemTests", dependencies: ["StrataSystem", "CStrata", "TestSupport"]),
         .testTarget(
@@ -163,7 +170,7 @@ if let files = Context.environment["STRATA_LEFT_OUT"]?.split(separator: ":") {
     package.targets.removeAll { $0.type == .test && files.contains("Tests/\($0.name)") }
     let unneeded = [
         "StrataTool", "strata", "FuzzedInputs", "log-demo", "small-program", "two-devices", "lost-ticket",
-        "report-store",
+        "report-store", "torture",
     ]
     package.targets.removeAll { unneeded.contains($0.name) }
     package.products.removeAll { $0.name == "strata" }

@@ -25,11 +25,20 @@ public final class ChildProcess {
     /// Between opening a pipe or a terminal and marking it, no other child may start: it would keep it open.
     public static let spawning = Mutex(())
 
-    public init(_ path: String, _ arguments: [String]) throws {
-        (identifier, output) = try Self.spawning.withLock { _ in try Self.spawn(path, arguments) }
+    /// - Parameters:
+    ///   - environment: variables beside those of this process.
+    ///   - errors: the file to which its standard error is appended; nil for that of this process.
+    public init(
+        _ path: String, _ arguments: [String], environment: [String: String] = [:], errors: String? = nil
+    ) throws {
+        (identifier, output) = try Self.spawning.withLock { _ in
+            try Self.spawn(path, arguments, environment, errors)
+        }
     }
 
-    private static func spawn(_ path: String, _ arguments: [String]) throws -> (pid_t, Int32) {
+    private static func spawn(
+        _ path: String, _ arguments: [String], _ environment: [String: String], _ errors: String?
+    ) throws -> (pid_t, Int32) {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw StrataError.systemCall("pipe", path: path, errno: errno) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -37,10 +46,15 @@ public final class ChildProcess {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        if let errors { posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_APPEND, 0o600) }
         let words = ([path] + arguments).map { strdup($0) }
-        defer { for word in words { free(word) } }
+        let variables = environment.map { strdup("\($0.key)=\($0.value)") }
+        defer { for word in words + variables { free(word) } }
+        var inherited: [UnsafeMutablePointer<CChar>?] = []
+        while let variable = environ[inherited.count] { inherited.append(variable) }
         var child: pid_t = 0
-        let result = posix_spawn(&child, path, &actions, nil, words + [nil], environ)
+        // The first of two that have one name counts.
+        let result = posix_spawn(&child, path, &actions, nil, words + [nil], variables + inherited + [nil])
         close(ends[1])
         guard result == 0 else {
             close(ends[0])
@@ -74,15 +88,45 @@ public final class ChildProcess {
         return true
     }
 
+    /// What came of waiting for a line.
+    public enum LineReading {
+        case line(String)
+        /// The output ended.
+        case end
+        /// There was none in time.
+        case silence
+    }
+
+    /// Takes the next line, for which it waits no longer than this.
+    public func nextLine(withinSeconds seconds: Double) -> LineReading {
+        let start = ContinuousClock.now
+        while true {
+            if let end = buffer.firstIndex(of: 0x0A) {
+                defer { buffer.removeSubrange(...end) }
+                return .line(String(decoding: buffer[..<end], as: UTF8.self))
+            }
+            let left = Duration.seconds(seconds) - start.duration(to: .now)
+            guard left > .zero else { return .silence }
+            var request = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+            if poll(&request, 1, Int32(left / .milliseconds(1)) + 1) > 0, !readMore() { return .end }
+        }
+    }
+
+    /// Waits for its end; returns its status as `waitpid` gives it.
+    public func wait() -> Int32 {
+        if hasEnded { return 0 }
+        hasEnded = true
+        var status: Int32 = 0
+        while waitpid(identifier, &status, 0) < 0 && errno == EINTR {}
+        return status
+    }
+
     /// SIGKILL, as the system does it when memory runs out; returns its status as `waitpid` gives it.
     @discardableResult
     public func kill() -> Int32 {
         if hasEnded { return 0 }
-        hasEnded = true
         Glibc.kill(identifier, SIGKILL)
-        var status: Int32 = 0
-        while waitpid(identifier, &status, 0) < 0 && errno == EINTR {}
-        return status
+        return wait()
     }
 
     /// All whole lines up to the end of the output.

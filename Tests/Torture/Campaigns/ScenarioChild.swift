@@ -1,0 +1,111 @@
+import Foundation
+import Glibc
+import StrataModel
+import StrataStore
+import StrataSystem
+
+/// Scenarios within one process, each with a store in a folder.
+struct ScenarioChild {
+    private let scenario: String
+    private let store: String
+    private static let actor = Actor(user: "anna")
+    private static let own = DatabaseID(.private)
+
+    init(_ words: some Collection<String>) {
+        let words = Array(words)
+        scenario = words.first ?? ""
+        store = (words.last ?? "") + "/Store.strata"
+    }
+
+    func run() throws {
+        switch scenario {
+        case "reopened": try reopened()
+        case "truncated": try truncated()
+        default: reader()
+        }
+        Telling.say("done")
+    }
+
+    private var options: StoreOptions {
+        var options = StoreOptions.service
+        options.segmentBytes = 64 << 10
+        return options
+    }
+
+    private func save(_ number: Int, in store: Store) throws {
+        var builder = RequestBuilder(Self.own, policy: .allKeys)
+        builder.save(
+            RecordID("r\(number)", zone: ZoneID("_defaultZone")), type: "Note",
+            fields: ["n": .int64(Int64(number)), "data": .data(SystemRandom().nextBytes(count: 700))])
+        _ = try store.modify(builder.request, as: Self.actor).result.saves[0].get()
+    }
+
+    private func requireAll(_ numbers: [Int]) throws {
+        let store: Store
+        do { store = try Store.open(at: self.store, options: options) } catch {
+            return Telling.lost("a store with \(numbers.count) acknowledged records does not open: \(error)")
+        }
+        let ids = numbers.map { RecordID("r\($0)", zone: ZoneID("_defaultZone")) }
+        let found = try store.snapshot().records(ids, in: Self.own, as: Self.actor)
+        let missing = found.filter { if case .failure = $0 { true } else { false } }.count
+        if missing > 0 { Telling.lost("\(missing) of \(numbers.count) acknowledged records are not there") }
+        Telling.count("acknowledged", numbers.count)
+        try store.close()
+    }
+
+    /// A handle is left open while its store is removed and made again.
+    private func reopened() throws {
+        let old = try Store.open(at: store, options: options)
+        try save(0, in: old)
+        try FileManager.default.removeItem(atPath: store)
+        let new = try Store.open(at: store, options: options)
+        var acknowledged: [Int] = []
+        for number in 0..<300 {
+            try? save(number, in: old)
+            do {
+                try save(number, in: new)
+                acknowledged.append(number)
+            } catch { Telling.wrong("a save into the new store fails: \(error)") }
+        }
+        try? old.close()
+        do {
+            try save(300, in: new)
+            acknowledged.append(300)
+        } catch { Telling.wrong("a save into the new store fails after the old one was closed: \(error)") }
+        try? new.close()
+        try requireAll(acknowledged)
+    }
+
+    /// Files that are mapped become shorter under a living store.
+    private func truncated() throws {
+        var first = 0
+        for name in ["views", "log/tail", "readers", "LOCK"] {
+            let store = try Store.open(at: store, options: options)
+            var acknowledged = (first..<first + 100).filter { (try? save($0, in: store)) != nil }
+            if first == 0, acknowledged.count != 100 { Telling.wrong("saves fail before anything was done") }
+            truncate("\(self.store)/\(name)", 0)
+            acknowledged += (first + 100..<first + 150).filter { (try? save($0, in: store)) != nil }
+            let ids = acknowledged.map { RecordID("r\($0)", zone: ZoneID("_defaultZone")) }
+            // It may fail, but not give anything else.
+            if let found = try? store.snapshot().records(ids, in: Self.own, as: Self.actor) {
+                for case .failure(let refusal) in found { Telling.wrong("with \(name) truncated: \(refusal)") }
+            }
+            try? store.close()
+            try requireAll(acknowledged)
+            first += 200
+        }
+    }
+
+    private func reader() {
+        let tool = ToolInProcess()
+        let lines = [
+            ["info"], ["segments"], ["stats"], ["users"], ["zones"], ["export"], ["verify"], ["users", "--json"],
+            ["records", "--user", "user-0"], ["feed", "A", "--user", "user-0"],
+        ]
+        for line in lines + lines + lines {
+            let code = tool.run([line[0], store] + line.dropFirst())
+            Telling.count("tool commands", 1)
+            if code != 0 { Telling.wrong("beside a writer, strata \(line.joined(separator: " ")) ends with \(code)") }
+        }
+    }
+}
