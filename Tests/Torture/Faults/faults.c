@@ -1,5 +1,5 @@
-// Loaded into a child with LD_PRELOAD: makes calls on the files of one folder fail at random, as a medium that breaks, a
-// disk that is full, or a system that writes less than it was given.
+// Loaded into a child with LD_PRELOAD: makes calls on the files of one folder fail at random, as a medium that breaks,
+// a disk that is full, or a system that writes less than it was given.
 //
 // TORTURE_FOLDER: the folder; TORTURE_SEED; TORTURE_AFTER: so many calls go well first; TORTURE_EVERY: one in so many
 // fails from then on; TORTURE_KINDS: eio, enospc, short, separated by commas.
