@@ -55,6 +55,28 @@ public final class LogReader: Sendable {
         at path: String, extent: Extent = .durable, platform: Platform = Platform(),
         touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
     ) throws -> LogReader {
+        try besideCompactions(of: path, platform.files) {
+            try openOnce(at: path, extent: extent, platform: platform, touches: touches)
+        }
+    }
+
+    /// Runs `body`, and runs it again when it fails although all that happened is that a compaction in another process
+    /// moved the floor meanwhile: files are removed only after the floor has moved past them.
+    package static func besideCompactions<Result>(
+        of path: String, _ files: any FileSystem, _ body: () throws -> Result
+    ) throws -> Result {
+        var floor = try? floorOffset(in: path, files: files)
+        while true {
+            do { return try body() } catch let error as StrataError {
+                guard let moved = try? floorOffset(in: path, files: files), moved != floor else { throw error }
+                floor = moved
+            }
+        }
+    }
+
+    private static func openOnce(
+        at path: String, extent: Extent, platform: Platform, touches: @escaping TouchFunction
+    ) throws -> LogReader {
         let paths = StorePaths(path)
         let directory = try retrying(.notFound) { try LogDirectory.load(paths, platform.files) }
         guard let newest = directory.segments.last else {
