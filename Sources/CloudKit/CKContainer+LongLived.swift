@@ -85,6 +85,11 @@ extension CKDatabaseOperation {
         case .modifyZones: CKModifyRecordZonesOperation(id, archive)
         case .fetchRecords: CKFetchRecordsOperation(id, archive)
         case .fetchZones: CKFetchRecordZonesOperation(id, archive)
+        case .query: CKQueryOperation(id, archive)
+        case .fetchDatabaseChanges: CKFetchDatabaseChangesOperation(id, archive)
+        case .fetchZoneChanges: CKFetchRecordZoneChangesOperation(id, archive)
+        case .modifySubscriptions: CKModifySubscriptionsOperation(id, archive)
+        case .fetchSubscriptions: CKFetchSubscriptionsOperation(id, archive)
         }
     }
 }

@@ -43,6 +43,21 @@ public final class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchec
     /// An operation that fetches all zones.
     public override init() { super.init() }
 
+    init(_ id: ID, _ archive: OperationArchive) {
+        super.init(operationID: id)
+        previousServerChangeToken = archive.token
+        resultsLimit = archive.resultsLimit
+        fetchAllChanges = archive.fetchesAll
+    }
+
+    override var archive: (kind: LongLivedOperation.Kind, properties: OperationArchive)? {
+        var archive = OperationArchive()
+        archive.token = previousServerChangeToken
+        archive.resultsLimit = resultsLimit
+        archive.fetchesAll = fetchAllChanges
+        return (.fetchDatabaseChanges, archive)
+    }
+
     /// An operation that goes on where another ended.
     public convenience init(previousServerChangeToken: CKServerChangeToken?) {
         self.init()

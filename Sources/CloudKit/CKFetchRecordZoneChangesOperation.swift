@@ -72,6 +72,21 @@ public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unch
     /// An operation that does nothing until it gets zones.
     public override init() { super.init() }
 
+    init(_ id: ID, _ archive: OperationArchive) {
+        super.init(operationID: id)
+        recordZoneIDs = archive.zoneIDs
+        configurationsByRecordZoneID = archive.configurations
+        fetchAllChanges = archive.fetchesAll
+    }
+
+    override var archive: (kind: LongLivedOperation.Kind, properties: OperationArchive)? {
+        var archive = OperationArchive()
+        archive.zoneIDs = recordZoneIDs
+        archive.configurations = configurationsByRecordZoneID
+        archive.fetchesAll = fetchAllChanges
+        return (.fetchZoneChanges, archive)
+    }
+
     /// An operation that fetches the changes of zones.
     public convenience init(
         recordZoneIDs: [CKRecordZone.ID]? = nil,

@@ -31,6 +31,19 @@ public final class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecke
     /// An operation that does nothing until it gets ids.
     public required override init() { super.init() }
 
+    init(_ id: ID, _ archive: OperationArchive) {
+        super.init(operationID: id)
+        subscriptionIDs = archive.subscriptionIDs
+        fetchesAll = archive.fetchesSpecial
+    }
+
+    override var archive: (kind: LongLivedOperation.Kind, properties: OperationArchive)? {
+        var archive = OperationArchive()
+        archive.subscriptionIDs = subscriptionIDs
+        archive.fetchesSpecial = fetchesAll
+        return (.fetchSubscriptions, archive)
+    }
+
     /// An operation that fetches subscriptions.
     public convenience init(subscriptionIDs: [CKSubscription.ID]) {
         self.init()

@@ -36,6 +36,19 @@ public final class CKModifySubscriptionsOperation: CKDatabaseOperation, @uncheck
     /// An operation that does nothing until it gets subscriptions.
     public override init() { super.init() }
 
+    init(_ id: ID, _ archive: OperationArchive) {
+        super.init(operationID: id)
+        subscriptionsToSave = archive.subscriptions
+        subscriptionIDsToDelete = archive.subscriptionIDs
+    }
+
+    override var archive: (kind: LongLivedOperation.Kind, properties: OperationArchive)? {
+        var archive = OperationArchive()
+        archive.subscriptions = subscriptionsToSave
+        archive.subscriptionIDs = subscriptionIDsToDelete
+        return (.modifySubscriptions, archive)
+    }
+
     /// An operation that saves and deletes subscriptions.
     public convenience init(
         subscriptionsToSave: [CKSubscription]? = nil, subscriptionIDsToDelete: [CKSubscription.ID]? = nil

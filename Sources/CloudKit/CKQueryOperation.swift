@@ -57,7 +57,26 @@ public final class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     /// An operation that needs a query or a cursor before it is run.
     public override init() { super.init() }
 
-    override init(operationID: ID) { super.init(operationID: operationID) }
+    init(_ id: ID, _ archive: OperationArchive) {
+        super.init(operationID: id)
+        query = archive.query
+        cursor = archive.cursor
+        zoneID = archive.zoneIDs?.first
+        resultsLimit = archive.resultsLimit
+        desiredKeys = archive.desiredKeys
+    }
+
+    override var archive: (kind: LongLivedOperation.Kind, properties: OperationArchive)? {
+        // A query with a mistake fails at once, and not every mistake can be archived.
+        guard query?.mistake == nil else { return nil }
+        var archive = OperationArchive()
+        archive.query = query
+        archive.cursor = cursor
+        archive.zoneIDs = zoneID.map { [$0] }
+        archive.resultsLimit = resultsLimit
+        archive.desiredKeys = desiredKeys
+        return (.query, archive)
+    }
 
     /// An operation that begins a query.
     public convenience init(query: CKQuery) {

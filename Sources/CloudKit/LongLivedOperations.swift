@@ -12,6 +12,11 @@ struct LongLivedOperation: Sendable {
         case modifyZones = 2
         case fetchRecords = 3
         case fetchZones = 4
+        case query = 5
+        case fetchDatabaseChanges = 6
+        case fetchZoneChanges = 7
+        case modifySubscriptions = 8
+        case fetchSubscriptions = 9
     }
 
     let id: CKOperation.ID

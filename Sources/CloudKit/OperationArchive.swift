@@ -12,6 +12,15 @@ struct OperationArchive {
         static let isAtomic = "isAtomic"
         static let clientToken = "clientToken"
         static let fetchesSpecial = "fetchesSpecial"
+        static let subscriptions = "subscriptions"
+        static let subscriptionIDs = "subscriptionIDs"
+        static let query = "query"
+        static let cursor = "cursor"
+        static let token = "token"
+        static let resultsLimit = "resultsLimit"
+        static let fetchesAll = "fetchesAll"
+        static let configuredZoneIDs = "configuredZoneIDs"
+        static let configurations = "configurations"
         static let scope = "scope"
         static let quality = "quality"
         static let group = "group"
@@ -25,7 +34,17 @@ struct OperationArchive {
     var policy = CKModifyRecordsOperation.RecordSavePolicy.ifServerRecordUnchanged
     var isAtomic = true
     var clientToken: Data?
-    /// Whether it fetches all zones, or the current user's record.
+    var subscriptions: [CKSubscription]?
+    var subscriptionIDs: [CKSubscription.ID]?
+    var query: CKQuery?
+    var cursor: CKQueryCursor?
+    var token: CKServerChangeToken?
+    var resultsLimit = 0
+    /// Whether it goes on until there are no more changes.
+    var fetchesAll = true
+    /// By zone.
+    var configurations: [CKRecordZone.ID: CKFetchRecordZoneChangesConfiguration]?
+    /// Whether it fetches all zones, all subscriptions, or the current user's record.
     var fetchesSpecial = false
     var scope = CKDatabase.Scope.private
     var quality = QualityOfService.default
@@ -42,7 +61,19 @@ struct OperationArchive {
         encode(recordIDs, Key.recordIDs)
         encode(zones, Key.zones)
         encode(zoneIDs, Key.zoneIDs)
+        encode(subscriptions, Key.subscriptions)
+        encode(subscriptionIDs?.map { NSString(string: $0) }, Key.subscriptionIDs)
         encode(desiredKeys?.map { NSString(string: $0) }, Key.desiredKeys)
+        if let query { archiver.encode(query, forKey: Key.query) }
+        if let cursor { archiver.encode(cursor, forKey: Key.cursor) }
+        if let token { archiver.encode(token, forKey: Key.token) }
+        archiver.encode(Int64(resultsLimit), forKey: Key.resultsLimit)
+        archiver.encode(fetchesAll, forKey: Key.fetchesAll)
+        if let configurations {
+            let zones = Array(configurations.keys)
+            encode(zones, Key.configuredZoneIDs)
+            encode(zones.compactMap { configurations[$0] }, Key.configurations)
+        }
         archiver.encode(Int64(policy.rawValue), forKey: Key.policy)
         archiver.encode(isAtomic, forKey: Key.isAtomic)
         if let clientToken { archiver.encode(NSData(data: clientToken), forKey: Key.clientToken) }
@@ -66,7 +97,19 @@ struct OperationArchive {
         recordIDs = archive.list(of: CKRecordID.self, Key.recordIDs)
         zones = archive.list(of: CKRecordZone.self, Key.zones)
         zoneIDs = archive.list(of: CKRecordZoneID.self, Key.zoneIDs)
+        subscriptions = archive.list(of: CKSubscription.self, Key.subscriptions)
+        subscriptionIDs = archive.strings(Key.subscriptionIDs)
         desiredKeys = archive.strings(Key.desiredKeys)
+        query = archive.object(CKQuery.self, Key.query)
+        cursor = archive.object(CKQueryCursor.self, Key.cursor)
+        token = archive.object(CKServerChangeToken.self, Key.token)
+        resultsLimit = integer(Key.resultsLimit) ?? resultsLimit
+        fetchesAll = archive.bool(Key.fetchesAll) ?? fetchesAll
+        if let zones = archive.list(of: CKRecordZoneID.self, Key.configuredZoneIDs),
+            let values = archive.list(of: CKFetchRecordZoneChangesConfiguration.self, Key.configurations)
+        {
+            configurations = Dictionary(zip(zones, values)) { first, _ in first }
+        }
         policy = integer(Key.policy).flatMap { .init(rawValue: $0) } ?? policy
         isAtomic = archive.bool(Key.isAtomic) ?? isAtomic
         clientToken = archive.data(Key.clientToken).map { Data($0) }

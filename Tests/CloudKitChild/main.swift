@@ -6,6 +6,7 @@ import Glibc
 //          cloudkit-child damage FILE           decodes the file with each byte flipped, and cut short everywhere
 //          cloudkit-child save NAME             saves a record in the default container's private database
 //          cloudkit-child archives DIRECTORY    writes an archive of each class, as Golden has them
+//          cloudkit-child keep DIRECTORY        keeps long-lived operations of every kind, and never ends
 //          cloudkit-child threads COUNT         runs so many operations one after another, and counts its threads
 
 func say(_ line: String) {
@@ -55,7 +56,7 @@ func countThreads(_ text: String) async throws {
 }
 
 guard CommandLine.arguments.count == 3 else {
-    fail("usage: cloudkit-child unarchive|damage|save|archives|threads NAME")
+    fail("usage: cloudkit-child unarchive|damage|save|archives|keep|threads NAME")
 }
 let argument = CommandLine.arguments[2]
 do {
@@ -64,6 +65,7 @@ do {
     case "damage": try damage(argument)
     case "save": try await save(argument)
     case "archives": try await writeArchives(argument)
+    case "keep": try await keepOperations(argument)
     case "threads": try await countThreads(argument)
     default: fail("no such word: \(CommandLine.arguments[1])")
     }

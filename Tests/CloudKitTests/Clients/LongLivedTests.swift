@@ -180,6 +180,62 @@ struct LongLivedTests {
         try store.close()
     }
 
+    /// Has an operation of any kind note what it does.
+    private func watch(_ operation: CKDatabaseOperation, _ journal: Journal) {
+        func texts(_ record: CKRecord?) -> String { "\(record?.allKeys() ?? [])" }
+        switch operation {
+        case let operation as CKModifyRecordsOperation:
+            operation.perRecordSaveBlock = { journal.add("saved \($0.recordName)", $1) }
+        case let operation as CKFetchRecordsOperation:
+            operation.perRecordResultBlock = { journal.add("fetched \($0.recordName) \(texts(try? $1.get()))", $1) }
+        case let operation as CKQueryOperation:
+            operation.recordMatchedBlock = { journal.add("matched \($0.zoneID.zoneName) \(texts(try? $1.get()))", $1) }
+        case let operation as CKModifyRecordZonesOperation:
+            operation.perRecordZoneSaveBlock = { journal.add("zone \($0.zoneName)", $1) }
+        case let operation as CKFetchRecordZonesOperation:
+            operation.perRecordZoneResultBlock = { journal.add("fetched zone \($0.zoneName)", $1) }
+        case let operation as CKFetchDatabaseChangesOperation:
+            operation.recordZoneWithIDChangedBlock = { journal.add("changed zone \($0.zoneName)") }
+        case let operation as CKFetchRecordZoneChangesOperation:
+            operation.recordWasChangedBlock = { journal.add("changed \($0.recordName) \(texts(try? $1.get()))", $1) }
+        case let operation as CKModifySubscriptionsOperation:
+            operation.perSubscriptionSaveBlock = { journal.add("subscribed \($0)", $1) }
+            operation.perSubscriptionDeleteBlock = { journal.add("unsubscribed \($0)", $1) }
+        case let operation as CKFetchSubscriptionsOperation:
+            operation.perSubscriptionResultBlock = { journal.add("subscription \($0)", $1) }
+        default: journal.add("an operation of no kind")
+        }
+    }
+
+    @Test("An operation of each of the nine classes is kept, and done by the next process after a kill")
+    func killed() async throws {
+        let directory = try TestDirectory()
+        let child = try ChildProcess(ChildProcess.product("cloudkit-child"), ["keep", directory.path("")])
+        #expect(child.waitForLine())
+        child.kill()
+        let store = try open(directory)
+        let phone = store.container(user: "anna", device: "phone")
+        let ids = try await phone.allLongLivedOperationIDs()
+        #expect(ids.count == 9)
+        let journal = Journal()
+        for id in ids {
+            let operation = try #require(try await phone.longLivedOperation(for: id) as? CKDatabaseOperation)
+            #expect(operation.configuration.isLongLived && operation.operationID == id)
+            watch(operation, journal)
+            await operation.finish { phone.add($0) }
+        }
+        let expected: Set = [
+            "saved added success", "fetched after [\"text\"] success", "matched Notes [\"text\"] success",
+            "zone New success", "fetched zone Notes success", "changed zone Notes", "changed zone New",
+            "changed after [\"text\"] success", "subscribed second success", "unsubscribed none unknownItem",
+            "subscription first success",
+        ]
+        #expect(Set(journal.entries) == expected, "\(journal.entries)")
+        #expect(journal.entries.filter { $0.hasPrefix("matched") || $0.hasPrefix("changed after") }.count == 2)
+        #expect(try await phone.allLongLivedOperationIDs().isEmpty)
+        try store.close()
+    }
+
     @Test("Each property is kept, and what was nil stays nil", arguments: [false, true])
     func properties(areSet: Bool) throws {
         var archive = OperationArchive()
@@ -193,6 +249,15 @@ struct LongLivedTests {
             archive.desiredKeys = ["text", "ä"]
             (archive.policy, archive.isAtomic, archive.fetchesSpecial) = (.allKeys, false, true)
             archive.clientToken = Data([1, 2])
+            archive.subscriptions = [CKDatabaseSubscription(subscriptionID: "all")]
+            archive.subscriptionIDs = ["old"]
+            archive.query = CKQuery(recordType: "Note", predicate: NSPredicate(format: "n > 3"))
+            archive.cursor = CKQueryCursor(bytes: [3])
+            archive.token = CKServerChangeToken(bytes: [4])
+            (archive.resultsLimit, archive.fetchesAll) = (7, false)
+            archive.configurations = [
+                .init(zoneName: "Notes"): .init(previousServerChangeToken: .init(bytes: [5]), resultsLimit: 6)
+            ]
             (archive.scope, archive.quality, archive.group) = (.public, .userInitiated, group)
         }
         let again = try OperationArchive(decoding: archive.encoded())
@@ -202,6 +267,14 @@ struct LongLivedTests {
         #expect(again.desiredKeys == archive.desiredKeys && again.clientToken == archive.clientToken)
         #expect(again.policy == archive.policy && again.isAtomic == archive.isAtomic)
         #expect(again.fetchesSpecial == archive.fetchesSpecial)
+        #expect(again.subscriptions?.map(\.subscriptionID) == archive.subscriptions?.map(\.subscriptionID))
+        #expect(again.subscriptionIDs == archive.subscriptionIDs && again.query == archive.query)
+        #expect(again.cursor == archive.cursor && again.token == archive.token)
+        #expect(again.resultsLimit == archive.resultsLimit && again.fetchesAll == archive.fetchesAll)
+        #expect(again.configurations?.keys == archive.configurations?.keys)
+        let (kept, given) = (again.configurations?.values.first, archive.configurations?.values.first)
+        #expect(kept?.resultsLimit == given?.resultsLimit)
+        #expect(kept?.previousServerChangeToken == given?.previousServerChangeToken)
         #expect(again.scope == archive.scope && again.quality == archive.quality)
         #expect(again.group?.operationGroupID == archive.group?.operationGroupID)
         #expect(again.group?.quantity == archive.group?.quantity && again.group?.name == nil)
