@@ -5,7 +5,7 @@ import TestSupport
 /// What happens to a directory under a living store, and other processes beside it.
 struct PlacesCampaign: Campaign {
     let name = "places"
-    let weight = 1.0
+    let weight = 2.0
 
     func run(_ round: Round) throws {
         round.tally.add(to: "scenarios")

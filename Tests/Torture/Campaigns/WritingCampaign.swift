@@ -62,8 +62,8 @@ struct WritingCampaign: Campaign {
         for run in 0..<4 + generator.next(below: 5) {
             guard !round.hasFailed else { return }
             settings.acknowledgements = "\(round.folder)/acknowledged-\(run)"
-            try disk?.leaveFree(bytes: 1 << 20 + generator.next(below: 3 << 20))
-            write(round, settings, &generator)
+            try disk?.leaveFree(bytes: 96 << 10 + generator.next(below: 1 << 20))
+            write(round, settings, disk, &generator)
             try disk?.leaveFree(bytes: 128 << 20)
             if fault == .forged { try forge(settings) }
             // A child that was killed before it began anything has left nothing to compare.
@@ -84,11 +84,12 @@ struct WritingCampaign: Campaign {
         case .limits:
             settings.toleratesErrors = true
             switch generator.next(below: 3) {
-            case 0: settings.fileBytes = UInt64(64 << 10 + generator.next(below: 1 << 20))
-            case 1: settings.descriptors = UInt64(8 + generator.next(below: 30))
+            case 0: settings.fileBytes = UInt64(64 << 10 + generator.next(below: 2 << 20))
+            case 1: settings.descriptors = UInt64(10 + generator.next(below: 20))
             default: settings.addressSpace = UInt64(1 + generator.next(below: 700)) << 30
             }
-        case .disk, .faults: settings.toleratesErrors = true
+        case .disk: (settings.toleratesErrors, settings.awaitsRoom) = (true, true)
+        case .faults: settings.toleratesErrors = true
         }
         if fault != nil { (settings.isEarly, settings.usesCloudKit) = (fault == .early, false) }
         return settings
@@ -106,15 +107,17 @@ struct WritingCampaign: Campaign {
     private func environment(_ settings: ChildSettings, _ generator: inout SeededGenerator) -> [String: String] {
         guard case .faults(let library) = harm else { return [:] }
         let kinds = ["eio", "enospc", "short", "eio,enospc,short"][generator.next(below: 4)]
-        let every = [40, 400, 4_000][generator.next(below: 3)]
+        let every = [20, 100, 800][generator.next(below: 3)]
         return [
             "LD_PRELOAD": library, "TORTURE_FOLDER": settings.store, "TORTURE_SEED": "\(generator.next() >> 1)",
-            "TORTURE_AFTER": "\(generator.next(below: 3_000))", "TORTURE_EVERY": "\(every)", "TORTURE_KINDS": kinds,
+            "TORTURE_AFTER": "\(generator.next(below: generator.next(below: 2) == 0 ? 100 : 2_000))", "TORTURE_EVERY": "\(every)", "TORTURE_KINDS": kinds,
         ]
     }
 
     /// Lets a child write, and kills it at some moment: while it opens the store, or up to five seconds later.
-    private func write(_ round: Round, _ settings: ChildSettings, _ generator: inout SeededGenerator) {
+    private func write(
+        _ round: Round, _ settings: ChildSettings, _ disk: SmallDisk?, _ generator: inout SeededGenerator
+    ) {
         guard let child = try? round.start(["write"] + settings.words, environment: environment(settings, &generator))
         else { return round.fail(.wrong, "no child could be started") }
         let killsRecovery = generator.next(below: 5) < 2
@@ -130,9 +133,14 @@ struct WritingCampaign: Campaign {
                     isOpen = true
                     if !killsRecovery { deadline = .now + .seconds(writing) }
                 }
+                if words.first == "full" {
+                    round.tally.add(to: "full disks")
+                    try? disk?.leaveFree(bytes: 512 << 10)
+                }
                 if !settings.toleratesErrors || words.first != "failed" { round.take(line, words) }
-                if words.first == "failed", !settings.toleratesErrors {
-                    round.fail(.wrong, "the store could not be opened: \(line)")
+                if words.first == "failed" {
+                    round.tally.add(to: "failed openings")
+                    if !settings.toleratesErrors { round.fail(.wrong, "the store could not be opened: \(line)") }
                 }
             case .silence:
                 child.kill()

@@ -38,6 +38,7 @@ struct StoreCheck {
 
     /// Where nothing was done to the system, no request may fail.
     private func reportErrors() {
+        Telling.count("failed requests", told.values.filter { $0.error != nil }.count)
         guard !settings.toleratesErrors else { return }
         for (writer, told) in told {
             if let error = told.error { Telling.wrong("writer \(writer), request \(told.begun): \(error)") }
@@ -71,7 +72,9 @@ struct StoreCheck {
             var next = plan
             next.advance(to: max(told.begun, plan.number))
             mayBeIncremented += next.increments - plan.increments
-            plans.append(try standing(store, acknowledged: plan, begun: next))
+            let standing = try standing(store, acknowledged: plan, begun: next)
+            try FeedCheck(settings, store).run(from: before, to: standing)
+            plans.append(standing)
         }
         Telling.count("acknowledged", acknowledged)
         let counter = try counter(store)

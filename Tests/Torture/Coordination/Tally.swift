@@ -44,10 +44,15 @@ final class Tally: Sendable {
     // MARK: The summary
 
     private static let bars = ["kills", "acknowledged", "mutations", "inputs"]
+    private static let others = [
+        "recoveries killed", "failed openings", "failed requests", "full disks", "feeds", "expired feeds", "openings", "tool commands",
+        "repairs",
+        "scenarios",
+    ]
 
     func summary(minutes: Double, campaigns: [String]) -> String {
         var lines: [String] = []
-        for name in Self.bars + ["recoveries killed", "openings", "tool commands", "repairs", "scenarios"] {
+        for name in Self.bars + Self.others {
             let perMinute = minutes > 0 ? Double(self[name]) / minutes : 0
             lines.append("\(padded(name))\(leading(self[name]))   \(leading(Int(perMinute))) a minute")
         }
@@ -67,7 +72,7 @@ final class Tally: Sendable {
     }
 
     func json(minutes: Double, seed: UInt64) -> String {
-        let names = Self.bars + ["recoveries killed", "openings", "tool commands", "repairs", "scenarios"]
+        let names = Self.bars + Self.others
         let counts = (names + Failure.allCases.map(\.rawValue)).map { name in
             "\"\(name.split(separator: " ").joined(separator: "_"))\":\(self[name])"
         }

@@ -19,6 +19,8 @@ struct ChildSettings: Sendable {
     var isEarly = false
     /// Whether requests may fail because something was done to the system.
     var toleratesErrors = false
+    /// Whether writers make a request again that found no room.
+    var awaitsRoom = false
     var fileBytes: UInt64?
     var descriptors: UInt64?
     var addressSpace: UInt64?
@@ -44,6 +46,7 @@ struct ChildSettings: Sendable {
         case "cloudkit": usesCloudKit = value == "1"
         case "wild": isClockWild = value == "1"
         case "early": isEarly = value == "1"
+        case "awaits": awaitsRoom = value == "1"
         case "tolerant": toleratesErrors = value == "1"
         case "fsize": fileBytes = UInt64(value)
         case "nofile": descriptors = UInt64(value)
@@ -71,7 +74,7 @@ struct ChildSettings: Sendable {
             "numbers=\(numbers.map(String.init).joined(separator: ","))", "counter=\(counter)",
             "cloudkit=\(usesCloudKit ? 1 : 0)",
             "wild=\(isClockWild ? 1 : 0)", "early=\(isEarly ? 1 : 0)", "tolerant=\(toleratesErrors ? 1 : 0)",
-            "durability=\(durability)",
+            "durability=\(durability)", "awaits=\(awaitsRoom ? 1 : 0)",
         ]
         if let fileBytes { words.append("fsize=\(fileBytes)") }
         if let descriptors { words.append("nofile=\(descriptors)") }

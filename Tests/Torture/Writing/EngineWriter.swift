@@ -33,6 +33,15 @@ struct EngineWriter: Sendable {
         }
     }
 
+    /// Whether the store has a request for records that failed; nil if that cannot be told.
+    func has(_ step: WriterPlan.Step, number: Int) -> Bool? {
+        guard case .modify = step else { return nil }
+        let mark = RecordID(WriterPlan.mark, zone: ZoneID("A"))
+        guard let result = try? store.snapshot().records([mark], in: Self.own, as: actor)[0] else { return nil }
+        guard case .success(let record) = result else { return false }
+        return (try? record["number"]) == .int64(Int64(number))
+    }
+
     private func submit(_ request: Request, _ number: Int) throws -> UInt64? {
         let answer = try store.modify(request, as: actor, operation: OperationInfo(id: "\(content.writer)-\(number)"))
         for save in answer.result.saves { _ = try save.get() }

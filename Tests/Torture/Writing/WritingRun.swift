@@ -54,7 +54,7 @@ struct WritingRun {
                     acknowledgements.begin(writer, plan.number)
                     if settings.isEarly { acknowledgements.acknowledge(writer, plan.number, nil) }
                     do {
-                        let offset = try hands.perform(step, number: plan.number)
+                        let offset = try persistently(step, plan.number, hands)
                         if !settings.isEarly { acknowledgements.acknowledge(writer, plan.number, offset) }
                     } catch {
                         return acknowledgements.fail(writer, plan.number, error)
@@ -64,6 +64,20 @@ struct WritingRun {
         }
         for thread in threads { thread.join() }
         try store.close()
+    }
+
+    /// Where the disk is full, asks the store what became of the request, and makes it again until there is room.
+    private func persistently(_ step: WriterPlan.Step, _ number: Int, _ hands: EngineWriter) throws -> UInt64? {
+        for _ in 0..<100 {
+            do { return try hands.perform(step, number: number) } catch {
+                guard settings.awaitsRoom, "\(error)".contains("noSpace"), let isThere = hands.has(step, number: number)
+                else { throw error }
+                if isThere { return nil }
+                Telling.say("full")
+                usleep(20_000)
+            }
+        }
+        throw StrataError(.noSpace, "There was no room for too long.")
     }
 
     private func runCloudKit(_ acknowledgements: Acknowledgements) async throws {
