@@ -85,7 +85,7 @@ struct WritingCampaign: Campaign {
             settings.toleratesErrors = true
             switch generator.next(below: 3) {
             case 0: settings.fileBytes = UInt64(64 << 10 + generator.next(below: 2 << 20))
-            case 1: settings.descriptors = UInt64(10 + generator.next(below: 20))
+            case 1: settings.descriptors = UInt64(14 + generator.next(below: 20))
             default: settings.addressSpace = UInt64(1 + generator.next(below: 700)) << 30
             }
         case .disk: (settings.toleratesErrors, settings.awaitsRoom) = (true, true)
