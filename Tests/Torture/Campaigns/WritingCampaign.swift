@@ -110,7 +110,8 @@ struct WritingCampaign: Campaign {
         let every = [20, 100, 800][generator.next(below: 3)]
         return [
             "LD_PRELOAD": library, "TORTURE_FOLDER": settings.store, "TORTURE_SEED": "\(generator.next() >> 1)",
-            "TORTURE_AFTER": "\(generator.next(below: generator.next(below: 2) == 0 ? 100 : 2_000))", "TORTURE_EVERY": "\(every)", "TORTURE_KINDS": kinds,
+            "TORTURE_AFTER": "\(generator.next(below: generator.next(below: 2) == 0 ? 100 : 2_000))",
+            "TORTURE_EVERY": "\(every)", "TORTURE_KINDS": kinds,
         ]
     }
 

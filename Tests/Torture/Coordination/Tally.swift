@@ -45,7 +45,8 @@ final class Tally: Sendable {
 
     private static let bars = ["kills", "acknowledged", "mutations", "inputs"]
     private static let others = [
-        "recoveries killed", "failed openings", "failed requests", "full disks", "feeds", "expired feeds", "openings", "tool commands",
+        "recoveries killed", "failed openings", "failed requests", "full disks", "feeds", "expired feeds", "openings",
+        "tool commands",
         "repairs",
         "scenarios",
     ]
