@@ -86,7 +86,7 @@ struct WritingCampaign: Campaign {
             switch generator.next(below: 3) {
             case 0: settings.fileBytes = UInt64(64 << 10 + generator.next(below: 2 << 20))
             case 1: settings.descriptors = UInt64(14 + generator.next(below: 20))
-            default: settings.addressSpace = UInt64(1 + generator.next(below: 700)) << 30
+            default: settings.addressSpace = UInt64(4 + generator.next(below: 700)) << 30
             }
         case .disk: (settings.toleratesErrors, settings.awaitsRoom) = (true, true)
         case .faults: settings.toleratesErrors = true

@@ -20,9 +20,9 @@ struct SecretSearch {
         for plan in plans {
             for secret in plan.secrets.suffix(Self.maximumSecrets) {
                 // The middle: what texts have in common may stand for itself in compressed bytes.
-                let wanted = Array(secret.utf8.dropFirst(8).prefix(24))
+                let wanted = Array(secret.text.utf8.dropFirst(8).prefix(24))
                 for file in files where isFound(wanted, in: file.bytes) {
-                    Telling.wrong("\(plan.user): a secret is in \(file.path)")
+                    Telling.wrong("\(plan.user): the secret \(secret.origin) is in \(file.path)")
                 }
             }
         }

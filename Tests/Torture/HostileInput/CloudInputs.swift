@@ -64,7 +64,7 @@ struct CloudInputs {
     func archive(_ generator: inout SeededGenerator) throws {
         var data = archives[generator.next(below: archives.count)]
         if generator.next(below: 6) == 0 {
-            data = data.prefix(generator.next(below: data.count))
+            data = Data(data.prefix(generator.next(below: data.count)))
         } else {
             let place = generator.next(below: data.count)
             data[place] = UInt8(truncatingIfNeeded: generator.next())

@@ -15,7 +15,9 @@ final class Acknowledgements: Sendable {
 
     private func append(_ line: String) {
         let bytes = Array((line + "\n").utf8)
-        _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        // The limit on the size of files holds for this one too. What cannot be noted any more must not be done.
+        if count != bytes.count { _exit(0) }
     }
 
     func begin(_ writer: Int, _ number: Int) { append("i \(writer) \(number)") }
@@ -34,7 +36,10 @@ final class Acknowledgements: Sendable {
 
     static func read(_ path: String) -> [Int: Told] {
         var writers: [Int: Told] = [:]
-        for line in (try? String(contentsOfFile: path, encoding: .utf8))?.split(separator: "\n") ?? [] {
+        let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+        // Without its newline, the last line may have been cut short.
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        for line in lines {
             let words = line.split(separator: " ", maxSplits: 3)
             guard words.count >= 3, let writer = Int(words[1]), let number = Int(words[2]) else { continue }
             switch words[0] {

@@ -11,8 +11,10 @@ struct WriterContent: Sendable {
     var user: String { "user-\(writer)" }
 
     private func generator(_ number: Int, _ kind: UInt64) -> SeededGenerator {
-        var mixed = SeededGenerator(seed: seed ^ (UInt64(writer) << 56) ^ (UInt64(number) << 8) ^ kind)
-        return SeededGenerator(seed: mixed.next())
+        // One after the other: combined at once, two numbers and kinds could come to the same texts.
+        var mixed = SeededGenerator(seed: seed ^ (UInt64(writer) << 56))
+        for value in [UInt64(number), kind] { mixed = SeededGenerator(seed: mixed.next() ^ value) }
+        return mixed
     }
 
     /// Digits that no other record has, in which a search cannot go wrong.

@@ -64,8 +64,14 @@ struct WriterPlan: Sendable {
     private(set) var number = 0
     private(set) var zones: [String: Zone] = [:]
     private(set) var subscriptions: Set<String> = []
-    /// Texts of erased records, and of all encrypted values: none of them may be in any file.
-    private(set) var secrets: [String] = []
+    /// A text that no file may hold, and whose it was.
+    struct Secret: Sendable {
+        var text: String
+        var origin: String
+    }
+
+    /// Texts of erased records, and of all encrypted values.
+    private(set) var secrets: [Secret] = []
     private(set) var increments = 0
     private var generator: SeededGenerator
 
@@ -164,7 +170,7 @@ struct WriterPlan: Sendable {
         var item = Item(number: number)
         if zone == "E" || !maintains && generator.next(below: 6) == 0 {
             item.sealed = number
-            secrets.append(content.sealed(number))
+            secrets.append(Secret(text: content.sealed(number), origin: "encrypted by request \(number)"))
         }
         if generator.next(below: 16) == 0 { item.asset = number }
         // The mark stays, so nothing may depend on it being deleted.
@@ -200,7 +206,10 @@ struct WriterPlan: Sendable {
         let known = (zones[zone]?.names ?? []).filter { $0 != Self.mark }
         guard !known.isEmpty else { return .sync }
         let name = known[generator.next(below: known.count)]
-        if let item = zones[zone]?.items[name] { secrets.append(content.text(item.number, of: name)) }
+        if let item = zones[zone]?.items[name] {
+            let origin = "of \(name) of zone \(zone), saved by request \(item.number), erased by \(number)"
+            secrets.append(Secret(text: content.text(item.number, of: name), origin: origin))
+        }
         zones[zone]?.delete(name)
         return .erase(RecordID(name, zone: ZoneID(zone)))
     }
