@@ -49,6 +49,8 @@ extension CKError {
         case .locked: (.serviceUnavailable, "Another process writes to the store: close it there, and try again.")
         case .permissionDenied: (.permissionFailure, "The store's files are not this user's to write.")
         case .readOnlyMedium: (.permissionFailure, "The store lies where nothing can be written.")
+        case .directoryGone: (.internalError, "The store's directory is no longer where it was opened.")
+        case .notAStore: (.internalError, "The directory is not a store's.")
         case .noSpace: (.quotaExceeded, "The disk is full: make room, and try again.")
         case .closed: (.serviceUnavailable, "The store was closed: open it again.")
         case .refusingWrites: (.serviceUnavailable, "The store takes no writes since one failed: open it again.")

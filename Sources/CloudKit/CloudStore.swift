@@ -47,9 +47,10 @@ public final class CloudStore: Sendable {
 
     init(_ options: Options, at path: String?, _ open: () throws -> Store) throws {
         self.options = options
-        longLived = LongLivedOperations(in: path.map(KeptOperation.directory), RealFileSystem())
         do {
             store = try open()
+            let files = try path.map { try RealFileSystem().anchored(at: $0) }
+            longLived = LongLivedOperations(in: path.map(KeptOperation.directory), files ?? RealFileSystem())
             disturbances = Disturbances.of(store)
             stagedAssets = StagedAssets(of: store)
             longLived.removeDrafts()

@@ -26,6 +26,11 @@ extension SegmentedLog {
         for commit in commits { touches.append(try self.touches(of: commit)) }
         return try writer.withLock { (writer) throws(AppendFailure) -> Appended in
             try checkWritable(writer)
+            do { try platform.files.checkAnchor() } catch {
+                throw .notWritten(
+                    error as? StrataError
+                        ?? StrataError(.inputOutput, "The directory cannot be looked at.", cause: error))
+            }
             guard expecting == writer.end else {
                 return try appendBehindKnown(commits, touches, expecting: expecting, isDurable, &writer)
             }

@@ -26,7 +26,10 @@ extension SegmentedLog {
                     .notAStore, "This is not a Strata store: it has no STORE file.", .init(path: path))
             }
             try platform.files.makeDirectory(path)
+            try refuseForeignContent(of: path, platform.files)
         }
+        var platform = platform
+        platform.files = try platform.files.anchored(at: paths.store)
         let lock = try StoreLock(paths, platform.files)
         do {
             let opener = LogOpener(paths: paths, options: options, platform: platform, touches: touches)
@@ -35,6 +38,16 @@ extension SegmentedLog {
             lock.release()
             throw error
         }
+    }
+
+    /// A store is made in a new directory, in an empty one, or in one where an interrupted creation left nothing but a
+    /// part of a store.
+    private static func refuseForeignContent(of path: String, _ files: any FileSystem) throws {
+        let own: Set = ["LOCK", "STORE.new", "log", "readers", "views", "keys", "assets", "operations"]
+        guard let foreign = try files.list(path).filter({ !own.contains($0) }).min() else { return }
+        throw StrataError(
+            .notAStore, "The directory has other files and no store; name an empty or a new directory.",
+            .init(path: path, expected: "an empty directory", found: foreign))
     }
 }
 

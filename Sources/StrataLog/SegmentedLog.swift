@@ -17,7 +17,8 @@ public final class SegmentedLog: EventLog {
     /// What opening found, and did about it.
     public let recovery: RecoveryReport
 
-    let platform: Platform
+    /// Its files are anchored at the store's directory.
+    public let platform: Platform
     let catalog: LogCatalog
     let writer: Lock<SegmentWriter>
     let space: SpaceKeeper

@@ -1,32 +1,47 @@
 import StrataModel
 import StrataSystem
 
-/// The one writing process of a store: an exclusive lock on `LOCK`, whose content names the holder.
+/// The one writing process of a store: an exclusive lock on the store's directory, and on `LOCK`, whose content names the
+/// holder. Who removes `LOCK` removes the name, not the lock.
 final class StoreLock: Sendable {
+    private let directory: (any File)?
     private let file: any File
 
     /// - Throws: `.locked` with the holder's name if another opener has it.
     init(_ paths: StorePaths, _ files: any FileSystem) throws {
-        file = try files.open(paths.lock, .writeOrCreate)
-        guard try file.tryLock() else {
-            let holder = try? file.read(count: 256, at: 0)
-            file.close()
-            throw StrataError(
-                .locked, "Another opener is writing to this store; it may still be read.",
-                .init(
-                    path: paths.lock, expected: "no writer",
-                    found: holder.map { String(decoding: $0.prefix { $0 != 0x0A }, as: UTF8.self) } ?? "a writer"))
+        directory = try files.openDirectory(paths.store)
+        // Some network file systems cannot lock directories; `LOCK` is what is left there.
+        if let directory, (try? directory.tryLock()) == false {
+            directory.close()
+            throw Self.isLocked(paths, try? files.open(paths.lock, .read))
         }
-        let process = ProcessIdentity.current
-        let name = [UInt8]("pid \(process.identifier) (\(process.name))\n".utf8)
+        do { file = try files.open(paths.lock, .writeOrCreate) } catch {
+            directory?.close()
+            throw error
+        }
         do {
+            guard try file.tryLock() else { throw Self.isLocked(paths, file) }
+            let process = ProcessIdentity.current
+            let name = [UInt8]("pid \(process.identifier) (\(process.name))\n".utf8)
             try file.write(name, at: 0)
             try file.truncate(to: name.count)
         } catch {
-            file.close()
+            release()
             throw error
         }
     }
 
-    func release() { file.close() }
+    private static func isLocked(_ paths: StorePaths, _ holder: (any File)?) -> StrataError {
+        let name = try? holder?.read(count: 256, at: 0)
+        return StrataError(
+            .locked, "Another opener is writing to this store; it may still be read.",
+            .init(
+                path: paths.lock, expected: "no writer",
+                found: name.map { String(decoding: $0.prefix { $0 != 0x0A }, as: UTF8.self) } ?? "a writer"))
+    }
+
+    func release() {
+        file.close()
+        directory?.close()
+    }
 }

@@ -133,6 +133,7 @@ extension StrataError.Code {
     public static let noSpace = Self(rawValue: "noSpace")
     public static let interrupted = Self(rawValue: "interrupted")
     public static let inputOutput = Self(rawValue: "inputOutput")
+    public static let directoryGone = Self(rawValue: "directoryGone")
 
     // What is wrong with an asset's file: the caller's own, or the one that the store has.
     public static let assetFileNotFound = Self(rawValue: "assetFileNotFound")

@@ -19,7 +19,10 @@ extension StoreEngine {
         at path: String, through offset: UInt64? = nil, _ options: StoreOptions, _ platform: Platform,
         _ progress: (Replay.Progress) -> Void
     ) throws -> StoreEngine {
-        let log = try FollowedLog { try LogReader.open(at: path, platform: platform) }
+        var platform = platform
+        // A directory that cannot be opened is told of by the log.
+        platform.files = (try? platform.files.anchored(at: StorePaths(path).store)) ?? platform.files
+        let log = try FollowedLog { [platform] in try LogReader.open(at: path, platform: platform) }
         return try log.beginningAnew(first: false) {
             let seen: any OnlyReadLog =
                 if let offset { try PastLog(log, of: log.storeID, through: offset) } else { log }

@@ -51,7 +51,7 @@ final class StoreTable: Sendable {
                 continue
             }
             return try reserving(opened.identity) {
-                let engine = try StoreEngine.open(opened.log, at: path, options, platform, progress)
+                let engine = try StoreEngine.open(opened.log, at: path, options, opened.log.platform, progress)
                 set(opened.identity, .open(engine, handles: 1, opened.file))
                 return Lease(engine: engine, identity: opened.identity)
             }

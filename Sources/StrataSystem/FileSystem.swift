@@ -28,10 +28,20 @@ public protocol FileSystem: Sendable {
     func syncDirectory(_ directory: String) throws
     /// A page in memory that processes share; nil if files of this kind cannot be that.
     func openSharedPage(_ path: String, _ use: SharedPageUse) throws -> SharedPage?
+    /// The same files, of which those below a directory are found through an open descriptor of it: they stay its own
+    /// when it is moved, and when another directory takes its place. Symbolic links are refused there.
+    func anchored(at directory: String) throws -> any FileSystem
+    /// - Throws: `.directoryGone` if the directory that these files are anchored at is no longer at its path.
+    func checkAnchor() throws
+    /// A directory, to be locked; nil if directories of this kind cannot be.
+    func openDirectory(_ path: String) throws -> (any File)?
 }
 
 extension FileSystem {
     public func openSharedPage(_ path: String, _ use: SharedPageUse) throws -> SharedPage? { nil }
+    public func anchored(at directory: String) throws -> any FileSystem { self }
+    public func checkAnchor() throws {}
+    public func openDirectory(_ path: String) throws -> (any File)? { nil }
 
     /// Puts `bytes` in place of whatever `path` holds, so that after a crash there is the old or the new content,
     /// durable on return.

@@ -1,9 +1,39 @@
 import Glibc
 import StrataModel
 
-/// Files of this machine.
+/// Files of this machine. Those that it makes are their owner's alone, and so are directories; below an anchor, others
+/// may read them who may read the directory there.
 public struct RealFileSystem: FileSystem {
-    public init() {}
+    private let anchor: DirectoryAnchor?
+
+    public init() { anchor = nil }
+    private init(_ anchor: DirectoryAnchor) { self.anchor = anchor }
+
+    private var fileRights: mode_t { 0o600 | (anchor?.othersRights ?? 0) & 0o044 }
+
+    /// Where the calls of the system find a path: a directory's descriptor and a name.
+    private func place(_ path: String) -> (directory: Int32, name: String, isAnchored: Bool) {
+        guard let anchor, let name = anchor.relativeName(of: path) else { return (AT_FDCWD, path, false) }
+        return (anchor.descriptor, name, true)
+    }
+
+    private func openDescriptor(_ path: String, _ flags: Int32, rights: mode_t = 0o600) throws -> Int32 {
+        let (directory, name, isAnchored) = place(path)
+        let descriptor = openat(
+            directory, name, flags | O_CLOEXEC | (isAnchored ? O_NOFOLLOW : 0), rights)
+        guard descriptor >= 0 else { throw StrataError.systemCall("open", path: path, errno: errno) }
+        return descriptor
+    }
+
+    public func anchored(at directory: String) throws -> any FileSystem {
+        RealFileSystem(try DirectoryAnchor(directory))
+    }
+
+    public func checkAnchor() throws { try anchor?.check() }
+
+    public func openDirectory(_ path: String) throws -> (any File)? {
+        RealFile(path: path, descriptor: try openDescriptor(path, O_RDONLY | O_DIRECTORY))
+    }
 
     public func open(_ path: String, _ mode: OpenMode) throws -> any File {
         let flags =
@@ -14,14 +44,13 @@ public struct RealFileSystem: FileSystem {
             case .create, .createPrivate: O_RDWR | O_CREAT | O_EXCL
             case .writeOrCreate: O_RDWR | O_CREAT
             }
-        let isPrivate = if case .createPrivate = mode { true } else { false }
-        let descriptor = Glibc.open(path, flags | O_CLOEXEC, isPrivate ? 0o600 : 0o644)
-        guard descriptor >= 0 else { throw StrataError.systemCall("open", path: path, errno: errno) }
-        return RealFile(path: path, descriptor: descriptor)
+        let rights = if case .createPrivate = mode { mode_t(0o600) } else { fileRights }
+        return RealFile(path: path, descriptor: try openDescriptor(path, flags, rights: rights))
     }
 
     public func exists(_ path: String) throws -> Bool {
-        if access(path, F_OK) == 0 { return true }
+        let (directory, name, _) = place(path)
+        if faccessat(directory, name, F_OK, 0) == 0 { return true }
         guard errno == ENOENT || errno == ENOTDIR else {
             throw StrataError.systemCall("access", path: path, errno: errno)
         }
@@ -29,24 +58,33 @@ public struct RealFileSystem: FileSystem {
     }
 
     public func makeDirectory(_ path: String) throws {
-        guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
+        let (directory, name, _) = place(path)
+        guard mkdirat(directory, name, 0o700 | (anchor?.othersRights ?? 0) & 0o055) == 0 || errno == EEXIST else {
             throw StrataError.systemCall("mkdir", path: path, errno: errno)
         }
     }
 
     public func rename(_ source: String, to target: String) throws {
-        guard Glibc.rename(source, target) == 0 else {
+        let (old, new) = (place(source), place(target))
+        guard renameat(old.directory, old.name, new.directory, new.name) == 0 else {
             throw StrataError.systemCall("rename", path: source, errno: errno)
         }
     }
 
     public func remove(_ path: String) throws {
-        guard unlink(path) == 0 else { throw StrataError.systemCall("unlink", path: path, errno: errno) }
+        let (directory, name, _) = place(path)
+        guard unlinkat(directory, name, 0) == 0 else {
+            throw StrataError.systemCall("unlink", path: path, errno: errno)
+        }
     }
 
     public func list(_ directory: String) throws -> [String] {
-        guard let stream = opendir(directory) else {
-            throw StrataError.systemCall("opendir", path: directory, errno: errno)
+        let (parent, name, _) = place(directory)
+        let descriptor = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0, let stream = fdopendir(descriptor) else {
+            let number = errno
+            if descriptor >= 0 { close(descriptor) }
+            throw StrataError.systemCall("opendir", path: directory, errno: number)
         }
         defer { closedir(stream) }
         var names: [String] = []
@@ -64,13 +102,15 @@ public struct RealFileSystem: FileSystem {
     }
 
     public func syncDirectory(_ directory: String) throws {
-        let descriptor = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let (parent, name, _) = place(directory)
+        let descriptor = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw StrataError.systemCall("open", path: directory, errno: errno) }
         defer { Glibc.close(descriptor) }
         guard fsync(descriptor) == 0 else { throw StrataError.systemCall("fsync", path: directory, errno: errno) }
     }
 
     public func openSharedPage(_ path: String, _ use: SharedPageUse) throws -> SharedPage? {
-        try SharedPage(path, use)
+        let (directory, name, _) = place(path)
+        return try SharedPage(path, use, at: directory, named: name, rights: fileRights)
     }
 }

@@ -32,7 +32,14 @@ public final class SharedPage: @unchecked Sendable {
     private let start: UnsafeMutableRawPointer
     private let use: SharedPageUse
 
-    public init(_ path: String, _ use: SharedPageUse) throws {
+    public convenience init(_ path: String, _ use: SharedPageUse) throws {
+        try self.init(path, use, at: AT_FDCWD, named: path, rights: 0o600)
+    }
+
+    /// - Parameters:
+    ///   - directory: the descriptor from which the name is found.
+    ///   - rights: of a file that is made.
+    init(_ path: String, _ use: SharedPageUse, at directory: Int32, named name: String, rights: mode_t) throws {
         let flags =
             switch use {
             case .own: O_RDWR | O_CREAT
@@ -40,7 +47,7 @@ public final class SharedPage: @unchecked Sendable {
             case .read: O_RDONLY
             }
         // A pipe in the place of the file is refused instead of waited for.
-        let descriptor = open(path, flags | O_CLOEXEC | O_NONBLOCK, 0o644)
+        let descriptor = openat(directory, name, flags | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, rights)
         guard descriptor >= 0 else { throw StrataError.systemCall("open", path: path, errno: errno) }
         do {
             if case .own = use { try Self.fill(descriptor, path) }

@@ -14,6 +14,10 @@ extension StrataError {
         case EROFS:
             return StrataError(.readOnlyMedium, "The medium is read-only; open the store for reading.", context)
         case ENOSPC, EDQUOT, EFBIG: return StrataError(.noSpace, "There is no space left for this.", context)
+        case ELOOP:
+            return StrataError(
+                .notAStore, "A symbolic link stands for a file of the store; put the file itself in its place.", context
+            )
         case EINTR: return StrataError(.interrupted, "A signal interrupted the call.", context)
         default: return StrataError(.inputOutput, "The operating system reports an error.", context)
         }

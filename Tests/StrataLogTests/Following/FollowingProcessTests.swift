@@ -84,6 +84,7 @@ private final class FollowingHarness {
         path = directory.path("Followed.strata")
         // A follower that is nobody in particular may look into it.
         chmod(directory.path, 0o755)
+        mkdir(path, 0o755)
     }
 
     func startWriter(_ modes: String...) throws {

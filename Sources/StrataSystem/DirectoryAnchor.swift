@@ -1,0 +1,61 @@
+import Glibc
+import StrataModel
+
+/// An open directory by which the files below it are found, wherever the directory is moved to and whatever takes its
+/// place.
+final class DirectoryAnchor: Sendable {
+    /// Absolute, so that it means the same when the process changes its working directory.
+    let path: String
+    private let givenPath: String
+    let descriptor: Int32
+    /// What others than its owner may do with the directory.
+    let othersRights: mode_t
+
+    init(_ path: String) throws {
+        givenPath = path
+        self.path = path.hasPrefix("/") ? path : Self.workingDirectory() + "/" + path
+        descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw StrataError.systemCall("open", path: path, errno: errno) }
+        var status = stat()
+        othersRights = fstat(descriptor, &status) == 0 ? status.st_mode & 0o077 : 0
+    }
+
+    deinit { close(descriptor) }
+
+    private static func workingDirectory() -> String {
+        guard let bytes = getcwd(nil, 0) else { return "." }
+        defer { free(bytes) }
+        return String(cString: bytes)
+    }
+
+    /// The name of a path from the directory on; nil if the path is not below it.
+    func relativeName(of other: String) -> String? {
+        if other == givenPath { return "." }
+        guard other.hasPrefix(givenPath) else { return nil }
+        let rest = other.utf8.dropFirst(givenPath.utf8.count)
+        guard rest.first == UInt8(ascii: "/") else { return nil }
+        return String(decoding: rest.drop { $0 == UInt8(ascii: "/") }, as: UTF8.self)
+    }
+
+    /// - Throws: `.directoryGone` if the directory was removed, or if another one or none is at its path.
+    func check() throws {
+        var (own, found) = (stat(), stat())
+        guard fstat(descriptor, &own) == 0 else { throw StrataError.systemCall("fstat", path: path, errno: errno) }
+        guard own.st_nlink > 0 else {
+            throw StrataError(
+                .directoryGone, "The store's directory was removed; nothing can be saved in it any more.",
+                .init(path: path))
+        }
+        guard stat(path, &found) == 0 else {
+            throw StrataError(
+                .directoryGone, "The store's directory was moved; close the store, and open it where it is now.",
+                .init(path: path, found: String(cString: strerror(errno))))
+        }
+        guard found.st_dev == own.st_dev, found.st_ino == own.st_ino else {
+            throw StrataError(
+                .directoryGone,
+                "Another directory has taken the place of the store's; close the store before anything is saved.",
+                .init(path: path))
+        }
+    }
+}
