@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// The one writing process of a store: an exclusive lock on the store's directory, and on `LOCK`, whose content names the
+/// The one writing process of a store: an exclusive lock on its directory, and on `LOCK`, whose content names the
 /// holder. Who removes `LOCK` removes the name, not the lock.
 final class StoreLock: Sendable {
     private let directory: (any File)?
