@@ -20,7 +20,7 @@ struct ArgumentParser {
         var rest = words[...]
         var onlyOperands = false
         while let word = rest.popFirst() {
-            if onlyOperands || !word.hasPrefix("-") || word == "-" {
+            if onlyOperands || !word.hasPrefix("-") || word == "-" || isNegative(word, behind: arguments) {
                 try add(word, to: &arguments)
             } else if word == "--" {
                 onlyOperands = true
@@ -34,6 +34,12 @@ struct ArgumentParser {
             throw UsageError("\(required[arguments.operands.count].name) is missing")
         }
         return arguments
+    }
+
+    /// Whether a word is a number with a minus sign where an operand may be one.
+    private func isNegative(_ word: String, behind arguments: Arguments) -> Bool {
+        let count = arguments.operands.count
+        return count < operands.count && operands[count].mayBeNegative && Int64(word) != nil
     }
 
     private func add(_ word: String, to arguments: inout Arguments) throws(UsageError) {

@@ -7,16 +7,21 @@ struct Canvas: Sendable, Equatable {
     var columns: Int
     var isUnicode: Bool
 
-    /// Of the standard output; where that is none, as wide as is usual.
+    /// Of the standard output, or as wide as `COLUMNS` says; where neither tells, as wide as is usual.
     static var ofTerminal: Canvas {
-        var size = winsize()
-        let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
         // In this order the locale is found (POSIX, "Environment Variables").
         let locale =
             ["LC_ALL", "LC_CTYPE", "LANG"].lazy
             .compactMap { Environment.text($0) }.first { !$0.isEmpty } ?? ""
         let encoding = locale.lowercased().filter { $0 != "-" }
-        return Canvas(columns: isKnown ? Int(size.ws_col) : usualColumns, isUnicode: encoding.contains("utf8"))
+        return Canvas(columns: widthOfTerminal ?? usualColumns, isUnicode: encoding.contains("utf8"))
+    }
+
+    private static var widthOfTerminal: Int? {
+        if let columns = Environment.text("COLUMNS").flatMap({ Int($0) }), columns > 0 { return columns }
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
     }
 
     /// A bar of at most `width` columns, in eighths of one where that can be shown; what is there at all is seen.

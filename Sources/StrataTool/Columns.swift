@@ -3,17 +3,36 @@ enum Columns {
     /// Longer words push what follows to the right.
     private static let widest = 40
 
+    /// Which columns fit a terminal of so many columns, with two blanks between them.
+    ///
+    /// - Parameters:
+    ///   - widths: of all columns.
+    ///   - columns: nil for no limit.
+    ///   - leavingOut: columns that can be missed, first those that are missed least.
+    static func fitting(_ widths: [Int], in columns: Int?, leavingOut: [Int]) -> [Int] {
+        var fitting = Array(widths.indices)
+        guard let columns else { return fitting }
+        for column in leavingOut {
+            if fitting.reduce(-2, { $0 + widths[$1] + 2 }) <= columns { break }
+            fitting.removeAll { $0 == column }
+        }
+        return fitting
+    }
+
     /// - Parameter rows: safe to show, and all of the same length.
     static func write(_ rows: [[String]], indentation: Int = 0, to output: Output) throws {
         guard let columnCount = rows.first?.count else { return }
-        let widths = (0..<columnCount).map { column in min(rows.map { $0[column].count }.max() ?? 0, widest) }
+        let widths = (0..<columnCount).map { column in
+            min(rows.map { DisplayWidth.width(of: $0[column]) }.max() ?? 0, widest)
+        }
         for row in rows {
             output.write(String(repeating: " ", count: indentation))
             let lastIndex = row.lastIndex { !$0.isEmpty } ?? 0
             for (index, text) in row[...lastIndex].enumerated() {
                 output.write(text)
                 if index < lastIndex {
-                    output.write(String(repeating: " ", count: max(0, widths[index] - text.count) + 2))
+                    output.write(
+                        String(repeating: " ", count: max(0, widths[index] - DisplayWidth.width(of: text)) + 2))
                 }
             }
             try output.endLine()

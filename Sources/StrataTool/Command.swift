@@ -15,6 +15,9 @@ protocol Command: Sendable {
     /// Whether somebody at a terminal gets the output page by page.
     static func isPaged(_ arguments: Arguments) -> Bool
 
+    /// Whether somebody at a terminal who waits is shown that it is at work.
+    static func showsProgress(_ arguments: Arguments) -> Bool
+
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode
 }
 
@@ -25,6 +28,8 @@ struct Operand: Sendable {
     var isRequired = true
     /// Whether it may be given again and again; only the last one of a command.
     var isRepeatable = false
+    /// Whether a number with a minus sign is one, and no option.
+    var mayBeNegative = false
 
     /// What most commands are about.
     static let store = Operand(name: "STORE", help: "the store's directory, such as Notes.strata")
@@ -32,6 +37,8 @@ struct Operand: Sendable {
 
 extension Command {
     static func isPaged(_ arguments: Arguments) -> Bool { true }
+
+    static func showsProgress(_ arguments: Arguments) -> Bool { true }
 
     /// The line that says how it is called.
     static var usage: String {

@@ -1,49 +1,63 @@
 /// The commands, in the order in which the help lists them.
 enum CommandRegistry {
-    static let commands: [any Command.Type] = [
-        InfoCommand.self,
-        StatsCommand.self,
-        LogCommand.self,
-        HistoryCommand.self,
-        BlameCommand.self,
-        ShowCommand.self,
-        ExplainCommand.self,
-        SegmentsCommand.self,
-        FramesCommand.self,
-        DumpCommand.self,
-        VerifyCommand.self,
-        RepairCommand.self,
-        GetCommand.self,
-        RecordsCommand.self,
-        QueryCommand.self,
-        DiffCommand.self,
-        BisectCommand.self,
-        DebugCommand.self,
-        ZonesCommand.self,
-        SubscriptionsCommand.self,
-        UsersCommand.self,
-        DeviceCommand.self,
-        FeedCommand.self,
-        PlayCommand.self,
-        TokenCommand.self,
-        SchemaCommand.self,
-        WhatIfCommand.self,
-        MinimiseCommand.self,
-        DeterminismCommand.self,
-        ReportCommand.self,
-        ExportCommand.self,
-        ImportCommand.self,
-        CompactCommand.self,
-        EraseCommand.self,
-        RebuildViewsCommand.self,
-        CompletionsCommand.self,
-        ManualCommand.self,
-        HelpCommand.self,
+    /// Commands that are for the same.
+    struct Group: Sendable {
+        let title: String
+        let commands: [any Command.Type]
+    }
+
+    static let groups = [
+        Group(
+            title: "look at a store and its commits",
+            commands: [
+                InfoCommand.self, StatsCommand.self, LogCommand.self, ShowCommand.self, UsersCommand.self,
+                ReportCommand.self,
+            ]),
+        Group(
+            title: "look at its state, now or earlier",
+            commands: [
+                GetCommand.self, RecordsCommand.self, QueryCommand.self, ZonesCommand.self, SubscriptionsCommand.self,
+                DeviceCommand.self, FeedCommand.self, TokenCommand.self, SchemaCommand.self,
+            ]),
+        Group(
+            title: "find out how it came to that",
+            commands: [
+                HistoryCommand.self, BlameCommand.self, DiffCommand.self, BisectCommand.self, ExplainCommand.self,
+                DebugCommand.self, PlayCommand.self, WhatIfCommand.self, MinimiseCommand.self, DeterminismCommand.self,
+            ]),
+        Group(
+            title: "look at its files",
+            commands: [SegmentsCommand.self, FramesCommand.self, DumpCommand.self, VerifyCommand.self]),
+        Group(
+            title: "change, copy or repair a store",
+            commands: [
+                ExportCommand.self, ImportCommand.self, RepairCommand.self, CompactCommand.self, EraseCommand.self,
+                RebuildViewsCommand.self,
+            ]),
+        Group(
+            title: "the tool itself",
+            commands: [HelpCommand.self, ManualCommand.self, CompletionsCommand.self]),
+    ]
+
+    static let commands: [any Command.Type] = groups.flatMap { $0.commands }
+
+    /// What other tools call what a command here does.
+    private static let aliases = [
+        "ls": "'zones' or 'records'", "list": "'zones' or 'records'", "cat": "'get' or 'show'", "select": "'query'",
+        "find": "'query'", "fsck": "'verify'", "check": "'verify'", "gc": "'compact'", "status": "'info'",
+        "annotate": "'blame'", "rm": "'erase'", "delete": "'erase'", "backup": "'export'", "restore": "'import'",
     ]
 
     static func command(named name: String) throws(UsageError) -> any Command.Type {
         if let command = commands.first(where: { $0.name == name }) { return command }
-        throw UsageError(
-            "unknown command \(name)", suggestion: Suggestion.closest(to: name, among: commands.map { $0.name }))
+        throw UsageError("unknown command \(name)", suggestion: suggestion(for: name.lowercased()))
+    }
+
+    private static func suggestion(for word: String) -> String? {
+        let names = commands.map { $0.name } + ["version"]
+        if let alias = aliases[word] { return alias }
+        let begun = word.isEmpty ? [] : names.filter { $0.hasPrefix(word) }
+        guard begun.isEmpty else { return begun.joined(separator: " or ") }
+        return Suggestion.closest(to: word, among: names)
     }
 }

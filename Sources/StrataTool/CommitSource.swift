@@ -20,6 +20,7 @@ struct CommitSource {
             do {
                 guard let commit = try cursor.next() else { return nil }
                 nextOffset = commit.offset + 1
+                Progress.note(commit.offset, of: store.reader.end.offset)
                 return commit
             } catch let error as StrataError {
                 // A damaged segment is read once more, up to that place.

@@ -6,6 +6,8 @@ enum Diagnostics {
 
     /// - Parameter advice: what can be done about it, on a line of its own.
     static func report(_ problem: String, advice: String? = nil, by command: String?) {
+        Cleanup.yield()
+        Progress.wipe()
         let tool = command.map { "strata \($0): " } ?? "strata: "
         // Escaped one by one: a path may hold the end of a line, and would then look like something of ours.
         let lines = [tool + problem] + (advice.map { ["  " + $0] } ?? [])

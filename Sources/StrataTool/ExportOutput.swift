@@ -42,6 +42,7 @@ struct ExportOutput {
             return File(descriptor: try open(target, O_WRONLY), draft: nil, path: target)
         }
         let draft = "\(target).exporting-\(hexadecimal(UInt32.random(in: 0...UInt32.max)))"
+        Cleanup.removes(draft)
         return File(descriptor: try open(draft, O_WRONLY | O_CREAT | O_EXCL), draft: draft, path: target)
     }
 
@@ -77,6 +78,7 @@ struct ExportOutput {
         close(file.descriptor)
         let path = isWhole ? file.path : file.path + ".partial"
         try RealFileSystem().rename(draft, to: path)
+        Cleanup.keep(draft)
         return isWhole ? nil : path
     }
 
@@ -84,6 +86,8 @@ struct ExportOutput {
     func discard() {
         guard let file else { return }
         close(file.descriptor)
-        if let draft = file.draft { unlink(draft) }
+        guard let draft = file.draft else { return }
+        unlink(draft)
+        Cleanup.keep(draft)
     }
 }

@@ -101,6 +101,8 @@ struct FrameLines: FrameFormat {
     private static let widths = [10, 9, 7, 17, 9, 9, 6, 6, 8, 7]
     /// Words stand on the left, numbers on the right.
     private static let wordColumns: Set<Int> = [2, 3, 6, 8, 9]
+    /// What a narrow terminal does not show, one after the other: CODEC, RATIO, RAW, DURABLE, STORED and OFFSETS.
+    private static let expendable = [6, 7, 4, 9, 5, 3]
 
     func write(_ head: StoredPieceWalk, _ file: LogFiles.Entry, to output: Output) throws {
         output.write(Printable.escaped(file.path), .heading)
@@ -177,8 +179,11 @@ struct FrameLines: FrameFormat {
 
     private func write(cells: [String], to output: Output, isWrong: Bool = false) throws {
         var line = ""
-        for (column, cell) in cells.enumerated() {
-            let isLast = column == cells.count - 1
+        let shown = Columns.fitting(Self.widths, in: output.columns, leavingOut: Self.expendable)
+            .filter { $0 < cells.count }
+        for column in shown {
+            let cell = cells[column]
+            let isLast = column == shown.last
             let padding = String(repeating: " ", count: max(0, Self.widths[column] - cell.count))
             line += Self.wordColumns.contains(column) ? cell + (isLast ? "" : padding) : padding + cell
             if !isLast { line += "  " }

@@ -1,6 +1,7 @@
 /// Lays out what commands declare about themselves.
 enum HelpText {
-    private static let columns = 100
+    /// As wide as the terminal, but no wider than is easily read.
+    private static var columns: Int { max(30, min(100, Canvas.ofTerminal.columns)) }
 
     /// What the tool is for.
     static let purpose =
@@ -15,16 +16,20 @@ enum HelpText {
     static func writeOverview(to output: Output) {
         output.write(wrapped("strata \(Tool.version): \(purpose)", indentation: 0).joined(separator: "\n") + "\n\n")
         output.write("usage: strata COMMAND [ARGUMENT …]\n\n")
-        writeTable("commands", CommandRegistry.commands.map { ($0.name, $0.summary) }, to: output)
+        for group in CommandRegistry.groups {
+            writeTable(group.title, group.commands.map { ($0.name, $0.summary) }, to: output)
+        }
         writeTable(
             "options",
             [
-                ("--version", "print the version"), ("--help", "print this; behind a command, its own help"),
+                ("--version, -V", "print the version"), ("--help, -h", "print this; behind a command, its own help"),
                 ("--color WHEN", "behind a command: auto (on a terminal), always or never"),
+                ("--local", "behind a command: print times in the local time zone instead of UTC"),
                 ("--no-pager", "behind a command: print on a terminal without $STRATA_PAGER, $PAGER or less"),
             ], to: output)
         writeTable("exit codes", exitCodes, to: output)
-        output.write("'strata help COMMAND' tells more of one, with an example.\n")
+        let more = wrapped("'strata help COMMAND' tells more of one, with an example.", indentation: 0)
+        output.write(more.joined(separator: "\n") + "\n")
     }
 
     static func write(_ command: any Command.Type, to output: Output) {
@@ -41,12 +46,16 @@ enum HelpText {
 
     private static func writeTable(_ title: String, _ rows: [(String, String)], to output: Output) {
         if rows.isEmpty { return }
-        let width = (rows.map(\.0.count).max() ?? 0) + 4
+        // Where the names leave too little room beside them, their texts stand below them.
+        let widest = (rows.map(\.0.count).max() ?? 0) + 4
+        let isStacked = widest > columns / 2
+        let width = isStacked ? 8 : widest
         output.write("\(title):\n")
         for (name, help) in rows {
             let lines = wrapped(help, indentation: width)
-            let first = "  " + name + String(repeating: " ", count: width - 2 - name.count)
-            output.write(first + lines.joined(separator: "\n" + String(repeating: " ", count: width)) + "\n")
+            let margin = "\n" + String(repeating: " ", count: width)
+            let first = isStacked ? margin : String(repeating: " ", count: width - 2 - name.count)
+            output.write("  " + name + first + lines.joined(separator: margin) + "\n")
         }
         output.write("\n")
     }
@@ -54,6 +63,7 @@ enum HelpText {
     static func wrapped(_ text: String, indentation: Int) -> [String] {
         var lines: [String] = []
         var line = ""
+        let columns = columns
         for word in text.split(separator: " ") {
             if !line.isEmpty, indentation + line.count + 1 + word.count > columns {
                 lines.append(line)

@@ -50,6 +50,7 @@ final class LineReader {
         _ end: Int, next: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result {
         number += 1
+        Progress.note(UInt64(number), of: 0)
         let line = start..<end
         start = next
         do {

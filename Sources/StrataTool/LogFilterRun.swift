@@ -22,10 +22,10 @@ struct LogFilterRun {
 
     init(_ arguments: Arguments, _ filter: LogFilter, _ output: Output) throws {
         self.filter = filter
-        isReversed = arguments[LogCommand.reverse]
+        isReversed = LogCommand.isReversed(arguments, to: output)
         limit = arguments[LogCommand.limit]
         let gathered = LogFilterNames()
-        var store = try Self.open(arguments, filter, gathered)
+        var store = try Self.open(arguments, filter, gathered, isReversed: isReversed)
         let range = try CommitRange(arguments, &store, by: LogCommand.name)
         var wanted = range.last
         if range.latestTime < Int64.max, let later = try store.firstOffset(notBefore: range.latestTime + 1) {
@@ -41,7 +41,7 @@ struct LogFilterRun {
         let needsAllNames = isReversed || filter.asksChangesOnly || limit != nil && !filter.isEmpty
         nameDamage = try names.addAll(
             of: store, before: needsAllNames ? last + 1 : first,
-            newest: Self.gathersNames(arguments, filter) ? gathered.all : nil)
+            newest: isReversed || Self.gathersNames(arguments, filter) ? gathered.all : nil)
         subject = filter.subject(names)
         self.store = store
         printer = LogFilterPrinter(
@@ -49,7 +49,7 @@ struct LogFilterRun {
     }
 
     private static func open(
-        _ arguments: Arguments, _ filter: LogFilter, _ names: LogFilterNames
+        _ arguments: Arguments, _ filter: LogFilter, _ names: LogFilterNames, isReversed: Bool
     ) throws -> StoreAccess {
         let changes: LogFilterNames.Changes =
             if filter.asksChangesOnly, let record = filter.record {
@@ -59,15 +59,15 @@ struct LogFilterRun {
             } else {
                 .none
             }
-        guard gathersNames(arguments, filter) || changes != .none else { return try StoreAccess(arguments.store) }
+        guard isReversed || gathersNames(arguments, filter) || changes != .none else {
+            return try StoreAccess(arguments.store)
+        }
         return try StoreAccess(arguments.store, touches: names.touches(changes))
     }
 
     /// Whether names are wanted that commits in front of the first one have interned.
     private static func gathersNames(_ arguments: Arguments, _ filter: LogFilter) -> Bool {
-        let options: [any OptionDescription] = [
-            LogCommand.limit, LogCommand.reverse, LogCommand.from, LogCommand.since,
-        ]
+        let options: [any OptionDescription] = [LogCommand.limit, LogCommand.from, LogCommand.since]
         return filter.asksChangesOnly || options.contains { arguments.has($0) }
     }
 

@@ -11,6 +11,8 @@ enum ManualPage {
         page += ".SH EXIT STATUS\n" + HelpText.exitCodes.map { item($0.0, $0.1) }.joined()
         page += ".SH ENVIRONMENT\n"
         page += item("STRATA_PAGER, PAGER", "shows what is printed on a terminal; less if neither is set")
+        page += item("COLUMNS", "how many columns help and tables may have; those of the terminal without it")
+        page += item("TZ", "the time zone in which --local prints times")
         page += item("NO_COLOR", "if it is not empty, nothing is coloured unless --color always asks for it")
         return page
     }
@@ -27,6 +29,12 @@ enum ManualPage {
         ".TP\n.B \"\(escaped(title))\"\n\(escaped(text))\n"
     }
 
+    /// Not every groff takes anything but ASCII.
+    private static func escaped(_ scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        return "\\[u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits + "]"
+    }
+
     /// Text as it is: a backslash and a dash mean something, and so does what begins a line with a dot or a quote.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
@@ -35,6 +43,8 @@ enum ManualPage {
             case "\\": escaped += "\\e"
             case "-": escaped += "\\-"
             case "\"": escaped += "\\(dq"
+            case "…": escaped += "..."
+            case _ where !character.isASCII: escaped += character.unicodeScalars.map(Self.escaped).joined()
             default: escaped.append(character)
             }
         }

@@ -15,8 +15,8 @@ extension Option where Value == Moment {
     /// For commands that show a state.
     static let at = Option(
         name: "--at", valueName: "OFFSET|TIME",
-        help: "the state as it was then: an offset, 2026-11-21, 2026-11-21T05:18:03Z, 15m (that long ago; also s, h, "
-            + "d) or @MICROSECONDS"
+        help: "the state as it was then: an offset, 2026-11-21, 2026-11-21T05:18:03Z, 15m or \"15 minutes ago\" "
+            + "(also s, h, d), today, yesterday or @MICROSECONDS"
     ) { text throws(UsageError) in
         guard let moment = try Moment(text, as: "--at") else {
             throw UsageError(
@@ -27,7 +27,8 @@ extension Option where Value == Moment {
 }
 
 extension Moment {
-    static let timeExamples = "2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d or @MICROSECONDS"
+    static let timeExamples =
+        "2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d, \"2 hours ago\", yesterday or @MICROSECONDS"
 
     /// Nil for what is neither an offset nor a time.
     /// - Parameter name: of the argument.

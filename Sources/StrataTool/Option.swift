@@ -38,6 +38,7 @@ extension Option where Value == Bool {
 
     static let json = flag("--json", help: "print JSON, one object per line (docs/guide/tool.md)")
     static let help = flag("--help", help: "print this")
+    static let local = flag("--local", help: "print times in the local time zone instead of UTC")
     static let noPager = flag("--no-pager", help: "print on a terminal without a pager")
 }
 
@@ -52,7 +53,9 @@ extension Option where Value == Ink.Choice {
 
 /// What every command understands.
 enum CommonOptions {
-    static let all: [any OptionDescription] = [Option<Ink.Choice>.color, Option<Bool>.noPager, Option<Bool>.help]
+    static let all: [any OptionDescription] = [
+        Option<Ink.Choice>.color, Option<Bool>.local, Option<Bool>.noPager, Option<Bool>.help,
+    ]
 }
 
 extension Option where Value == String {
@@ -86,8 +89,7 @@ extension Option where Value == Int64 {
         Option(name: name, valueName: valueName, help: help) { text throws(UsageError) in
             guard let time = Timestamp(parsing: text, now: now()) else {
                 throw UsageError(
-                    "\(name) takes a time such as 2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d or "
-                        + "@MICROSECONDS, and '\(text)' is none")
+                    "\(name) takes a time such as \(Moment.timeExamples), and '\(text)' is none")
             }
             return time.microseconds
         }

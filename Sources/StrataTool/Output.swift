@@ -24,6 +24,10 @@ final class Output {
     private var descriptor: Int32
     /// Whether colours are understood where it goes.
     var isColored = false
+    /// Columns of the terminal where it is read; nil if it goes elsewhere.
+    var columns: Int?
+    /// Called before the first byte is handed on: gives the file to write to, or nil for the one that there is.
+    var opensOnFirstByte: (() -> Int32?)?
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
     private var count = 0
     private var hasWrittenLine = false
@@ -40,6 +44,7 @@ final class Output {
     /// Hands on what is buffered, and has what comes go to another file.
     func redirect(to descriptor: Int32) {
         empty()
+        opensOnFirstByte = nil
         self.descriptor = descriptor
     }
 
@@ -128,6 +133,10 @@ final class Output {
 
     /// After a failure everything is dropped: the error is on its way.
     private func empty() {
+        if count > 0, let opens = opensOnFirstByte {
+            opensOnFirstByte = nil
+            descriptor = opens() ?? descriptor
+        }
         var start = min(count, repeatedCount)
         repeatedCount -= start
         while start < count && failure == 0 {

@@ -7,8 +7,14 @@ struct Pager {
     let descriptor: Int32
 
     /// Nil where nobody is at a terminal, none is wanted, or none can be started.
-    init?() {
+    ///
+    /// - Parameter tool: the command that wants it, for what is said if there is no such pager.
+    init?(by tool: String) {
         guard isatty(STDOUT_FILENO) == 1, let command = Self.command() else { return nil }
+        guard Self.isThere(command) else {
+            Diagnostics.report("there is no pager '\(command)'; printing without one", by: tool)
+            return nil
+        }
         // As git does: less ends by itself if all fits the screen, shows colours, and leaves what it showed.
         setenv("LESS", "FRX", 0)
         guard let (child, descriptor) = Self.start(command) else { return nil }
@@ -26,8 +32,22 @@ struct Pager {
     private static func command() -> String? {
         let wanted = Environment.text("STRATA_PAGER") ?? Environment.text("PAGER")
         if let wanted { return wanted.isEmpty || wanted == "cat" ? nil : wanted }
+        return isProgram("less") ? "less" : nil
+    }
+
+    /// Whether the shell will find what it is to run; so it seems where more than plain words are written.
+    private static func isThere(_ command: String) -> Bool {
+        let special = "|&;<>()$`\\\"'*?[]#~=%!{}\n\t"
+        guard !command.contains(where: { special.contains($0) }),
+            let first = command.split(separator: " ").first.map({ String($0) })
+        else { return true }
+        return ["exec", "command", "eval"].contains(first) || isProgram(first)
+    }
+
+    private static func isProgram(_ name: String) -> Bool {
+        if name.contains("/") { return access(name, X_OK) == 0 }
         let folders = (Environment.text("PATH") ?? "/usr/bin:/bin").split(separator: ":")
-        return folders.contains { access("\($0)/less", X_OK) == 0 } ? "less" : nil
+        return folders.contains { access("\($0)/\(name)", X_OK) == 0 }
     }
 
     private static func start(_ command: String) -> (pid_t, Int32)? {

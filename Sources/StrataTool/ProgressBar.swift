@@ -7,6 +7,7 @@ final class ProgressBar {
 
     func show(_ done: Int, of total: Int) {
         guard isShown, total > 0 else { return }
+        if shownPercent < 0 { Progress.end() }
         let percent = min(100, done / max(1, total / 100))
         guard percent != shownPercent else { return }
         shownPercent = percent

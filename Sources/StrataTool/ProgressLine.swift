@@ -5,6 +5,7 @@ final class ProgressLine {
 
     func show(_ text: String) {
         guard isShown else { return }
+        Progress.end()
         Diagnostics.write("\r\u{1B}[K\(text)")
         isThere = true
     }

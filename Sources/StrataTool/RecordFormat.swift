@@ -53,14 +53,14 @@ struct RecordLines: RecordFormat {
 
     func write(_ page: [Record], to output: Output) throws {
         let columns = page.map { [Printable.escaped($0.id.name), Printable.escaped($0.id.zone.name)] }
-        let widths = (0..<2).map { column in columns.map { $0[column].count }.max() ?? 0 }
+        let widths = (0..<2).map { column in columns.map { DisplayWidth.width(of: $0[column]) }.max() ?? 0 }
         for (record, texts) in zip(page, columns) {
             let values = try shownFields(of: record, keys, secrets).map { field in
                 Printable.escaped(field.key) + "=" + ValueText.text(of: field.value)
             }
             for (text, width) in zip(texts, widths) {
                 output.write(text)
-                let padding = min(width, Self.widestColumn) - text.count
+                let padding = min(width, Self.widestColumn) - DisplayWidth.width(of: text)
                 // Without values nothing needs to stand below anything.
                 let isLast = values.isEmpty && text == texts.last
                 if !isLast { output.write(String(repeating: " ", count: max(0, padding) + 2)) }

@@ -28,11 +28,11 @@ struct StatisticsPlot {
         let rows = zones.prefix(Self.mostBars).map { ordinal, tally in
             (name: cut(Printable.escaped(numbers.names.zone(ordinal) ?? "zone \(ordinal)")), count: tally.count)
         }
-        let nameWidth = rows.map(\.name.count).max() ?? 0
+        let nameWidth = rows.map { DisplayWidth.width(of: $0.name) }.max() ?? 0
         let countWidth = rows.map { "\($0.count)".count }.max() ?? 0
         let barWidth = max(1, canvas.columns - nameWidth - countWidth - 4)
         for row in rows {
-            let padding = String(repeating: " ", count: nameWidth - row.name.count)
+            let padding = String(repeating: " ", count: nameWidth - DisplayWidth.width(of: row.name))
             let number = "\(row.count)"
             output.write(
                 "\(row.name)\(padding)  " + String(repeating: " ", count: countWidth - number.count) + number + "  "

@@ -136,7 +136,7 @@ extension StatisticsReport {
     }
 
     private func writeChurn(to output: Output) throws {
-        let top = churn
+        let top = churn.filter { $0.1 > 1 }
         if top.isEmpty { return }
         let error = statistics.churn.error
         output.write("\n")
@@ -151,7 +151,9 @@ extension StatisticsReport {
     }
 
     static func day(_ number: Int64) -> String {
-        String("\(Timestamp(microseconds: number &* Timestamp.microsecondsPerDay))".prefix { $0 != "T" })
+        // A day of UTC, in whatever zone times are printed.
+        let noon = number &* Timestamp.microsecondsPerDay &+ Timestamp.microsecondsPerDay / 2
+        return String("\(Timestamp(microseconds: noon))".prefix { $0 != "T" })
     }
 
     static func hour(_ number: Int) -> String { (number < 10 ? "0" : "") + "\(number):00" }

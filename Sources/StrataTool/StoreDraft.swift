@@ -27,6 +27,8 @@ struct StoreDraft {
     /// Calls `body`, which makes the store at ``draftPath``, calls what it is given once the store is open, and closes
     /// the store in the end.
     func make<Result>(_ body: (_ didOpen: () throws -> Void) throws -> Result) throws -> Result {
+        Cleanup.removes(draftPath)
+        defer { Cleanup.keep(draftPath) }
         do {
             let result = try body { try files.rename(StorePaths(draftPath).identity, to: heldIdentity) }
             try requireNothing()

@@ -45,7 +45,8 @@ struct Timestamp: Equatable {
 }
 
 extension Timestamp {
-    /// Reads `2026-11-21`, `2026-11-21T05:18`, with seconds, a fraction, `Z` or an offset such as `+01:00`; `15m`,
+    /// Reads `now`, `today` and `yesterday`, `2 hours ago` with any unit,
+    /// `2026-11-21`, `2026-11-21T05:18`, with seconds, a fraction, `Z` or an offset such as `+01:00`; `15m`,
     /// which is so long before `now`, also with `s`, `h` and `d`; and `@1795238283000000`. Without an offset it is UTC.
     init?(parsing text: String, now: Int64) {
         var scanner = DigitScanner(text)
@@ -54,11 +55,12 @@ extension Timestamp {
             microseconds = number
             return
         }
-        if let unit = text.last, let scale = ["s": 1, "m": 60, "h": 3_600, "d": 86_400][unit] as Int64? {
-            guard let count = Int64(text.dropLast()), count >= 0 else { return nil }
-            let (span, overflow) = count.multipliedReportingOverflow(by: scale * 1_000_000)
-            let (time, under) = now.subtractingReportingOverflow(span)
-            guard !overflow, !under else { return nil }
+        if let named = Self.named(text.lowercased(), now: now) {
+            microseconds = named
+            return
+        }
+        if let unit = text.last, let seconds = Self.seconds(ofUnit: String(unit)) {
+            guard let time = Self.time(text.dropLast(), of: seconds, before: now) else { return nil }
             microseconds = time
             return
         }
@@ -73,6 +75,48 @@ extension Timestamp {
         guard scanner.skip("T") || scanner.skip(" "), let time = scanner.timeOfDay() else { return nil }
         guard let offset = scanner.zone(), scanner.isAtEnd else { return nil }
         microseconds += time - offset
+    }
+
+    private static func named(_ text: String, now: Int64) -> Int64? {
+        let midnight = now - floorDivide(now, by: microsecondsPerDay).1
+        switch text {
+        case "now": return now
+        case "today": return midnight
+        case "yesterday": return midnight - microsecondsPerDay
+        default: break
+        }
+        let words = text.split(separator: " ")
+        guard words.count == 3, words[2] == "ago", let seconds = seconds(ofUnit: words[1]) else { return nil }
+        return time(words[0], of: seconds, before: now)
+    }
+
+    private static func seconds(ofUnit unit: some StringProtocol) -> Int64? {
+        switch unit {
+        case "s", "sec", "second", "seconds": 1
+        case "m", "min", "minute", "minutes": 60
+        case "h", "hour", "hours": 3_600
+        case "d", "day", "days": 86_400
+        case "week", "weeks": 604_800
+        default: nil
+        }
+    }
+
+    private static func time(_ count: Substring, of seconds: Int64, before now: Int64) -> Int64? {
+        guard let count = Int64(count), count >= 0 else { return nil }
+        let (span, overflow) = count.multipliedReportingOverflow(by: seconds * 1_000_000)
+        let (time, under) = now.subtractingReportingOverflow(span)
+        return overflow || under ? nil : time
+    }
+
+    /// The parts of the time zone in which times are printed, and what says which that is: `Z`, or `+01:00`.
+    var printed: (parts: Parts, zone: String) {
+        guard let minutes = LocalTime.minutesAhead(at: microseconds) else { return (parts, "Z") }
+        let (shifted, overflow) = microseconds.addingReportingOverflow(minutes * 60_000_000)
+        if overflow { return (parts, "Z") }
+        func digits(_ number: Int64) -> String { (number < 10 ? "0" : "") + "\(number)" }
+        let ahead = abs(minutes)
+        let zone = (minutes < 0 ? "-" : "+") + digits(ahead / 60) + ":" + digits(ahead % 60)
+        return (Timestamp(microseconds: shifted).parts, zone)
     }
 }
 
@@ -134,7 +178,7 @@ private struct DigitScanner {
 extension Output {
     /// `2026-11-21T05:18:03.123456Z`; any year that a signed number of microseconds can name.
     func write(_ time: Timestamp) {
-        let parts = time.parts
+        let (parts, zone) = time.printed
         if parts.year < 0 { write(UInt8(ascii: "-")) }
         write(decimal: parts.year.magnitude, width: 4)
         write("-")
@@ -150,6 +194,6 @@ extension Output {
         write(decimal: seconds % 60, width: 2)
         write(".")
         write(decimal: UInt64(parts.microseconds) % 1_000_000, width: 6)
-        write("Z")
+        write(zone)
     }
 }

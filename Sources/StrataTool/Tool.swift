@@ -24,8 +24,11 @@ public enum Tool {
                 }
                 let code = try dispatch(words.map(\.text), output, &name)
                 try output.flush()
+                Cleanup.yield()
+                Progress.end()
                 return code
             } catch let error where !(error is OutputError) {
+                Cleanup.yield()
                 // What was printed before it happened comes first.
                 try output.flush()
                 throw error
@@ -49,7 +52,7 @@ public enum Tool {
     private static func dispatch(_ words: [String], _ output: Output, _ name: inout String?) throws -> ExitCode {
         guard let first = words.first else { throw UsageError("a command is missing") }
         switch first {
-        case "--version":
+        case "--version", "-V", "-v", "version":
             guard words.count == 1 else { throw UsageError("'\(words[1])' is one argument too many") }
             output.write("strata \(version)\n")
             return .success
@@ -65,13 +68,23 @@ public enum Tool {
         name = command.name
         let arguments = try ArgumentParser(command).parse(Array(words.dropFirst()))
         output.isColored = (arguments[Option.color] ?? .auto).isColored
+        if arguments[Option.local] { LocalTime.use() }
+        if isatty(STDOUT_FILENO) == 1 { output.columns = Canvas.ofTerminal.columns }
         let isPaged = !arguments[Option.noPager] && (arguments[Option.help] || command.isPaged(arguments))
-        guard isPaged, let pager = Pager() else { return try run(command, arguments, output) }
-        output.redirect(to: pager.descriptor)
+        var pager: Pager?
+        // Not before there is something to show: until then the terminal is the command's.
+        output.opensOnFirstByte = {
+            if output.columns != nil { Progress.end() }
+            if isPaged { pager = Pager(by: command.name) }
+            return pager?.descriptor
+        }
         defer {
             output.redirect(to: STDOUT_FILENO)
-            pager.finish()
+            pager?.finish()
         }
+        // What is typed as input needs the line.
+        let isTyped = arguments.operands.contains("-") && isatty(STDIN_FILENO) == 1
+        if !isTyped, command.showsProgress(arguments) { Progress.begin(command.name) }
         return try run(command, arguments, output)
     }
 

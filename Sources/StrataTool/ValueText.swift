@@ -90,11 +90,11 @@ extension Timestamp: CustomStringConvertible {
             let text = "\(number)"
             return String(repeating: "0", count: max(0, width - text.count)) + text
         }
-        let parts = parts
+        let (parts, zone) = printed
         let (seconds, rest) = UInt64(parts.microseconds).quotientAndRemainder(dividingBy: 1_000_000)
         let date = [digits(UInt64(parts.month), 2), digits(UInt64(parts.day), 2)].joined(separator: "-")
         let time = [seconds / 3_600, seconds / 60 % 60, seconds % 60].map { digits($0, 2) }.joined(separator: ":")
         return (parts.year < 0 ? "-" : "") + digits(parts.year.magnitude, 4) + "-" + date + "T" + time
-            + (rest == 0 ? "" : "." + digits(rest, 6)) + "Z"
+            + (rest == 0 ? "" : "." + digits(rest, 6)) + zone
     }
 }

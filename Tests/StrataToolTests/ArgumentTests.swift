@@ -38,9 +38,9 @@ import Testing
         Mistake("log S --oneline --json", "strata log: --oneline and --json exclude each other; see 'strata help log'"),
         Mistake("log S --from 9 --to 8", "strata log: --from 9 is behind --to 8; see 'strata help log'"),
         Mistake(
-            "log S --since yesterday",
-            "strata log: --since takes a time such as 2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d or "
-                + "@MICROSECONDS, and 'yesterday' is none; see 'strata help log'"),
+            "log S --since tomorrow",
+            "strata log: --since takes a time such as 2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d, "
+                + "\"2 hours ago\", yesterday or @MICROSECONDS, and 'tomorrow' is none; see 'strata help log'"),
         Mistake("info", "strata info: STORE is missing; see 'strata help info'"),
         Mistake("verify S --follow", "strata verify: unknown option --follow; see 'strata help verify'"),
         Mistake("help lgo", "strata help: unknown command lgo; did you mean log? see 'strata help help'"),

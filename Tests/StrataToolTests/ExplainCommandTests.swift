@@ -39,6 +39,13 @@ import Testing
         try fixture.run(["explain", fixture.name] + words)
     }
 
+    @Test("A commit may be counted from the end")
+    func fromTheEnd() throws {
+        let named = try explain("\(failure)").output
+        #expect(try explain("last").output == named)
+        #expect(try explain("-99").code == 1)
+    }
+
     @Test("A conflict is a table of three states, and a list of the commits in between")
     func conflictText() throws {
         let result = try explain("\(conflict)")

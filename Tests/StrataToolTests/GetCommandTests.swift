@@ -193,8 +193,8 @@ import Testing
             (["a", "--at", "8796093022208"], "--at 8796093022208 is beyond any offset"),
             (
                 ["a", "--at", "never"],
-                "--at takes an offset, or a time such as 2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d or "
-                    + "@MICROSECONDS, and 'never' is neither"
+                "--at takes an offset, or a time such as 2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d, "
+                    + "\"2 hours ago\", yesterday or @MICROSECONDS, and 'never' is neither"
             ),
         ]
         for (words, message) in mistakes {

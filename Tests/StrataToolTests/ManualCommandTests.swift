@@ -16,6 +16,13 @@ import Testing
         }
     }
 
+    /// groff takes anything else only behind another program.
+    @Test func itIsASCII() throws {
+        let result = try ToolProcess.run("manual", in: "/tmp")
+        #expect(result.output.allSatisfy { $0.isASCII })
+        #expect(result.output.contains("RECORD ..."))
+    }
+
     /// A line that begins with a dot is a request, and there is no other than these.
     @Test func onlyKnownRequestsAreMade() throws {
         let result = try ToolProcess.run("manual", in: "/tmp")

@@ -25,19 +25,23 @@ final class PseudoTerminal {
     }
     static let whyNot: Comment = "there are no pseudo-terminals here: mount devpts at /dev/pts"
 
-    /// - Parameter line: for the shell, which becomes the first program.
-    init(_ line: String, in directory: String) throws {
+    /// - Parameters:
+    ///   - line: for the shell, which becomes the first program.
+    ///   - columns: of the terminal; 0 for one that does not say.
+    init(_ line: String, in directory: String, columns: UInt16 = 0) throws {
         (identifier, leader, follower) = try ChildProcess.spawning.withLock { _ in
-            try Self.spawn("cd '\(directory)' && \(line)")
+            try Self.spawn("unset COLUMNS; cd '\(directory)' && \(line)", columns)
         }
     }
 
-    private static func spawn(_ line: String) throws -> (pid_t, Int32, Int32) {
+    private static func spawn(_ line: String, _ columns: UInt16) throws -> (pid_t, Int32, Int32) {
         var (leader, follower): (Int32, Int32) = (-1, -1)
         var name = [CChar](repeating: 0, count: 256)
         guard openpty(&leader, &follower, nil, nil, nil) == 0, ttyname_r(follower, &name, name.count) == 0 else {
             throw StrataError.systemCall("openpty", path: "/dev/ptmx", errno: errno)
         }
+        var size = winsize(ws_row: columns == 0 ? 0 : 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(leader, UInt(TIOCSWINSZ), &size)
         for end in [leader, follower] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         var actions = posix_spawn_file_actions_t()

@@ -103,4 +103,20 @@ import Testing
         #expect(try fixture.run("show", fixture.name, "301").code == 3)
         #expect(try fixture.run("show", fixture.name, "2").code == 0)
     }
+
+    @Test(arguments: [("last", "4"), ("HEAD", "4"), ("-1", "4"), ("-2", "3"), ("-4", "1")])
+    func commitsAreCountedFromTheEnd(_ word: String, _ offset: String) throws {
+        let fixture = try StoreFixture.small()
+        let result = try fixture.run("show", fixture.name, word)
+        let named = try fixture.run("show", fixture.name, offset)
+        #expect(result.code == 0 && result.output == named.output)
+    }
+
+    @Test func nothingIsInFrontOfTheFirstCommit() throws {
+        let fixture = try StoreFixture.small()
+        let result = try fixture.run("show", fixture.name, "-5")
+        #expect(result.code == 1 && result.errors.contains("there is no commit at offset 0: its commits are 1 to 4"))
+        #expect(try fixture.run("show", fixture.name, "-x").code == 2)
+        #expect(try fixture.run("log", fixture.name, "-1").errors.contains("unknown option -1"))
+    }
 }

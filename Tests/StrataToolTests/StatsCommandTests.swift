@@ -266,10 +266,12 @@ import Testing
         for line in [
             "saves       13: 10 created, 2 updated, 1 touched; 23 % overwrote a version",
             "deletions   1, 0 of them with another record; 0 erased", "events by kind", "events by zone",
-            "commits by day", "refused", "  1 conflict", "records with the most versions", "  3  Notes         note-1",
+            "commits by day", "refused", "  1 conflict", "records with the most versions", "  3  Notes   note-1",
         ] {
             #expect(result.lines.contains { $0 == line }, "\(line) in \(result.output)")
         }
+        let churned = result.lines.drop { $0 != "records with the most versions" }.dropFirst()
+        #expect(churned.allSatisfy { !$0.hasPrefix("  1  ") }, "those with one version are no news")
         let day = result.lines.first { $0.hasPrefix("  2026-11-21  ") }
         #expect(day != nil, "\(result.output)")
     }

@@ -14,13 +14,17 @@ import Testing
             ("2000-02-29", 951_782_400_000_000), ("0000-03-01", -62_162_035_200_000_000), ("@-5", -5), ("@17", 17),
             ("90s", now - 90_000_000), ("15m", now - 900_000_000), ("2h", now - 7_200_000_000),
             ("3d", now - 259_200_000_000), ("0s", now),
+            ("now", now), ("today", 1_795_219_200_000_000), ("Yesterday", 1_795_132_800_000_000),
+            ("2 hours ago", now - 7_200_000_000), ("1 day ago", now - 86_400_000_000), ("90 s ago", now - 90_000_000),
+            ("1 week ago", now - 604_800_000_000),
         ] as [(String, Int64)])
     func parses(_ text: String, _ microseconds: Int64) {
         #expect(Timestamp(parsing: text, now: Self.now)?.microseconds == microseconds)
     }
 
     @Test(arguments: [
-        "", "yesterday", "2026", "2026-13-01", "2026-02-29", "2026-00-10", "2026-01-32", "2026-01-01T",
+        "", "tomorrow", "2 hours", "hours ago", "-2 hours ago", "2 fortnights ago", "9223372036854775807 days ago",
+        "2026", "2026-13-01", "2026-02-29", "2026-00-10", "2026-01-32", "2026-01-01T",
         "2026-01-01T24:00",
         "2026-01-01T10", "2026-01-01T10:60", "2026-01-01T10:00:61", "2026-01-01T10:00:00.",
         "2026-01-01T10:00:00.1234567",
@@ -28,6 +32,22 @@ import Testing
     ])
     func refuses(_ text: String) {
         #expect(Timestamp(parsing: text, now: Self.now) == nil)
+    }
+
+    @Test func localTimesAreTheSameTimes() throws {
+        let fixture = try StoreFixture.small()
+        func run(_ zone: String, _ words: String...) throws -> String {
+            let words = ["TZ=\(zone)", try ToolProcess.toolPath, words[0], fixture.name] + words.dropFirst()
+            return try ToolProcess.run(words, in: fixture.directory.path, program: "/usr/bin/env").output
+        }
+        let usual = try run("CET-1", "log")
+        #expect(try run("UTC", "log") == usual)
+        #expect(usual.contains("2026-11-21T05:46:43"))
+        #expect(try run("CET-1", "log", "--local").contains("commit 2  2026-11-21T06:46:43.000000+01:00"))
+        #expect(try run("NST3:30", "log", "--local").contains("commit 2  2026-11-21T02:16:43.000000-03:30"))
+        #expect(try run("CET-1", "stats", "--local").contains("2026-11-21T06:46:41.500000+01:00"))
+        let json = try run("UTC", "log", "--json")
+        #expect(try run("CET-1", "log", "--local", "--json") == json)
     }
 
     @Test func calendarAgreesWithFoundation() throws {

@@ -75,7 +75,7 @@ final class ToolProcess {
         sigaddset(&signals, SIGPIPE)
         posix_spawnattr_setsigdefault(&attributes, &signals)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-        let shell = ["sh", "-c", "cd \"$0\" && exec \"$@\"", directory] + words
+        let shell = ["sh", "-c", "unset COLUMNS; cd \"$0\" && exec \"$@\"", directory] + words
         var arguments = shell.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var child: pid_t = 0

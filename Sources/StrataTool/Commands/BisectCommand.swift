@@ -53,6 +53,8 @@ enum BisectCommand: Command {
     ]
 
     static func isPaged(_ arguments: Arguments) -> Bool { !arguments.has(command) }
+    /// The command has the terminal.
+    static func showsProgress(_ arguments: Arguments) -> Bool { !arguments.has(command) }
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try check(arguments)

@@ -40,6 +40,7 @@ enum DebugCommand: Command {
     ]
 
     static func isPaged(_ arguments: Arguments) -> Bool { false }
+    static func showsProgress(_ arguments: Arguments) -> Bool { false }
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         _ = try DatabaseOptions(arguments)

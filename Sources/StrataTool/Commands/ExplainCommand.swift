@@ -18,9 +18,7 @@ enum ExplainCommand: Command {
     static let user = Option.text("--user", "NAME", help: "with --notifications: this user's subscriptions only")
     static let device = Option.text("--device", "NAME", help: "with --notifications: this device of the user only")
 
-    static let operands = [
-        Operand.store, Operand(name: "OFFSET", help: "the commit's offset, as 'strata log' prints it"),
-    ]
+    static let operands = [Operand.store, CommitOperand.operand]
     static let options: [any OptionDescription] = [notifications, user, device, Option.json]
     static let examples = [
         "strata explain Notes.strata 12", "strata explain Notes.strata 12 --json | jq .items",
@@ -28,7 +26,7 @@ enum ExplainCommand: Command {
     ]
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
-        let offset = try Option.number("OFFSET", "", 1...Version.maximumOffset, help: "").convert(arguments.operands[1])
+        let operand = try CommitOperand(arguments.operands[1])
         let (user, device) = (arguments[Self.user], arguments[Self.device])
         if !arguments[notifications], user != nil || device != nil {
             throw UsageError("--user and --device go with --notifications")
@@ -36,6 +34,7 @@ enum ExplainCommand: Command {
         if device != nil, user == nil { throw UsageError("--device needs the --user whose device it is") }
         return try StateAccess.read(arguments.store, nil, by: name, output) { access in
             let isJSON = arguments[Option.json]
+            let offset = operand.offset(upTo: access.store.offset)
             do {
                 if arguments[notifications] {
                     let why = try NotificationExplanation.of(offset, in: access.store, user: user, device: device)

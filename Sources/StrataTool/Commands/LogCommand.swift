@@ -1,14 +1,15 @@
 import StrataModel
 import StrataSystem
 
-/// `strata log`: the commits, oldest first.
+/// `strata log`: the commits.
 enum LogCommand: Command {
     static let name = "log"
-    static let summary = "print the commits of a store, newest last"
+    static let summary = "print the commits of a store"
     static let details =
         "It reads beside a program that writes to the store, and takes no lock. Offsets and times choose which commits "
         + "are looked at, and the other options which of those are printed: all options about events must fit the same "
-        + "event. -n takes the last of what is left. With --zone or --record only commits that changed them are read. "
+        + "event. -n takes the last of what is left. At a terminal the newest comes first; in pipes and files, and "
+        + "with --json or --follow, the oldest. With --zone or --record only commits that changed them are read. "
         + "Of a damaged store it prints what is whole in front of the damage, and ends with 3. A name that nothing "
         + "has ends with 1."
 
@@ -17,15 +18,16 @@ enum LogCommand: Command {
     static let to = Option.number("--to", "OFFSET", 1...Version.maximumOffset, help: "end with this offset")
     static let since = Option.time(
         "--since", "TIME",
-        help: "begin with the first commit that is not older: 2026-11-21, 2026-11-21T05:18:03Z, 15m (that long ago; "
-            + "also s, h, d) or @MICROSECONDS",
+        help: "begin with the first commit that is not older: 2026-11-21, 2026-11-21T05:18:03Z, 15m or \"15 minutes "
+            + "ago\" (also s, h, d), today, yesterday or @MICROSECONDS",
         now: { SystemTime().nowMicroseconds() })
     static let oneline = Option.flag("--oneline", help: "print one line for each commit")
     static let stat = Option.flag(
         "--stat", help: "print how many events of which kinds, zones, records and bytes a commit has")
     static let patch = Option.flag(
         "--patch", help: "print what each event of a record changed: the fields before and after")
-    static let reverse = Option.flag("--reverse", help: "print the newest commit first")
+    static let reverse = Option.flag(
+        "--reverse", help: "the other order: the newest first, or at a terminal the oldest")
     static let follow = Option.flag("--follow", help: "go on with new commits as they come, until interrupted")
 
     static let operands = [Operand.store]
@@ -47,6 +49,13 @@ enum LogCommand: Command {
 
     /// Nobody pages through what has no end.
     static func isPaged(_ arguments: Arguments) -> Bool { !arguments[follow] }
+    static func showsProgress(_ arguments: Arguments) -> Bool { !arguments[follow] }
+
+    /// Whether the newest commit comes first: what people look for at a terminal. Programs get them in order.
+    static func isReversed(_ arguments: Arguments, to output: Output) -> Bool {
+        let isForPeople = output.columns != nil && !arguments[Option.json] && !arguments[follow]
+        return arguments[reverse] != isForPeople
+    }
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try CommitRange.check(arguments)

@@ -78,6 +78,7 @@ enum PlayCommand: Command {
 
     /// Nobody pages through what comes with the time.
     static func isPaged(_ arguments: Arguments) -> Bool { arguments[unpaced] }
+    static func showsProgress(_ arguments: Arguments) -> Bool { arguments[unpaced] }
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         let ways: [any OptionDescription] = [speed, step, unpaced]

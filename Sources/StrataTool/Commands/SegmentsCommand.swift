@@ -37,16 +37,20 @@ enum SegmentsCommand: Command {
     ]
     /// Words stand on the left, numbers on the right.
     private static let wordColumns: Set<Int> = [2, 3, 9, 10]
+    /// What a narrow terminal does not show, one after the other: TO, RAW, ZONES, FORM, RATIO, BYTES and FROM.
+    private static let expendable = [10, 6, 8, 2, 7, 5, 9]
 
     private static func write(_ summaries: [SegmentSummary], to output: Output) throws {
         let rows = [titles] + summaries.map(cells)
         let widths = titles.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        let shown = Columns.fitting(widths, in: output.columns, leavingOut: expendable)
         for (number, row) in rows.enumerated() {
-            for (column, cell) in row.enumerated() {
+            for column in shown {
+                let cell = row[column]
                 let padding = String(repeating: " ", count: widths[column] - cell.count)
                 if !wordColumns.contains(column) { output.write(padding) }
                 if let ink = ink(ofColumn: column, in: number) { output.write(cell, ink) } else { output.write(cell) }
-                guard column < titles.count - 1 else { continue }
+                guard column != shown.last else { continue }
                 output.write(wordColumns.contains(column) ? padding + "  " : "  ")
             }
             try output.endLine()

@@ -10,17 +10,19 @@ enum ShowCommand: Command {
         + "front of it, the shape of its request, and each field that was sent or declared. Values are not printed. It "
         + "ends with 1 if there is no commit at that offset."
 
-    static let operands = [
-        Operand.store, Operand(name: "OFFSET", help: "the commit's offset, as 'strata log' prints it"),
-    ]
+    static let operands = [Operand.store, CommitOperand.operand]
     static let options: [any OptionDescription] = [Option.json]
-    static let examples = ["strata show Notes.strata 12", "strata show Notes.strata 12 --json | jq .stored"]
+    static let examples = [
+        "strata show Notes.strata 12", "strata show Notes.strata last",
+        "strata show Notes.strata 12 --json | jq .stored",
+    ]
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
-        let offset = try Option.number("OFFSET", "", 1...Version.maximumOffset, help: "").convert(arguments.operands[1])
+        let operand = try CommitOperand(arguments.operands[1])
         try StoreAccess.requireDirectory(arguments.store)
         let store = try StoreAccess(arguments.store)
         let (floor, end) = (store.reader.floor.offset, store.reader.end.offset)
+        let offset = operand.offset(upTo: end)
         guard offset > floor, offset <= end else {
             // What cannot be reached behind damage may be there.
             if offset > end, let damage = store.damage { throw damage }

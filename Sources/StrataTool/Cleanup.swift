@@ -1,0 +1,67 @@
+import Foundation
+import Glibc
+import StrataSystem
+import Synchronization
+
+/// Ends the tool on Ctrl-C and on what else asks a program to end, without leaving temporary files or a line of
+/// progress behind.
+///
+/// The handler only writes a byte; a thread that waits for it cleans up, and then the signal does what it does by
+/// itself.
+enum Cleanup {
+    private static let signals = [SIGINT, SIGTERM, SIGHUP]
+    private static let isComing = Atomic(false)
+    private static let temporaries = Lock<Set<String>>([])
+    /// The end of a pipe that the handler writes to; negative until there is one.
+    private static let alarm = Atomic<Int32>(-1)
+
+    /// Has a file or directory be removed if the tool is interrupted before ``keep(_:)``.
+    static func removes(_ path: String) {
+        temporaries.withLock { _ = $0.insert(path) }
+        listen()
+    }
+
+    static func keep(_ path: String) { temporaries.withLock { _ = $0.remove(path) } }
+
+    static func listen() {
+        guard alarm.load(ordering: .acquiring) < 0 else { return }
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        alarm.store(ends[1], ordering: .releasing)
+        let waiting = ends[0]
+        Thread.detachNewThread { cleanUp(whenAlarmed: waiting) }
+        for number in signals where !isIgnored(number) {
+            signal(number) { number in
+                var byte = UInt8(truncatingIfNeeded: number)
+                _ = write(Cleanup.alarm.load(ordering: .acquiring), &byte, 1)
+            }
+        }
+    }
+
+    /// Waits for the end of the tool if it has been interrupted: what fails because its files are gone says nothing.
+    static func yield() { while isComing.load(ordering: .acquiring) { pause() } }
+
+    /// `nohup`, and shells for what runs in the background, have signals ignored.
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        guard sigaction(number, nil, &action) == 0 else { return true }
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+            == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+
+    private static func cleanUp(whenAlarmed descriptor: Int32) {
+        var byte: UInt8 = 0
+        while read(descriptor, &byte, 1) != 1 {
+            guard errno == EINTR else { return }
+        }
+        isComing.store(true, ordering: .releasing)
+        Progress.end()
+        // A store that is being made may get another file in the meantime.
+        for path in temporaries.withLock({ $0 }) {
+            for _ in 0..<100 where access(path, F_OK) == 0 { try? FileManager.default.removeItem(atPath: path) }
+        }
+        signal(Int32(byte), SIG_DFL)
+        kill(getpid(), Int32(byte))
+    }
+}

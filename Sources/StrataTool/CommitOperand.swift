@@ -1,0 +1,31 @@
+import StrataModel
+
+/// A commit as a command line names it: by its offset, or counted from the end.
+enum CommitOperand {
+    case offset(UInt64)
+    /// The last one is 1.
+    case fromEnd(UInt64)
+
+    static let operand = Operand(
+        name: "OFFSET",
+        help: "the commit's offset, as 'strata log' prints it; last, HEAD or -1 for the last commit, -2 for the one in "
+            + "front of it", mayBeNegative: true)
+
+    init(_ text: String) throws(UsageError) {
+        if ["last", "head"].contains(text.lowercased()) {
+            self = .fromEnd(1)
+        } else if text.hasPrefix("-"), let place = UInt64(text.dropFirst()), place > 0 {
+            self = .fromEnd(place)
+        } else {
+            self = .offset(try Option.number("OFFSET", "", 1...Version.maximumOffset, help: "").convert(text))
+        }
+    }
+
+    /// Its offset in a log that ends with `end`; 0 for what would be in front of the first commit.
+    func offset(upTo end: UInt64) -> UInt64 {
+        switch self {
+        case .offset(let offset): offset
+        case .fromEnd(let place): end + 1 - min(place, end + 1)
+        }
+    }
+}

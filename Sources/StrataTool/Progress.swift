@@ -1,0 +1,75 @@
+import Foundation
+import Glibc
+import StrataSystem
+import Synchronization
+
+/// Tells at a terminal that a command is still at work: how long, and how far it has come where that is known.
+///
+/// It begins when a command has printed nothing for a second, and is gone before something is printed.
+enum Progress {
+    private struct Line {
+        var command: String
+        var begin: ContinuousClock.Instant
+        var isShown = false
+    }
+
+    private static let tickMicroseconds: UInt32 = 200_000
+    /// Nil where nothing is told.
+    private static let line = Lock<Line?>(nil)
+    private static let done = Atomic<UInt64>(0)
+    private static let total = Atomic<UInt64>(0)
+
+    static func begin(_ command: String) {
+        guard Diagnostics.isTerminal, !isPiped else { return }
+        Cleanup.listen()
+        line.withLock { $0 = Line(command: command, begin: .now) }
+        Thread.detachNewThread {
+            while tick() { usleep(tickMicroseconds) }
+        }
+    }
+
+    /// How far the work has come, of how much; of 0 if nobody knows. It may be called for every commit.
+    static func note(_ done: UInt64, of total: UInt64) {
+        Self.done.store(done, ordering: .relaxed)
+        Self.total.store(total, ordering: .relaxed)
+    }
+
+    /// Takes the line away; what follows begins on a clean one. The next tick shows it again.
+    static func wipe() {
+        line.withLock { line in
+            if line?.isShown == true { Diagnostics.write("\r\u{1B}[K") }
+            line?.isShown = false
+        }
+    }
+
+    /// Takes the line away for good.
+    static func end() {
+        wipe()
+        line.withLock { $0 = nil }
+    }
+
+    /// A program behind a pipe may have the terminal for itself.
+    private static var isPiped: Bool {
+        var status = stat()
+        return fstat(STDOUT_FILENO, &status) != 0 || status.st_mode & S_IFMT == S_IFIFO
+            || status.st_mode & S_IFMT == S_IFSOCK
+    }
+
+    /// Whether there will be more to tell.
+    private static func tick() -> Bool {
+        line.withLock { line in
+            guard let shown = line else { return false }
+            let seconds = (ContinuousClock.now - shown.begin).components.seconds
+            guard seconds >= 1 else { return true }
+            Diagnostics.write("\r\u{1B}[Kstrata \(shown.command): \(place)\(seconds) s")
+            line?.isShown = true
+            return true
+        }
+    }
+
+    private static var place: String {
+        let (done, total) = (done.load(ordering: .relaxed), total.load(ordering: .relaxed))
+        guard done > 0 else { return "" }
+        return total == 0 ? "\(done), " : "\(done) of \(total) (\(done * 100 / max(1, total)) %), "
+    }
+}
