@@ -37,9 +37,9 @@ extension RecordFields {
         of record: Record, _ client: Client, hasAssetFiles: Bool, _ unreadable: UnreadableValues
     ) throws {
         let home = try client.opened()
-        if hasAssetFiles, try record.hasAssets {
-            if unreadable == .fail { try Self.requireAssets(of: record, in: home.store) }
-            assets = FetchedAssets(home.stagedAssets)
+        if try record.hasAssets {
+            if hasAssetFiles, unreadable == .fail { try Self.requireAssets(of: record, in: home.store) }
+            assets = FetchedAssets(home.stagedAssets, haveFiles: hasAssetFiles)
         }
         try record.forEachSealedField { key, value in
             switch (value, unreadable) {

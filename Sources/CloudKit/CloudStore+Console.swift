@@ -111,7 +111,8 @@ extension CloudStore {
 
         /// Has clients begin anew: change tokens of earlier offsets are `changeTokenExpired` from now on.
         ///
-        /// - Parameter offset: One of the log; tokens of this very offset stay valid.
+        /// - Parameter offset: Tokens of this very offset stay valid. `store.offset + 1`, the highest that is accepted,
+        ///   expires every token that there is.
         public func expireTokens(before offset: UInt64) throws {
             try doing { try store.expireTokens(before: offset) }
         }

@@ -1,6 +1,7 @@
 import StrataModel
 import StrataQuery
 import StrataStore
+import StrataSystem
 
 /// Records that match, and where the next ones begin.
 struct QueryPage: Sendable {
@@ -18,18 +19,31 @@ extension DatabaseCall {
         var zoneID: CKRecordZone.ID?
         var desiredKeys: [CKRecord.FieldKey]?
         var limit: Int
+        /// Beside the task.
         var isCancelled: @Sendable () -> Bool = { false }
     }
 
     /// The next records that match.
     nonisolated(nonsending) func page(_ request: PageRequest) async throws -> QueryPage {
+        // Threads of a query are of no task.
+        let isCancelled = Lock(false)
+        return try await withTaskCancellationHandler {
+            try await page(request) { request.isCancelled() || isCancelled.withLock { $0 } }
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
+        }
+    }
+
+    nonisolated(nonsending) private func page(
+        _ request: PageRequest, _ isCancelled: @escaping @Sendable () -> Bool
+    ) async throws -> QueryPage {
         try await asking(.query) { opened in
             let question = try question(request, opened.options)
             let page: StrataStore.QueryPage
             do {
                 page = try await opened.store.query(
                     question, in: database, desiredKeys: request.desiredKeys, limit: request.limit, as: client.actor,
-                    isCancelled: request.isCancelled)
+                    isCancelled: isCancelled)
             } catch QueryError.cancelled {
                 throw CKError.cancelled
             }

@@ -95,7 +95,7 @@ extension DatabaseCall {
     func modify(_ modification: RecordsModification) async throws -> RecordsOutcome {
         try await asking(.modifyRecords) { opened in
             let isReplayed = try replayedAnswer(of: opened.store) != nil
-            let modification = await modification.importingAssets(into: opened, isReplayed: isReplayed)
+            let modification = await modification.importingAssets(for: self, opened, isReplayed: isReplayed)
             let errors = itemErrors(modification.saves.count + modification.deletes.count, .modifyRecords, opened)
             for _ in 0..<Self.sealingAttempts {
                 do {

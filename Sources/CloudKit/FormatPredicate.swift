@@ -43,7 +43,8 @@ final class FormatPredicate: NSPredicate, NSSecureCoding {
         guard let tree, let subject = PredicateObject(object) else { return false }
         let variables = (bindings ?? [:]).compactMapValues { PredicateArgument($0).value }
         let now = Date().timeIntervalSinceReferenceDate
-        return PredicateEvaluator(subject: subject, variables: variables, now: now).holds(tree)
+        // There is no way to say that a regular expression took too many steps.
+        return (try? PredicateEvaluator(subject: subject, variables: variables, now: now).holds(tree)) ?? false
     }
 
     override func copy() -> Any { self }

@@ -21,27 +21,37 @@ extension RecordsModification {
     /// The same with all assets in the store. Files are read on a thread where that holds up nobody.
     ///
     /// - Parameter isReplayed: whether the request is not made again, so that its files may be gone.
-    func importingAssets(into opened: Client.Opened, isReplayed: Bool) async -> RecordsModification {
+    func importingAssets(for call: DatabaseCall, _ opened: Client.Opened, isReplayed: Bool) async -> RecordsModification
+    {
         guard hasAssets else { return self }
         if isReplayed {
-            return replacingAssets { _ in FieldValue.Asset(hash: ContentHash(first: 0, second: 0), size: 0) }
+            return replacingAssets { _, _ in FieldValue.Asset(hash: ContentHash(first: 0, second: 0), size: 0) }
         }
         return await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: importingAssets(into: opened.store)) }
+            DispatchQueue.global().async {
+                continuation.resume(returning: importingAssets(for: call, into: opened.store))
+            }
         }
     }
 
-    private func importingAssets(into store: Store) -> RecordsModification {
+    private func importingAssets(for call: DatabaseCall, into store: Store) -> RecordsModification {
         var pins: [PinnedAsset] = []
         let files = imported(into: store)
-        var modification = replacingAssets { asset in
+        var modification = replacingAssets { asset, id in
             let pin: PinnedAsset
             switch asset.source {
             case .file(let url):
                 guard let file = files[url] else { throw CKError(.internalError, message: "'\(url)' was not read.") }
                 pin = try file.get()
             case .stored(let value, let copy):
-                pin = try copy.map { try store.importAsset(value, from: $0.home.store) } ?? store.pinAsset(value)
+                if let copy {
+                    pin = try store.importAsset(value, from: copy.home.store)
+                } else {
+                    // Out of an archive: anybody can write a hash into one.
+                    let owner = call.client.userRecordName
+                    pin = try store.pinAsset(
+                        value, of: id.model(for: owner), in: call.database, as: call.client.actor)
+                }
             }
             pins.append(pin)
             return pin.value
@@ -75,11 +85,13 @@ extension RecordsModification {
     }
 
     /// - Parameter value: what a caller's asset is in the store; what it throws is the record's error.
-    private func replacingAssets(_ value: (CKAsset) throws -> FieldValue.Asset) -> RecordsModification {
+    private func replacingAssets(
+        _ value: (CKAsset, _ of: CKRecord.ID) throws -> FieldValue.Asset
+    ) -> RecordsModification {
         var modification = self
         for (index, record) in saves.enumerated() {
             func replacing(_ content: FieldContent?, _ key: String) -> FieldContent? {
-                do { return try content?.replacingAssets(value) } catch {
+                do { return try content?.replacingAssets { try value($0, record.recordID) } } catch {
                     let first = modification.assets.errors[index]
                     modification.assets.errors[index] = first ?? Self.failure(of: key, record, error)
                     return nil

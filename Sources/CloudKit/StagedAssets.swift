@@ -88,7 +88,8 @@ final class StagedAssets: Sendable {
     }
 }
 
-/// The copy of one asset that one fetch has, made when it is first asked for.
+/// The copy of one asset that one fetch has, made when it is first asked for. It also shows that whoever has it got
+/// the asset from a store of this process.
 final class StagedCopy: Sendable {
     private enum State {
         case none
@@ -98,11 +99,13 @@ final class StagedCopy: Sendable {
 
     let asset: FieldValue.Asset
     let home: StagedAssets
-    private let state = Lock(State.none)
+    private let state: Lock<State>
 
-    init(_ asset: FieldValue.Asset, _ home: StagedAssets) {
+    /// - Parameter hasFile: false if none is ever made.
+    init(_ asset: FieldValue.Asset, _ home: StagedAssets, hasFile: Bool) {
         self.asset = asset
         self.home = home
+        state = Lock(hasFile ? .none : .failed)
     }
 
     deinit {
@@ -121,14 +124,18 @@ final class StagedCopy: Sendable {
 /// The copies of the assets of one fetched record: whoever asks a key twice gets the same file.
 final class FetchedAssets: Sendable {
     private let home: StagedAssets
+    private let haveFiles: Bool
     private let copies = Lock<[FieldValue.Asset: StagedCopy]>([:])
 
-    init(_ home: StagedAssets) { self.home = home }
+    init(_ home: StagedAssets, haveFiles: Bool) {
+        self.home = home
+        self.haveFiles = haveFiles
+    }
 
     func copy(of asset: FieldValue.Asset) -> StagedCopy {
         copies.withLock { copies in
             if let copy = copies[asset] { return copy }
-            let copy = StagedCopy(asset, home)
+            let copy = StagedCopy(asset, home, hasFile: haveFiles)
             copies[asset] = copy
             return copy
         }

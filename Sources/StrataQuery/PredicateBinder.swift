@@ -32,6 +32,7 @@ struct PredicateBinder {
         let namesUsers = try [comparison.left, comparison.right].contains { try isUser($0) }
         bound.left = try bind(comparison.left, namesUsers, comparison)
         bound.right = try bind(comparison.right, namesUsers, comparison)
+        try bound.checkExpression()
         try checkEncryption(bound)
         if scene.rules.dialect == .cloudKit { try checkOperands(bound) }
         return bound

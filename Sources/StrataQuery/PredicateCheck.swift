@@ -180,9 +180,8 @@ extension PredicateCheck {
         case (.between, _): throw invalid(comparison, expected: "a list of two values", found: value.typeName)
         case (.isIn, .list), (.isIn, .string): return
         case (.isIn, _): throw invalid(comparison, expected: "a list", found: value.typeName)
-        case (.beginsWith, .string), (.endsWith, .string), (.like, .string), (.matches, .string),
-            (.tokenMatches, .string):
-            return
+        case (.matches, .string): try comparison.checkExpression()
+        case (.beginsWith, .string), (.endsWith, .string), (.like, .string), (.tokenMatches, .string): return
         case (.beginsWith, _), (.endsWith, _), (.like, _), (.matches, _), (.tokenMatches, _):
             throw invalid(comparison, expected: "STRING", found: value.typeName)
         case (.less, .list), (.lessOrEqual, .list), (.greater, .list), (.greaterOrEqual, .list):
@@ -219,6 +218,18 @@ extension PredicateCheck {
 extension PredicateComparison {
     /// `self CONTAINS 'words'`.
     var isWordSearch: Bool { relation == .contains && left == .evaluatedObject }
+
+    /// - Throws: ``StrataError`` `invalidArgument` for a constant regular expression that cannot be read.
+    func checkExpression() throws(StrataError) {
+        guard relation == .matches, case .string(let pattern) = right.constant else { return }
+        do {
+            _ = try TextExpression(pattern, isCaseInsensitive: options.contains(.caseInsensitive))
+        } catch {
+            var located = error
+            located.context.position = place.character.map { UInt64($0) }
+            throw located
+        }
+    }
 
     /// The operands of the distance and what it must be, as if the distance were on the left.
     var distance: (operands: [PredicateExpression], relation: Relation, limit: PredicateExpression)? {

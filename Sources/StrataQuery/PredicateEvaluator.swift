@@ -9,6 +9,29 @@ public protocol PredicateSubject {
     var searchedTexts: [String] { get }
 }
 
+/// What kept a predicate from an answer: its parts have no way to say so, whoever asks the whole of it does.
+final class PredicateFailure {
+    let budget: ExpressionBudget
+    private var error: (any Error)?
+
+    init(_ budget: ExpressionBudget) { self.budget = budget }
+
+    /// Nil where `body` fails, or something has failed already.
+    func answering<Result>(_ body: () throws -> Result?) -> Result? {
+        if error != nil { return nil }
+        do { return try body() } catch {
+            self.error = error
+            return nil
+        }
+    }
+
+    func rethrow() throws {
+        guard let error else { return }
+        self.error = nil
+        throw error
+    }
+}
+
 /// Decides in memory whether a predicate holds for an object.
 ///
 /// A comparison with a missing value, or of two that cannot be compared, does not hold; its negation then does (B129).
@@ -16,20 +39,38 @@ public struct PredicateEvaluator {
     let subject: any PredicateSubject
     let variables: [String: PredicateValue]
     let now: Double
+    private let failure: PredicateFailure
 
     public init(subject: any PredicateSubject, variables: [String: PredicateValue] = [:], now: Double) {
+        self.init(subject: subject, variables: variables, now: now, PredicateFailure(ExpressionBudget()))
+    }
+
+    /// - Parameter failure: has what kept the predicate from an answer.
+    init(
+        subject: any PredicateSubject, variables: [String: PredicateValue] = [:], now: Double,
+        _ failure: PredicateFailure
+    ) {
         self.subject = subject
         self.variables = variables
         self.now = now
+        self.failure = failure
     }
 
-    public func holds(_ tree: PredicateTree) -> Bool {
+    /// - Throws: ``StrataError`` `tooLarge` if a regular expression takes too many steps.
+    public func holds(_ tree: PredicateTree) throws -> Bool {
+        let holds = answer(tree)
+        try failure.rethrow()
+        return holds
+    }
+
+    /// Means nothing where the failure has an error.
+    func answer(_ tree: PredicateTree) -> Bool {
         switch tree {
         case .constant(let isTrue): isTrue
         case .comparison(let comparison): holds(comparison)
-        case .and(let parts): parts.allSatisfy(holds)
-        case .or(let parts): parts.contains(where: holds)
-        case .not(let part): !holds(part)
+        case .and(let parts): parts.allSatisfy(answer)
+        case .or(let parts): parts.contains(where: answer)
+        case .not(let part): !answer(part)
         }
     }
 
@@ -38,11 +79,11 @@ public struct PredicateEvaluator {
         let left = value(of: comparison.left)
         let right = value(of: comparison.right)
         guard let quantifier = comparison.quantifier else {
-            return ValueComparison(comparison).holds(left, right)
+            return ValueComparison(comparison, failure).holds(left, right)
         }
         guard let left else { return quantifier == .notAny }
         let elements = left.elements ?? [left]
-        let single = ValueComparison(comparison)
+        let single = ValueComparison(comparison, failure)
         return switch quantifier {
         case .any: elements.contains { single.holds($0, right) }
         case .all: elements.allSatisfy { single.holds($0, right) }

@@ -17,6 +17,7 @@ final class QueryExecutor {
     private var matches: [QueryMatch] = []
     /// Touched records that match and come behind what has been found so far, the first one last.
     private var overlay: [QueryMatch] = []
+    private let budget: ExpressionBudget
     private let isCancelled: @Sendable () -> Bool
     /// Whether some records are looked for by name rather than by rows.
     private let hasNamedRecords: Bool
@@ -40,9 +41,10 @@ final class QueryExecutor {
         afterBytes = after?.bytes(plan.order) ?? []
         self.limit = limit
         self.isCancelled = isCancelled
+        budget = ExpressionBudget(isCancelled: isCancelled)
         encoder = try SortEncoder(plan.order, scene)
         hasNamedRecords = Self.hasNamedRecords(plan.source)
-        judge = try RecordJudge(plan.residual, scene)
+        judge = try RecordJudge(plan.residual, scene, budget)
         source = KeySource(scene, isCancelled: isCancelled)
         overlay = try touchedMatches(predicate)
     }
@@ -118,7 +120,7 @@ final class QueryExecutor {
     private func touchedMatches(_ predicate: PredicateTree) throws -> [QueryMatch] {
         if case .zones = plan.source { return [] }
         guard !scene.touched.isEmpty else { return [] }
-        let whole = try RecordJudge(predicate, scene)
+        let whole = try RecordJudge(predicate, scene, budget)
         var found: [QueryMatch] = []
         for key in scene.touched where try scene.covers(zone: KeySource.zone(of: key)) {
             recordsRead += 1
@@ -355,7 +357,7 @@ final class QueryExecutor {
             task: RecordWorker.Task(
                 scene: scene, residual: plan.residual, order: plan.order, after: afterBytes,
                 count: limit + 1 - matches.count, isInOrder: isInOrder, hasNamedRecords: hasNamedRecords,
-                isCancelled: isCancelled))
+                budget: budget, isCancelled: isCancelled))
     }
 
     private static func hasNamedRecords(_ source: QueryPlan.Source) -> Bool {

@@ -62,20 +62,18 @@ struct RecordProbe {
 struct RecordJudge {
     let scene: QueryScene
     let filter: RecordFilter
-    private let failure = RecordSubject.Failure()
+    private let failure: PredicateFailure
 
-    init(_ tree: PredicateTree, _ scene: QueryScene) throws {
+    init(_ tree: PredicateTree, _ scene: QueryScene, _ budget: ExpressionBudget) throws {
         self.scene = scene
+        failure = PredicateFailure(budget)
         filter = try RecordFilter(tree, scene)
     }
 
     func holds(_ key: UnsafeRawBufferPointer, _ view: RecordStateView, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
         if case .constant(let isTrue) = filter { return isTrue }
         let holds = try holds(filter, try view.fields(), key, view, bytes)
-        if let error = failure.error {
-            failure.error = nil
-            throw error
-        }
+        try failure.rethrow()
         return holds
     }
 
@@ -104,6 +102,6 @@ struct RecordJudge {
         _ bytes: UnsafeRawBufferPointer
     ) -> Bool {
         let subject = RecordSubject(scene: scene, key: key, view: view, bytes: bytes, failure: failure)
-        return PredicateEvaluator(subject: subject, now: scene.now).holds(.comparison(comparison))
+        return PredicateEvaluator(subject: subject, now: scene.now, failure).answer(.comparison(comparison))
     }
 }

@@ -14,10 +14,11 @@ public struct RecordMatcher {
     /// - Throws: ``StrataError`` for a predicate that the scene's rules refuse.
     public init(_ predicate: PredicateTree, _ scene: QueryScene) throws {
         self.predicate = try PredicateBinder(scene).bind(predicate)
-        judge = try RecordJudge(self.predicate, scene)
+        judge = try RecordJudge(self.predicate, scene, ExpressionBudget(reportsPerQuery: .max))
     }
 
     /// - Parameter key: the record's, in ``ViewTree/records``.
+    /// - Throws: ``StrataError`` `tooLarge` if a regular expression takes too many steps.
     public func holds(key: [UInt8], state: [UInt8]) throws -> Bool {
         try key.withUnsafeBytes { key in try state.withUnsafeBytes { try holds(key: key, state: $0) } }
     }

@@ -4,32 +4,20 @@ import StrataViews
 
 /// An encoded record, as a predicate sees it.
 struct RecordSubject: PredicateSubject {
-    /// What kept a value from being read; predicates have no way to say so.
-    final class Failure {
-        var error: (any Error)?
-    }
-
     private static let maximumKeyPathLength = 8
 
     let scene: QueryScene
     let key: UnsafeRawBufferPointer
     let view: RecordStateView
     let bytes: UnsafeRawBufferPointer
-    let failure: Failure
-
-    private func reading<Result>(_ body: () throws -> Result?) -> Result? {
-        do { return try body() } catch {
-            failure.error = failure.error ?? error
-            return nil
-        }
-    }
+    let failure: PredicateFailure
 
     func predicateValue(forKey key: String) -> PredicateValue? {
-        reading { try value(at: key.split(separator: ".").map(String.init)[...]) }
+        failure.answering { try value(at: key.split(separator: ".").map(String.init)[...]) }
     }
 
     var searchedTexts: [String] {
-        scene.searchedFields.compactMap { field in reading { try value(of: field)?.text } }
+        scene.searchedFields.compactMap { field in failure.answering { try value(of: field)?.text } }
     }
 
     /// Keys behind the first are those of the records referred to.

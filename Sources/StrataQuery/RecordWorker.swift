@@ -18,6 +18,7 @@ final class RecordWorker {
         let isInOrder: Bool
         /// Whether records may be missing, or of another type.
         let hasNamedRecords: Bool
+        let budget: ExpressionBudget
         let isCancelled: @Sendable () -> Bool
     }
 
@@ -42,7 +43,7 @@ final class RecordWorker {
     init(_ task: Task) throws {
         self.task = task
         encoder = try SortEncoder(task.order, task.scene)
-        judge = try RecordJudge(task.residual, task.scene)
+        judge = try RecordJudge(task.residual, task.scene, task.budget)
         probe = RecordProbe(judge.filter, type: task.scene.type)
         top = TopPlaces(task.count)
     }

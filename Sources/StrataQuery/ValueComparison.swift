@@ -1,15 +1,15 @@
-import Foundation
 import StrataModel
-import StrataSystem
 
 /// Compares two values as a predicate asks for.
 struct ValueComparison {
     private let relation: PredicateComparison.Relation
     private let options: PredicateComparison.Options
+    private let failure: PredicateFailure
 
-    init(_ comparison: PredicateComparison) {
+    init(_ comparison: PredicateComparison, _ failure: PredicateFailure) {
         relation = comparison.relation
         options = comparison.options
+        self.failure = failure
     }
 
     func holds(_ left: PredicateValue?, _ right: PredicateValue?) -> Bool {
@@ -79,44 +79,14 @@ struct ValueComparison {
         }
     }
 
-    /// An expression that is none matches nothing.
+    /// A pattern that a record has may be none: it matches nothing.
     private func matchesExpression(_ text: String, _ pattern: String) -> Bool {
-        let expression = CompiledExpressions.expression(
-            pattern, isCaseInsensitive: options.contains(.caseInsensitive))
-        return expression?.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
+        let isCaseInsensitive = options.contains(.caseInsensitive)
+        guard let expression = try? TextExpression(pattern, isCaseInsensitive: isCaseInsensitive) else { return false }
+        return failure.answering { try expression.matches(text, failure.budget) } ?? false
     }
 
     private func folded(_ text: String) -> String { TextFolding.fold(text, options) }
-}
-
-/// Regular expressions that predicates match, compiled once: that takes far longer than to match a text.
-enum CompiledExpressions {
-    private struct Key: Hashable {
-        var pattern: String
-        var isCaseInsensitive: Bool
-    }
-
-    private static let maximumCount = 64
-    private static let known = Lock<[Key: NSRegularExpression?]>([:])
-
-    /// For whole texts; nil for a pattern that is none.
-    static func expression(_ pattern: String, isCaseInsensitive: Bool) -> NSRegularExpression? {
-        let key = Key(pattern: pattern, isCaseInsensitive: isCaseInsensitive)
-        if let expression = known.withLock({ $0[key] }) { return expression }
-        let expression = compile(pattern, isCaseInsensitive ? .caseInsensitive : [])
-        known.withLock { known in
-            // Whoever has more patterns than this at a time has them compiled again.
-            if known.count >= maximumCount { known.removeAll() }
-            known.updateValue(expression, forKey: key)
-        }
-        return expression
-    }
-
-    private static func compile(_ pattern: String, _ options: NSRegularExpression.Options) -> NSRegularExpression? {
-        // By itself first: between the anchors a parenthesis too many would find another to close.
-        guard (try? NSRegularExpression(pattern: pattern, options: options)) != nil else { return nil }
-        return try? NSRegularExpression(pattern: "\\A(?:\(pattern))\\z", options: options)
-    }
 }
 
 /// `?` for one character and `*` for any number of them, as in LIKE.

@@ -32,9 +32,11 @@ struct AdministerJudge {
 
     mutating func expireTokens(before offset: UInt64, inAll: Bool) throws -> Decision {
         let end = view.fold.offset
-        guard offset <= end else {
+        // One behind the end: all tokens that there are, but none that come later.
+        guard offset <= end + 1 else {
             throw Refusal(
-                .invalidArguments, "Tokens expire before an offset that there is: \(offset) is behind the end, \(end).",
+                .invalidArguments,
+                "Tokens expire before an offset up to \(end + 1), which is one behind the end; \(offset) is farther.",
                 rule: "§13")
         }
         var database: UInt64 = 0

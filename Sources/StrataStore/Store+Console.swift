@@ -47,10 +47,11 @@ extension Store {
         try administer(.setQuota(bytes: bytes, user: user))
     }
 
-    /// Change tokens from before an offset are not served any more; those at it are.
+    /// Change tokens from before an offset are not served any more; those at it are. One behind ``offset`` stands for
+    /// all tokens that there are.
     ///
     /// - Parameter database: with the name of its owner; nil for all databases.
-    /// - Throws: ``Refusal`` for an offset behind the end.
+    /// - Throws: ``Refusal`` for an offset more than one behind the end.
     public func expireTokens(before offset: UInt64, in database: DatabaseID? = nil) throws {
         try administer(
             .expireTokens(before: offset, inAll: database == nil), in: database ?? DatabaseID(.private))

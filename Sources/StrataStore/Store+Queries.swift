@@ -207,10 +207,12 @@ extension StoreSnapshot {
             type: type, zone: zone, rules: rules, now: now)
     }
 
-    /// What cannot be asked is the asker's fault.
+    /// What cannot be asked is the asker's fault, and so is what takes too long to answer.
     private static func judging<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as StrataError where error.code == .invalidArgument {
             throw Refusal(.invalidArguments, "\(error)", rule: "B126")
+        } catch let error as StrataError where error.code == .tooLarge {
+            throw Refusal(.limitExceeded, "\(error)", rule: "B124")
         }
     }
 

@@ -14,14 +14,14 @@ struct LogFilterCondition: Sendable {
     }
 
     /// - Parameter time: of the commit.
-    /// - Throws: ``StrataError`` if the event cannot be decoded.
+    /// - Throws: ``StrataError`` if the event cannot be decoded, or a regular expression takes too many steps.
     func holds(for event: Event, of header: EnvelopeHeader, at time: Int64, _ names: KnownNames) throws -> Bool {
         guard event.kind == .recordSaved else { return false }
         let saved = try RecordSavedEvent(decoding: event.body)
         // Of what it set nothing is left.
         if saved.isErased { return false }
         let fields = LogFilterFields(saved: saved, header: header, time: time, names: names)
-        return PredicateEvaluator(subject: fields, now: now).holds(predicate)
+        return try PredicateEvaluator(subject: fields, now: now).holds(predicate)
     }
 }
 

@@ -30,7 +30,7 @@ struct ImportsRule: FileRule {
     static let foundationFiles: Set<String> = [
         "Sources/StrataModel/GreatCircle.swift", "Sources/StrataModel/TextFolding.swift",
         "Sources/StrataQuery/GeoCircle.swift", "Sources/StrataQuery/PredicateEvaluator.swift",
-        "Sources/StrataQuery/ValueComparison.swift",
+        "Sources/StrataQuery/TextExpression.swift",
     ]
 
     private static let kinds: Set<String> = ["struct", "class", "enum", "protocol", "typealias", "func", "let", "var"]

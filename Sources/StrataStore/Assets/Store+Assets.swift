@@ -32,11 +32,32 @@ extension Store {
         return try engine.assets.importFile(source, source.path, atMost: options.assetBytes)
     }
 
-    /// Holds on to an asset that the store has, to save it in another record.
+    /// Holds on to an asset that the store has, to save it in another record. The caller must know that whoever saves
+    /// it may have it.
     ///
     /// - Throws: ``StrataError`` `assetFileNotFound` if the store does not have it.
     public func pinAsset(_ asset: FieldValue.Asset) throws -> PinnedAsset {
         try requireWritable()
+        return try engine.assets.pinExisting(asset)
+    }
+
+    /// As ``pinAsset(_:)``, of an asset that is only named: a hash is no proof that somebody may have the file. Whoever
+    /// names one gets it if the stored record has it already; the answer tells nothing of what others have.
+    ///
+    /// - Throws: ``StrataError`` `assetFileNotFound` if the record has no such asset, or the store has lost it.
+    public func pinAsset(
+        _ asset: FieldValue.Asset, of id: RecordID, in database: DatabaseID, as actor: Actor
+    ) throws -> PinnedAsset {
+        try requireWritable()
+        // Before it is looked for: a save of another device may replace it meanwhile.
+        let pin = engine.assets.pin(asset)
+        defer { withExtendedLifetime(pin) {} }
+        let record = try? snapshot().record(id, in: database, as: actor)
+        guard let record, try record.assets.contains(asset) else {
+            throw StrataError(
+                .assetFileNotFound, "The record has no such asset in the store: save it with its file.",
+                .init(found: "\(asset.hash)"))
+        }
         return try engine.assets.pinExisting(asset)
     }
 

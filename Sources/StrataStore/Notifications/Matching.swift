@@ -201,7 +201,8 @@ final class Matching {
         return subscription.zone == 0 || subscription.zone == happening.zone ? .fires : .otherZone
     }
 
-    /// Nil for a predicate that does not fit any more what is there.
+    /// Nil for a predicate that does not fit any more what is there, or that has a regular expression that takes too
+    /// many steps.
     private func holds(
         _ entry: SubscriptionIndex.Entry, _ place: Place, _ asked: AskedRecord, _ time: Int64
     ) throws -> Bool? {
@@ -213,7 +214,11 @@ final class Matching {
                 entry: entry, time: time, matcher: try makeMatcher(entry, place, asked.type, time))
             matchers[id] = ready
         }
-        return try ready?.matcher?.holds(key: asked.key, state: asked.bytes)
+        do { return try ready?.matcher?.holds(key: asked.key, state: asked.bytes) } catch let error as StrataError
+            where error.code == .tooLarge
+        {
+            return nil
+        }
     }
 
     /// Nil for a predicate that does not fit any more what is there.

@@ -15,8 +15,8 @@ import StrataViews
 final class Notifier: @unchecked Sendable {
     /// Marks of deliveries are written this long after what they note, at most.
     private static let markMilliseconds = 1_000
-    /// What is published and not durable yet is asked for again after so long.
-    private static let durabilityMilliseconds = 20
+    /// What could not be looked at is tried again after so long.
+    private static let retryMilliseconds = 20
     private static let commitsPerRound = 1_024
     /// What cannot be read is tried again after as long as a disk may take, then after ever longer, up to a second.
     private static let maximumDoublings = 6
@@ -194,8 +194,7 @@ final class Notifier: @unchecked Sendable {
 
     /// How long to wait if nothing is published; nil for ever.
     private func pause(_ published: UInt64) -> Int? {
-        // It waits for the disk.
-        if position < published { return Self.durabilityMilliseconds << failuresInRow }
+        if position < published { return Self.retryMilliseconds << failuresInRow }
         return boxes.isEmpty && unnoted.isEmpty ? nil : Self.markMilliseconds
     }
 
@@ -237,25 +236,26 @@ final class Notifier: @unchecked Sendable {
         for one in unnoted { index.remove(one.entry.key, savedBefore: one.version) }
         isLoaded = true
         guard position == 0 else { return }
-        let end = min(snapshot.offset, log.durableEnd.offset)
+        let end = snapshot.offset
         position = max(log.floor.offset, min(end, max(noted, index.firstOnceOffset ?? end)))
     }
 
     /// Looks at what has been published since.
     ///
-    /// - Returns: how much that was when nothing was left, of which the disk may not have all.
+    /// The disk may not have all of it yet; a fetch gives it already.
+    ///
+    /// - Returns: how much that was when nothing was left.
     private func follow() throws -> UInt64 {
         while true {
             let published = publication.offset
-            let durable = min(published, log.durableEnd.offset)
-            guard position < durable, !publication.isClosed else { return published }
+            guard position < published, !publication.isClosed else { return published }
             if position < log.floor.offset {
                 // What was let go of cannot be told any more; what is subscribed to is read again.
                 (isLoaded, position) = (false, log.floor.offset)
                 try load()
             }
             let snapshot = reader.make(pipeline.views.pages.snapshot())
-            let last = min(durable, snapshot.offset)
+            let last = min(published, snapshot.offset)
             var commitsLeft = Self.commitsPerRound
             try snapshot.reading { trees in
                 let matching = Matching(self, snapshot, trees)

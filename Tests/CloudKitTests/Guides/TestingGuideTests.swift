@@ -85,7 +85,7 @@ struct TestingGuideTests {
         try console.failNext(2, of: .modifyRecords, with: .requestRateLimited, retryAfter: 3, on: "phone")
         try console.failNext(of: .modifyRecords, with: .zoneBusy, scope: .item)  // one item of a request
         try console.loseNextResponse(on: "phone")  // the request is applied, but the phone gets serverResponseLost
-        try console.expireTokens(before: store.offset)  // changeTokenExpired
+        try console.expireTokens(before: store.offset + 1)  // changeTokenExpired for every device
         try console.setNetwork(.unavailable, on: "tablet")  // also .slow(.seconds(1)), .cellularOnly
         try console.setAccountStatus(.temporarilyUnavailable, of: "anna")  // posts CKAccountChanged
         try console.setQuota(bytes: 5_000_000, of: "anna")  // quotaExceeded

@@ -316,21 +316,51 @@ struct AssetTests {
         }
     }
 
-    @Test("An archived record keeps its assets, where the store has them")
+    /// As an archive of it has it: a hash, and no file.
+    private func archived(_ record: CKRecord) throws -> CKRecord {
+        let data = try NSKeyedArchiver.archivedData(withRootObject: record, requiringSecureCoding: true)
+        return try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: CKRecord.self, from: data))
+    }
+
+    @Test("An archived record keeps its assets, where its record in the store has them")
     func archived() async throws {
         let place = try await Place()
         let saved = try await place.database.save(place.note("a", try place.file("photo", Data("1".utf8))))
-        let data = try NSKeyedArchiver.archivedData(withRootObject: saved, requiringSecureCoding: true)
-        let copy = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: CKRecord.self, from: data))
+        let copy = try archived(saved)
+        #expect(try photo(copy).fileURL == nil)
+        copy["title"] = "new"
+        copy["other"] = try photo(copy)
+        let again = try await place.database.save(copy)
+        let url = try #require((again["other"] as? CKAsset)?.fileURL)
+        #expect(try Data(contentsOf: url) == Data("1".utf8))
         let moved = CKRecord(recordType: "Note", recordID: place.id("b"))
         moved["photo"] = try photo(copy)
-        #expect(try photo(copy).fileURL == nil)
+        #expect(await code { try await place.database.save(moved) } == .assetFileNotFound)
+        moved["photo"] = try photo(again)
         try await place.database.save(moved)
-        let url = try #require(try photo(try await place.database.record(for: place.id("b"))).fileURL)
-        #expect(try Data(contentsOf: url) == Data("1".utf8))
-        let other = try await Place()
-        let strange = CKRecord(recordType: "Note", recordID: other.id("b"))
-        strange["photo"] = try photo(copy)
-        #expect(await code { try await other.database.save(strange) } == .assetFileNotFound)
+    }
+
+    @Test("Who knows the hash of somebody's file neither gets the file nor learns that it is there")
+    func hashesAreNoProof() async throws {
+        let place = try await Place()
+        let elsewhere = try await Place()
+        let here = try archived(
+            try await place.database.save(place.note("a", try place.file("secret", Data("secret".utf8)))))
+        let gone = try archived(
+            try await elsewhere.database.save(elsewhere.note("a", try elsewhere.file("other", Data("other1".utf8)))))
+        let bert = place.store.container(user: "bert").privateCloudDatabase
+        try await bert.save(CKRecordZone(zoneID: place.zone))
+        var messages: [String] = []
+        for record in [here, gone] {
+            let stolen = CKRecord(recordType: "Note", recordID: place.id("a"))
+            stolen["photo"] = try photo(record)
+            let error = await #expect(throws: CKError.self) { try await bert.save(stolen) }
+            #expect(error?.code == .assetFileNotFound)
+            // The only difference is the hash that was named.
+            messages.append(
+                error?.localizedDescription.replacing(/[0-9a-f]{64}/) { _ in "HASH" } ?? "")
+        }
+        #expect(messages[0] == messages[1] && messages[0].contains("HASH"))
+        #expect(await code { try await bert.record(for: place.id("a")) } == .unknownItem)
     }
 }

@@ -1,3 +1,4 @@
+import StrataLog
 import StrataModel
 import StrataQuery
 import StrataSystem
@@ -58,6 +59,24 @@ struct NotifierTests {
         #expect(await drain(boxes[2], 1) == ["all: database"])
         try await phone.store.settleNotifications()
         #expect(stranger.waitingCount == 0)
+    }
+
+    @Test(arguments: [Durability.system, .interval(milliseconds: 3_600_000), .commit])
+    func `a device is notified of what can be fetched, whether or not the disk has it`(
+        _ durability: Durability
+    ) async throws {
+        var options = StoreOptions.service
+        options.durability = durability
+        let platform = Platform(files: SimulatedDisk())
+        let phone = Client(of: try Store.open(at: "/Notes.strata", options: options, platform: platform))
+        let tablet = phone.with { $0.device = "tablet" }
+        #expect(phone.zones(save: ["Notes"]) == [nil])
+        try subscribe(phone, "all", .database)
+        let box = try phone.store.listen(as: phone.actor)
+        try tablet.save("n", in: "Notes")
+        #expect(await drain(box, 1) == ["all: database"])
+        // The canary: nothing has been synced meanwhile, but where every commit is.
+        #expect((phone.store.durableOffset < phone.store.offset) == (durability != .commit))
     }
 
     @Test func `B187 B182 databases and zones, narrowed by a type; the default zone takes no part`() async throws {

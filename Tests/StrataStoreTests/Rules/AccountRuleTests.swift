@@ -125,7 +125,7 @@ import Testing
         try store.expireTokens(before: 1, in: DatabaseID(.private, owner: "nobody"))
         #expect(store.offset == end + 1)
         let now = store.offset
-        #expect(code { try store.expireTokens(before: now + 1) } == .invalidArguments)
+        #expect(code { try store.expireTokens(before: now + 2) } == .invalidArguments)
         try store.expireTokens(before: now)
         #expect(tokens.map { isServed($0, client) } == [false, false, false] && !isServed(ben, other))
         #expect(
@@ -133,6 +133,11 @@ import Testing
                 == .changeTokenExpired)
         let fresh = try store.databaseChanges(in: client.database, as: client.actor).token
         #expect(isServed(fresh, client))
+        // One behind the end: also the token of a device that has seen everything.
+        try store.expireTokens(before: store.offset + 1)
+        #expect(!isServed(fresh, client))
+        let last = try store.databaseChanges(in: client.database, as: client.actor).token
+        #expect(isServed(last, client))
     }
 
     @Test func `What the console did is kept, and changes nothing`() throws {
