@@ -47,6 +47,9 @@ struct DeclaredFieldsCheck {
 }
 
 extension PredicateTree {
+    /// The keys and key paths that it names.
+    public var namedKeys: [String] { comparisons.flatMap { $0.left.keys + $0.right.keys } }
+
     /// From left to right.
     var comparisons: [PredicateComparison] {
         switch self {

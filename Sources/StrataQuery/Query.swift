@@ -32,7 +32,7 @@ public enum SortKey: Sendable, Hashable {
     /// The nearest come first, those without a place before them (B140).
     case distance(key: String, latitude: Double, longitude: Double)
 
-    var name: String {
+    public var name: String {
         switch self {
         case .key(let name, _), .distance(let name, _, _): name
         }

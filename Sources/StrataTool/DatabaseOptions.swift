@@ -6,7 +6,8 @@ struct DatabaseOptions {
     static let user = Option.text("--user", "NAME", help: "who asks: the private database is this user's")
     static let database = Option<InternedName.Scope>(
         name: "--database", valueName: "NAME",
-        help: "public or private; private if --user or --owner is given, public if not"
+        help: "public or private; private if --user or --owner is given, else public, or the only private one that "
+            + "has what is asked for"
     ) { text throws(UsageError) in
         switch text {
         case "public": return .public
@@ -39,6 +40,11 @@ struct DatabaseOptions {
             user.map { LogFilter.isSame(owner, $0) || LogFilter.isSame(owner, UserRecord.name(of: $0)) } ?? false
         database = DatabaseID(scope, owner: isOwn ? "" : owner ?? "")
         zone = arguments[Self.zone].map { ZoneID($0) }
+    }
+
+    /// The private database of a user who asks.
+    init(of user: String, zone: ZoneID?) {
+        (database, actor, self.zone) = (DatabaseID(.private), Actor(user: user), zone)
     }
 
     /// Whose database it is; empty for the public one.

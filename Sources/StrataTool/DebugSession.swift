@@ -82,10 +82,8 @@ final class DebugSession {
     }
 
     func until(_ direction: Stepper.Direction, _ arguments: Arguments) throws {
-        let place = try DatabaseOptions(arguments)
-        var question = BisectionQuestion(
-            arguments.operands[1], where: try QueryRequest.predicate(arguments.operands[2]), in: place.database,
-            zone: place.zone, as: place.actor)
+        var question = try NamedPlace(store).question(
+            arguments, try QueryRequest.predicate(arguments.operands[2]), by: DebugCommand.name)
         question.record = arguments[BisectCommand.record]
         var wanted = Breakpoint()
         wanted.question = question
@@ -138,6 +136,9 @@ final class DebugSession {
         (filter.user, filter.device, filter.owner) = (breakpoint.user, breakpoint.device, breakpoint.owner)
         (filter.zone, filter.type) = (breakpoint.zone, breakpoint.question?.type ?? breakpoint.type)
         if let problem = filter.unknownName(names) { throw Refusal(.unknownItem, problem) }
+        if let question = breakpoint.question {
+            try NamedPlace(store).requireFields(of: question.type, question.predicate.namedKeys)
+        }
         guard let field = breakpoint.field else { return }
         let known = names.names(in: 6)
         if known.contains(where: { LogFilter.isSame($0, field) }) { return }
@@ -209,7 +210,8 @@ final class DebugSession {
     }
 
     func query(_ arguments: Arguments) throws {
-        let request = try QueryRequest(arguments)
+        var request = try QueryRequest(arguments)
+        try request.resolve(arguments, in: store, by: DebugCommand.name)
         let secrets = arguments[QueryCommand.reveal] ? Secrets() : nil
         let format: any RecordFormat =
             asJSON

@@ -14,6 +14,9 @@ enum Diagnostics {
         write(lines.map { Printable.escaped($0) + "\n" }.joined())
     }
 
+    /// Says how something that a command line left open was understood.
+    static func note(_ text: String, by command: String) { report("note: \(text)", by: command) }
+
     static func write(_ text: String) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {

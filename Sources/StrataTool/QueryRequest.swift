@@ -18,6 +18,7 @@ struct QueryRequest {
 
     init(_ arguments: Arguments) throws {
         let place = try DatabaseOptions(arguments)
+        // A mistyped name is told of when there is a store to compare it with.
         (database, actor) = (place.database, place.actor)
         limit = Int(arguments[QueryCommand.limit] ?? 0)
         keys = arguments[QueryCommand.keys]
@@ -27,6 +28,13 @@ struct QueryRequest {
         query.zone = place.zone
         self.query = query
         cursor = arguments[QueryCommand.cursor]
+    }
+
+    /// Compares the names with those of a store, and settles whose database is asked.
+    mutating func resolve(_ arguments: Arguments, in store: Store, by command: String) throws {
+        let fields = query.predicate.namedKeys + query.order.map(\.name) + (keys ?? [])
+        let place = try NamedPlace(store).resolve(arguments, type: query.recordType, fields: fields, by: command)
+        (database, actor) = (place.database, place.actor)
         if let cursor { try Self.require(cursor, isOf: query, in: database) }
     }
 

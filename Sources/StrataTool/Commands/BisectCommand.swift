@@ -59,7 +59,8 @@ enum BisectCommand: Command {
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try check(arguments)
         let asked = try arguments[predicate].map { text throws(UsageError) in
-            (tree: try QueryRequest.predicate(text, of: "--where"), place: try DatabaseOptions(arguments))
+            _ = try DatabaseOptions(arguments)
+            return try QueryRequest.predicate(text, of: "--where")
         }
         return try StateAccess.read(arguments.store, nil, options: .embedded, by: name, output) { access in
             let store = access.store
@@ -70,9 +71,7 @@ enum BisectCommand: Command {
                 throw Refusal(.invalidArguments, "\(error)")
             }
             guard let asked else { return try search(arguments, store, range, output) }
-            var question = BisectionQuestion(
-                arguments.operands[1], where: asked.tree, in: asked.place.database, zone: asked.place.zone,
-                as: asked.place.actor)
+            var question = try NamedPlace(store).question(arguments, asked, by: name)
             question.record = arguments[record]
             return try answer(question, arguments, store, range, output)
         }

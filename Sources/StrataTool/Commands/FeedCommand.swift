@@ -54,6 +54,7 @@ enum FeedCommand: Command {
         }
         let actor = arguments[device].map { Actor(user: user, device: $0) } ?? Actor(user: user)
         return try StateAccess.read(arguments, by: name, output) { access in
+            try NamedPlace(access.store).requireUser(user)
             let feed = FeedReading(
                 store: access.store, database: DatabaseID(.private),
                 zone: arguments.operands.dropFirst().first.map { ZoneID($0) }, actor: actor,

@@ -25,9 +25,10 @@ enum GetCommand: Command {
     ]
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
-        let options = try DatabaseOptions(arguments)
+        _ = try DatabaseOptions(arguments)
         return try StateAccess.read(arguments, by: name, output) { access in
             let state = ContainerState(access.store)
+            let options = try NamedPlace(access.store).resolve(arguments, by: name)
             let secrets = arguments[QueryCommand.reveal] ? Secrets() : nil
             var areAllThere = true
             for recordName in arguments.operands.dropFirst() {

@@ -45,17 +45,15 @@ enum MinimiseCommand: Command {
         }
         if arguments[knownIssue], !arguments.has(test) { throw UsageError("--known-issue is for --test FILE.swift") }
         if arguments[test] == "-", arguments[Option.json] { throw UsageError("--test - and --json exclude each other") }
-        let (predicate, place) = (
-            try QueryRequest.predicate(text, of: BisectCommand.predicate.name), try DatabaseOptions(arguments)
-        )
-        var question = BisectionQuestion(
-            arguments.operands[1], where: predicate, in: place.database, zone: place.zone, as: place.actor)
-        question.record = arguments[BisectCommand.record]
+        let predicate = try QueryRequest.predicate(text, of: BisectCommand.predicate.name)
+        _ = try DatabaseOptions(arguments)
         do {
             return try StateAccess.read(
                 arguments.store, arguments[Option.at], options: arguments[WhatIfCommand.rules] ?? .service, by: name,
                 output
             ) { access in
+                var question = try NamedPlace(access.store).question(arguments, predicate, by: name)
+                question.record = arguments[BisectCommand.record]
                 do { return try answer(question, arguments, access, output) } catch let error as StrataError
                     where [.alreadyExists, .notFound, .interrupted].contains(error.code)
                 {

@@ -47,11 +47,13 @@ enum QueryCommand: Command {
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         if arguments[all], arguments[explain] { throw UsageError("--all and --explain exclude each other") }
-        let request = try QueryRequest(arguments)
+        let written = try QueryRequest(arguments)
         var options = StoreOptions.embedded
         // A type that is misspelt shall not look like one without records.
         options.unknownTypesAreErrors = true
         return try StateAccess.read(arguments, options: options, by: name, output) { access in
+            var request = written
+            try request.resolve(arguments, in: access.store, by: name)
             if arguments[explain] {
                 try PlanReport(try page(request.question, request, access.store).plan).write(
                     to: output, asJSON: arguments[Option.json])

@@ -25,9 +25,10 @@ enum RecordsCommand: Command {
     ]
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
-        let options = try DatabaseOptions(arguments)
+        _ = try DatabaseOptions(arguments)
         return try StateAccess.read(arguments, by: name, output) { access in
             let state = ContainerState(access.store)
+            let options = try NamedPlace(access.store).resolve(arguments, type: arguments[type], by: name)
             let zones = try state.livingZones(options)
             var list = RecordList(
                 state: state, type: try arguments[type].map { try ordinal(ofType: $0, state) },

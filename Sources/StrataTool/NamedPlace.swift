@@ -1,0 +1,155 @@
+import StrataModel
+import StrataQuery
+import StrataReplay
+import StrataRules
+import StrataStore
+import StrataViews
+
+/// The names that a command line gives, compared with those that a state has, so that a mistyped name never looks like
+/// an answer; and the database that is meant where the line names none.
+struct NamedPlace {
+    /// More private databases than these are not looked through for one that has what is asked for.
+    private static let maximumOwners = 200
+
+    private let state: ContainerState
+    private let store: Store
+
+    init(_ store: Store) {
+        self.store = store
+        state = ContainerState(store)
+    }
+
+    /// Checks a command line's names, and says whose database it is about.
+    ///
+    /// - Parameters:
+    ///   - type: of the records that are asked for; nil for all.
+    ///   - fields: keys and key paths of a predicate or an order.
+    /// - Throws: ``Refusal`` for a name that the state does not have, and where several private databases have what is
+    ///   asked for and the public one does not.
+    func resolve(
+        _ arguments: Arguments, type: String? = nil, fields: [String] = [], by command: String
+    ) throws -> DatabaseOptions {
+        let named = try DatabaseOptions(arguments)
+        try requireUsers(named)
+        if let zone = named.zone, try !state.hasHadZone(named: zone.name) {
+            throw unknown("zone", zone.name, try zoneNames())
+        }
+        if let type { try requireFields(of: type, fields) }
+        guard !DatabaseOptions.areGiven(in: arguments) else { return named }
+        return try chosen(named, type, by: command)
+    }
+
+    /// What a predicate asks of the records of the type that is the command line's second operand.
+    func question(
+        _ arguments: Arguments, _ predicate: PredicateTree, by command: String
+    ) throws -> BisectionQuestion {
+        let type = arguments.operands[1]
+        let place = try resolve(arguments, type: type, fields: predicate.namedKeys, by: command)
+        return BisectionQuestion(type, where: predicate, in: place.database, zone: place.zone, as: place.actor)
+    }
+
+    // MARK: Names
+
+    /// - Throws: ``Refusal`` if nobody of that name has written to the store.
+    func requireUser(_ name: String) throws {
+        var names: [String] = []
+        try state.forEachUser { names.append($1) }
+        guard names.contains(where: { LogFilter.isSame($0, name) || LogFilter.isSame(UserRecord.name(of: $0), name) })
+        else { throw unknown("user", name, names) }
+    }
+
+    private func requireUsers(_ named: DatabaseOptions) throws {
+        if !named.actor.user.isEmpty { try requireUser(named.actor.user) }
+        if !named.database.owner.isEmpty { try requireUser(named.database.owner) }
+    }
+
+    private func zoneNames() throws -> [String] {
+        var names: Set<String> = []
+        try state.forEachDatabase { for zone in try state.zones(of: $0) { names.insert(zone.name) } }
+        return names.sorted()
+    }
+
+    /// - Throws: ``Refusal`` for a type or a field that no record ever had.
+    func requireFields(of type: String, _ fields: [String]) throws {
+        guard try state.trees.ordinal(of: .recordType(type)) != nil || type == "Users" else {
+            throw unknown("record type", type, try names(of: .recordType("")))
+        }
+        let definition = try state.snapshot.schema().recordTypes.first { LogFilter.isSame($0.name, type) }
+        var known = definition?.fields.map(\.name) ?? []
+        if known.isEmpty { known = try names(of: .field("")) }
+        for path in fields {
+            // What follows is of another record, or a number that is made of the field.
+            let field = String(path.prefix { $0 != "." })
+            if SystemField(field) != nil || known.contains(where: { LogFilter.isSame($0, field) }) { continue }
+            throw unknown("field of \(type)", field, known)
+        }
+    }
+
+    private func names(of kind: InternedName.Name) throws -> [String] {
+        try (1..<(try state.trees.nameCount(kind.namespace)) + 1).compactMap { ordinal in
+            switch try state.trees.name(kind.namespace, ordinal) {
+            case .recordType(let text), .field(let text): text
+            default: nil
+            }
+        }
+    }
+
+    private func unknown(_ kind: String, _ name: String, _ known: [String]) -> Refusal {
+        let suggestion = Suggestion.closest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
+        return Refusal(.unknownItem, "no \(kind) is named '\(name)'" + suggestion)
+    }
+
+    // MARK: The database
+
+    /// The public database if it has what is asked for, else the only private one that has it.
+    private func chosen(_ named: DatabaseOptions, _ type: String?, by command: String) throws -> DatabaseOptions {
+        if try has(DatabaseID(.public), type, named.zone) { return named }
+        var owners: [String] = []
+        var count = 0
+        try state.forEachDatabase { database in
+            guard database.id.scope == .private, count < Self.maximumOwners else { return }
+            count += 1
+            if try has(database.id, type, named.zone) { owners.append(database.id.owner) }
+        }
+        let what = type ?? "records"
+        switch owners.count {
+        case 0: return named
+        case 1:
+            Diagnostics.note(
+                "the public database has no \(what); this is the private one of \(owners[0]), as with --user "
+                    + owners[0], by: command)
+            return DatabaseOptions(of: owners[0], zone: named.zone)
+        default:
+            let shown = owners.prefix(5).joined(separator: ", ") + (owners.count > 5 ? ", …" : "")
+            throw Refusal(
+                .unknownItem,
+                "the public database has no \(what), and private ones of \(owners.count) users have: "
+                    + "name one of them with --user (\(shown))")
+        }
+    }
+
+    private func has(_ database: DatabaseID, _ type: String?, _ zone: ZoneID?) throws -> Bool {
+        guard let found = try state.database(database.scope, of: database.owner) else { return false }
+        let zones = try state.zones(of: found).filter { entry in
+            entry.row.status == .alive && (zone.map { LogFilter.isSame($0.name, entry.name) } ?? true)
+        }
+        for entry in zones {
+            guard let type else {
+                var isEmpty = true
+                try state.trees.forEachRecord(of: entry.ordinal) { _, _ in
+                    isEmpty = false
+                    return isEmpty
+                }
+                if !isEmpty { return true }
+                continue
+            }
+            var query = Query(type)
+            query.zone = ZoneID(entry.name)
+            let actor = database.scope == .public ? Actor(user: "") : Actor(user: database.owner)
+            let page = try store.query(
+                .new(query), in: DatabaseID(database.scope), desiredKeys: [], limit: 1, as: actor)
+            if !page.matches.isEmpty { return true }
+        }
+        return false
+    }
+}
