@@ -19,7 +19,10 @@ extension StoreEngine {
         at path: String, through offset: UInt64? = nil, _ options: StoreOptions, _ platform: Platform,
         _ progress: (Replay.Progress) -> Void
     ) throws -> StoreEngine {
-        let log = try FollowedLog { try LogReader.open(at: path, platform: platform) }
+        // What is missing behind an offset that somebody asks for makes no difference.
+        let log = try FollowedLog {
+            try LogReader.open(at: path, requiresWholeEnd: offset == nil, platform: platform)
+        }
         return try log.beginningAnew(first: false) {
             let seen: any OnlyReadLog =
                 if let offset { try PastLog(log, of: log.storeID, through: offset) } else { log }
@@ -73,7 +76,10 @@ extension StoreEngine {
                 return known
             }
             let opened = try pasts.begin {
-                try FollowedLog { [platform] in try LogReader.open(at: path, platform: platform) }
+                // What it shows was in the log when this store was opened.
+                try FollowedLog { [platform] in
+                    try LogReader.open(at: path, requiresWholeEnd: false, platform: platform)
+                }
             }
             known = opened
             return opened
