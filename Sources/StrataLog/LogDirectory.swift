@@ -24,6 +24,8 @@ public struct StorePaths: Sendable {
     /// A segment that is being sealed.
     var sealing: String { log + "/sealing" }
     var tail: String { log + "/tail" }
+    /// The page file, which the log knows as a witness of its end.
+    var views: String { store + "/views" }
     /// There while an erasure is not done.
     var erasing: String { log + "/ERASING" }
 

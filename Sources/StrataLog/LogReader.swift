@@ -51,12 +51,20 @@ public final class LogReader: Sendable {
     /// thread sanitizer takes a state without size for the field behind it.
     private let looks = Lock(0)
 
+    /// Opens a log for reading.
+    ///
+    /// - Parameter requiresWholeEnd: whether it is an error that commits are missing behind the end which another file
+    ///   of the store proves to have been synced. False for who wants to see what there is all the same.
     public static func open(
-        at path: String, extent: Extent = .durable, platform: Platform = Platform(),
+        at path: String, extent: Extent = .durable, requiresWholeEnd: Bool = true, platform: Platform = Platform(),
         touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
     ) throws -> LogReader {
         try besideCompactions(of: path, platform.files) {
-            try openOnce(at: path, extent: extent, platform: platform, touches: touches)
+            let witnesses = requiresWholeEnd ? try EndWitness.all(StorePaths(path), platform.files) : []
+            let reader = try openOnce(at: path, extent: extent, platform: platform, touches: touches)
+            let lost = witnesses.lostEnd(behind: reader.end.offset, of: reader.identity.storeID) { reader }
+            if let lost { throw lost }
+            return reader
         }
     }
 

@@ -116,7 +116,7 @@ struct RepairPlanner {
         plan.note = "\(paths.log)/\(suffix.dropFirst()).txt"
         plan.steps = steps(suffix, hasFloor: try survey.files.exists(paths.floor))
         plan.end = survey.keptEnd
-        if survey.cut != nil, survey.namedOffset > plan.end.offset {
+        if survey.namedOffset > plan.end.offset {
             let behind = plan.end.offset + 1...survey.namedOffset
             plan.lostOffsets = OffsetRanges([behind])
             plan.keptAsideOffsets = OffsetRanges(
@@ -201,6 +201,10 @@ struct RepairPlanner {
         }
         for index in survey.segments.indices.reversed() where index >= firstGone {
             moves.append(.init(.move, path(index), to: path(index) + suffix))
+        }
+        // They name commits that the log does not have any more, and keep it from being opened.
+        for witness in survey.witnesses.beyond(survey.keptEnd.offset, of: survey.storeID ?? .zero) {
+            moves.append(.init(.move, witness.path, to: witness.path + suffix))
         }
         return copies + moves + changes
     }

@@ -157,6 +157,20 @@ extension LogSurvey {
         return try? LogDirectory.findSeal(file, header)?.end
     }
 
+    /// Notes commits behind the end that another file proves to have been synced.
+    mutating func checkEndIsWhole() {
+        guard let storeID else { return }
+        if report.damage == nil, !segments.isEmpty {
+            let lost = witnesses.lostEnd(behind: report.end.offset, of: storeID) {
+                try LogReader.open(at: paths.store, requiresWholeEnd: false, platform: Platform(files: files)) { _ in []
+                }
+            }
+            if let lost { note(lost, cut: nil) }
+        }
+        guard report.damage != nil else { return }
+        for witness in witnesses.beyond(namedOffset, of: storeID) { namedOffset = witness.position.offset }
+    }
+
     mutating func checkFloorIsReached() {
         // Damage in front of the end is the reason then.
         guard report.damage == nil, let floor, report.end.offset < floor.position.offset else { return }

@@ -50,6 +50,8 @@ struct LogSurvey {
     /// The last commit in front of the cut.
     var keptEnd: Position = .start
     var floor: FloorMark?
+    /// What stands beside the log and proves how far it reached.
+    var witnesses: [EndWitness] = []
 
     var extent = DamageExtent()
     var storeID: Identifier?
@@ -79,6 +81,7 @@ struct LogSurvey {
     }
 
     private mutating func run(_ progress: (Int, Int) -> Void) throws {
+        witnesses = try EndWitness.all(paths, files)
         try readIdentity()
         // Names first: a trim in between leaves names of files that are gone, which is noticed.
         let listed = try segmentNames()
@@ -105,6 +108,7 @@ struct LogSurvey {
         expected = isFloorKnown ? (floor?.position ?? .start, floor?.time ?? Int64.min) : nil
         for index in segments.indices.dropLast() { try examine(index, progress, total) }
         if !segments.isEmpty { try examineNewest(progress, total) }
+        checkEndIsWhole()
         finish()
     }
 

@@ -62,6 +62,7 @@ private struct LogOpener {
     func open(_ lock: StoreLock) throws -> SegmentedLog {
         if try !files.exists(paths.identity) { try create() }
         try makeNamesDurable()
+        let witnesses = try EndWitness.all(paths, files)
         let directory = try LogDirectory.load(paths, files)
         var report = RecoveryReport()
         guard var newest = directory.segments.last else {
@@ -74,7 +75,7 @@ private struct LogOpener {
         var segments = directory.segments
         var file = try files.open(newest.path, .write)
         var index = SegmentIndex(firstOffset: newest.firstOffset, endPosition: newest.header.byteCount)
-        var found = try readNewest(newest, file, directory, &index, &report)
+        var found = try readNewest(newest, file, directory, witnesses, &index, &report)
         report.removedFiles = try removeLeftovers(directory.leftovers)
         if case .closed = found.kind {
             segments[segments.count - 1].seal = found.seal
@@ -121,11 +122,11 @@ private struct LogOpener {
 
     /// Reads the newest segment through, and cuts back what nobody finished writing.
     private func readNewest(
-        _ segment: SegmentFile, _ file: any File, _ directory: LogDirectory, _ index: inout SegmentIndex,
-        _ report: inout RecoveryReport
+        _ segment: SegmentFile, _ file: any File, _ directory: LogDirectory, _ witnesses: [EndWitness],
+        _ index: inout SegmentIndex, _ report: inout RecoveryReport
     ) throws -> SegmentEnd {
         if let sealed = SegmentEnd(ofSealed: segment) {
-            try directory.checkEnd(sealed.end, paths)
+            try checkEnd(sealed.end, directory, witnesses)
             return sealed
         }
         var scanner = SegmentScanner(segment.header, FileWindow(file, limit: try file.size()))
@@ -137,7 +138,8 @@ private struct LogOpener {
                 payload: commit.payload)
             report.replayedCommits += 1
         }
-        try directory.checkEnd(found.end, paths)
+        // In front of any change: what stands behind the end may be what is left of the commits that are missing.
+        try checkEnd(found.end, directory, witnesses)
         index.extend(to: found.position)
         if case .torn(let limit, let error) = found.kind {
             let writer = SegmentWriter(
@@ -154,6 +156,14 @@ private struct LogOpener {
             : index.range(of: witnessed)?.lowerBound ?? segment.header.byteCount
         try makeDurable(file, start..<found.position)
         return found
+    }
+
+    private func checkEnd(_ end: Position, _ directory: LogDirectory, _ witnesses: [EndWitness]) throws {
+        try directory.checkEnd(end, paths)
+        let error = witnesses.lostEnd(behind: end.offset, of: directory.identity.storeID) {
+            try LogReader.open(at: paths.store, requiresWholeEnd: false, platform: platform) { _ in [] }
+        }
+        if let error { throw error }
     }
 
     private func touches(of commit: SegmentScanner.ScannedCommit, _ segment: SegmentFile) throws -> [Touch] {

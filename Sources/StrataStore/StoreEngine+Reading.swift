@@ -22,7 +22,10 @@ extension StoreEngine {
         var platform = platform
         // A directory that cannot be opened is told of by the log.
         platform.files = (try? platform.files.anchored(at: StorePaths(path).store)) ?? platform.files
-        let log = try FollowedLog { [platform] in try LogReader.open(at: path, platform: platform) }
+        // What is missing behind an offset that somebody asks for makes no difference.
+        let log = try FollowedLog { [platform] in
+            try LogReader.open(at: path, requiresWholeEnd: offset == nil, platform: platform)
+        }
         return try log.beginningAnew(first: false) {
             let seen: any OnlyReadLog =
                 if let offset { try PastLog(log, of: log.storeID, through: offset) } else { log }
@@ -76,7 +79,10 @@ extension StoreEngine {
                 return known
             }
             let opened = try pasts.begin {
-                try FollowedLog { [platform] in try LogReader.open(at: path, platform: platform) }
+                // What it shows was in the log when this store was opened.
+                try FollowedLog { [platform] in
+                    try LogReader.open(at: path, requiresWholeEnd: false, platform: platform)
+                }
             }
             known = opened
             return opened

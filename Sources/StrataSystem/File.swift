@@ -56,6 +56,10 @@ public protocol GrowingMap: AnyObject, Sendable {
     /// Of byte 0; valid as long as this object is alive. Bytes from ``byteCount`` on must not be touched.
     var base: UnsafeRawPointer { get }
     var byteCount: Int { get }
+    /// How large the file may become; less than was asked for where address space is scarce.
+    var reservedBytes: Int { get }
+    /// Tells whether a part of the file could not be read; nil for one of which that cannot happen.
+    var guarded: MapGuard? { get }
     /// Maps the file up to a size, which it has and must keep. Called by one thread at a time; a smaller size changes
     /// nothing.
     func extend(to byteCount: Int) throws

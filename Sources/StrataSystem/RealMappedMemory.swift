@@ -16,27 +16,28 @@ final class RealMappedMemory: MappedMemory, @unchecked Sendable {
 // @unchecked: the base never changes, the size is atomic, and one thread at a time extends.
 final class RealGrowingMap: GrowingMap, @unchecked Sendable {
     private static let pageBytes = sysconf(Int32(_SC_PAGESIZE))
+    /// A file may grow to so much at least, or twice of what it is, where address space is scarce.
+    private static let scarceBytes = 64 << 20
 
-    private let start: UnsafeMutableRawPointer
-    private let reservedBytes: Int
+    // In front of the memory, so that it goes first.
+    let guarded: MapGuard?
+    private let memory: ReservedMemory
     private let mappedBytes = Atomic<Int>(0)
     private let file: RealFile
 
     init(_ file: RealFile, reserving byteCount: Int) throws {
         self.file = file
-        guard byteCount > 0,
-            let start = mmap(nil, byteCount, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
-            start != MAP_FAILED
-        else { throw StrataError.systemCall("mmap", path: file.path, errno: errno) }
-        (self.start, reservedBytes) = (start, byteCount)
+        let least = max(Self.scarceBytes, 2 * (try file.size()))
+        memory = try ReservedMemory(byteCount: byteCount, atLeast: min(byteCount, least), isWritable: false)
+        guarded = MapGuard(
+            UnsafeMutableRawBufferPointer(start: memory.base, count: memory.byteCount), isWritable: false)
     }
 
-    deinit { munmap(start, reservedBytes) }
-
-    var base: UnsafeRawPointer { UnsafeRawPointer(start) }
+    var base: UnsafeRawPointer { UnsafeRawPointer(memory.base) }
+    var reservedBytes: Int { memory.byteCount }
     var byteCount: Int { mappedBytes.load(ordering: .acquiring) }
 
-    func letGo() { madvise(start, byteCount, MADV_DONTNEED) }
+    func letGo() { memory.release(0..<byteCount) }
 
     func extend(to byteCount: Int) throws {
         let mapped = self.byteCount
@@ -46,7 +47,7 @@ final class RealGrowingMap: GrowingMap, @unchecked Sendable {
                 .outOfRange, "The map has no room for that.",
                 .init(path: file.path, expected: "at most \(reservedBytes) bytes", found: "\(byteCount)"))
         }
-        try file.map(mapped..<byteCount, over: start + mapped, protection: PROT_READ)
+        try file.map(mapped..<byteCount, over: memory.base + mapped, protection: PROT_READ)
         mappedBytes.store(byteCount, ordering: .releasing)
     }
 }

@@ -8,17 +8,49 @@ public final class ReservedMemory: @unchecked Sendable {
     public let base: UnsafeMutableRawPointer
     public let byteCount: Int
 
-    public init(byteCount: Int) throws {
-        guard byteCount > 0,
-            let start = mmap(
-                nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
-            start != MAP_FAILED
-        else { throw StrataError.systemCall("mmap", path: "memory of \(byteCount) bytes", errno: errno) }
-        base = start
+    /// - Parameters:
+    ///   - byteCount: how much is wanted.
+    ///   - least: how much will do where the process may not have that much address space; nil for all.
+    public convenience init(byteCount: Int, atLeast least: Int? = nil) throws {
+        try self.init(byteCount: byteCount, atLeast: least, isWritable: true)
         // Random pages of a large range miss the processor's address cache at each step; large pages spare that. Not
         // having them is no error.
-        madvise(start, byteCount, MADV_HUGEPAGE)
-        self.byteCount = byteCount
+        madvise(base, self.byteCount, MADV_HUGEPAGE)
+    }
+
+    /// - Parameter isWritable: false for a range in whose place files are mapped.
+    init(byteCount wanted: Int, atLeast least: Int?, isWritable: Bool) throws {
+        let least = least ?? wanted
+        var count = wanted
+        var start = Self.map(count, isWritable)
+        while start == nil, errno == ENOMEM, count > least {
+            count = max(least, count / 2)
+            start = Self.map(count, isWritable)
+        }
+        // Half of what there is or more: some of it is left to others, who come after.
+        if count < wanted, count > least, let taken = start {
+            munmap(taken, count)
+            count = max(least, count / 4 & ~(Self.grainBytes - 1))
+            start = Self.map(count, isWritable)
+        }
+        guard let start else {
+            throw StrataError.systemCall("mmap", path: "address space of \(count) bytes", errno: errno)
+        }
+        (base, byteCount) = (start, count)
+    }
+
+    /// Larger than the pages of any processor.
+    private static let grainBytes = 64 << 10
+
+    private static func map(_ count: Int, _ isWritable: Bool) -> UnsafeMutableRawPointer? {
+        guard count > 0 else {
+            errno = EINVAL
+            return nil
+        }
+        let start = mmap(
+            nil, count, isWritable ? PROT_READ | PROT_WRITE : PROT_NONE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+        return start == MAP_FAILED ? nil : start
     }
 
     deinit { munmap(base, byteCount) }

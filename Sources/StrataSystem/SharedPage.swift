@@ -31,6 +31,8 @@ public final class SharedPage: @unchecked Sendable {
     private let descriptor: Int32
     private let start: UnsafeMutableRawPointer
     private let use: SharedPageUse
+    /// Of the owner, who stores in the memory; others only wait at it.
+    private var guarded: MapGuard?
 
     public convenience init(_ path: String, _ use: SharedPageUse) throws {
         try self.init(path, use, at: AT_FDCWD, named: path, rights: 0o600)
@@ -56,6 +58,8 @@ public final class SharedPage: @unchecked Sendable {
             guard let start = mmap(nil, Self.byteCount, protection, MAP_SHARED, descriptor, 0), start != MAP_FAILED
             else { throw StrataError.systemCall("mmap", path: path, errno: errno) }
             (self.path, self.descriptor, self.start, self.use) = (path, descriptor, start, use)
+            let bytes = UnsafeMutableRawBufferPointer(start: start, count: Self.byteCount)
+            if case .own = use { guarded = MapGuard(bytes, isWritable: true) } else { guarded = nil }
         } catch {
             close(descriptor)
             throw error
@@ -63,6 +67,7 @@ public final class SharedPage: @unchecked Sendable {
     }
 
     deinit {
+        guarded = nil
         munmap(start, Self.byteCount)
         // A child that another thread is just starting shares the descriptor for a moment, and the lock with it.
         if case .own = use { unclaim() }
@@ -101,7 +106,19 @@ public final class SharedPage: @unchecked Sendable {
 
     public func store(_ bytes: [UInt8], at position: Int) {
         requireOwner(position, bytes.count)
-        UnsafeMutableRawBufferPointer(start: start + position, count: bytes.count).copyBytes(from: bytes)
+        let target = UnsafeMutableRawBufferPointer(start: start + position, count: bytes.count)
+        target.copyBytes(from: bytes)
+        if guarded?.missingByte != nil, restore() { target.copyBytes(from: bytes) }
+    }
+
+    /// Somebody cut the file short: what was stored since went to memory that nobody else sees. False if that stays so,
+    /// because the file cannot be made a page again.
+    private func restore() -> Bool {
+        guard (try? Self.fill(descriptor, path)) != nil,
+            mmap(start, Self.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0) != MAP_FAILED
+        else { return false }
+        guarded?.forget()
+        return true
     }
 
     /// Adds 1 to the number at `word`, and wakes those who wait for that if the number at `flag` says that there are

@@ -13,7 +13,14 @@ public struct SystemTime: TimeSource {
     public func nowMicroseconds() -> Int64 {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
-        return Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1_000
+        return Self.microseconds(seconds: Int64(now.tv_sec), nanoseconds: Int64(now.tv_nsec))
+    }
+
+    /// Stops at the ends of what the number can say: some 292,000 years from 1970.
+    static func microseconds(seconds: Int64, nanoseconds: Int64) -> Int64 {
+        let (product, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        let (sum, overflowsToo) = product.addingReportingOverflow(nanoseconds / 1_000)
+        return overflows || overflowsToo ? (seconds < 0 ? .min : .max) : sum
     }
 }
 

@@ -78,7 +78,9 @@ struct StateAccess {
     }
 
     /// The log that the state is folded from. It may go on behind the state.
-    func log() throws -> LogReader { try LogReader.open(at: path, platform: Platform(files: files)) }
+    func log() throws -> LogReader {
+        try LogReader.open(at: path, requiresWholeEnd: files.limit == nil, platform: Platform(files: files))
+    }
 
     /// The store as it was at an offset before.
     func past(at offset: UInt64) throws -> Store {
@@ -111,7 +113,7 @@ struct StateAccess {
     private static func place(
         of moment: Moment?, _ path: String, _ files: ReadOnlyFiles
     ) throws -> (offset: UInt64, isCertain: Bool)? {
-        let log = try LogReader.open(at: path, platform: Platform(files: files))
+        let log = try LogReader.open(at: path, requiresWholeEnd: false, platform: Platform(files: files))
         guard let moment else { return (log.end.offset, false) }
         if case .offset(let offset) = moment, offset > log.end.offset { return nil }
         let offset = try moment.offset(in: log)

@@ -28,7 +28,8 @@ struct StoreAccess {
             do {
                 // The tool looks at payloads itself, whatever they are; and shows what the writing program shows.
                 reader = try LogReader.open(
-                    at: path, extent: .written, platform: Platform(files: files), touches: touches)
+                    at: path, extent: .written, requiresWholeEnd: files.limit == nil, platform: Platform(files: files),
+                    touches: touches)
                 self.files = files
                 return
             } catch let error as StrataError {

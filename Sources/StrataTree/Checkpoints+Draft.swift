@@ -57,7 +57,7 @@ extension Checkpoints {
     ///
     /// - Parameter moved: gets the pages that are found in the file from now on.
     func writePages(_ draft: inout CheckpointDraft, isPaced: Bool, _ moved: inout [MovedPage]) throws {
-        try file.extend(toPages: draft.plan.pageCount, capacity: core.memory.capacity)
+        try file.extend(toPages: draft.plan.pageCount)
         let writer = SliceWriter(
             file: file.file, time: time, pace: isPaced ? options.pace : CheckpointSlice.takeAll,
             roomTaken: { [core, options] in

@@ -99,18 +99,18 @@ public final class Cursor {
     }
 
     private func moving(keepsPath: Bool = false, _ body: () throws -> Bool) throws -> Bool {
-        let ticket = memory.sections.enter()
-        defer { memory.sections.leave(ticket) }
-        if !keepsPath {
-            (root, changeCount) = try currentRoot()
-            path.removeAll(keepingCapacity: true)
+        return try memory.reading {
+            if !keepsPath {
+                (root, changeCount) = try currentRoot()
+                path.removeAll(keepingCapacity: true)
+            }
+            guard try body() else {
+                path.removeAll(keepingCapacity: true)
+                return false
+            }
+            if isOnFork { try rememberKey() }
+            return true
         }
-        guard try body() else {
-            path.removeAll(keepingCapacity: true)
-            return false
-        }
-        if isOnFork { try rememberKey() }
-        return true
     }
 
     private func rememberKey() throws {
@@ -168,18 +168,18 @@ public final class Cursor {
         guard try currentRoot().changeCount == changeCount else {
             throw StrataError(.invalidArgument, "The fork has changed: move the cursor before it is read again.")
         }
-        let ticket = memory.sections.enter()
-        defer { memory.sections.leave(ticket) }
-        let leaf = try memory.page(last.number, level: 0)
-        let value = leaf.storedValue(last.index)
-        return try withUnsafeTemporaryAllocation(byteCount: PageLayout.maximumKeyBytes, alignment: 8) { buffer in
-            // Not nil: the buffer has room for a key.
-            let count = leaf.copyKey(last.index, to: buffer.baseAddress!)
-            let key = UnsafeRawBufferPointer(buffer).keeping(count)
-            if value.isOverflow {
-                return try memory.withOverflow(OverflowReference(value.bytes)) { try body(key, $0) }
+        return try memory.reading {
+            let leaf = try memory.page(last.number, level: 0)
+            let value = leaf.storedValue(last.index)
+            return try withUnsafeTemporaryAllocation(byteCount: PageLayout.maximumKeyBytes, alignment: 8) { buffer in
+                // Not nil: the buffer has room for a key.
+                let count = leaf.copyKey(last.index, to: buffer.baseAddress!)
+                let key = UnsafeRawBufferPointer(buffer).keeping(count)
+                if value.isOverflow {
+                    return try memory.withOverflow(OverflowReference(value.bytes)) { try body(key, $0) }
+                }
+                return try body(key, value.bytes)
             }
-            return try body(key, value.bytes)
         }
     }
 }

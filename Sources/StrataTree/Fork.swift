@@ -113,9 +113,7 @@ public final class Fork {
     @inline(__always)
     func changingPages<Result>(_ change: () throws -> Result) throws -> Result {
         try changing {
-            let ticket = core.memory.sections.enter()
-            defer { core.memory.sections.leave(ticket) }
-            return try change()
+            try core.memory.reading(change)
         }
     }
 

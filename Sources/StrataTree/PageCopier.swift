@@ -69,9 +69,7 @@ struct PageCopier {
 
     /// A page's bytes, copied while nobody can move it.
     private func read(_ page: (PageMemory) throws -> Page) throws -> [UInt8] {
-        let ticket = source.sections.enter()
-        defer { source.sections.leave(ticket) }
-        return [UInt8](try page(source).bytes)
+        try source.reading { [UInt8](try page(source).bytes) }
     }
 
     private mutating func append(_ bytes: inout [UInt8]) throws -> PageNumber {

@@ -6,6 +6,9 @@ import StrataSystem
 final class PageFile: PageSource, @unchecked Sendable {
     let file: any File
     let base: UnsafeRawPointer?
+    /// How many pages the file may get: fewer than was asked for where address space is scarce.
+    let capacity: Int
+    var guarded: MapGuard? { map?.guarded }
     /// Nil if the file is read instead.
     private let map: (any GrowingMap)?
     /// What keeps the pages from being used again, for a process that only reads.
@@ -23,13 +26,14 @@ final class PageFile: PageSource, @unchecked Sendable {
         case .read: map = nil
         }
         base = map?.base
-        try mapAll(capacity: capacity)
+        self.capacity = min(capacity, map.map { $0.reservedBytes / PageLayout.pageBytes } ?? capacity)
+        try mapAll()
     }
 
     func letGo() { map?.letGo() }
 
     /// Maps as much as the file has now.
-    func mapAll(capacity: Int) throws {
+    func mapAll() throws {
         guard let map else { return }
         let pages = min(try file.size() / PageLayout.pageBytes, capacity)
         if pages > 0 { try map.extend(to: pages * PageLayout.pageBytes) }
@@ -70,8 +74,12 @@ final class PageFile: PageSource, @unchecked Sendable {
     private static let stepPages = 256
 
     /// Makes the file at least that long, with space that is really there, and maps it.
-    func extend(toPages count: Int, capacity: Int) throws {
+    func extend(toPages count: Int) throws {
         let pages = try file.size() / PageLayout.pageBytes
+        if let map, pages * PageLayout.pageBytes < map.byteCount {
+            foundDamage()
+            throw PageMemory.unreadable(PageNumber(pages), path)
+        }
         if pages < count {
             let step = max(Self.stepPages, pages / 16 / Self.stepPages * Self.stepPages)
             let generous = (count + step - 1) / step * step
@@ -79,7 +87,7 @@ final class PageFile: PageSource, @unchecked Sendable {
                 try allocate(pages..<count)
             }
         }
-        try mapAll(capacity: capacity)
+        try mapAll()
     }
 
     private func allocate(_ pages: Range<Int>) throws {

@@ -26,6 +26,10 @@ final class PageMemory: @unchecked Sendable {
     let frames: Lock<FrameCache>?
     /// Of page 0 in the mapped file.
     private let fileBase: UnsafeRawPointer?
+    /// Knows whether a page of the mapped file could not be read.
+    private let guarded: MapGuard?
+    /// Room that will do where the process may have little address space: 16 MiB of pages, and the numbers of 1 GiB.
+    private static let scarce = (slots: 4_096, pages: 256 << 10)
 
     /// - Parameters:
     ///   - capacity: how many pages there can be; address space is reserved for their table, memory only as needed.
@@ -36,14 +40,21 @@ final class PageMemory: @unchecked Sendable {
         capacity: Int, slotCapacity: Int, source: (any PageSource)?, cachedPages: Int = 0, memorySlots: Int = .max,
         spill: SpillFile? = nil
     ) throws {
-        self.capacity = capacity
         self.source = source
         frames = source != nil && source?.base == nil ? Lock(FrameCache(limit: cachedPages)) : nil
         fileBase = source?.base
-        table = try ReservedMemory(byteCount: capacity * MemoryLayout<UInt32>.stride)
+        guarded = source?.guarded
+        let stride = MemoryLayout<UInt32>.stride
+        // A file's pages all have a number.
+        table = try ReservedMemory(
+            byteCount: capacity * stride, atLeast: source == nil ? min(capacity, Self.scarce.pages) * stride : nil)
+        self.capacity = min(capacity, table.byteCount / stride)
         // Fresh memory is zero, which is `unknown`.
-        places = table.base.bindMemory(to: Atomic<UInt32>.self, capacity: capacity)
-        arena = try ReservedMemory(byteCount: slotCapacity * PageLayout.pageBytes)
+        places = table.base.bindMemory(to: Atomic<UInt32>.self, capacity: self.capacity)
+        arena = try ReservedMemory(
+            byteCount: slotCapacity * PageLayout.pageBytes,
+            atLeast: min(slotCapacity, Self.scarce.slots) * PageLayout.pageBytes)
+        let slotCapacity = arena.byteCount / PageLayout.pageBytes
         let memorySlots = spill == nil ? slotCapacity : min(memorySlots, slotCapacity)
         slots = Lock(SlotList(capacity: slotCapacity, memorySlots: memorySlots, base: arena.base, spill: spill))
     }
@@ -59,6 +70,40 @@ final class PageMemory: @unchecked Sendable {
     }
 
     // MARK: Reading
+
+    /// Runs `body` in a read section: the pages that it follows stay where they are until it ends.
+    ///
+    /// - Throws: ``StrataError`` also if the page file turned out to be shorter than it was: what `body` made of the
+    ///   zeros that stand for what is missing counts for nothing.
+    @inline(__always)
+    func reading<Result>(_ body: () throws -> Result) throws -> Result {
+        let ticket = sections.enter()
+        defer { sections.leave(ticket) }
+        let result: Result
+        do { result = try body() } catch {
+            try requireReadable()
+            throw error
+        }
+        try requireReadable()
+        return result
+    }
+
+    @inline(__always)
+    private func requireReadable() throws {
+        if let guarded, let byte = guarded.missingByte { throw unreadable(byte) }
+    }
+
+    private func unreadable(_ byte: Int) -> StrataError {
+        source?.foundDamage()
+        return Self.unreadable(PageNumber(byte / PageLayout.pageBytes), source?.path)
+    }
+
+    static func unreadable(_ number: PageNumber, _ path: String?) -> StrataError {
+        StrataError(
+            .inputOutput,
+            "The page file cannot be read: somebody made it shorter while it was in use, or its medium failed.",
+            .init(page: number, path: path))
+    }
 
     /// A page, valid until the read section ends.
     @inline(__always)
@@ -199,6 +244,8 @@ protocol PageSource: AnyObject, Sendable {
     func foundDamage()
     /// Of page 0; never moves. Nil if the file is not mapped.
     var base: UnsafeRawPointer? { get }
+    /// Nil if no page of the map can be missing.
+    var guarded: MapGuard? { get }
     /// The bytes of a page in the map, unchecked.
     func load(_ number: PageNumber) throws -> UnsafeRawPointer
     /// Takes mapped pages out of memory until they are read again.

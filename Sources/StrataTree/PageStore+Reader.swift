@@ -50,7 +50,7 @@ extension PageStore {
                 }
                 if let record = try choice.record(of: candidate, in: file, isValid: isValid) {
                     // It may have grown since it was opened.
-                    try file.mapAll(capacity: options.maximumPages)
+                    try file.mapAll()
                     return try reader(file, candidate, record, options, scratch)
                 }
             }
@@ -71,11 +71,11 @@ extension PageStore {
         _ scratch: SpillPlace?
     ) throws -> OpenedPageReader {
         let memory = try PageMemory(
-            capacity: options.maximumPages, slotCapacity: options.maximumArenaPages, source: file,
+            capacity: file.capacity, slotCapacity: options.maximumArenaPages, source: file,
             cachedPages: options.access.cachedPages, memorySlots: options.maximumMemoryPages,
             spill: scratch.map { SpillFile(files: $0.files, path: $0.path) })
         // Pages of this process's own have numbers behind those of the file.
-        var ledger = PageLedger(pageCount: choice.header.pageCount, capacity: options.maximumPages)
+        var ledger = PageLedger(pageCount: choice.header.pageCount, capacity: memory.capacity)
         ledger.pin(choice.kept.epoch)
         let core = PageCore(memory: memory, ledger: ledger, lastEpoch: choice.header.epoch)
         let snapshot = Snapshot(core: core, epoch: choice.kept.epoch, roots: record.roots)

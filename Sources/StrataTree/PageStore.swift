@@ -61,7 +61,7 @@ public final class PageStore: Sendable {
 
     private convenience init(_ memory: PageMemory, _ options: PageStoreOptions) {
         let core = PageCore(
-            memory: memory, ledger: PageLedger(pageCount: 2, capacity: options.maximumPages), lastEpoch: 1)
+            memory: memory, ledger: PageLedger(pageCount: 2, capacity: memory.capacity), lastEpoch: 1)
         core.pin(1)
         self.init(core: core, newest: Snapshot(core: core, epoch: 1, roots: TreeRoots()))
     }

@@ -24,7 +24,7 @@ struct PageStoreOpening {
             file = try PageFile(
                 try platform.files.open(path, .write), capacity: options.maximumPages, access: options.access)
             let rules = SlotRules(
-                store: store, capacity: options.maximumPages, skipsChainCheck: options.knobs.skipsChainCheck)
+                store: store, capacity: file.capacity, skipsChainCheck: options.knobs.skipsChainCheck)
             readings = try readSlots(of: file, rules, isValid)
         } catch let error as StrataError where error.code == .inputOutput {
             return try begin(.damaged, [error], live: live)
@@ -83,7 +83,7 @@ struct PageStoreOpening {
         _ file: PageFile, _ header: CheckpointHeader, _ record: CheckpointRecord, _ slots: CheckpointSlots,
         lastEpoch: UInt64
     ) throws -> PageStore {
-        var ledger = PageLedger(pageCount: header.pageCount, capacity: options.maximumPages)
+        var ledger = PageLedger(pageCount: header.pageCount, capacity: file.capacity)
         for epoch in slots.pinned { ledger.pin(epoch) }
         // For the snapshot.
         ledger.pin(header.epoch)
@@ -107,7 +107,7 @@ struct PageStoreOpening {
         }
         let file = try PageFile(try files.open(path, .create), capacity: options.maximumPages, access: options.access)
         try files.syncDirectory(directory)
-        var ledger = PageLedger(pageCount: ViewFormat.headerSlots, capacity: options.maximumPages)
+        var ledger = PageLedger(pageCount: ViewFormat.headerSlots, capacity: file.capacity)
         let epoch = (live.last ?? 0) + 1
         ledger.pin(epoch)
         let store = try makeStore(
@@ -122,7 +122,7 @@ struct PageStoreOpening {
         var ledger = before
         ledger.remembersBirths = true
         let memory = try PageMemory(
-            capacity: options.maximumPages, slotCapacity: options.maximumArenaPages, source: file,
+            capacity: file.capacity, slotCapacity: options.maximumArenaPages, source: file,
             cachedPages: options.access.cachedPages, memorySlots: options.maximumMemoryPages,
             spill: SpillFile(files: platform.files, path: path + ".spill"))
         let core = PageCore(memory: memory, ledger: ledger, lastEpoch: lastEpoch)

@@ -33,8 +33,8 @@ public struct PageStoreOptions: Sendable {
 
 /// How pages come from the file into memory.
 public enum PageAccess: Sendable, Hashable {
-    /// All of it is mapped: fast, and the kernel decides what stays in memory. A medium that fails to deliver a page
-    /// ends the process with a bus error.
+    /// All of it is mapped: fast, and the kernel decides what stays in memory. A page that the medium fails to deliver
+    /// counts as damaged; the signal for that, SIGBUS, is handled (docs/decisions/0010).
     case map
     /// Each page is read when it is needed, and so many are kept: a medium that fails is an error.
     case read(cachedPages: Int)

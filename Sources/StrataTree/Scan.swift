@@ -43,35 +43,36 @@ extension PageMemory {
         var number = root.page
         var level = root.level
         var isFirst = true
-        while true {
+        var goesOn = true
+        while goesOn {
             // A section for each leaf, so that nobody waits for the whole scan.
-            let ticket = sections.enter()
-            defer { sections.leave(ticket) }
-            while level > 0 {
-                let page = try page(number, level: level)
-                let index = isFirst ? lower.map { page.search(branch: $0) } ?? 0 : 0
-                path.append((number, index + 1))
-                number = page.child(index)
-                level -= 1
-            }
-            try askForNextLeaves(behind: path.last)
-            let leaf = try page(number, level: 0)
-            let first = isFirst ? lower.map { leaf.search(leaf: $0).index } ?? 0 : 0
-            let end = upper.map { leaf.search(leaf: $0).index } ?? leaf.count
-            if first < end, !(try body(leaf, first..<end)) { return }
-            guard end == leaf.count else { return }
-            isFirst = false
-            while true {
-                guard let last = path.last else { return }
-                level += 1
-                let branch = try page(last.number, level: level)
-                if last.next < branch.count {
-                    path[path.count - 1].next += 1
-                    number = branch.child(last.next)
+            goesOn = try reading {
+                while level > 0 {
+                    let page = try page(number, level: level)
+                    let index = isFirst ? lower.map { page.search(branch: $0) } ?? 0 : 0
+                    path.append((number, index + 1))
+                    number = page.child(index)
                     level -= 1
-                    break
                 }
-                path.removeLast()
+                try askForNextLeaves(behind: path.last)
+                let leaf = try page(number, level: 0)
+                let first = isFirst ? lower.map { leaf.search(leaf: $0).index } ?? 0 : 0
+                let end = upper.map { leaf.search(leaf: $0).index } ?? leaf.count
+                if first < end, !(try body(leaf, first..<end)) { return false }
+                guard end == leaf.count else { return false }
+                isFirst = false
+                while let last = path.last {
+                    level += 1
+                    let branch = try page(last.number, level: level)
+                    if last.next < branch.count {
+                        path[path.count - 1].next += 1
+                        number = branch.child(last.next)
+                        level -= 1
+                        return true
+                    }
+                    path.removeLast()
+                }
+                return false
             }
         }
     }

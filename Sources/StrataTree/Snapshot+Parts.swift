@@ -15,32 +15,32 @@ extension PageMemory {
         _ root: TreeRoot, from lower: UnsafeRawBufferPointer, to upper: UnsafeRawBufferPointer, count: Int
     ) throws -> [[UInt8]] {
         guard root.page != 0, count > 1 else { return [] }
-        let ticket = sections.enter()
-        defer { sections.leave(ticket) }
-        var number = root.page
-        for level in stride(from: root.level, to: 0, by: -1) {
-            let branch = try page(number, level: level)
-            let (first, last) = (branch.search(branch: lower), branch.search(branch: upper))
-            if first == last {
-                number = branch.child(first)
-                continue
-            }
-            // Keys of the children behind the first, and where these are few, of their children as well.
-            var keys = (first + 1...last).map { key(of: branch, $0) }
-            if keys.count < 4 * count, level > 1 {
-                keys = try (first...last).flatMap { child -> [[UInt8]] in
-                    let page = try page(branch.child(child), level: level - 1)
-                    let start = child > first ? [key(of: branch, child)] : []
-                    return start + (1..<page.count).map { key(of: page, $0) }
+        return try reading {
+            var number = root.page
+            for level in stride(from: root.level, to: 0, by: -1) {
+                let branch = try page(number, level: level)
+                let (first, last) = (branch.search(branch: lower), branch.search(branch: upper))
+                if first == last {
+                    number = branch.child(first)
+                    continue
                 }
+                // Keys of the children behind the first, and where these are few, of their children as well.
+                var keys = (first + 1...last).map { key(of: branch, $0) }
+                if keys.count < 4 * count, level > 1 {
+                    keys = try (first...last).flatMap { child -> [[UInt8]] in
+                        let page = try page(branch.child(child), level: level - 1)
+                        let start = child > first ? [key(of: branch, child)] : []
+                        return start + (1..<page.count).map { key(of: page, $0) }
+                    }
+                }
+                keys = keys.filter { key in
+                    key.withUnsafeBytes { lower.lexicographicallyPrecedes($0) && $0.lexicographicallyPrecedes(upper) }
+                }
+                let parts = min(count, keys.count + 1)
+                return (1..<max(1, parts)).map { keys[$0 * keys.count / parts] }
             }
-            keys = keys.filter { key in
-                key.withUnsafeBytes { lower.lexicographicallyPrecedes($0) && $0.lexicographicallyPrecedes(upper) }
-            }
-            let parts = min(count, keys.count + 1)
-            return (1..<max(1, parts)).map { keys[$0 * keys.count / parts] }
+            return []
         }
-        return []
     }
 
     /// The first key that belongs to a child other than the first.

@@ -43,22 +43,24 @@ extension PageMemory {
             for index in range where !(try body(index, nil)) { return false }
             return true
         }
-        let ticket = sections.enter()
-        defer { sections.leave(ticket) }
-        return try keys.withBytes { bytes in
-            try withUnsafeTemporaryAllocation(of: Lookup.self, capacity: range.count) { lookups in
-                lookups.initialize(repeating: Lookup(leaf: root.page, slot: -1))
-                func key(_ index: Int) -> UnsafeRawBufferPointer {
-                    UnsafeRawBufferPointer(rebasing: bytes[keys.range(range.lowerBound + index)])
+        return try reading {
+            return try keys.withBytes { bytes in
+                try withUnsafeTemporaryAllocation(of: Lookup.self, capacity: range.count) { lookups in
+                    lookups.initialize(repeating: Lookup(leaf: root.page, slot: -1))
+                    func key(_ index: Int) -> UnsafeRawBufferPointer {
+                        UnsafeRawBufferPointer(rebasing: bytes[keys.range(range.lowerBound + index)])
+                    }
+                    try findLeaves(root, lookups, key)
+                    try findSlots(lookups, key)
+                    for (index, lookup) in lookups.enumerated() {
+                        let leaf = try page(lookup.leaf, level: 0)
+                        let goesOn = try withValue(leaf, lookup.slot, key(index)) {
+                            try body(range.lowerBound + index, $0)
+                        }
+                        if !goesOn { return false }
+                    }
+                    return true
                 }
-                try findLeaves(root, lookups, key)
-                try findSlots(lookups, key)
-                for (index, lookup) in lookups.enumerated() {
-                    let leaf = try page(lookup.leaf, level: 0)
-                    let goesOn = try withValue(leaf, lookup.slot, key(index)) { try body(range.lowerBound + index, $0) }
-                    if !goesOn { return false }
-                }
-                return true
             }
         }
     }

@@ -41,22 +41,20 @@ extension PageMemory {
         _ root: TreeRoot, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
         guard root.page != 0 else { return nil }
-        let ticket = sections.enter()
-        defer { sections.leave(ticket) }
-        let leaf = try descend(root, to: key)
-        let (index, isFound) = leaf.search(leaf: key)
-        guard isFound else { return nil }
-        let value = leaf.storedValue(index)
-        if value.isOverflow { return try withOverflow(OverflowReference(value.bytes), body) }
-        return try body(value.bytes)
+        return try reading {
+            let leaf = try descend(root, to: key)
+            let (index, isFound) = leaf.search(leaf: key)
+            guard isFound else { return nil }
+            let value = leaf.storedValue(index)
+            if value.isOverflow { return try withOverflow(OverflowReference(value.bytes), body) }
+            return try body(value.bytes)
+        }
     }
 
     /// As ``get(_:_:_:)``, but a long value is not gathered.
     func contains(_ root: TreeRoot, _ key: UnsafeRawBufferPointer) throws -> Bool {
         guard root.page != 0 else { return false }
-        let ticket = sections.enter()
-        defer { sections.leave(ticket) }
-        return try descend(root, to: key).search(leaf: key).isFound
+        return try reading { try descend(root, to: key).search(leaf: key).isFound }
     }
 
     /// The leaf that a key belongs to.

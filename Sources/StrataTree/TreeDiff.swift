@@ -33,18 +33,20 @@ struct TreeDiff {
 
     /// Goes to the first key at or behind `lower`.
     mutating func seek(_ lower: UnsafeRawBufferPointer) throws {
-        let ticket = memory.sections.enter()
-        defer { memory.sections.leave(ticket) }
-        try old.seek(lower, in: memory)
-        try new.seek(lower, in: memory)
+        try memory.reading {
+            try old.seek(lower, in: memory)
+            try new.seek(lower, in: memory)
+        }
     }
 
     /// Calls `body` with each entry that differs, in the order of keys, until it returns false.
     mutating func run(_ body: (UnsafeRawBufferPointer, EntryChange) throws -> Bool) throws {
-        while true {
-            let ticket = memory.sections.enter()
-            defer { memory.sections.leave(ticket) }
-            for _ in 0..<Self.stepsPerSection where try !step(body) { return }
+        var goesOn = true
+        while goesOn {
+            goesOn = try memory.reading {
+                for _ in 0..<Self.stepsPerSection where try !step(body) { return false }
+                return true
+            }
         }
     }
 

@@ -10,6 +10,11 @@ import Synchronization
 // Each request saves the records N-0 to N-3 and `last`, all with the number N, for the user of its thread.
 //   usage: store-child STORE asset SOURCE COPY
 // Imports a file, copies it out again, and prints how much memory that took at most, in KiB.
+//   usage: store-child STORE cut FILE [read]
+// Cuts a file of the store short while it is open, and prints how many records it finds then, after one more request,
+// and when it was opened again. `read` looks at all of them before.
+//   usage: store-child STORE limited MEBIBYTES
+// Does the same within so much address space more than it has, but folds the state anew instead of cutting a file.
 // `early` prints before the request instead of behind it: a bug, which whoever kills this must notice.
 // `slowly` waits between requests, and longer when there are some hundred, so that a store does not grow beyond what a
 // reader can look at in a moment.
@@ -68,10 +73,69 @@ func importAsset(_ source: String, into path: String, copy: String) throws {
     try store.close()
 }
 
+/// Makes a store of 200 records, and closes it so that what is read next comes from the page file.
+func prepare(_ path: String) throws -> Store {
+    let store = try Store.open(at: path)
+    _ = try store.modify(zoneRequest(), as: Actor(user: "user-0"))
+    for number in 0..<50 as Range<UInt64> { _ = try store.modify(request(number), as: Actor(user: "user-0")) }
+    try store.close()
+    return try Store.open(at: path)
+}
+
+func foundCount(_ store: Store) throws -> Int {
+    let ids = (0..<60).flatMap { number in (0..<4).map { RecordID("\(number)-\($0)", zone: zone) } }
+    let found = try store.snapshot().records(ids, in: DatabaseID(.private), as: Actor(user: "user-0"))
+    return found.count { (try? $0.get()) != nil }
+}
+
+func cut(_ name: String, of path: String, reads: Bool) throws {
+    var store = try prepare(path)
+    if reads { _ = try foundCount(store) }
+    guard truncate("\(path)/\(name)", 0) == 0 else { fail("no \(name)") }
+    say("\(try foundCount(store))")
+    _ = try store.modify(request(50), as: Actor(user: "user-0"))
+    say("\(try foundCount(store))")
+    try store.close()
+    store = try Store.open(at: path)
+    say("\(try foundCount(store))")
+    try store.close()
+}
+
+/// Virtual memory of this process in bytes.
+func addressSpace() throws -> UInt64 {
+    let status = try RealFileSystem().open("/proc/self/status", .read).read(count: 8_192, at: 0)
+    let line = String(decoding: status, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("VmSize:") }
+    guard let number = line.flatMap({ UInt64($0.filter(\.isNumber)) }) else { fail("no VmSize in /proc/self/status") }
+    return number << 10
+}
+
+func limited(to mebibytes: UInt64, _ path: String) throws {
+    let most = UInt(try addressSpace() + mebibytes << 20)
+    var limit = rlimit(rlim_cur: most, rlim_max: most)
+    guard setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0 else { fail("no limit") }
+    var store = try prepare(path)
+    say("\(try foundCount(store))")
+    _ = try store.modify(request(50), as: Actor(user: "user-0"))
+    try store.rebuildViews()
+    say("\(try foundCount(store))")
+    try store.close()
+    store = try Store.inMemory()
+    _ = try store.modify(zoneRequest(), as: Actor(user: "user-0"))
+    _ = try store.modify(request(1), as: Actor(user: "user-0"))
+    say("\(try foundCount(store))")
+    try store.close()
+}
+
 func run() throws {
     let arguments = CommandLine.arguments
     if arguments.count == 5, arguments[2] == "asset" {
         return try importAsset(arguments[3], into: arguments[1], copy: arguments[4])
+    }
+    if arguments.count >= 4, arguments[2] == "cut" {
+        return try cut(arguments[3], of: arguments[1], reads: arguments.last == "read")
+    }
+    if arguments.count == 4, arguments[2] == "limited", let mebibytes = UInt64(arguments[3]) {
+        return try limited(to: mebibytes, arguments[1])
     }
     guard arguments.count >= 3, let first = UInt64(arguments[2]) else { fail("usage: store-child STORE FIRST-NUMBER") }
     let isEarly = arguments.dropFirst(3).first == "early"

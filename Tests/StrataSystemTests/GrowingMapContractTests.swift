@@ -42,6 +42,20 @@ struct GrowingMapContractTests {
         #expect(map.base.load(fromByteOffset: 4_095, as: UInt8.self) == 1)
     }
 
+    @Test("What is missing of a file that is cut short reads as zeros, and the map says so")
+    func cutShort() throws {
+        let file = try FileSystemFixture(.real).makeFile("a", [UInt8](repeating: 1, count: 3 * 4_096))
+        let map = try file.mapGrowing(reserving: 1 << 24)
+        try map.extend(to: 3 * 4_096)
+        let guarded = try #require(map.guarded)
+        #expect(map.base.load(fromByteOffset: 2 * 4_096, as: UInt8.self) == 1 && guarded.missingByte == nil)
+        try file.truncate(to: 4_096)
+        #expect(map.base.load(fromByteOffset: 4_095, as: UInt8.self) == 1 && guarded.missingByte == nil)
+        #expect(map.base.load(fromByteOffset: 2 * 4_096 + 9, as: UInt8.self) == 0)
+        #expect(guarded.missingByte == 2 * 4_096)
+        #expect(map.base.load(fromByteOffset: 4_096, as: UInt8.self) == 0 && guarded.missingByte == 2 * 4_096)
+    }
+
     @Test("A part of a file in place of reserved memory is written through it", arguments: Kind.allCases)
     func over(kind: Kind) throws {
         let file = try FileSystemFixture(kind).makeFile("a")

@@ -1,8 +1,9 @@
 import Glibc
 import StrataModel
-import StrataSystem
 import TestSupport
 import Testing
+
+@testable import StrataSystem
 
 @Suite("Time, randomness and the process")
 struct PlatformTests {
@@ -11,6 +12,15 @@ struct PlatformTests {
         6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423, 4_593_380_528_125_082_431,
         16_408_922_859_458_223_821,
     ]
+
+    @Test("A clock beyond what the number can say stops at its end")
+    func clockBeyond() {
+        #expect(SystemTime.microseconds(seconds: 1_700_000_000, nanoseconds: 123_999) == 1_700_000_000_000_123)
+        #expect(SystemTime.microseconds(seconds: -1, nanoseconds: 999_999_999) == -1)
+        #expect(SystemTime.microseconds(seconds: .max, nanoseconds: 0) == .max)
+        #expect(SystemTime.microseconds(seconds: .max / 1_000_000, nanoseconds: 999_999_999) == .max)
+        #expect(SystemTime.microseconds(seconds: .min, nanoseconds: 0) == .min)
+    }
 
     @Test("A seed gives the published sequence, here and in the tests' own generator")
     func seededSequence() {

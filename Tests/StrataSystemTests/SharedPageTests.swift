@@ -26,6 +26,20 @@ struct SharedPageTests {
         #expect(try follower.read(0..<1) == [9])
     }
 
+    @Test("An owner whose file is cut short makes it a page again; others see what it stores then")
+    func ownerCutShort() throws {
+        let owner = try SharedPage(path, .own)
+        let follower = try SharedPage(path, .follow)
+        owner.store([1, 2, 3], at: 100)
+        #expect(truncate(path, 0) == 0)
+        owner.announce(at: 2_048, wakingIfSet: 2_112)
+        #expect(try follower.read(100..<103) == [])
+        owner.store([4, 5, 6], at: 100)
+        #expect(try follower.read(100..<103) == [4, 5, 6])
+        owner.announce(at: 2_048, wakingIfSet: 2_112)
+        #expect(try follower.read(2_048..<2_049) == [1])
+    }
+
     @Test("The claim is seen by others until it is given up, or the owner goes")
     func claim() throws {
         var owner: SharedPage? = try SharedPage(path, .own)

@@ -24,7 +24,7 @@ struct DamageWay: Sendable, CustomTestStringConvertible {
     }
 
     /// The codes are those of the error, or of what it says is the cause.
-    static let all: [DamageWay] = recoveryTable + files + sealedFiles
+    static let all: [DamageWay] = recoveryTable + files + sealedFiles + lostEnds
 
     static let recoveryTable: [DamageWay] = [
         DamageWay("the end") { _ in },
@@ -105,6 +105,30 @@ struct DamageWay: Sendable, CustomTestStringConvertible {
         ) { fixture in
             let size = try fixture.bytes(ofSegment: 1).count
             try fixture.change(try fixture.segments()[1], at: size - 20) { $0 ^ 0x10 }
+        },
+    ]
+
+    /// What is left is a log without a fault: only what stands beside it tells that it was longer.
+    static let lostEnds: [DamageWay] = [
+        DamageWay("the newest segment is missing", "missingSegment") { fixture in
+            try RealFileSystem().remove(try fixture.newest())
+        },
+        DamageWay("the last two segments are missing", "missingSegment") { fixture in
+            for path in try fixture.segments().suffix(2) { try RealFileSystem().remove(path) }
+        },
+        DamageWay("the newest segment ends in front of a commit", "missingSegment") { fixture in
+            let place = try fixture.place(of: fixture.middle(ofSegment: 3))
+            let file = try RealFileSystem().open(place.path, .write)
+            defer { file.close() }
+            try file.truncate(to: place.range.lowerBound)
+        },
+        DamageWay("zeros in the newest segment from a commit on", "missingSegment") { fixture in
+            let place = try fixture.place(of: fixture.middle(ofSegment: 3))
+            let count = try fixture.bytes(ofSegment: 3).count - place.range.lowerBound
+            try fixture.overwrite(place.path, at: place.range.lowerBound, with: zeros(count))
+        },
+        DamageWay("a sealed store without its newest segment", "missingSegment", of: { try .sealed() }) { fixture in
+            try RealFileSystem().remove(try fixture.newest())
         },
     ]
 

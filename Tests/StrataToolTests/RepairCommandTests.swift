@@ -29,6 +29,7 @@ import Testing
                 would lose: 4
                 would do, in Notes.strata/log:
                   copy 00000000000000000001.seg to 00000000000000000001.seg.repaired-1
+                  move tail to tail.repaired-1
                   cut 00000000000000000001.seg at position 504
                 note: Notes.strata/log/repaired-1.txt
                 nothing was changed: copy the store, then run it again with --apply

@@ -119,7 +119,7 @@ final class SimulatedFile: File {
     }
 
     func mapGrowing(reserving byteCount: Int) throws -> any GrowingMap {
-        try call(.map, "mmap") { _, inode, _ in SimulatedGrowingMap(inode.live, self) }
+        try call(.map, "mmap") { _, inode, _ in SimulatedGrowingMap(inode.live, self, reserving: byteCount) }
     }
 
     // The memory is there already; what was written to it is no business of the medium.

@@ -20,10 +20,13 @@ final class SimulatedGrowingMap: GrowingMap {
     private let memory: StableMemory
     private let file: SimulatedFile
     private let mappedBytes = Atomic<Int>(0)
+    let reservedBytes: Int
+    var guarded: MapGuard? { nil }
 
-    init(_ memory: StableMemory, _ file: SimulatedFile) {
+    init(_ memory: StableMemory, _ file: SimulatedFile, reserving byteCount: Int) {
         self.memory = memory
         self.file = file
+        reservedBytes = byteCount
     }
 
     var base: UnsafeRawPointer {

@@ -39,6 +39,13 @@ uint32_t strata_take(void *word);
 // Has the pages written back, and does not wait for it. 0, or -1 with errno.
 int strata_start_writeback(int descriptor, int64_t position, int64_t count);
 
+// Keeps the process alive when a page of a mapped file within these bytes cannot be had (SIGBUS): a page of zeros
+// comes into its place, and 1 plus its distance from `start` into `note`, unless that is not 0 already. Returns what
+// `strata_unguard` must be given before the bytes are unmapped; -1 if there is no room for more: then all is as
+// without it.
+int strata_guard(void *start, size_t count, int is_writable, uint64_t *note);
+void strata_unguard(int range);
+
 // Gives an empty file the other one's content without copying it. 0, or -1 with errno where the file system cannot.
 int strata_share_content(int target, int source);
 

@@ -70,7 +70,7 @@ struct TailHintTests {
     }
 
     enum Uselessness: CaseIterable, CustomTestStringConvertible {
-        case torn, zeros, foreignMagic, otherStore, otherBoot, laterVersion, mandatoryField, tooFar, otherHistory
+        case torn, zeros, foreignMagic, otherStore, otherBoot, laterVersion, mandatoryField, otherHistory
 
         var testDescription: String { "\(self)" }
 
@@ -93,7 +93,6 @@ struct TailHintTests {
                 return HeaderBlock(magic: LogFormat.tailMagic, fields: fields).encoded()
             case .otherStore: hint.storeID = Identifier(high: 1, low: 1)
             case .otherBoot: hint.bootID = Identifier(high: 1, low: 1)
-            case .tooFar: hint.durableEnd.offset += 1_000
             case .otherHistory: hint.durableEnd.chain ^= 1
             }
             return hint.encoded()

@@ -59,7 +59,14 @@ struct ErasureFixture {
     /// The files of the store in which the bytes of a text stand.
     static func files(with text: String, on disk: SimulatedDisk) throws -> [String] {
         let wanted = Array(text.utf8)
-        return try disk.paths.filter { $0.hasPrefix(path) }.filter { isFound(wanted, in: try disk.content(of: $0)) }
+        return try disk.paths.filter { $0.hasPrefix(path) }.filter { file in
+            do { return isFound(wanted, in: try disk.content(of: file)) } catch let error as StrataError
+                where error.code == .notFound && file.hasSuffix("/log/sealing")
+            {
+                // A segment that was just being sealed has its own name by now, and its bytes are those of the segment.
+                return false
+            }
+        }
     }
 }
 

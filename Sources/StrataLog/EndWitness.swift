@@ -1,0 +1,90 @@
+import StrataModel
+import StrataSystem
+
+/// A file beside the log that proves how far the log reached: it names a commit that had been synced.
+///
+/// The hint page names the durable end of the last writer, and the page file what its checkpoints were folded from,
+/// which is never more than what was durable. Neither is written before the sync that it speaks of.
+struct EndWitness: Sendable, Equatable {
+    var path: String
+    var storeID: Identifier
+    /// The last commit that had been synced, as far as the file knows.
+    var position: Position
+    /// What the file says of the log besides: of a log that has another chain value there it proves nothing.
+    var earlier: [Position] = []
+
+    /// What the files of a store prove.
+    ///
+    /// IMPORTANT: asked before the log is read. What they name is in its segments by then, also while a writer goes on.
+    static func all(_ paths: StorePaths, _ files: any FileSystem) throws -> [EndWitness] {
+        try [tail(paths, files), views(paths, files)].compactMap(\.self)
+    }
+
+    private static func tail(_ paths: StorePaths, _ files: any FileSystem) throws -> EndWitness? {
+        guard let bytes = try read(paths.tail, count: TailHint.Place.block.count, files),
+            let hint = try? TailHint(decoding: bytes, path: paths.tail)
+        else { return nil }
+        return EndWitness(path: paths.tail, storeID: hint.storeID, position: hint.durableEnd)
+    }
+
+    private static func views(_ paths: StorePaths, _ files: any FileSystem) throws -> EndWitness? {
+        let size = CheckpointMark.slotBytes
+        guard let bytes = try read(paths.views, count: CheckpointMark.slotCount * size, files) else { return nil }
+        let marks = stride(from: 0, to: bytes.count, by: size)
+            .compactMap { CheckpointMark(decoding: Array(bytes[$0..<min(bytes.count, $0 + size)])) }
+            .sorted { $0.position.offset < $1.position.offset }
+        guard let newest = marks.last else { return nil }
+        return EndWitness(
+            path: paths.views, storeID: newest.storeID, position: newest.position,
+            earlier: marks.dropLast().filter { $0.storeID == newest.storeID }.map(\.position))
+    }
+
+    /// Nil where there is no such file, and where it cannot be read: then it proves nothing.
+    private static func read(_ path: String, count: Int, _ files: any FileSystem) throws -> [UInt8]? {
+        let file: any File
+        do { file = try files.open(path, .read) } catch let error as StrataError
+            where [.notFound, .permissionDenied, .inputOutput].contains(error.code)
+        { return nil }
+        defer { file.close() }
+        return try? file.read(count: count, at: 0)
+    }
+
+    /// Whether the log, which is whole up to its end, is another one than the file speaks of.
+    /// Whether the log is another one than the file speaks of.
+    fileprivate func isContradicted(by log: (some HistoryLog)?) -> Bool {
+        guard let log else { return false }
+        return earlier.contains { position in
+            guard (log.floor.offset...log.end.offset).contains(position.offset) else { return false }
+            return (try? log.has(position)) == false
+        }
+    }
+
+    /// - Parameter last: where the log ends.
+    fileprivate func error(behind last: UInt64) -> StrataError {
+        StrataError(
+            .missingSegment, "Commits that had been synced are not in the log.",
+            .init(
+                segment: last + 1, offset: last + 1, path: path,
+                expected: "commits \(last + 1) to \(position.offset), which this file names",
+                found: "\(last) as the last one"))
+    }
+}
+
+extension [EndWitness] {
+    /// Those that name commits behind the end of a log.
+    func beyond(_ end: UInt64, of storeID: Identifier) -> [EndWitness] {
+        filter { $0.storeID == storeID && $0.position.offset > end }
+    }
+
+    /// What is wrong with a log that ends there; nil if nothing is.
+    ///
+    /// - Parameter log: the log as it can be read; asked only if it seems to lack something.
+    func lostEnd<Log: HistoryLog>(
+        behind end: UInt64, of storeID: Identifier, in log: () throws -> Log
+    ) -> StrataError? {
+        let beyond = beyond(end, of: storeID).sorted { $0.position.offset > $1.position.offset }
+        guard !beyond.isEmpty else { return nil }
+        let log = try? log()
+        return beyond.first { !$0.isContradicted(by: log) }?.error(behind: end)
+    }
+}
