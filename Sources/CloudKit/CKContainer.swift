@@ -16,13 +16,10 @@ public final class CKContainer: NSObject, NamedContainer, CVarArg, Sendable {
     let client: Client
     /// What `configuredWith` put on this object; nil for the container itself.
     let scope: CallScope?
-    /// A database holds its container; so that both are the same objects for as long as anybody holds either.
-    private struct Entry {
-        weak var database: CKDatabase?
-    }
+    /// Held, so that a program may keep the container and refer to its databases weakly.
+    private let databases = Lock<[CKDatabase.Scope: CKDatabase]>([:])
 
-    private let databases = Lock<[CKDatabase.Scope: Entry]>([:])
-
+    /// The container itself is made by its client, which knows whether there is one.
     init(_ client: Client, scope: CallScope?) {
         self.client = client
         self.scope = scope
@@ -44,12 +41,13 @@ public final class CKContainer: NSObject, NamedContainer, CVarArg, Sendable {
     /// The records that others have shared with the user.
     public var sharedCloudDatabase: CKDatabase { database(with: .shared) }
 
-    /// The database of a scope, always the same object.
+    /// The database of a scope, always the same object, which the container holds.
     public func database(with databaseScope: CKDatabase.Scope) -> CKDatabase {
         databases.withLock { databases in
-            if let database = databases[databaseScope]?.database { return database }
-            let database = CKDatabase(self, databaseScope)
-            databases[databaseScope] = Entry(database: database)
+            if let database = databases[databaseScope] { return database }
+            let database =
+                scope == nil ? client.database(databaseScope) : CKDatabase(client, databaseScope, within: scope)
+            databases[databaseScope] = database
             return database
         }
     }

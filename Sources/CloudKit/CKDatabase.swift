@@ -23,19 +23,23 @@ public final class CKDatabase: NSObject, CVarArg, Sendable {
 
     /// Whose records the database has.
     public let databaseScope: Scope
-    /// Holding it keeps `container.database(with:)` the same object for as long as this one is in use.
-    let container: CKContainer
-    var client: Client { container.client }
+    let client: Client
+    /// What `configuredWith` put on this object; nil for the database itself.
+    private let callScope: CallScope?
 
-    init(_ container: CKContainer, _ scope: Scope) {
-        self.container = container
+    init(_ client: Client, _ scope: Scope, within callScope: CallScope?) {
+        self.client = client
+        self.callScope = callScope
         databaseScope = scope
         super.init()
     }
 
+    /// Not stored: the container holds its databases.
+    private var container: CKContainer { callScope == nil ? client.container : CKContainer(client, scope: callScope) }
+
     /// Runs an operation in this database. One that was added before is left alone, or told so if it has ended.
     public func add(_ operation: CKDatabaseOperation) {
-        guard operation.markAdded(to: container, container.scope) else { return operation.refuseSecondRun() }
+        guard operation.markAdded(to: container, callScope) else { return operation.refuseSecondRun() }
         operation.database = self
         client.operations.addOperation(operation)
     }
@@ -73,7 +77,7 @@ public final class CKDatabase: NSObject, CVarArg, Sendable {
 
     /// A call with the settings that hold now.
     var call: DatabaseCall {
-        guard let values = container.scope?.values else {
+        guard let values = callScope?.values else {
             return DatabaseCall(client: client, scope: databaseScope, settings: .convenience)
         }
         let explicit = values.explicit.merged(over: values.group?.defaultConfiguration.explicit ?? .init())

@@ -12,6 +12,20 @@ extension CKRecord {
         _setContent(object?._fieldContent, forKey: key)
     }
 
+    /// The value of a key, as ``object(forKey:)``.
+    public func value(forKey key: String) -> Any? { object(forKey: key) }
+
+    /// Keeps a copy of a value; nil removes it. A value that a record cannot hold makes its save fail with
+    /// `invalidArguments` (B270).
+    ///
+    /// ```swift
+    /// note.setValue("Groceries", forKey: "title")
+    /// let title = note.value(forKey: "title") as? String
+    /// ```
+    public func setValue(_ value: Any?, forKey key: String) {
+        _setContent(value.flatMap { _FieldContent(any: $0) }, forKey: key)
+    }
+
     public func _setContent(_ content: _FieldContent?, forKey key: FieldKey) {
         if key == SystemFieldKey.parent {
             setParentValue(content?.content)

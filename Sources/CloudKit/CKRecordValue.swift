@@ -29,18 +29,31 @@ public struct _FieldContent: Sendable {
     let content: FieldContent
 
     init(_ content: FieldContent) { self.content = content }
+
+    /// nil for an optional without a value.
+    init?(any value: Any) {
+        switch value {
+        case let value as any CKRecordValueProtocol: self = value._fieldContent
+        case let list as [Any]: self = .init(.list(list.map { Self(any: $0)?.content ?? .mistake(of: $0) }))
+        case Optional<Any>.none: return nil
+        default: self.init(.mistake(of: value))
+        }
+    }
+}
+
+extension FieldContent {
+    /// A value of a type that no record holds.
+    static func mistake(of value: Any) -> FieldContent {
+        .mistake("A value of type \(type(of: value)) cannot be kept in a record.")
+    }
 }
 
 extension CKRecordValueProtocol {
-    public var _fieldContent: _FieldContent {
-        .init(.mistake("A value of type \(type(of: self)) cannot be kept in a record."))
-    }
+    public var _fieldContent: _FieldContent { .init(.mistake(of: self)) }
 }
 
 extension __CKRecordObjCValue {
-    public var _fieldContent: _FieldContent {
-        .init(.mistake("A value of type \(type(of: self)) cannot be kept in a record."))
-    }
+    public var _fieldContent: _FieldContent { .init(.mistake(of: self)) }
 }
 
 // MARK: Swift's own types
@@ -143,12 +156,7 @@ extension NSNumber: CKRecordValueProtocol, __CKRecordObjCValue {
 
 extension NSArray: CKRecordValueProtocol, __CKRecordObjCValue {
     public var _fieldContent: _FieldContent {
-        .init(
-            .list(
-                map { element in
-                    if let value = element as? any CKRecordValueProtocol { return value._fieldContent.content }
-                    return .mistake("A value of type \(type(of: element)) cannot be kept in a record.")
-                }))
+        .init(.list(map { ($0 as? any CKRecordValueProtocol)?._fieldContent.content ?? .mistake(of: $0) }))
     }
 }
 

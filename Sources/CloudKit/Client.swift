@@ -2,6 +2,7 @@ import Foundation
 import StrataModel
 import StrataRules
 import StrataStore
+import StrataSystem
 import StrataViews
 
 /// One device of one user on one store, or why there is none.
@@ -36,6 +37,7 @@ final class Client: Sendable {
     let callbacks = DispatchQueue(label: "CloudKit.callbacks", attributes: .concurrent)
     /// Where operations run that are added to a container or to its databases.
     let operations = OperationQueue()
+    private let handedOut = Lock(HandedOut())
 
     init(_ opened: Opened, _ actor: Actor, identifier: String) {
         opening = .success(opened)
@@ -61,6 +63,38 @@ final class Client: Sendable {
     func canonical(_ id: CKRecord.ID) -> CKRecord.ID {
         let zone = canonical(id.zoneID)
         return zone === id.zoneID ? id : CKRecord.ID(recordName: id.recordName, zoneID: zone)
+    }
+
+    // MARK: Objects
+
+    /// What somebody may hold. Weak, since each of them holds the client.
+    private struct HandedOut {
+        struct Database {
+            weak var object: CKDatabase?
+        }
+
+        weak var container: CKContainer?
+        var databases: [CKDatabase.Scope: Database] = [:]
+    }
+
+    /// The container, the same object for as long as somebody holds it.
+    var container: CKContainer {
+        handedOut.withLock { handedOut in
+            if let container = handedOut.container { return container }
+            let container = CKContainer(self, scope: nil)
+            handedOut.container = container
+            return container
+        }
+    }
+
+    /// A database, the same object for as long as somebody holds it or its container (B223).
+    func database(_ scope: CKDatabase.Scope) -> CKDatabase {
+        handedOut.withLock { handedOut in
+            if let database = handedOut.databases[scope]?.object { return database }
+            let database = CKDatabase(self, scope, within: nil)
+            handedOut.databases[scope] = HandedOut.Database(object: database)
+            return database
+        }
     }
 
     // MARK: The account

@@ -97,22 +97,23 @@ public final class CloudStore: Sendable {
     }
 }
 
-/// The containers of a store that somebody holds, one for each device of a user.
+/// The clients of a store whose container or databases somebody holds, one for each device of a user.
 final class ClientTable: Sendable {
-    /// Weak, since a container holds its store: it can be asked for again when it is gone.
+    /// Weak, since a client holds its store: it can be asked for again when it is gone.
     private struct Entry {
-        weak var container: CKContainer?
+        weak var client: Client?
     }
 
     private let entries = Lock<[Actor: Entry]>([:])
 
     func container(of actor: Actor, _ make: (Actor) -> Client) -> CKContainer {
-        entries.withLock { entries in
-            if let container = entries[actor]?.container { return container }
-            entries = entries.filter { $0.value.container != nil }
-            let container = CKContainer(make(actor), scope: nil)
-            entries[actor] = Entry(container: container)
-            return container
+        let client = entries.withLock { entries in
+            if let client = entries[actor]?.client { return client }
+            entries = entries.filter { $0.value.client != nil }
+            let client = make(actor)
+            entries[actor] = Entry(client: client)
+            return client
         }
+        return client.container
     }
 }

@@ -53,7 +53,7 @@ final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
     }
 }
 
-/// Lets `NSSortDescriptor` have initialisers that return another class.
+/// Lets `NSSortDescriptor` have initialisers that return another class, and a key.
 public protocol KeySortDescriptorMaking {}
 
 extension NSSortDescriptor: KeySortDescriptorMaking {}
@@ -71,7 +71,9 @@ extension KeySortDescriptorMaking where Self == NSSortDescriptor {
     }
 }
 
-extension NSSortDescriptor {
+// Not in an extension of the class: Foundation has a `key` of its own that clients do not see, and the compiler would
+// find two in the vtable of a public subclass.
+extension KeySortDescriptorMaking where Self: NSSortDescriptor {
     /// The key that it sorts by; nil for one that was made from a key path.
     public var key: String? {
         (self as? KeySortDescriptor)?.sortKey ?? (self as? CKLocationSortDescriptor)?.sortKey

@@ -43,10 +43,13 @@ final class NamedContainers: Sendable {
                 known[identifier] = Known(container: container, store: store)
                 return container
             } catch {
-                // Tried again with the next container: the other process may have ended by then.
+                // Tried again with the next container: the other process may have ended by then. Kept until that,
+                // since a program may refer to its databases weakly.
                 let actor = Actor(user: user, device: "")
                 let client = Client(failure: CKError(opening: identifier, error), actor, identifier: identifier)
-                return CKContainer(client, scope: nil)
+                let container = client.container
+                known[identifier] = Known(container: container, store: nil)
+                return container
             }
         }
     }

@@ -1,0 +1,62 @@
+import Foundation
+
+// On Apple's platforms every object can be an argument of a format, and Swift's values turn into objects; here they
+// say so, since programs write `NSPredicate(format: "creationDate > %@", date as CVarArg)`. A predicate takes the value
+// itself; the encoding is for `String(format:)`.
+
+extension Date: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
+}
+
+extension Data: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
+}
+
+extension UUID: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
+}
+
+extension URL: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
+}
+
+extension Array: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
+}
+
+extension Dictionary: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
+}
+
+extension Set: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
+}
+
+extension Decimal: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
+}
+
+extension NSArray: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
+}
+
+extension NSDictionary: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
+}
+
+extension NSSet: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
+}
+
+extension NSNumber: @retroactive CVarArg {}
+extension NSDate: @retroactive CVarArg {}
+extension NSData: @retroactive CVarArg {}
+extension NSUUID: @retroactive CVarArg {}
+extension NSURL: @retroactive CVarArg {}
+extension NSNull: @retroactive CVarArg {}
+
+/// The address of a text that says what a value is. The text stays for good: nobody says when a format has been read.
+private func descriptionEncoding(of value: some Any) -> [Int] {
+    let text = NSString(string: String(describing: value))
+    return [Int(bitPattern: Unmanaged.passRetained(text).toOpaque())]
+}
