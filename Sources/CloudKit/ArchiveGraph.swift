@@ -30,6 +30,20 @@ struct ArchiveGraph {
         return fields[key].map { isSound($0, &visits) } ?? true
     }
 
+    /// What lies under a key of the object that is being decoded: text, number, data, or the fields of an object.
+    func object(forKey key: String) -> Any? { fields[key].flatMap { object($0) } }
+
+    /// What a reference leads to, or the value itself if it is none; nil for nothing.
+    func object(_ value: Any?) -> Any? {
+        guard let value else { return nil }
+        guard let index = Self.index(value) else { return value }
+        return index > 0 && objects.indices.contains(index) ? objects[index] : nil
+    }
+
+    func className(of object: [String: Any]) -> String? {
+        (self.object(object["$class"]) as? [String: Any])?["$classname"] as? String
+    }
+
     private struct Visits {
         var path: Set<Int> = []
         var done: Set<Int> = []
@@ -45,8 +59,12 @@ struct ArchiveGraph {
             visits.path.insert(index).inserted
         else { return false }
         if let object = objects[index] as? [String: Any], let reference = object["$class"] {
-            guard isExpected(reference) else { return false }
-            for (key, part) in object where key != "$class" {
+            guard isExpected(reference),
+                Self.count(object["NS.keys"]) == nil
+                    || Self.count(object["NS.keys"]) == Self.count(object["NS.objects"])
+            else { return false }
+            // Foundation is never asked for the values of a record.
+            for (key, part) in object where !["$class", "ValueStore", "EncryptedValueStore"].contains(key) {
                 guard isSound(part, &visits) else { return false }
             }
         }
@@ -54,6 +72,8 @@ struct ArchiveGraph {
         visits.done.insert(index)
         return true
     }
+
+    private static func count(_ list: Any?) -> Int? { (list as? [Any])?.count }
 
     private func isExpected(_ reference: Any) -> Bool {
         guard let index = Self.index(reference), objects.indices.contains(index),

@@ -10,6 +10,7 @@ enum ArchivedClasses {
         ("CKRecordZone", CKRecordZone.self),
         ("CKRecordZoneID", CKRecordZoneID.self),
         ("CKServerChangeToken", CKServerChangeToken.self),
+        ("CKAsset", CKAsset.self),
         ("CLLocation", CLLocation.self),
         ("CKQuery", CKQuery.self),
         ("CKQueryCursor", CKQueryCursor.self),
@@ -29,7 +30,8 @@ enum ArchivedClasses {
         all.map(\.type) + [
             FormatPredicate.self, KeySortDescriptor.self,
             NSString.self, NSNumber.self, NSDate.self, NSData.self, NSArray.self, NSDictionary.self, NSSet.self,
-            NSURL.self, NSUUID.self, NSError.self,
+            NSMutableString.self, NSMutableData.self, NSMutableArray.self, NSMutableDictionary.self,
+            NSMutableSet.self, NSURL.self, NSUUID.self, NSError.self,
         ]
 }
 

@@ -87,7 +87,10 @@ extension CKRecord {
             return nil
         }
         let record = ArchivedRecord(archive)
-        return archive.isIntact ? (type, id, systemFields(record, of: id)) : nil
+        guard let fields = ArchivedFields(ArchiveGraph(coder), isNew: record.changeTag == nil) else {
+            return archive.isIntact ? (type, id, systemFields(record, of: id)) : nil
+        }
+        return archive.isIntact ? (type, id, allFields(record, fields, of: id)) : nil
     }
 
     private static func systemFields(_ record: ArchivedRecord, of id: CKRecordID) -> RecordFields {

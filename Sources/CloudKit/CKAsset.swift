@@ -14,7 +14,7 @@ import StrataModel
 /// Saving copies the file's bytes and leaves the file alone; its name and dates are not kept (B25). An asset that was
 /// fetched can be saved again, in the same record or another one: nothing is copied then.
 // @unchecked: its one property is a constant.
-public final class CKAsset: NSObject, CVarArg, @unchecked Sendable {
+public final class CKAsset: NSObject, NSSecureCoding, CVarArg, @unchecked Sendable {
     enum Source: Sendable {
         /// The caller's, to be copied when the record is saved.
         case file(URL)
@@ -60,4 +60,27 @@ public final class CKAsset: NSObject, CVarArg, @unchecked Sendable {
     }
 
     public override var debugDescription: String { description }
+
+    // MARK: NSSecureCoding
+
+    public static var supportsSecureCoding: Bool { true }
+
+    private static let fileKey = "AssetFileURL"
+
+    /// Writes where the file is, not its bytes and not what a store calls them.
+    public func encode(with coder: NSCoder) {
+        guard coder.allowsKeyedCoding, let fileURL else { return }
+        coder.encode(NSURL(string: fileURL.absoluteString), forKey: Self.fileKey)
+    }
+
+    /// An asset of the file that the archive names, which need not be there any more: saving the asset fails then.
+    /// Nil if the archive names none.
+    public init?(coder: NSCoder) {
+        let archive = ArchiveReader(coder)
+        guard let url = archive.object(NSURL.self, Self.fileKey), archive.isIntact,
+            let fileURL = URL(string: url.absoluteString)
+        else { return nil }
+        source = .file(fileURL)
+        super.init()
+    }
 }

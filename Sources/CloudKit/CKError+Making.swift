@@ -5,7 +5,8 @@ extension CKError {
     /// An error with a sentence that says what and which.
     init(_ code: Code, message: String, cause: (any Error)? = nil, userInfo: [String: Any] = [:]) {
         var userInfo = userInfo
-        userInfo[NSLocalizedDescriptionKey] = message
+        // Names in it may hold what a terminal obeys.
+        userInfo[NSDebugDescriptionErrorKey] = message.withoutControls
         userInfo[NSUnderlyingErrorKey] = cause
         self.init(code, userInfo: userInfo)
     }
@@ -37,12 +38,16 @@ extension CKError {
         case let error as CKError: self = error
         case let refusal as Refusal: self.init(refusal)
         case let error as StrataError:
-            let (code, advice) = Self.meaning(of: error.code)
+            let (code, advice) = error.isOfDescriptors ? Self.tooManyFiles : Self.meaning(of: error.code)
             self.init(code, message: "\(advice) \(error)", cause: error)
         case is CancellationError: self.init(.operationCancelled, message: "The operation was cancelled.")
         default: self.init(.internalError, message: "The store failed: \(error)", cause: error)
         }
     }
+
+    private static let tooManyFiles = (
+        Code.serviceUnavailable, "Too many open files: close some, or raise the limit, and try again."
+    )
 
     private static func meaning(of code: StrataError.Code) -> (Code, String) {
         switch code {
@@ -64,5 +69,13 @@ extension CKError {
         case .invalidArgument: (.invalidArguments, "Something that was passed cannot be.")
         default: (.internalError, "The store failed: see the underlying error.")
         }
+    }
+}
+
+extension StrataError {
+    /// Whether the process, or the system, had no descriptor left for a file.
+    fileprivate var isOfDescriptors: Bool {
+        if let number = context.errno { return number == EMFILE || number == ENFILE }
+        return (cause as? StrataError)?.isOfDescriptors ?? false
     }
 }

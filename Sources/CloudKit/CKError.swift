@@ -18,6 +18,11 @@ public struct CKError: Error, CustomNSError, LocalizedError, Hashable, @unchecke
 
     /// An error with a code and what there is to say about it.
     public init(_ code: CKError.Code, userInfo: [String: Any] = [:]) {
+        var userInfo = userInfo
+        // Foundation's own text on Linux is another one.
+        if userInfo[NSLocalizedDescriptionKey] == nil {
+            userInfo[NSLocalizedDescriptionKey] = Self.plainText(code.rawValue)
+        }
         _nsError = NSError(domain: CKErrorDomain, code: code.rawValue, userInfo: userInfo)
     }
 
@@ -42,10 +47,19 @@ extension CKError {
     public var userInfo: [String: Any] { _nsError.userInfo }
     /// The same as ``userInfo``.
     public var errorUserInfo: [String: Any] { _nsError.userInfo }
-    /// What went wrong, with which item, and why.
-    public var localizedDescription: String { errorDescription ?? "\(code)" }
+    /// A text for users, in the form that Apple's platforms have: domain and number. ``debugDescription`` says more.
+    public var localizedDescription: String {
+        userInfo[NSLocalizedDescriptionKey] as? String ?? Self.plainText(errorCode)
+    }
+    /// The same as ``localizedDescription``.
+    public var errorDescription: String? { localizedDescription }
+
     /// What went wrong, with which item, and why; nil if nothing is said.
-    public var errorDescription: String? { userInfo[NSLocalizedDescriptionKey] as? String }
+    var detail: String? { userInfo[NSDebugDescriptionErrorKey] as? String }
+
+    private static func plainText(_ code: Int) -> String {
+        "The operation couldn’t be completed. (\(CKErrorDomain) error \(code).)"
+    }
 
     /// Of a partial failure: the error of each item that failed, by its ID.
     public var partialErrorsByItemID: [AnyHashable: any Error]? {
@@ -66,7 +80,7 @@ extension CKError: CustomStringConvertible, CustomDebugStringConvertible {
     /// Code, number and message, and how many items failed.
     public var description: String {
         let parts = partialErrorsByItemID.map { "; \($0.count) of its items failed" } ?? ""
-        let message = errorDescription.map { ": \($0)" } ?? ""
+        let message = (detail ?? userInfo[NSLocalizedDescriptionKey] as? String).map { ": \($0)" } ?? ""
         return "<CKError: \(code) (\(errorCode))\(message)\(parts)>"
     }
     public var debugDescription: String { description }

@@ -12,7 +12,15 @@ extension CKRecord {
             "<CKRecord: \(id)\(owner.isEmpty ? "" : " of \(owner)"), tag \(recordChangeTag ?? "none")"
             + "; {\(parts.joined(separator: ", "))}>"
         // Names that no save would take can hold breaks of lines as well.
-        return text.unicodeScalars.reduce(into: "") { line, scalar in
+        return text.withoutControls
+    }
+}
+
+extension String {
+    /// In one line, with control characters as `\u{1B}`.
+    var withoutControls: String {
+        guard unicodeScalars.contains(where: \.breaksLines) else { return self }
+        return unicodeScalars.reduce(into: "") { line, scalar in
             line += scalar.breaksLines ? scalar.escaped(asASCII: true) : String(scalar)
         }
     }

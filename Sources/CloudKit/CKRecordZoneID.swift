@@ -67,7 +67,7 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, CVarArg,
             model = id.model
         } else {
             let archive = ArchiveReader(coder)
-            guard let zone = archive.string("zoneNameKey"), let owner = archive.string("ownerNameKey"), archive.isIntact
+            guard let zone = archive.string("ZoneName"), let owner = archive.string("ownerName"), archive.isIntact
             else { return nil }
             model = ZoneID(zone, owner: owner == CKCurrentUserDefaultName ? "" : owner)
         }

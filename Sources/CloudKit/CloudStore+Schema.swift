@@ -36,7 +36,7 @@ extension CloudStore {
     /// Judges a text as ``importSchema(_:)`` would, and changes nothing.
     ///
     /// ```swift
-    /// do { try store.validateSchema(text) } catch { print(error.localizedDescription) }
+    /// do { try store.validateSchema(text) } catch { print(error) }
     /// ```
     ///
     /// - Throws: the `CKError` that ``importSchema(_:)`` would throw.

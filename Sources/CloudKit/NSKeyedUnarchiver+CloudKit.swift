@@ -4,6 +4,7 @@ import Foundation
 public protocol _CKArchived: NSSecureCoding {}
 
 extension CKRecord: _CKArchived {}
+extension CKAsset: _CKArchived {}
 extension CLLocation: _CKArchived {}
 extension CKRecordID: _CKArchived {}
 extension CKReference: _CKArchived {}

@@ -112,7 +112,7 @@ extension CKError {
             advice = "\(holder) has it open; end it, or set STRATA_HOME to another directory."
         case .permissionDenied?, .readOnlyMedium?:
             advice = "Give this user the right to write there, or set STRATA_HOME to another directory."
-        default: advice = reported.localizedDescription
+        default: advice = reported.detail ?? ""
         }
         self.init(
             reported.code, message: "The store of the container '\(identifier)' cannot be opened. \(advice)",

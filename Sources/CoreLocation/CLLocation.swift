@@ -156,6 +156,16 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, CVarArg, @un
         super.init()
     }
 
+    /// From the fields that an archive has of a location; nil unless it has all.
+    package convenience init?(archivedFields fields: [String: Any]) {
+        let numbers = Self.codingKeys.compactMap { fields[$0] as? Double }
+        guard numbers.count == Self.codingKeys.count else { return nil }
+        self.init(
+            coordinate: CLLocationCoordinate2D(latitude: numbers[0], longitude: numbers[1]), altitude: numbers[2],
+            horizontalAccuracy: numbers[3], verticalAccuracy: numbers[4], course: numbers[5], speed: numbers[6],
+            timestamp: Date(timeIntervalSinceReferenceDate: numbers[7]))
+    }
+
     private static let codingKeys = [
         "kCLLocationCodingKeyCoordinateLatitude", "kCLLocationCodingKeyCoordinateLongitude",
         "kCLLocationCodingKeyAltitude", "kCLLocationCodingKeyHorizontalAccuracy",

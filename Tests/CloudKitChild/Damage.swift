@@ -38,6 +38,7 @@ private func reader(of name: String) -> ((Data) -> NSObject?)? {
     }
     switch name.prefix(while: { $0 != "-" && $0 != "." }) {
     case "CKRecord": return root(CKRecord.self)
+    case "CKAsset": return root(CKAsset.self)
     case "CKRecordID": return root(CKRecord.ID.self)
     case "CKReference": return root(CKRecord.Reference.self)
     case "CKRecordZone": return root(CKRecordZone.self)

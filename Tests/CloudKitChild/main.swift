@@ -7,6 +7,7 @@ import Glibc
 //          cloudkit-child save NAME             saves a record in the default container's private database
 //          cloudkit-child archives DIRECTORY    writes an archive of each class, as Golden has them
 //          cloudkit-child keep DIRECTORY        keeps long-lived operations of every kind, and never ends
+//          cloudkit-child descriptors FILE      saves an asset of a file while no file can be opened
 //          cloudkit-child threads COUNT         runs so many operations one after another, and counts its threads
 
 func say(_ line: String) {
@@ -55,8 +56,23 @@ func countThreads(_ text: String) async throws {
     say("\(counts.first ?? 0) \(counts.max() ?? 0)")
 }
 
+/// Saves an asset of a file while the process cannot open one; prints the code of the error and its text.
+func saveWithoutDescriptors(_ path: String) async throws {
+    let database = try CloudStore.inMemory().container(user: "anna").privateCloudDatabase
+    func save() async throws {
+        let record = CKRecord(recordType: "Note")
+        record["photo"] = CKAsset(fileURL: URL(fileURLWithPath: path))
+        try await database.save(record)
+    }
+    try await save()
+    var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+    guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { fail("no limit") }
+    while open("/dev/null", O_RDONLY) >= 0 {}
+    do { try await save() } catch let error as CKError { say("\(error.code) \(error.debugDescription)") }
+}
+
 guard CommandLine.arguments.count == 3 else {
-    fail("usage: cloudkit-child unarchive|damage|save|archives|keep|threads NAME")
+    fail("usage: cloudkit-child unarchive|damage|save|archives|keep|threads|descriptors NAME")
 }
 let argument = CommandLine.arguments[2]
 do {
@@ -66,6 +82,7 @@ do {
     case "save": try await save(argument)
     case "archives": try await writeArchives(argument)
     case "keep": try await keepOperations(argument)
+    case "descriptors": try await saveWithoutDescriptors(argument)
     case "threads": try await countThreads(argument)
     default: fail("no such word: \(CommandLine.arguments[1])")
     }

@@ -50,8 +50,8 @@ struct CloudStoreSchemaTests {
             let error = try #require(error { try body("DEFINE SCHEMA\n  RECORD TYPE Note (title TEXT);") })
             #expect(error.code == .invalidArguments)
             let start = "The schema has a mistake in line 2, column 27: expected a type: STRING, "
-            #expect(error.localizedDescription.hasPrefix(start), "\(error)")
-            #expect(error.localizedDescription.hasSuffix(", found 'TEXT'."), "\(error)")
+            #expect(error.detail.hasPrefix(start), "\(error)")
+            #expect(error.detail.hasSuffix(", found 'TEXT'."), "\(error)")
         }
     }
 
@@ -64,7 +64,7 @@ struct CloudStoreSchemaTests {
         let error = try #require(error { try store.validateSchema(Self.text) })
         #expect(error.code == .invalidArguments)
         #expect(
-            error.localizedDescription == "Field 'title' of type Note is INT64, and cannot become STRING.")
+            error.detail == "Field 'title' of type Note is INT64, and cannot become STRING.")
         #expect(self.error { try store.importSchema(Self.text) }?.code == .invalidArguments)
     }
 
@@ -75,11 +75,11 @@ struct CloudStoreSchemaTests {
         try await save("Note", ["title": "x", "count": 1], in: store)
         let type = await #expect(throws: CKError.self) { try await save("Task", [:], in: store) }
         #expect(type?.code == .invalidArguments)
-        #expect(type?.localizedDescription == "Cannot create new type Task in production schema")
+        #expect(type?.detail == "Cannot create new type Task in production schema")
         let field = await #expect(throws: CKError.self) { try await save("Note", ["other": 1], in: store) }
         #expect(field?.code == .invalidArguments)
         #expect(
-            field?.localizedDescription
+            field?.detail
                 == "Cannot create or modify field 'other' in record 'Note' in production schema")
     }
 

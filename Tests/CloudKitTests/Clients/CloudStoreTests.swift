@@ -169,7 +169,7 @@ struct CloudStoreTests {
         do {
             try await database.save(CKRecord(recordType: "Note"))
         } catch let error as CKError {
-            message = error.localizedDescription
+            message = error.detail
             #expect(error.code == .serviceUnavailable)
             #expect((error.userInfo[NSUnderlyingErrorKey] as? StrataError)?.code == .locked)
         }

@@ -101,7 +101,7 @@ struct QueryPlanTests {
             (sorted, "Field '___createTime' is not marked sortable"),
         ] {
             let error = await #expect(throws: CKError.self) { try await database.records(matching: query) }
-            #expect(error?.code == .invalidArguments && error?.localizedDescription == message)
+            #expect(error?.code == .invalidArguments && error?.detail == message)
         }
         try store.importSchema(
             """

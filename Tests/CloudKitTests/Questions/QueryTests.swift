@@ -86,7 +86,7 @@ struct QueryTests {
         for (query, reason) in table {
             let error = try await error(of: CKQueryOperation(query: query))
             #expect(error?.code == .invalidArguments)
-            #expect(error?.localizedDescription.contains(reason) == true, "\(String(describing: error))")
+            #expect(error?.detail.contains(reason) == true, "\(String(describing: error))")
         }
         #expect(try await error(of: CKQueryOperation())?.code == .invalidArguments)
         let negative = CKQueryOperation(query: CKQuery(recordType: "T", predicate: NSPredicate(value: true)))

@@ -50,10 +50,10 @@ struct MessageTests {
         ]
         for (name, code, error) in found {
             #expect(error?.code == code, "\(name)")
-            let message = error?.localizedDescription ?? ""
+            let message = error?.detail ?? ""
             #expect(message.contains(name), "\(code): \(message)")
             #expect(error.map { "\($0)" }?.contains("\(code)") == true)
-            #expect(error.map { ($0 as NSError).localizedDescription } == message)
+            #expect(error.map { ($0 as NSError).detail } == message)
         }
     }
 
@@ -66,10 +66,10 @@ struct MessageTests {
                 try await notes.database.modifyRecords(
                     saving: [stale, notes.note("bystander")], deleting: [notes.id("other")])
             })
-        #expect(error.code == .partialFailure && !error.localizedDescription.isEmpty)
+        #expect(error.code == .partialFailure && !error.detail.isEmpty)
         let parts = try #require(error.userInfo[CKPartialErrorsByItemIDKey] as? [CKRecord.ID: any Error])
         for (id, part) in parts {
-            #expect((part as? CKError)?.localizedDescription.contains(id.recordName) == true)
+            #expect((part as? CKError)?.detail.contains(id.recordName) == true)
         }
         #expect(Set(parts.keys.map(\.recordName)) == ["stale", "bystander", "other"])
         // The same through NSError, as programs pass errors on.
@@ -85,7 +85,7 @@ struct MessageTests {
         let object = error as NSError
         #expect(object.domain == CKErrorDomain && object.code == 11)
         #expect((object as? CKError)?.code == .unknownItem)
-        #expect((object as any Error as? CKError)?.localizedDescription == error.localizedDescription)
+        #expect((object as any Error as? CKError)?.detail == error.detail)
         do { throw object } catch CKError.unknownItem {} catch { Issue.record("\(error)") }
         do { throw object } catch let caught as CKError { #expect(caught == error) }
         #expect((NSError(domain: NSCocoaErrorDomain, code: 11) as? CKError) == nil)
@@ -100,7 +100,7 @@ struct MessageTests {
         let notes = try await NotesStore()
         try notes.store.close()
         let error = try #require(await error { try await notes.database.record(for: notes.id("a")) })
-        #expect(error.code == .serviceUnavailable && error.localizedDescription.contains("open it again"))
+        #expect(error.code == .serviceUnavailable && error.detail.contains("open it again"))
         #expect(error.userInfo[NSUnderlyingErrorKey] != nil)
     }
 }

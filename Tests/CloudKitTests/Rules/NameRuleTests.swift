@@ -11,7 +11,7 @@ struct NameRuleTests {
             try await database.save(record)
             return nil
         } catch {
-            return (error as? CKError).map { ($0.code, $0.localizedDescription) }
+            return (error as? CKError).map { ($0.code, $0.detail) }
         }
     }
 

@@ -65,7 +65,7 @@ struct QueryRuleTests {
     func users() async throws {
         let notes = try await notes()
         let error = await refusal(CKQuery(recordType: "Users", predicate: NSPredicate(value: true)), notes)
-        #expect(error?.code == .invalidArguments && error?.localizedDescription.contains("User records") == true)
+        #expect(error?.code == .invalidArguments && error?.detail.contains("User records") == true)
     }
 
     @Test("B122: constants are predicates")
@@ -112,7 +112,7 @@ struct QueryRuleTests {
     func refused(format: String, part: String, expected: String) async throws {
         let error = await refusal(query(format), try await notes())
         #expect(error?.code == .invalidArguments)
-        #expect(error?.localizedDescription.contains(part) == true, "\(String(describing: error))")
+        #expect(error?.detail.contains(part) == true, "\(String(describing: error))")
         #expect(try await names(format, notes(.embedded)).joined(separator: " ") == expected)
     }
 
@@ -135,7 +135,7 @@ struct QueryRuleTests {
         ] {
             let error = await refusal(query(format), try await notes())
             #expect(error?.code == .invalidArguments)
-            #expect(error?.localizedDescription.contains(part) == true, "\(String(describing: error))")
+            #expect(error?.detail.contains(part) == true, "\(String(describing: error))")
         }
         let embedded = try await notes(.embedded)
         #expect(try await names("nobody = 1", embedded).isEmpty)
@@ -239,11 +239,11 @@ struct QueryRuleTests {
         #expect(lost?.code == .zoneNotFound)
         let shared = await error { _ = try await notes.phone.sharedCloudDatabase.records(matching: all) }
         #expect(shared?.code == .invalidArguments)
-        #expect(shared?.localizedDescription.contains("SharedDB does not support Zone Wide queries") == true)
+        #expect(shared?.detail.contains("SharedDB does not support Zone Wide queries") == true)
         let unknown = CKQuery(recordType: "Unknown", predicate: NSPredicate(value: true))
         let error = await refusal(unknown, notes)
         #expect(error?.code == .unknownItem)
-        #expect(error?.localizedDescription.contains("Did not find record type: Unknown") == true)
+        #expect(error?.detail.contains("Did not find record type: Unknown") == true)
         #expect(try await names(unknown, try await self.notes(.embedded)).isEmpty)
     }
 

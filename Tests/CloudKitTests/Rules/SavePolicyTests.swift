@@ -186,7 +186,7 @@ struct SavePolicyTests {
                 let saved = try await notes.database.save(record)
                 return (nil, "\(saved[key] as? Double ?? 0)")
             } catch {
-                return ((error as? CKError)?.code, error.localizedDescription)
+                return ((error as? CKError)?.code, error.detail)
             }
         }
         #expect(await saving("d", 2) == (nil, "2.0"))

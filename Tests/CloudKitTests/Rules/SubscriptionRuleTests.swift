@@ -216,7 +216,7 @@ struct SubscriptionRuleTests {
             } catch let error as CKError {
                 #expect(error.code == .serverRejectedRequest)
                 let id = other.subscriptionID.dropLast()
-                #expect(error.localizedDescription == "subscription is duplicate of '\(id)'")
+                #expect(error.detail == "subscription is duplicate of '\(id)'")
             }
         }
         let tablet = notes.store.container(user: "anna", device: "tablet").privateCloudDatabase

@@ -72,6 +72,32 @@ struct ArchiveTests {
         #expect(copy.parent == record.parent)
     }
 
+    @Test("A list of values with an asset comes back; a file that is gone is the error of the save")
+    func assets() async throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let file = directory.appendingPathComponent("a photo é")
+        try Data([1, 2, 3]).write(to: file)
+        let values: NSArray = [NSString("title"), CKAsset(fileURL: file)]
+        let data = try NSKeyedArchiver.archivedData(withRootObject: values, requiringSecureCoding: true)
+        let classes: [AnyClass] = [NSArray.self, NSString.self, CKAsset.self]
+        let list = try NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: data) as? [Any]
+        let asset = try #require(list?.last as? CKAsset)
+        #expect(asset.fileURL == file && list?.count == 2)
+        let database = try CloudStore.inMemory().container(user: "anna").privateCloudDatabase
+        let record = CKRecord(recordType: "Note")
+        record["photo"] = asset
+        let saved = try await database.save(record)
+        // What a store has is archived by the file too: never by what names it in the store.
+        let stored = try again(try #require(saved["photo"] as? CKAsset))
+        #expect(try Data(contentsOf: try #require(stored.fileURL)) == Data([1, 2, 3]))
+        try FileManager.default.removeItem(at: file)
+        let next = CKRecord(recordType: "Note")
+        next["photo"] = try again(asset)
+        #expect(await code { try await database.save(next) } == .assetFileNotFound)
+    }
+
     @Test("What no archive takes is a mistake of the record that comes back (B270)", arguments: [0, 1])
     func unarchivable(_ kind: Int) async throws {
         let database = try CloudStore.inMemory().container(user: "anna").privateCloudDatabase
@@ -171,8 +197,8 @@ struct ArchiveTests {
         <key>ZoneID</key><dict><key>CF$UID</key><integer>3</integer></dict></dict>
         <string>note-1</string>
         <dict><key>$class</key><dict><key>CF$UID</key><integer>6</integer></dict>
-        <key>zoneNameKey</key><dict><key>CF$UID</key><integer>4</integer></dict>
-        <key>ownerNameKey</key><dict><key>CF$UID</key><integer>5</integer></dict></dict>
+        <key>ZoneName</key><dict><key>CF$UID</key><integer>4</integer></dict>
+        <key>ownerName</key><dict><key>CF$UID</key><integer>5</integer></dict></dict>
         <string>Notes</string><string>__defaultOwner__</string>
         <dict><key>$classes</key><array><string>CKRecordZoneID</string><string>NSObject</string></array>
         <key>$classname</key><string>CKRecordZoneID</string></dict>

@@ -1,5 +1,6 @@
 import CloudKit
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Assets", .timeLimit(.minutes(2)))
@@ -70,6 +71,15 @@ struct AssetTests {
         try await place.database.save(place.note("empty", empty))
         let url = try #require(try photo(try await place.database.record(for: place.id("empty"))).fileURL)
         #expect(try Data(contentsOf: url).isEmpty)
+    }
+
+    @Test("Out of descriptors, a save says so and can be tried again: the file is not missing")
+    func descriptors() async throws {
+        let place = try await Place(inMemory: true)
+        let file = try place.file("photo", Data([1, 2, 3]))
+        let child = try ChildProcess(ChildProcess.product("cloudkit-child"), ["descriptors", file.path])
+        let line = child.lines().last ?? ""
+        #expect(line.hasPrefix("serviceUnavailable ") && line.contains("Too many open files"), "\(line)")
     }
 
     @Test("A list of assets keeps its order, and survives another opening of the store")
@@ -167,7 +177,7 @@ struct AssetTests {
         for record in [gone, directory] {
             #expect(results[record.recordID]?.code == .assetFileNotFound)
             guard case .failure(let error)? = results[record.recordID] else { continue }
-            #expect(error.localizedDescription.contains("photo"))
+            #expect(error.detail.contains("photo"))
         }
         #expect(await code { try await place.database.save(gone) } == .assetFileNotFound)
     }
@@ -358,7 +368,7 @@ struct AssetTests {
             #expect(error?.code == .assetFileNotFound)
             // The only difference is the hash that was named.
             messages.append(
-                error?.localizedDescription.replacing(/[0-9a-f]{64}/) { _ in "HASH" } ?? "")
+                error?.detail.replacing(/[0-9a-f]{64}/) { _ in "HASH" } ?? "")
         }
         #expect(messages[0] == messages[1] && messages[0].contains("HASH"))
         #expect(await code { try await bert.record(for: place.id("a")) } == .unknownItem)

@@ -217,7 +217,7 @@ struct EncryptedValueTests {
         } catch let error as CKError {
             #expect(error.code == .internalError)
             for part in ["encrypted", "secret", "'a'"] {
-                #expect(error.localizedDescription.contains(part), "\(error)")
+                #expect(error.detail.contains(part), "\(error)")
             }
         }
         let fetched = try await database.records(for: [notes.id("a"), notes.id("b")])

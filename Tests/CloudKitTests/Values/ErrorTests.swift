@@ -62,6 +62,31 @@ struct ErrorTests {
         #expect(CKError(_nsError: NSError(domain: CKErrorDomain, code: 26)).code == .zoneNotFound)
     }
 
+    @Test("One text for users, in the platform's form; what happened is in the debug description")
+    func texts() async throws {
+        let plain = "The operation couldn’t be completed. (CKErrorDomain error 36.)"
+        for error in [CKError(.zoneBusy), CKError(_nsError: NSError(domain: CKErrorDomain, code: 23))] {
+            #expect(error.localizedDescription == plain.replacingOccurrences(of: "36", with: "23"))
+        }
+        let error = CKError(.accountTemporarilyUnavailable)
+        #expect(error.localizedDescription == plain && error.errorDescription == plain)
+        #expect((error as NSError).localizedDescription == plain && (error as any Error).localizedDescription == plain)
+        let database = try CloudStore.inMemory().container(user: "anna").privateCloudDatabase
+        let id = CKRecord.ID(recordName: "\u{1B}[2J", zoneID: CKRecordZone.ID(zoneName: "a\u{7}"))
+        do {
+            _ = try await database.record(for: id)
+            Issue.record("there is no such record")
+        } catch {
+            let error = try #require(error as? CKError)
+            let texts = [
+                error.localizedDescription, error.debugDescription, error.description, "\(error)", error.detail,
+                (error as NSError).localizedDescription,
+            ]
+            #expect(texts.allSatisfy { text in text.unicodeScalars.allSatisfy { $0.value >= 0x20 } })
+            #expect(!error.detail.isEmpty && error.debugDescription.contains(error.detail))
+        }
+    }
+
     @Test("B258: partial errors cast to the three types that clients use")
     func partialErrors() throws {
         let id = CKRecord.ID(recordName: "1")
@@ -85,4 +110,9 @@ struct ErrorTests {
         #expect(CKError(.zoneBusy) != CKError(.zoneNotFound))
         #expect(Set([CKError(.zoneBusy), CKError(.zoneBusy), CKError(.zoneNotFound)]).count == 2)
     }
+}
+
+extension Error {
+    /// What an error says beside the text for users.
+    var detail: String { (self as NSError).userInfo[NSDebugDescriptionErrorKey] as? String ?? "" }
 }

@@ -20,7 +20,7 @@ struct GoldenArchiveTests {
     ]
     private static let apples = [
         "CKRecord-apple", "CKRecordID-apple", "CKRecordZoneID-apple", "CKRecordZone-apple", "CKReference-apple",
-        "CKServerChangeToken-apple", "SystemFields-apple",
+        "CKServerChangeToken-apple", "SystemFields-apple", "CKAsset-apple", "CKRecord-values-apple",
     ]
 
     private func root<Value: NSObject & NSCoding & _CKArchived>(_ type: Value.Type, _ name: String) throws -> Value {
@@ -114,6 +114,19 @@ struct GoldenArchiveTests {
         #expect(try root(CKRecord.Reference.self, "CKReference-apple") == reference)
         let token = try root(CKServerChangeToken.self, "CKServerChangeToken-apple")
         #expect("\(token)".contains(Data([1, 2] + Array("token".utf8) + [255]).base64EncodedString()))
+    }
+
+    @Test("All values of a record that a Mac has archived, which name mutable classes, and an asset")
+    func values() throws {
+        let record = try root(CKRecord.self, "CKRecord-values-apple")
+        #expect(record.recordID.recordName == "note-1" && record.recordChangeTag == "k3x9")
+        #expect(record.allKeys() == ["data", "n", "photo", "secret", "text", "texts"])
+        #expect(record.changedKeys() == ["gone", "secret", "text"])
+        #expect(record["text"] as? String == "from the Mac" && record["n"] as? Int == 7)
+        #expect(record["data"] as? Data == Data([0, 255]) && record["texts"] as? [String] == ["a", "b"])
+        #expect(record.encryptedValues["secret"] as? String == "hidden")
+        #expect((record["photo"] as? CKAsset)?.fileURL?.path == "/tmp/photo")
+        #expect(try root(CKAsset.self, "CKAsset-apple").fileURL?.path == "/tmp/photo")
     }
 
     @Test("A record that a Mac has archived is of another store: its tag is no version here")

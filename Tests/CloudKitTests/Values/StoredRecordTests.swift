@@ -143,7 +143,7 @@ struct StoredRecordTests {
             Issue.record("it was saved")
         } catch let error as CKError {
             #expect(error.code == (key == "file" ? .assetFileNotFound : .invalidArguments))
-            #expect(error.localizedDescription.contains(key))
+            #expect(error.detail.contains(key))
         }
         #expect(await code { try await notes.database.record(for: record.recordID) } == .unknownItem)
     }
