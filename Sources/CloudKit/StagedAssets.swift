@@ -102,7 +102,7 @@ final class StagedCopy: Sendable {
     private let state: Lock<State>
 
     /// - Parameter hasFile: false if none is ever made.
-    init(_ asset: FieldValue.Asset, _ home: StagedAssets, hasFile: Bool) {
+    init(_ asset: FieldValue.Asset, _ home: StagedAssets, hasFile: Bool = true) {
         self.asset = asset
         self.home = home
         state = Lock(hasFile ? .none : .failed)
@@ -127,7 +127,7 @@ final class FetchedAssets: Sendable {
     private let haveFiles: Bool
     private let copies = Lock<[FieldValue.Asset: StagedCopy]>([:])
 
-    init(_ home: StagedAssets, haveFiles: Bool) {
+    init(_ home: StagedAssets, haveFiles: Bool = true) {
         self.home = home
         self.haveFiles = haveFiles
     }

@@ -116,6 +116,18 @@ struct QueryRuleTests {
         #expect(try await names(format, notes(.embedded)).joined(separator: " ") == expected)
     }
 
+    @Test("B124: a regular expression that cannot be read is refused; a query ends with its task")
+    func expressions() async throws {
+        let embedded = try await notes(.embedded)
+        let error = await refusal(query("text MATCHES '('"), embedded)
+        #expect(error?.code == .invalidArguments)
+        let found = await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await refusal(query("text MATCHES 'note 1'"), embedded)
+        }.value
+        #expect(found?.code == .operationCancelled)
+    }
+
     @Test("B126: unknown keys and operands of another type: refused, or missing and never equal")
     func keys() async throws {
         for (format, part) in [
