@@ -120,7 +120,10 @@ private enum CompiledExpressions {
 
     private static func compile(_ pattern: String, _ options: NSRegularExpression.Options) -> NSRegularExpression? {
         // By itself first: between the anchors a parenthesis too many would find another to close.
-        guard (try? NSRegularExpression(pattern: pattern, options: options)) != nil else { return nil }
+        // Foundation takes no empty pattern, which matches the empty text.
+        guard pattern.isEmpty || (try? NSRegularExpression(pattern: pattern, options: options)) != nil else {
+            return nil
+        }
         return try? NSRegularExpression(pattern: "\\A(?:\(pattern))\\z", options: options)
     }
 }

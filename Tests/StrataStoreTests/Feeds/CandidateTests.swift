@@ -55,7 +55,7 @@ import Testing
             let found = Set(group.candidates { record.fields[$0] }.map(\.key))
             let evaluator = PredicateEvaluator(subject: record, now: 0)
             for (place, entry) in entries.enumerated() {
-                let holds = try losing && place == 0 || evaluator.holds(entry.predicate)
+                let holds = losing && place == 0 || (try? evaluator.holds(entry.predicate)) == true
                 if holds { counts.holding += 1 }
                 if !found.contains(entry.key) { counts.spared += 1 }
                 if holds, !found.contains(entry.key) { counts.overlooked += 1 }

@@ -35,13 +35,14 @@ struct PlainRecords {
     }
 
     /// In order; the caller sorts where the query has none.
-    func answer(_ query: Query) throws -> [RecordID] {
-        let found = try records.filter { record in
+    func answer(_ query: Query) -> [RecordID] {
+        let found = records.filter { record in
             guard record.type == query.recordType, query.zone == nil || query.zone?.name == record.id.zone.name else {
                 return false
             }
             let subject = PlainSubject(record: record, all: self)
-            return try PredicateEvaluator(subject: subject, now: 0).holds(query.predicate)
+            // The regular expressions here take few steps.
+            return (try? PredicateEvaluator(subject: subject, now: 0).holds(query.predicate)) ?? false
         }
         return found.sorted { isBefore($0, $1, query.order) }.map(\.id)
     }
