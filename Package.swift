@@ -52,13 +52,20 @@ let package = Package(
                 "StrataStore", "StrataReplay",
             ]),
         .executableTarget(name: "strata", dependencies: ["StrataTool"]),
+        .target(name: "ExampleArguments", path: "Examples/Arguments"),
         .executableTarget(
-            name: "log-demo", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Examples/LogDemo"),
+            name: "log-demo", dependencies: ["ExampleArguments", "StrataModel", "StrataSystem", "StrataLog"],
+            path: "Examples/LogDemo"),
         .executableTarget(
-            name: "small-program", dependencies: ["StrataModel", "StrataStore"],
+            name: "small-program", dependencies: ["ExampleArguments", "StrataModel", "StrataStore"],
             path: "Examples/SmallProgram"),
-        .executableTarget(name: "two-devices", dependencies: ["CloudKit"], path: "Examples/TwoDevices"),
-        .executableTarget(name: "lost-ticket", dependencies: ["CloudKit"], path: "Examples/LostTicket"),
+        .executableTarget(
+            name: "two-devices", dependencies: ["ExampleArguments", "CloudKit"], path: "Examples/TwoDevices"),
+        .executableTarget(
+            name: "lost-ticket", dependencies: ["ExampleArguments", "CloudKit"], path: "Examples/LostTicket"),
+        .executableTarget(
+            name: "demo-store", dependencies: ["ExampleArguments", "CloudKit"], path: "Examples/DemoStore",
+            exclude: ["commands.txt"]),
 
         .target(
             name: "TestSupport", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Tests/Support",
@@ -113,8 +120,8 @@ let package = Package(
         .testTarget(
             name: "StrataToolTests",
             dependencies: [
-                "StrataTool", "StrataStore", "strata", "store-child", "lost-ticket", "two-devices", "small-program",
-                "TestSupport",
+                "StrataTool", "StrataStore", "strata", "store-child", "log-demo", "demo-store", "lost-ticket",
+                "two-devices", "small-program", "TestSupport",
             ],
             exclude: ["Golden"]),
         // The fuzz package builds the same sources; here their corpus is replayed.
@@ -169,8 +176,8 @@ if Context.environment["STRATA_STRICT"] == "1" {
 if let files = Context.environment["STRATA_LEFT_OUT"]?.split(separator: ":") {
     package.targets.removeAll { $0.type == .test && files.contains("Tests/\($0.name)") }
     let unneeded = [
-        "StrataTool", "strata", "FuzzedInputs", "log-demo", "small-program", "two-devices", "lost-ticket",
-        "report-store", "torture",
+        "StrataTool", "strata", "FuzzedInputs", "ExampleArguments", "log-demo", "small-program", "two-devices",
+        "lost-ticket", "demo-store", "report-store", "torture",
     ]
     package.targets.removeAll { unneeded.contains($0.name) }
     package.products.removeAll { $0.name == "strata" }

@@ -4,6 +4,7 @@
 //
 // It makes DIR/Notes.strata; without DIR, in a new temporary directory. It ends with 0 if everything is as promised.
 
+import ExampleArguments
 import Glibc
 import StrataLog
 import StrataModel
@@ -172,8 +173,19 @@ func makeTemporaryDirectory() throws -> String {
     return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
-func tour(_ arguments: [String]) async throws {
-    if arguments.count == 2, arguments[0] == "--commit-until-killed" { return try commitUntilKilled(at: arguments[1]) }
+let usage = """
+    usage: log-demo [DIR]
+
+    Makes DIR/Notes.strata, kills a process that writes to it, and opens it again. Without DIR it is in a new
+    temporary directory.
+
+    example: log-demo .
+    """
+
+func tour() async throws {
+    let words = Array(CommandLine.arguments.dropFirst())
+    if words.count == 2, words[0] == "--commit-until-killed" { return try commitUntilKilled(at: words[1]) }
+    let arguments = ExampleArguments.read(usage: usage, counts: 0...1)
     let directory = try arguments.first ?? makeTemporaryDirectory()
     try RealFileSystem().makeDirectory(directory)
     let store = directory + "/Notes.strata"
@@ -186,7 +198,7 @@ func tour(_ arguments: [String]) async throws {
     print("look into it with: strata log \(store) -n 5")
 }
 
-do { try await tour(Array(CommandLine.arguments.dropFirst())) } catch {
+do { try await tour() } catch {
     "log-demo: \(error)\n".withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
     exit(1)
 }

@@ -1,4 +1,5 @@
 import CloudKit
+import ExampleArguments
 
 // A theatre that sells tickets at its door and in its office, and now and then loses one: docs/guide/lost-update.md
 // finds out why. Clock and random numbers are its own, so that every run makes the same store.
@@ -26,11 +27,19 @@ final class TicketDesk {
     }
 }
 
+let directory = ExampleArguments.newDirectory(
+    usage: """
+        usage: lost-ticket DIRECTORY
+
+        Makes a store in DIRECTORY in which a sale of tickets got lost: see docs/guide/lost-update.md.
+
+        example: lost-ticket Theatre.strata
+        """)
 let clock = CloudStore.ManualClock(Date(timeIntervalSince1970: 1_795_240_000))
 var options = CloudStore.Options.service
 options.clock = clock
 options.random = CloudStore.SeededRandomNumbers(seed: 7)
-let store = try CloudStore(at: URL(fileURLWithPath: CommandLine.arguments[1]), options: options)
+let store = try CloudStore(at: URL(fileURLWithPath: directory), options: options)
 let (door, office) = (TicketDesk(store, "door"), TicketDesk(store, "office"))
 let box = store.container(user: "anna", device: "office").privateCloudDatabase
 

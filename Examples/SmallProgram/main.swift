@@ -1,6 +1,8 @@
+import ExampleArguments
 import StrataModel
 import StrataStore
 
+ExampleArguments.read(usage: "usage: small-program\n\nMakes or opens Notes.strata in this folder.")
 let store = try Store.open(at: "Notes.strata")  // makes the store if there is none
 let anna = Actor(user: "anna", device: "phone")
 let notes = ZoneID("Notes")

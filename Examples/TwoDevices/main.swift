@@ -1,5 +1,7 @@
 import CloudKit
+import ExampleArguments
 
+ExampleArguments.read(usage: "usage: two-devices\n\nTwo devices in conflict, in memory.")
 /// A store for this run only; without `inMemory` it would lie in a directory: `CloudStore(at: url)`.
 let store = try CloudStore.inMemory()
 // Two devices of one user, each with a container of its own.

@@ -81,6 +81,18 @@ import Testing
         }
     }
 
+    @Test("The page on the tool lists every command once and no other")
+    func listIsComplete() throws {
+        let list = try #require(Self.text(of: "docs/guide/tool.md").components(separatedBy: "```").dropFirst().first)
+        let listed = list.split(separator: "\n").compactMap { line in
+            line.hasPrefix("strata ") ? line.split(separator: " ")[1] : nil
+        }
+        let known = CommandRegistry.commands.map { $0.name }
+        #expect(Set(listed.map(String.init)).symmetricDifference(known).isEmpty)
+        // `schema` has three lines, one for each thing it does.
+        #expect(listed.filter { $0 != "schema" }.count == known.count - 1)
+    }
+
     @Test("Canary: a command or an option that does not exist is noticed")
     func canary() {
         #expect(throws: UsageError.self) { try Self.parse(Self.words(of: "strata lgo S")) }
