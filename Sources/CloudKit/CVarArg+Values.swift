@@ -48,12 +48,29 @@ extension NSSet: @retroactive CVarArg {
     public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
 }
 
-extension NSNumber: @retroactive CVarArg {}
-extension NSDate: @retroactive CVarArg {}
-extension NSData: @retroactive CVarArg {}
-extension NSUUID: @retroactive CVarArg {}
-extension NSURL: @retroactive CVarArg {}
-extension NSNull: @retroactive CVarArg {}
+extension NSNumber: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
+}
+
+extension NSDate: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
+}
+
+extension NSData: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
+}
+
+extension NSUUID: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
+}
+
+extension NSURL: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
+}
+
+extension NSNull: @retroactive CVarArg {
+    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
+}
 
 /// The address of a text that says what a value is. The text stays for good: nobody says when a format has been read.
 private func descriptionEncoding(of value: some Any) -> [Int] {

@@ -32,7 +32,7 @@ struct NamedPlace {
         let named = try DatabaseOptions(arguments)
         try requireUsers(named)
         if let zone = named.zone, try !state.hasHadZone(named: zone.name) {
-            throw unknown("zone", zone.name, try zoneNames())
+            throw unknown("Zone '\(zone.name)' does not exist.", zone.name, try zoneNames())
         }
         if let type { try requireFields(of: type, fields) }
         guard !DatabaseOptions.areGiven(in: arguments) else { return named }
@@ -55,11 +55,11 @@ struct NamedPlace {
         var names: [String] = []
         try state.forEachUser { names.append($1) }
         guard names.contains(where: { LogFilter.isSame($0, name) || LogFilter.isSame(UserRecord.name(of: $0), name) })
-        else { throw unknown("user", name, names) }
+        else { throw unknown("The store knows no user '\(name)'.", name, names) }
     }
 
     private func requireUsers(_ named: DatabaseOptions) throws {
-        if !named.actor.user.isEmpty { try requireUser(named.actor.user) }
+        if !named.actor.user.isEmpty, named.actor.user != Actor.service.user { try requireUser(named.actor.user) }
         if !named.database.owner.isEmpty { try requireUser(named.database.owner) }
     }
 
@@ -72,7 +72,7 @@ struct NamedPlace {
     /// - Throws: ``Refusal`` for a type or a field that no record ever had.
     func requireFields(of type: String, _ fields: [String]) throws {
         guard try state.trees.ordinal(of: .recordType(type)) != nil || type == "Users" else {
-            throw unknown("record type", type, try names(of: .recordType("")))
+            throw unknown("Did not find record type: \(type)", type, try names(of: .recordType("")))
         }
         let definition = try state.snapshot.schema().recordTypes.first { LogFilter.isSame($0.name, type) }
         var known = definition?.fields.map(\.name) ?? []
@@ -81,7 +81,7 @@ struct NamedPlace {
             // What follows is of another record, or a number that is made of the field.
             let field = String(path.prefix { $0 != "." })
             if SystemField(field) != nil || known.contains(where: { LogFilter.isSame($0, field) }) { continue }
-            throw unknown("field of \(type)", field, known)
+            throw unknown("No field of \(type) is named '\(field)'.", field, known)
         }
     }
 
@@ -94,9 +94,10 @@ struct NamedPlace {
         }
     }
 
-    private func unknown(_ kind: String, _ name: String, _ known: [String]) -> Refusal {
-        let suggestion = Suggestion.closest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
-        return Refusal(.unknownItem, "no \(kind) is named '\(name)'" + suggestion)
+    private func unknown(_ problem: String, _ name: String, _ known: [String]) -> Refusal {
+        let suggestion = Suggestion.closest(to: name, among: known).map { "Did you mean \($0)?" }
+        let separator = problem.hasSuffix(".") ? " " : ". "
+        return Refusal(.unknownItem, problem + (suggestion.map { separator + $0 } ?? ""))
     }
 
     // MARK: The database

@@ -32,7 +32,7 @@ struct QueryRequest {
 
     /// Compares the names with those of a store, and settles whose database is asked.
     mutating func resolve(_ arguments: Arguments, in store: Store, by command: String) throws {
-        let fields = query.predicate.namedKeys + query.order.map(\.name) + (keys ?? [])
+        let fields = query.predicate.namedKeys + query.order.map(\.name)
         let place = try NamedPlace(store).resolve(arguments, type: query.recordType, fields: fields, by: command)
         (database, actor) = (place.database, place.actor)
         if let cursor { try Self.require(cursor, isOf: query, in: database) }

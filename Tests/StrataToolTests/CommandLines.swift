@@ -49,7 +49,7 @@ enum CommandLines {
             command: "diff", words: ["diff", store, "3"],
             headings: ["A record that differs", "The end of a diff"], code: 1),
         line(
-            "bisect", ["Note", "--where", "rank > 2 OR rank == nil", "--user", "anna"],
+            "bisect", ["Note", "--where", "creationDate != nil OR creationDate == nil", "--user", "anna"],
             ["A flip", "The end of a bisection"]),
         line(
             "debug", ["-e", "step", "-e", "step", "-e", "list", "-e", "diff", "-e", "back"],
@@ -75,7 +75,7 @@ enum CommandLines {
                 "A request told once more", "A record that differs", "The end of a diff", "The end of a what-if",
             ], code: 1),
         line(
-            "minimise", ["Note", "--where", "rank > 2 OR rank == nil", "--user", "anna"],
+            "minimise", ["Note", "--where", "creationDate != nil OR creationDate == nil", "--user", "anna"],
             ["A commit that is left", "The end of a minimisation"]),
         line("determinism", [], ["What `determinism` prints"]),
         line("report", ["-"], []),

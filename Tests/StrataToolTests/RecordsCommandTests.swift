@@ -54,7 +54,7 @@ import Testing
         let all = try records("--user", "anna", "--zone", "Notes", "--limit", "2")
         #expect(all.lines.count == 3 && all.lines.last == "2 records")
         let type = try records("--user", "anna", "--type", "Nots")
-        #expect(type.code == 1 && type.errors == "strata records: Did not find record type: Nots\n")
+        #expect(type.code == 1 && type.errors == "strata records: Did not find record type: Nots. Did you mean Note?\n")
         // A type that another database has is none that is misspelt.
         let item = try records("--user", "anna", "--type", "Item")
         #expect(item.code == 0 && item.output == "0 records\n")

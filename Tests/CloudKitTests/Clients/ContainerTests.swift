@@ -1,9 +1,16 @@
 import CloudKit
+import StrataStore
 import StrataSystem
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CloudKit
+
+/// As a program refers to a database of a container that it holds.
+private struct Weakly {
+    weak var database: CKDatabase?
+}
 
 @Suite("Containers")
 struct ContainerTests {
@@ -19,6 +26,51 @@ struct ContainerTests {
         #expect(phone.privateCloudDatabase !== phone.publicCloudDatabase)
         let database = store.container(user: "bert").privateCloudDatabase
         #expect(store.container(user: "bert").privateCloudDatabase === database)
+    }
+
+    @Test("A container holds its databases: a program may refer to them weakly")
+    func weakDatabases() throws {
+        let container = try CloudStore.inMemory().container(user: "anna")
+        let database = Weakly(database: container.privateCloudDatabase)
+        #expect(database.database != nil && database.database === container.database(with: .private))
+        container.configuredWith { configured in
+            let database = Weakly(database: configured.publicCloudDatabase)
+            #expect(database.database != nil && database.database !== container.publicCloudDatabase)
+        }
+        let directory = try TestDirectory()
+        let named = NamedContainers(["STRATA_HOME": directory.path, "STRATA_USER": "anna"])
+        let own = Weakly(database: named.container("iCloud.test").privateCloudDatabase)
+        #expect(own.database != nil && own.database === named.container("iCloud.test").privateCloudDatabase)
+        // One whose store cannot be opened gives its error with each call, and so must be there.
+        let broken = Weakly(database: named.container("a/b").privateCloudDatabase)
+        #expect(broken.database != nil)
+    }
+
+    @Test("Container, databases and store go when nobody holds them")
+    func released() throws {
+        weak var container: CKContainer?
+        weak var database: CKDatabase?
+        weak var client: Client?
+        weak var store: CloudStore?
+        weak var engine: Store?
+        do {
+            let held = try CloudStore.inMemory()
+            let phone = held.container(user: "anna")
+            (container, database, client) = (phone, phone.privateCloudDatabase, phone.client)
+            (store, engine) = (held, held.store)
+            #expect(phone.publicCloudDatabase.description.contains("anna"))
+            phone.configuredWith { _ = $0.privateCloudDatabase.description }
+            let operation = CKFetchRecordsOperation()
+            operation.database = phone.privateCloudDatabase
+            try held.close()
+        }
+        #expect(container == nil && database == nil && client == nil)
+        #expect(store == nil && engine == nil)
+        // Who holds a database alone holds the store, and reaches the same database through a new container.
+        let kept = try CloudStore.inMemory()
+        let only = kept.container(user: "anna").privateCloudDatabase
+        #expect(kept.container(user: "anna").privateCloudDatabase === only)
+        #expect(kept.container(user: "anna", device: "tablet").privateCloudDatabase !== only)
     }
 
     @Test("The account of somebody who is signed in, and of nobody (B220, B221)")

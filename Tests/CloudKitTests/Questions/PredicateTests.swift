@@ -3,7 +3,7 @@ import Testing
 
 @Suite("NSPredicate on Linux")
 struct PredicateTests {
-    private func text(_ predicate: NSPredicate) -> String { "\(predicate)" }
+    private func text(of predicate: NSPredicate) -> String { "\(predicate)" }
 
     @Test("B127, B130: arguments take the places of placeholders, whatever they are")
     func arguments() {
@@ -33,7 +33,60 @@ struct PredicateTests {
             (NSPredicate(format: "a = 1", argumentArray: nil), "a == 1"),
             (NSPredicate(format: "%K < %@", "owner.age", 3), "owner.age < 3"),
         ]
-        for (predicate, expected) in table { #expect(text(predicate) == expected) }
+        for (predicate, expected) in table { #expect(text(of: predicate) == expected) }
+    }
+
+    @Test("Values and objects are arguments of formats too, as on Apple's platforms")
+    func variadicArguments() {
+        let date = Date(timeIntervalSinceReferenceDate: 7.25)
+        let word: any CVarArg = "x"
+        let flag: any CVarArg = true
+        let mixed: [any CVarArg] = [date, 1, 1.5, word, NSNumber(value: 2), ["x", "y"]]
+        let table: [(NSPredicate, String)] = [
+            (NSPredicate(format: "a >= %@", date as CVarArg), "a >= CAST(7.25, \"NSDate\")"),
+            (NSPredicate(format: "a >= %@", (date as NSDate) as CVarArg), "a >= CAST(7.25, \"NSDate\")"),
+            (NSPredicate(format: "a = %@", Data([1, 255]) as CVarArg), "a == CAST(\"01ff\", \"NSData\")"),
+            (NSPredicate(format: "a IN %@", ["x", "y"] as CVarArg), "a IN {\"x\", \"y\"}"),
+            (NSPredicate(format: "a IN %@", Set(["x"]) as CVarArg), "a IN {\"x\"}"),
+            (
+                NSPredicate(format: "a IN %@", [date] as NSArray as CVarArg), "a IN {CAST(7.25, \"NSDate\")}"
+            ),
+            (NSPredicate(format: "a BETWEEN %@", [1, 2.5] as [any CVarArg]), "a BETWEEN {1, 2.5}"),
+            (NSPredicate(format: "a = %@ AND b = %d", word, 3 as CVarArg), "a == \"x\" AND b == 3"),
+            (NSPredicate(format: "a = %@ AND b = %f", flag, 1.5 as CVarArg), "a == 1 AND b == 1.5"),
+            (NSPredicate(format: "a = %@", NSNumber(value: 1.5) as CVarArg), "a == 1.5"),
+            (NSPredicate(format: "a = %@", Decimal(3) as CVarArg), "a == 3.0"),
+            (
+                NSPredicate(
+                    format: "a > %@ AND b = %d AND c = %f AND d = %@ AND e = %@ AND f IN %@",
+                    argumentArray: mixed),
+                "a > CAST(7.25, \"NSDate\") AND b == 1 AND c == 1.5 AND d == \"x\" AND e == 2 AND f IN {\"x\", \"y\"}"
+            ),
+            (
+                NSPredicate(format: "a > %@ AND b = %@ AND c = %ld", date as CVarArg, "x", 3),
+                "a > CAST(7.25, \"NSDate\") AND b == \"x\" AND c == 3"
+            ),
+        ]
+        for (predicate, expected) in table { #expect(text(of: predicate) == expected) }
+        // No field holds one, here or on Apple's platforms.
+        for other: any CVarArg in [UUID(), URL(fileURLWithPath: "/x"), ["a": 1], NSUUID(), [UUID()]] {
+            #expect(!NSPredicate(format: "a = %@", other).evaluate(with: ["a": other]))
+        }
+    }
+
+    @Test("The same values as arguments of a string's format")
+    func stringArguments() {
+        let date = Date(timeIntervalSinceReferenceDate: 0)
+        let id = UUID()
+        #expect(String(format: "%@, %d, %@", date as CVarArg, 3, "x") == "\(date), 3, x")
+        #expect(String(format: "%@ %@", id as CVarArg, ["a", "b"] as CVarArg) == "\(id) [\"a\", \"b\"]")
+        #expect(String(format: "%@", NSNumber(value: 3) as CVarArg) == "3")
+        #expect(String(format: "%@", URL(fileURLWithPath: "/x") as CVarArg) == "file:///x")
+        #expect(String(format: "%@", ["a": 1] as CVarArg) == "[\"a\": 1]")
+        #expect(!String(format: "%@", [1] as NSArray as CVarArg).isEmpty)
+        for object: any CVarArg in [date as NSDate, NSUUID(), NSData(), NSSet(), NSURL(fileURLWithPath: "/x")] {
+            #expect(!String(format: "%@", object).isEmpty)
+        }
     }
 
     @Test("B270: a malformed format or argument keeps its mistake, which a query's operation tells")
@@ -73,7 +126,7 @@ struct PredicateTests {
             (NSPredicate(value: true), "TRUEPREDICATE"),
         ]
         for (predicate, expected) in table {
-            #expect(text(CKQuery(recordType: "T", predicate: predicate).predicate) == expected)
+            #expect(text(of: CKQuery(recordType: "T", predicate: predicate).predicate) == expected)
         }
     }
 

@@ -16,6 +16,40 @@ struct FieldTests {
         #expect(Array(record).isEmpty)
     }
 
+    @Test("Values can be set and read by the names that key-value coding has")
+    func keyValueCoding() async throws {
+        record.setValue("Groceries", forKey: "title")
+        #expect(record.value(forKey: "title") as? String == "Groceries")
+        record.setValue(3, forKey: "n")
+        #expect(record.value(forKey: "n") as? Int == 3 && record["n"] as? Int == 3)
+        record.setValue(Date(timeIntervalSinceReferenceDate: 1), forKey: "date")
+        #expect(record.value(forKey: "date") as? Date == Date(timeIntervalSinceReferenceDate: 1))
+        record.setValue(["a", "b"], forKey: "list")
+        record.setValue(["a", 1.5] as [Any], forKey: "mixed")
+        record.setValue([1, 2.5] as [Any], forKey: "numbers")
+        #expect(record.value(forKey: "list") as? [String] == ["a", "b"])
+        #expect(record.value(forKey: "numbers") as? [Double] == [1, 2.5])
+        let text: String? = "optional"
+        record.setValue(text, forKey: "optional")
+        #expect(record["optional"] as? String == "optional")
+        let none: String? = nil
+        record.setValue(none, forKey: "optional")
+        record.setValue(none as Any, forKey: "n")
+        record.setValue(nil, forKey: "list")
+        #expect(record.value(forKey: "none") == nil && record.value(forKey: "n") == nil)
+        // What cannot be kept has no value until the save says why.
+        #expect(record.allKeys() == ["date", "numbers", "title"])
+        let reference = CKRecord.Reference(recordID: CKRecord.ID(recordName: "2"), action: .none)
+        record.setValue(reference, forKey: CKRecord.SystemFieldKey.parent)
+        #expect(record.parent == reference)
+        let database = try CloudStore.inMemory().container(user: "anna").privateCloudDatabase
+        for mistake: Any in [["a", 1.5] as [Any], URL(fileURLWithPath: "/x"), [UUID()], ["a": 1]] {
+            let record = CKRecord(recordType: "Note")
+            record.setValue(mistake, forKey: "value")
+            #expect(await code { try await database.save(record) } == .invalidArguments)
+        }
+    }
+
     @Test("B11: numbers come out as every type that holds them exactly")
     func numbers() {
         record["n"] = 3
