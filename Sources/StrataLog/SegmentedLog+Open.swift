@@ -26,7 +26,7 @@ extension SegmentedLog {
                     .notAStore, "This is not a Strata store: it has no STORE file.", .init(path: path))
             }
             try platform.files.makeDirectory(path)
-            try refuseForeignContent(of: path, platform.files)
+            try refuseForeignContent(of: paths, platform.files)
         }
         var platform = platform
         platform.files = try platform.files.anchored(at: paths.store)
@@ -42,12 +42,17 @@ extension SegmentedLog {
 
     /// A store is made in a new directory, in an empty one, or in one where an interrupted creation left nothing but a
     /// part of a store.
-    private static func refuseForeignContent(of path: String, _ files: any FileSystem) throws {
+    private static func refuseForeignContent(of paths: StorePaths, _ files: any FileSystem) throws {
         let own: Set = ["LOCK", "STORE.new", "log", "readers", "views", "keys", "assets", "operations"]
-        guard let foreign = try files.list(path).filter({ !own.contains($0) }).min() else { return }
+        guard let foreign = try files.list(paths.store).filter({ !own.contains($0) }).min() else { return }
+        // Another process may have made the store meanwhile.
+        if try files.exists(paths.identity) { return }
+        // Segments without a `STORE` are a store's all the same: the next steps say what is missing.
+        let names = (try? files.list(paths.log)) ?? []
+        if names.contains(where: { LogFormat.firstOffset(ofSegmentNamed: $0) != nil }) { return }
         throw StrataError(
             .notAStore, "The directory has other files and no store; name an empty or a new directory.",
-            .init(path: path, expected: "an empty directory", found: foreign))
+            .init(path: paths.store, expected: "an empty directory", found: foreign))
     }
 }
 

@@ -32,12 +32,17 @@ final class StoreLock: Sendable {
     }
 
     private static func isLocked(_ paths: StorePaths, _ holder: (any File)?) -> StrataError {
-        let name = try? holder?.read(count: 256, at: 0)
+        let bytes = try? holder?.read(count: 256, at: 0)
+        var name = bytes.map { String(decoding: $0.prefix { $0 != 0x0A }, as: UTF8.self) } ?? "a writer"
+        let words = name.split(separator: " ")
+        if words.first == "pid", words.count > 1, let identifier = Int32(words[1]),
+            !ProcessIdentity.isRunning(identifier)
+        {
+            name += ", which is not running here; a process that it forked may hold the lock"
+        }
         return StrataError(
             .locked, "Another opener is writing to this store; it may still be read.",
-            .init(
-                path: paths.lock, expected: "no writer",
-                found: name.map { String(decoding: $0.prefix { $0 != 0x0A }, as: UTF8.self) } ?? "a writer"))
+            .init(path: paths.lock, expected: "no writer", found: name))
     }
 
     func release() {

@@ -12,7 +12,9 @@ final class DirectoryAnchor: Sendable {
     let othersRights: mode_t
 
     init(_ path: String) throws {
-        givenPath = path
+        var given = path[...]
+        while given.count > 1, given.last == "/" { given.removeLast() }
+        givenPath = String(given)
         self.path = path.hasPrefix("/") ? path : Self.workingDirectory() + "/" + path
         descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw StrataError.systemCall("open", path: path, errno: errno) }
@@ -34,7 +36,8 @@ final class DirectoryAnchor: Sendable {
         guard other.hasPrefix(givenPath) else { return nil }
         let rest = other.utf8.dropFirst(givenPath.utf8.count)
         guard rest.first == UInt8(ascii: "/") else { return nil }
-        return String(decoding: rest.drop { $0 == UInt8(ascii: "/") }, as: UTF8.self)
+        let name = rest.drop { $0 == UInt8(ascii: "/") }
+        return name.isEmpty ? "." : String(decoding: name, as: UTF8.self)
     }
 
     /// - Throws: `.directoryGone` if the directory was removed, or if another one or none is at its path.
@@ -47,9 +50,12 @@ final class DirectoryAnchor: Sendable {
                 .init(path: path))
         }
         guard stat(path, &found) == 0 else {
+            let number = errno
+            // A process that gave up its rights may not look there and cannot tell; the descriptor is enough for it.
+            guard number == ENOENT || number == ENOTDIR else { return }
             throw StrataError(
                 .directoryGone, "The store's directory was moved; close the store, and open it where it is now.",
-                .init(path: path, found: String(cString: strerror(errno))))
+                .init(path: path, found: String(cString: strerror(number))))
         }
         guard found.st_dev == own.st_dev, found.st_ino == own.st_ino else {
             throw StrataError(

@@ -11,4 +11,9 @@ public struct ProcessIdentity: Sendable {
         let name = String(decoding: (line ?? []).prefix { $0 != 0x0A }, as: UTF8.self)
         return ProcessIdentity(identifier: getpid(), name: name.isEmpty ? "?" : name)
     }
+
+    /// Whether this process sees one of that number; one in another container it does not see.
+    public static func isRunning(_ identifier: Int32) -> Bool {
+        identifier > 0 && (kill(identifier, 0) == 0 || errno != ESRCH)
+    }
 }

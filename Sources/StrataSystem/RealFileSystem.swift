@@ -17,12 +17,23 @@ public struct RealFileSystem: FileSystem {
         return (anchor.descriptor, name, true)
     }
 
-    private func openDescriptor(_ path: String, _ flags: Int32, rights: mode_t = 0o600) throws -> Int32 {
+    private func openDescriptor(
+        _ path: String, _ flags: Int32, rights: mode_t = 0o600, call: StaticString = "open"
+    ) throws -> Int32 {
         let (directory, name, isAnchored) = place(path)
-        let descriptor = openat(
-            directory, name, flags | O_CLOEXEC | (isAnchored ? O_NOFOLLOW : 0), rights)
-        guard descriptor >= 0 else { throw StrataError.systemCall("open", path: path, errno: errno) }
-        return descriptor
+        let descriptor = openat(directory, name, flags | O_CLOEXEC | (isAnchored ? O_NOFOLLOW : 0), rights)
+        guard descriptor < 0 else { return descriptor }
+        let number = errno
+        // The system calls a link in the place of a directory no directory.
+        let isLink = number == ENOTDIR && isAnchoredLink(path)
+        throw StrataError.systemCall(call, path: path, errno: isLink ? ELOOP : number)
+    }
+
+    private func isAnchoredLink(_ path: String) -> Bool {
+        let (directory, name, isAnchored) = place(path)
+        var status = stat()
+        guard isAnchored, fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
+        return status.st_mode & S_IFMT == S_IFLNK
     }
 
     public func anchored(at directory: String) throws -> any FileSystem {
@@ -59,8 +70,10 @@ public struct RealFileSystem: FileSystem {
 
     public func makeDirectory(_ path: String) throws {
         let (directory, name, _) = place(path)
-        guard mkdirat(directory, name, 0o700 | (anchor?.othersRights ?? 0) & 0o055) == 0 || errno == EEXIST else {
-            throw StrataError.systemCall("mkdir", path: path, errno: errno)
+        guard mkdirat(directory, name, 0o700 | (anchor?.othersRights ?? 0) & 0o055) != 0 else { return }
+        let number = errno
+        guard number == EEXIST, !isAnchoredLink(path) else {
+            throw StrataError.systemCall("mkdir", path: path, errno: number == EEXIST ? ELOOP : number)
         }
     }
 
@@ -79,11 +92,10 @@ public struct RealFileSystem: FileSystem {
     }
 
     public func list(_ directory: String) throws -> [String] {
-        let (parent, name, _) = place(directory)
-        let descriptor = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0, let stream = fdopendir(descriptor) else {
+        let descriptor = try openDescriptor(directory, O_RDONLY | O_DIRECTORY, call: "opendir")
+        guard let stream = fdopendir(descriptor) else {
             let number = errno
-            if descriptor >= 0 { close(descriptor) }
+            close(descriptor)
             throw StrataError.systemCall("opendir", path: directory, errno: number)
         }
         defer { closedir(stream) }
@@ -102,10 +114,8 @@ public struct RealFileSystem: FileSystem {
     }
 
     public func syncDirectory(_ directory: String) throws {
-        let (parent, name, _) = place(directory)
-        let descriptor = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw StrataError.systemCall("open", path: directory, errno: errno) }
-        defer { Glibc.close(descriptor) }
+        let descriptor = try openDescriptor(directory, O_RDONLY | O_DIRECTORY)
+        defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw StrataError.systemCall("fsync", path: directory, errno: errno) }
     }
 

@@ -85,6 +85,28 @@ struct OpeningTests {
         try SegmentedLog.open(at: path).close()
     }
 
+    @Test("A lock that outlives the process that took it is not said to be that one's")
+    func lockOfEndedProcess() throws {
+        let directory = try TestDirectory()
+        let path = directory.path("Notes.strata")
+        let log = try SegmentedLog.open(at: path)
+        defer { try? log.close() }
+        // Beyond what the system gives to any process.
+        try RealFileSystem().open(path + "/LOCK", .write).write([UInt8]("pid 2000000000 (gone)\n".utf8), at: 0)
+        let error = thrownError { _ = try SegmentedLog.open(at: path) }
+        #expect(error?.code == .locked)
+        #expect(error?.context.found?.hasPrefix("pid 2000000000 (gone), which is not running here") == true)
+    }
+
+    @Test("A store that another process makes at the same moment is opened")
+    func madeMeanwhile() throws {
+        let directory = try TestDirectory()
+        let path = directory.path("Notes.strata")
+        let log = try SegmentedLog.open(at: path, platform: Platform(files: OvertakenFiles(store: path)))
+        #expect(log.end == .start)
+        try log.close()
+    }
+
     @Test("A store is made only where that is allowed, and only where its directory can be")
     func noStore() throws {
         var options = TinyStore.options
@@ -208,4 +230,24 @@ struct OpeningTests {
         #expect(thrownCode { _ = try log.commit(at: 2) } == .closed)
         #expect(try store.open().allCommits() == commits)
     }
+}
+
+/// Files of this machine, where another opener makes the store just before this one makes its directory.
+private struct OvertakenFiles: FileSystem {
+    let store: String
+    private let files = RealFileSystem()
+
+    init(store: String) { self.store = store }
+
+    func makeDirectory(_ path: String) throws {
+        if path == store { try SegmentedLog.open(at: path).close() }
+        try files.makeDirectory(path)
+    }
+
+    func open(_ path: String, _ mode: OpenMode) throws -> any File { try files.open(path, mode) }
+    func exists(_ path: String) throws -> Bool { try files.exists(path) }
+    func rename(_ source: String, to target: String) throws { try files.rename(source, to: target) }
+    func remove(_ path: String) throws { try files.remove(path) }
+    func list(_ directory: String) throws -> [String] { try files.list(directory) }
+    func syncDirectory(_ directory: String) throws { try files.syncDirectory(directory) }
 }

@@ -129,6 +129,29 @@ struct PlaceTests {
         #expect(try files.list(path) == [name])
     }
 
+    @Test("A store that lost its STORE file says so, also where other files are")
+    func identityLost() throws {
+        let store = try open(path)
+        try store.close()
+        unlink("\(path)/STORE")
+        RealFileSystem().make("\(path)/notes.txt")
+        let error = #expect(throws: StrataError.self) { try Store.open(at: path) }
+        #expect(error?.code == .notAStore && error?.context.path == "\(path)/STORE")
+    }
+
+    @Test("A link in the place of the log's directory is refused")
+    func linkedLog() throws {
+        let store = try open(path)
+        try store.close()
+        let away = directory.path("log")
+        rename("\(path)/log", away)
+        symlink(away, "\(path)/log")
+        let names = try RealFileSystem().list(away).sorted()
+        let error = #expect(throws: StrataError.self) { try Store.open(at: path) }
+        #expect(error?.code == .inputOutput && error?.context.path == "\(path)/log")
+        #expect(try RealFileSystem().list(away).sorted() == names)
+    }
+
     @Test("An empty directory becomes a store")
     func empty() throws {
         try RealFileSystem().makeDirectory(path)
@@ -155,7 +178,7 @@ struct PlaceTests {
         let store = try open(path)
         #expect(save(300, "a", in: store).saved == 300)
         try store.close()
-        let names = try ["", "/STORE", "/LOCK", "/readers", "/views", "/log"].map { path + $0 }
+        let names = ["", "/STORE", "/LOCK", "/readers", "/views", "/log"].map { path + $0 }
         let segments = try RealFileSystem().list(path + "/log").map { "\(path)/log/\($0)" }
         for name in names + segments {
             var status = stat()
