@@ -16,7 +16,8 @@ extension StrataError {
         case ENOSPC, EDQUOT, EFBIG: return StrataError(.noSpace, "There is no space left for this.", context)
         case ELOOP:
             return StrataError(
-                .inputOutput, "A symbolic link stands for a file of the store; put the file itself in its place.", context
+                .inputOutput, "A symbolic link stands for a file of the store; put the file itself in its place.",
+                context
             )
         case EINTR: return StrataError(.interrupted, "A signal interrupted the call.", context)
         default: return StrataError(.inputOutput, "The operating system reports an error.", context)
