@@ -2,8 +2,8 @@ import Foundation
 
 /// The values of a record in an archive of Apple's platforms: one such object has the plain ones, one the encrypted.
 ///
-/// They are read from the archive's property list: Foundation's own dictionaries end the process where a damaged archive
-/// has a value that cannot be decoded.
+/// They are read from the archive's property list: Foundation's own dictionaries end the process where a damaged
+/// archive has a value that cannot be decoded.
 struct ArchivedValueStore {
     private let graph: ArchiveGraph
     private let values: [String: FieldContent]
@@ -76,7 +76,8 @@ struct ArchivedValueStore {
             let zone = graph.object(id["ZoneID"]) as? [String: Any], let zoneName = text(graph, zone["ZoneName"]),
             let owner = text(graph, zone["ownerName"])
         else { return nil }
-        let action = (object["ReferenceAction"] as? Int).flatMap { CKRecord.ReferenceAction(rawValue: UInt($0)) }
+        let number = (object["ReferenceAction"] as? Int).flatMap { UInt(exactly: $0) }
+        let action = number.flatMap { CKRecord.ReferenceAction(rawValue: $0) }
         let zoneID = CKRecordZoneID(zoneName: zoneName, ownerName: owner)
         return CKReference(recordID: CKRecordID(recordName: name, zoneID: zoneID), action: action ?? .none)
     }
