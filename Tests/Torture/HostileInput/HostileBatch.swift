@@ -16,6 +16,8 @@ struct HostileBatch {
 
     init(_ words: some Sequence<String>) throws {
         settings = BatchSettings(words)
+        // Arguments of the tool may name files, which are not to be made where the harness was started.
+        guard chdir(settings.memory) == 0 else { throw POSIXError(.ENOENT) }
         engine = try EngineInputs()
         cloud = try CloudInputs(settings.folder)
         files = try FileInputs(settings.memory, seed: settings.seed)
