@@ -30,10 +30,10 @@ struct ArchiveGraph {
         return fields[key].map { isSound($0, &visits) } ?? true
     }
 
-    /// What lies under a key of the object that is being decoded: text, number, data, or the fields of an object.
+    /// Returns the value under a key of the object being decoded: a text, number, data, or the fields of an object.
     func object(forKey key: String) -> Any? { fields[key].flatMap { object($0) } }
 
-    /// What a reference leads to, or the value itself if it is none; nil for nothing.
+    /// Resolves a reference to its object; returns other values unchanged, and nil for a null reference.
     func object(_ value: Any?) -> Any? {
         guard let value else { return nil }
         guard let index = Self.index(value) else { return value }

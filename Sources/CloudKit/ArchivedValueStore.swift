@@ -10,7 +10,7 @@ struct ArchivedValueStore {
     private let originals: [String: FieldContent]
     private let changedKeys: Set<String>
 
-    /// Nil if the object that is being decoded has no store under that key.
+    /// Reads the store under a key; returns nil if the object being decoded has none.
     init?(_ graph: ArchiveGraph, _ key: String) {
         guard let store = graph.object(forKey: key) as? [String: Any] else { return nil }
         self.graph = graph
@@ -48,7 +48,7 @@ struct ArchivedValueStore {
         return object as? String ?? (object as? [String: Any])?["NS.string"] as? String
     }
 
-    /// Nil for what no record holds, such as an encrypted value that is sealed.
+    /// Returns the content of a value; nil for kinds that no record holds, such as a sealed value.
     private static func content(_ graph: ArchiveGraph, _ reference: Any?, isElement: Bool = false) -> FieldContent? {
         guard let found = graph.object(reference) else { return nil }
         guard let object = found as? [String: Any] else { return (found as? any RecordValue)?.ownContent }

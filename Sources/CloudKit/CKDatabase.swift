@@ -24,7 +24,7 @@ public final class CKDatabase: NSObject, CVarArg, Sendable {
     /// Whose records the database has.
     public let databaseScope: Scope
     let client: Client
-    /// What `configuredWith` put on this object; nil for the database itself.
+    /// The settings from `configuredWith`; nil for the database itself.
     private let callScope: CallScope?
 
     init(_ client: Client, _ scope: Scope, within callScope: CallScope?) {

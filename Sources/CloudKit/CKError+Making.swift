@@ -73,7 +73,7 @@ extension CKError {
 }
 
 extension StrataError {
-    /// Whether the process, or the system, had no descriptor left for a file.
+    /// True if the process or the system ran out of file descriptors.
     fileprivate var isOfDescriptors: Bool {
         if let number = context.errno { return number == EMFILE || number == ENFILE }
         return (cause as? StrataError)?.isOfDescriptors ?? false

@@ -17,7 +17,7 @@ extension CKRecord {
 }
 
 extension String {
-    /// In one line, with control characters as `\u{1B}`.
+    /// The text on one line, with control characters escaped as `\u{1B}`.
     var withoutControls: String {
         guard unicodeScalars.contains(where: \.breaksLines) else { return self }
         return unicodeScalars.reduce(into: "") { line, scalar in

@@ -72,7 +72,7 @@ extension NSNull: @retroactive CVarArg {
     public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
 }
 
-/// The address of a text that says what a value is. The text stays for good: nobody says when a format has been read.
+/// The address of a text that describes a value. The text is never freed, since a format can be read at any time.
 private func descriptionEncoding(of value: some Any) -> [Int] {
     let text = NSString(string: String(describing: value))
     return [Int(bitPattern: Unmanaged.passRetained(text).toOpaque())]

@@ -67,7 +67,7 @@ final class Client: Sendable {
 
     // MARK: Objects
 
-    /// What somebody may hold. Weak, since each of them holds the client.
+    /// The objects that callers hold. The references are weak because each object holds the client.
     private struct HandedOut {
         struct Database {
             weak var object: CKDatabase?
@@ -77,7 +77,7 @@ final class Client: Sendable {
         var databases: [CKDatabase.Scope: Database] = [:]
     }
 
-    /// The container, the same object for as long as somebody holds it.
+    /// The container; the same object while a caller holds it.
     var container: CKContainer {
         handedOut.withLock { handedOut in
             if let container = handedOut.container { return container }
@@ -87,7 +87,7 @@ final class Client: Sendable {
         }
     }
 
-    /// A database, the same object for as long as somebody holds it or its container (B223).
+    /// Returns a database; the same object while a caller holds it or its container (B223).
     func database(_ scope: CKDatabase.Scope) -> CKDatabase {
         handedOut.withLock { handedOut in
             if let database = handedOut.databases[scope]?.object { return database }

@@ -97,7 +97,7 @@ public final class CloudStore: Sendable {
     }
 }
 
-/// The clients of a store whose container or databases somebody holds, one for each device of a user.
+/// The clients of a store that are in use, one for each device of a user.
 final class ClientTable: Sendable {
     /// Weak, since a client holds its store: it can be asked for again when it is gone.
     private struct Entry {

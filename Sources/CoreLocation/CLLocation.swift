@@ -156,7 +156,7 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, CVarArg, @un
         super.init()
     }
 
-    /// From the fields that an archive has of a location; nil unless it has all.
+    /// Creates a location from its archived fields; returns nil if one is missing.
     package convenience init?(archivedFields fields: [String: Any]) {
         let numbers = Self.codingKeys.compactMap { fields[$0] as? Double }
         guard numbers.count == Self.codingKeys.count else { return nil }

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// What a header slot of the page file says of the log (docs/format-views.md §6). Nothing else of the page file matters
+/// The log position in a header slot of the page file (docs/format-views.md §6). Nothing else of the page file matters
 /// here.
 struct CheckpointMark: Equatable {
     static let slotCount = 2
@@ -21,7 +21,7 @@ struct CheckpointMark: Equatable {
         self.position = position
     }
 
-    /// Nil if the slot is empty, damaged, or of another version.
+    /// Decodes a slot; returns nil if it is empty, damaged, or of another version.
     init?(decoding slot: [UInt8]) {
         guard slot.count == Self.slotBytes, slot.starts(with: Self.magic.utf8) else { return nil }
         var unsigned = slot

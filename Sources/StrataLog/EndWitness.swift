@@ -10,10 +10,10 @@ struct EndWitness: Sendable, Equatable {
     var storeID: Identifier
     /// The last commit that had been synced, as far as the file knows.
     var position: Position
-    /// What the file says of the log besides: of a log that has another chain value there it proves nothing.
+    /// Earlier positions in the file. A file that contradicts the log's chain values proves nothing about it.
     var earlier: [Position] = []
 
-    /// What the files of a store prove.
+    /// Returns the witnesses among a store's files.
     ///
     /// IMPORTANT: asked before the log is read. What they name is in its segments by then, also while a writer goes on.
     static func all(_ paths: StorePaths, _ files: any FileSystem) throws -> [EndWitness] {
@@ -39,7 +39,7 @@ struct EndWitness: Sendable, Equatable {
             earlier: marks.dropLast().filter { $0.storeID == newest.storeID }.map(\.position))
     }
 
-    /// Nil where there is no such file, and where it cannot be read: then it proves nothing.
+    /// Reads the start of a file; returns nil if it is missing or unreadable, since it proves nothing then.
     private static func read(_ path: String, count: Int, _ files: any FileSystem) throws -> [UInt8]? {
         let file: any File
         do { file = try files.open(path, .read) } catch let error as StrataError
@@ -49,8 +49,7 @@ struct EndWitness: Sendable, Equatable {
         return try? file.read(count: count, at: 0)
     }
 
-    /// Whether the log, which is whole up to its end, is another one than the file speaks of.
-    /// Whether the log is another one than the file speaks of.
+    /// True if the log's chain values differ from those in the file.
     fileprivate func isContradicted(by log: (some HistoryLog)?) -> Bool {
         guard let log else { return false }
         return earlier.contains { position in
@@ -71,14 +70,14 @@ struct EndWitness: Sendable, Equatable {
 }
 
 extension [EndWitness] {
-    /// Those that name commits behind the end of a log.
+    /// Returns the witnesses that name commits after the end of a log.
     func beyond(_ end: UInt64, of storeID: Identifier) -> [EndWitness] {
         filter { $0.storeID == storeID && $0.position.offset > end }
     }
 
-    /// What is wrong with a log that ends there; nil if nothing is.
+    /// Returns the error for a log that ends too early; nil if no witness names a later commit.
     ///
-    /// - Parameter log: the log as it can be read; asked only if it seems to lack something.
+    /// - Parameter log: opens the log as far as it is readable; called only if a witness names a later commit.
     func lostEnd<Log: HistoryLog>(
         behind end: UInt64, of storeID: Identifier, in log: () throws -> Log
     ) -> StrataError? {

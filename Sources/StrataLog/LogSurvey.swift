@@ -50,7 +50,7 @@ struct LogSurvey {
     /// The last commit in front of the cut.
     var keptEnd: Position = .start
     var floor: FloorMark?
-    /// What stands beside the log and proves how far it reached.
+    /// The files beside the log that prove how far it reached.
     var witnesses: [EndWitness] = []
 
     var extent = DamageExtent()

@@ -16,7 +16,7 @@ final class PredicateFailure {
 
     init(_ budget: ExpressionBudget) { self.budget = budget }
 
-    /// Nil where `body` fails, or something has failed already.
+    /// Runs `body`; returns nil if it fails or an earlier call has failed.
     func answering<Result>(_ body: () throws -> Result?) -> Result? {
         if error != nil { return nil }
         do { return try body() } catch {

@@ -105,7 +105,7 @@ private enum CompiledExpressions {
     private static let maximumCount = 64
     private static let known = Lock<[Key: NSRegularExpression?]>([:])
 
-    /// For whole texts; nil for a pattern that is none.
+    /// Compiles a pattern that matches whole texts; returns nil if it is invalid.
     static func expression(_ pattern: String, isCaseInsensitive: Bool) -> NSRegularExpression? {
         let key = Key(pattern: Array(pattern.utf8), isCaseInsensitive: isCaseInsensitive)
         if let expression = known.withLock({ $0[key] }) { return expression }

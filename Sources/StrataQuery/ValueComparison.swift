@@ -79,7 +79,7 @@ struct ValueComparison {
         }
     }
 
-    /// A pattern that a record has may be none: it matches nothing.
+    /// An invalid pattern in a record matches nothing.
     private func matchesExpression(_ text: String, _ pattern: String) -> Bool {
         let isCaseInsensitive = options.contains(.caseInsensitive)
         guard let expression = try? TextExpression(pattern, isCaseInsensitive: isCaseInsensitive) else { return false }

@@ -207,7 +207,7 @@ extension StoreSnapshot {
             type: type, zone: zone, rules: rules, now: now)
     }
 
-    /// What cannot be asked is the asker's fault, and so is what takes too long to answer.
+    /// Treats a query that is invalid or too expensive as an error of the caller.
     private static func judging<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as StrataError where error.code == .invalidArgument {
             throw Refusal(.invalidArguments, "\(error)", rule: "B126")

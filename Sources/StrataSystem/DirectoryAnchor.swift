@@ -8,7 +8,7 @@ final class DirectoryAnchor: Sendable {
     let path: String
     private let givenPath: String
     let descriptor: Int32
-    /// What others than its owner may do with the directory.
+    /// The directory's permissions for users other than its owner.
     let othersRights: mode_t
 
     init(_ path: String) throws {

@@ -56,7 +56,7 @@ public protocol GrowingMap: AnyObject, Sendable {
     /// Of byte 0; valid as long as this object is alive. Bytes from ``byteCount`` on must not be touched.
     var base: UnsafeRawPointer { get }
     var byteCount: Int { get }
-    /// How large the file may become; less than was asked for where address space is scarce.
+    /// The maximum size of the file; less than requested if address space is scarce.
     var reservedBytes: Int { get }
     /// Tells whether a part of the file could not be read; nil for one of which that cannot happen.
     var guarded: MapGuard? { get }

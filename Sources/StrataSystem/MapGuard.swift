@@ -36,6 +36,6 @@ public final class MapGuard: @unchecked Sendable {
         return found == 0 ? nil : Int(found) - 1
     }
 
-    /// Once all of the bytes are mapped anew.
+    /// Clears the note. Call it after all bytes are mapped again.
     func forget() { note.pointee.store(0, ordering: .releasing) }
 }

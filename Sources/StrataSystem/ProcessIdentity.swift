@@ -12,7 +12,7 @@ public struct ProcessIdentity: Sendable {
         return ProcessIdentity(identifier: getpid(), name: name.isEmpty ? "?" : name)
     }
 
-    /// Whether this process sees one of that number; one in another container it does not see.
+    /// Returns true if a process with that identifier is visible; processes of other containers are not.
     public static func isRunning(_ identifier: Int32) -> Bool {
         identifier > 0 && (kill(identifier, 0) == 0 || errno != ESRCH)
     }

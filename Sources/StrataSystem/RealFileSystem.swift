@@ -11,7 +11,7 @@ public struct RealFileSystem: FileSystem {
 
     private var fileRights: mode_t { 0o600 | (anchor?.othersRights ?? 0) & 0o044 }
 
-    /// Where the calls of the system find a path: a directory's descriptor and a name.
+    /// Returns the directory descriptor and the name that system calls use for a path.
     private func place(_ path: String) -> (directory: Int32, name: String, isAnchored: Bool) {
         guard let anchor, let name = anchor.relativeName(of: path) else { return (AT_FDCWD, path, false) }
         return (anchor.descriptor, name, true)

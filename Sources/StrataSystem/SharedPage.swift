@@ -31,7 +31,7 @@ public final class SharedPage: @unchecked Sendable {
     private let descriptor: Int32
     private let start: UnsafeMutableRawPointer
     private let use: SharedPageUse
-    /// Of the owner, who stores in the memory; others only wait at it.
+    /// The guard of the owner's mapping; other processes only wait on the page.
     private var guarded: MapGuard?
 
     public convenience init(_ path: String, _ use: SharedPageUse) throws {

@@ -36,7 +36,7 @@ struct ArgumentParser {
         return arguments
     }
 
-    /// Whether a word is a number with a minus sign where an operand may be one.
+    /// Returns true for a negative number in a place that accepts one as an operand.
     private func isNegative(_ word: String, behind arguments: Arguments) -> Bool {
         let count = arguments.operands.count
         return count < operands.count && operands[count].mayBeNegative && Int64(word) != nil

@@ -7,7 +7,7 @@ struct Canvas: Sendable, Equatable {
     var columns: Int
     var isUnicode: Bool
 
-    /// Of the standard output, or as wide as `COLUMNS` says; where neither tells, as wide as is usual.
+    /// The width of standard output, or `COLUMNS` if set; 80 if neither is known.
     static var ofTerminal: Canvas {
         // In this order the locale is found (POSIX, "Environment Variables").
         let locale =

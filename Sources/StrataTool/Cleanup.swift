@@ -15,7 +15,7 @@ enum Cleanup {
     /// The end of a pipe that the handler writes to; negative until there is one.
     private static let alarm = Atomic<Int32>(-1)
 
-    /// Has a file or directory be removed if the tool is interrupted before ``keep(_:)``.
+    /// Removes a file or directory if the tool is interrupted before ``keep(_:)``.
     static func removes(_ path: String) {
         temporaries.withLock { _ = $0.insert(path) }
         listen()
@@ -39,7 +39,7 @@ enum Cleanup {
         }
     }
 
-    /// Waits for the end of the tool if it has been interrupted: what fails because its files are gone says nothing.
+    /// Blocks after an interrupt until the process ends, so that errors about removed files are not printed.
     static func yield() { while isComing.load(ordering: .acquiring) { pause() } }
 
     /// `nohup`, and shells for what runs in the background, have signals ignored.

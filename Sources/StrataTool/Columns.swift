@@ -3,7 +3,7 @@ enum Columns {
     /// Longer words push what follows to the right.
     private static let widest = 40
 
-    /// Which columns fit a terminal of so many columns, with two blanks between them.
+    /// Returns the columns that fit a terminal's width, with two spaces between them.
     ///
     /// - Parameters:
     ///   - widths: of all columns.

@@ -15,7 +15,7 @@ protocol Command: Sendable {
     /// Whether somebody at a terminal gets the output page by page.
     static func isPaged(_ arguments: Arguments) -> Bool
 
-    /// Whether somebody at a terminal who waits is shown that it is at work.
+    /// True if the command shows progress at a terminal.
     static func showsProgress(_ arguments: Arguments) -> Bool
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode
@@ -28,7 +28,7 @@ struct Operand: Sendable {
     var isRequired = true
     /// Whether it may be given again and again; only the last one of a command.
     var isRepeatable = false
-    /// Whether a number with a minus sign is one, and no option.
+    /// True if the operand accepts negative numbers, which are not options then.
     var mayBeNegative = false
 
     /// What most commands are about.

@@ -41,7 +41,7 @@ enum CommandRegistry {
 
     static let commands: [any Command.Type] = groups.flatMap { $0.commands }
 
-    /// What other tools call what a command here does.
+    /// Names that other tools use for these commands.
     private static let aliases = [
         "ls": "'zones' or 'records'", "list": "'zones' or 'records'", "cat": "'get' or 'show'", "select": "'query'",
         "find": "'query'", "fsck": "'verify'", "check": "'verify'", "gc": "'compact'", "status": "'info'",

@@ -14,7 +14,7 @@ enum Diagnostics {
         write(lines.map { Printable.escaped($0) + "\n" }.joined())
     }
 
-    /// Says how something that a command line left open was understood.
+    /// Prints how an ambiguous command line was interpreted.
     static func note(_ text: String, by command: String) { report("note: \(text)", by: command) }
 
     static func write(_ text: String) {

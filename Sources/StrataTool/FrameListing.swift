@@ -101,7 +101,7 @@ struct FrameLines: FrameFormat {
     private static let widths = [10, 9, 7, 17, 9, 9, 6, 6, 8, 7]
     /// Words stand on the left, numbers on the right.
     private static let wordColumns: Set<Int> = [2, 3, 6, 8, 9]
-    /// What a narrow terminal does not show, one after the other: CODEC, RATIO, RAW, DURABLE, STORED and OFFSETS.
+    /// The columns to drop on a narrow terminal, in this order: CODEC, RATIO, RAW, DURABLE, STORED and OFFSETS.
     private static let expendable = [6, 7, 4, 9, 5, 3]
 
     func write(_ head: StoredPieceWalk, _ file: LogFiles.Entry, to output: Output) throws {

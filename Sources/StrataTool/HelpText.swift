@@ -1,6 +1,6 @@
 /// Lays out what commands declare about themselves.
 enum HelpText {
-    /// As wide as the terminal, but no wider than is easily read.
+    /// The width of the help text: the terminal's, within readable limits.
     private static var columns: Int { max(30, min(100, Canvas.ofTerminal.columns)) }
 
     /// What the tool is for.

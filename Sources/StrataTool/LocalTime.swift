@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Whether times are printed in the time zone of the caller, as `TZ` and the system have it, or in UTC.
+/// True if times are printed in the caller's time zone (`TZ`) instead of UTC.
 enum LocalTime {
     private static let isWanted = Atomic(false)
 

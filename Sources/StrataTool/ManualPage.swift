@@ -29,7 +29,7 @@ enum ManualPage {
         ".TP\n.B \"\(escaped(title))\"\n\(escaped(text))\n"
     }
 
-    /// Not every groff takes anything but ASCII.
+    /// Escapes non-ASCII characters, which some versions of groff reject.
     private static func escaped(_ scalar: Unicode.Scalar) -> String {
         let digits = String(scalar.value, radix: 16, uppercase: true)
         return "\\[u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits + "]"

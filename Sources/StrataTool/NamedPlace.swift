@@ -8,7 +8,7 @@ import StrataViews
 /// The names that a command line gives, compared with those that a state has, so that a mistyped name never looks like
 /// an answer; and the database that is meant where the line names none.
 struct NamedPlace {
-    /// More private databases than these are not looked through for one that has what is asked for.
+    /// The maximum number of private databases to search for matching records.
     private static let maximumOwners = 200
 
     private let state: ContainerState
@@ -39,7 +39,7 @@ struct NamedPlace {
         return try chosen(named, type, by: command)
     }
 
-    /// What a predicate asks of the records of the type that is the command line's second operand.
+    /// Returns the question for a predicate about records of the type in the second operand.
     func question(
         _ arguments: Arguments, _ predicate: PredicateTree, by command: String
     ) throws -> BisectionQuestion {
@@ -50,7 +50,7 @@ struct NamedPlace {
 
     // MARK: Names
 
-    /// - Throws: ``Refusal`` if nobody of that name has written to the store.
+    /// - Throws: ``Refusal`` if no user of that name has written to the store.
     func requireUser(_ name: String) throws {
         var names: [String] = []
         try state.forEachUser { names.append($1) }

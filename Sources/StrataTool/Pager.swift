@@ -35,7 +35,7 @@ struct Pager {
         return isProgram("less") ? "less" : nil
     }
 
-    /// Whether the shell will find what it is to run; so it seems where more than plain words are written.
+    /// Returns true if the shell can find the pager; assumes so for anything but plain words.
     private static func isThere(_ command: String) -> Bool {
         let special = "|&;<>()$`\\\"'*?[]#~=%!{}\n\t"
         guard !command.contains(where: { special.contains($0) }),

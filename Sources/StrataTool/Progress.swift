@@ -5,7 +5,7 @@ import Synchronization
 
 /// Tells at a terminal that a command is still at work: how long, and how far it has come where that is known.
 ///
-/// It begins when a command has printed nothing for a second, and is gone before something is printed.
+/// The line appears after a second without output and is erased before any output.
 enum Progress {
     private struct Line {
         var command: String
@@ -14,7 +14,7 @@ enum Progress {
     }
 
     private static let tickMicroseconds: UInt32 = 200_000
-    /// Nil where nothing is told.
+    /// The thread that draws the line; nil if progress is off.
     private static let line = Lock<Line?>(nil)
     private static let done = Atomic<UInt64>(0)
     private static let total = Atomic<UInt64>(0)
@@ -28,7 +28,7 @@ enum Progress {
         }
     }
 
-    /// How far the work has come, of how much; of 0 if nobody knows. It may be called for every commit.
+    /// Reports the amount of work done and the total, 0 if unknown. Cheap enough to call for every commit.
     static func note(_ done: UInt64, of total: UInt64) {
         Self.done.store(done, ordering: .relaxed)
         Self.total.store(total, ordering: .relaxed)
@@ -55,7 +55,7 @@ enum Progress {
             || status.st_mode & S_IFMT == S_IFSOCK
     }
 
-    /// Whether there will be more to tell.
+    /// False once progress has stopped.
     private static func tick() -> Bool {
         line.withLock { line in
             guard let shown = line else { return false }

@@ -6,7 +6,7 @@ import StrataSystem
 final class PageFile: PageSource, @unchecked Sendable {
     let file: any File
     let base: UnsafeRawPointer?
-    /// How many pages the file may get: fewer than was asked for where address space is scarce.
+    /// The maximum number of pages; fewer than requested if address space is scarce.
     let capacity: Int
     var guarded: MapGuard? { map?.guarded }
     /// Nil if the file is read instead.

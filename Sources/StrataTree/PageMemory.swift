@@ -26,9 +26,9 @@ final class PageMemory: @unchecked Sendable {
     let frames: Lock<FrameCache>?
     /// Of page 0 in the mapped file.
     private let fileBase: UnsafeRawPointer?
-    /// Knows whether a page of the mapped file could not be read.
+    /// The guard that records unreadable pages of the mapped file.
     private let guarded: MapGuard?
-    /// Room that will do where the process may have little address space: 16 MiB of pages, and the numbers of 1 GiB.
+    /// The minimum reservation if address space is scarce: 16 MiB of pages, and page numbers for 1 GiB.
     private static let scarce = (slots: 4_096, pages: 256 << 10)
 
     /// - Parameters:
@@ -244,7 +244,7 @@ protocol PageSource: AnyObject, Sendable {
     func foundDamage()
     /// Of page 0; never moves. Nil if the file is not mapped.
     var base: UnsafeRawPointer? { get }
-    /// Nil if no page of the map can be missing.
+    /// The guard of the map; nil if its pages cannot be missing.
     var guarded: MapGuard? { get }
     /// The bytes of a page in the map, unchecked.
     func load(_ number: PageNumber) throws -> UnsafeRawPointer

@@ -20,7 +20,7 @@ extension PageMemory {
         return try reading {
             var (left, right) = (try page(root.page, level: root.level), try page(root.page, level: root.level))
             var level = root.level
-            /// How many entries a page of the level has, as far as the pages say that were passed.
+            /// The estimated number of entries per page of a level, from the pages passed.
             var entriesPerPage = Double(root.entryCount)
             var between = 0.0
             var haveParted = false

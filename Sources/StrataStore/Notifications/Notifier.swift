@@ -15,7 +15,7 @@ import StrataViews
 final class Notifier: @unchecked Sendable {
     /// Marks of deliveries are written this long after what they note, at most.
     private static let markMilliseconds = 1_000
-    /// What could not be looked at is tried again after so long.
+    /// The delay before a failed look is repeated.
     private static let retryMilliseconds = 20
     private static let commitsPerRound = 1_024
     /// What cannot be read is tried again after as long as a disk may take, then after ever longer, up to a second.
@@ -244,7 +244,7 @@ final class Notifier: @unchecked Sendable {
     ///
     /// The disk may not have all of it yet; a fetch gives it already.
     ///
-    /// - Returns: how much that was when nothing was left.
+    /// - Returns: the amount that was used when the budget ran out.
     private func follow() throws -> UInt64 {
         while true {
             let published = publication.offset

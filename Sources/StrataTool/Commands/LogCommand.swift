@@ -51,7 +51,7 @@ enum LogCommand: Command {
     static func isPaged(_ arguments: Arguments) -> Bool { !arguments[follow] }
     static func showsProgress(_ arguments: Arguments) -> Bool { !arguments[follow] }
 
-    /// Whether the newest commit comes first: what people look for at a terminal. Programs get them in order.
+    /// True if the newest commit comes first, as it does at a terminal. Pipes and files get ascending order.
     static func isReversed(_ arguments: Arguments, to output: Output) -> Bool {
         let isForPeople = output.columns != nil && !arguments[Option.json] && !arguments[follow]
         return arguments[reverse] != isForPeople

@@ -37,7 +37,7 @@ enum SegmentsCommand: Command {
     ]
     /// Words stand on the left, numbers on the right.
     private static let wordColumns: Set<Int> = [2, 3, 9, 10]
-    /// What a narrow terminal does not show, one after the other: TO, RAW, ZONES, FORM, RATIO, BYTES and FROM.
+    /// The columns to drop on a narrow terminal, in this order: TO, RAW, ZONES, FORM, RATIO, BYTES and FROM.
     private static let expendable = [10, 6, 8, 2, 7, 5, 9]
 
     private static func write(_ summaries: [SegmentSummary], to output: Output) throws {
