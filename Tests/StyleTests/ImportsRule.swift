@@ -28,9 +28,9 @@ struct ImportsRule: FileRule {
 
     /// The only files below the API that may use Foundation (docs/decisions/0007-foundation-in-text-search.md).
     static let foundationFiles: Set<String> = [
-        "Sources/StrataModel/GreatCircle.swift", "Sources/StrataModel/TextFolding.swift",
-        "Sources/StrataQuery/GeoCircle.swift", "Sources/StrataQuery/PredicateEvaluator.swift",
-        "Sources/StrataQuery/TextExpression.swift",
+        "Sources/StrataModel/Values/GreatCircle.swift", "Sources/StrataModel/Values/TextFolding.swift",
+        "Sources/StrataQuery/Plan/GeoCircle.swift", "Sources/StrataQuery/Predicate/PredicateEvaluator.swift",
+        "Sources/StrataQuery/Predicate/TextExpression.swift",
     ]
 
     private static let kinds: Set<String> = ["struct", "class", "enum", "protocol", "typealias", "func", "let", "var"]
