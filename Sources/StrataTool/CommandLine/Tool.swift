@@ -1,5 +1,7 @@
 import Glibc
+import StrataLog
 import StrataModel
+import StrataSystem
 
 /// The command-line tool: finds the command, runs it, and turns whatever happens into an exit code.
 public enum Tool {
@@ -91,9 +93,29 @@ public enum Tool {
     private static func run(
         _ command: any Command.Type, _ arguments: Arguments, _ output: Output
     ) throws -> ExitCode {
-        guard arguments[Option.help] else { return try command.run(arguments, output) }
-        HelpText.write(command, to: output)
-        return .success
+        if arguments[Option.help] {
+            HelpText.write(command, to: output)
+            return .success
+        }
+        while true {
+            let floor = floorOffset(arguments)
+            do { return try command.run(arguments, output) } catch let error as StrataError
+                where error.code == .outOfRange && floorOffset(arguments) != floor
+            {
+                // Another program compacted the history that was being read.
+                guard !output.hasHandedOn else {
+                    throw StrataError(
+                        .outOfRange, "Another program compacted the history while it was read; run the command again.",
+                        .init(path: error.context.path, found: error.context.found), cause: error)
+                }
+                output.startAgain()
+            }
+        }
+    }
+
+    /// The offset up to which the store of the first operand has been compacted; nil if there is no such store.
+    private static func floorOffset(_ arguments: Arguments) -> UInt64? {
+        arguments.operands.first.flatMap { try? LogReader.floorOffset(in: $0, files: RealFileSystem()) }
     }
 
     private static func report(_ error: any Error, by command: String?) {

@@ -37,6 +37,9 @@ final class Output {
     /// How many bytes come once more that have been handed on.
     private var repeatedCount = 0
 
+    /// True once anything has left the buffer.
+    var hasHandedOn: Bool { handedOnCount > 0 }
+
     init(descriptor: Int32 = STDOUT_FILENO) { self.descriptor = descriptor }
 
     deinit { buffer.deallocate() }
