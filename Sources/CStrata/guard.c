@@ -16,7 +16,7 @@
 #define BEING_CHANGED 1
 
 struct range {
-    // 0 if nobody has it.
+    // 0 if the range is free.
     _Atomic uintptr_t start;
     _Atomic uintptr_t end;
     _Atomic int protection;

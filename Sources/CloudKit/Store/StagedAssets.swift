@@ -88,8 +88,7 @@ final class StagedAssets: Sendable {
     }
 }
 
-/// The copy of one asset that one fetch has, made when it is first asked for. It also shows that whoever has it got
-/// the asset from a store of this process.
+/// A copy of an asset for one fetch, made on first use. Holding one proves that its holder fetched the asset.
 final class StagedCopy: Sendable {
     private enum State {
         case none

@@ -53,8 +53,8 @@ public final class LogReader: Sendable {
 
     /// Opens a log for reading.
     ///
-    /// - Parameter requiresWholeEnd: whether it is an error that commits are missing behind the end which another file
-    ///   of the store proves to have been synced. False for who wants to see what there is all the same.
+    /// - Parameter requiresWholeEnd: true to reject a log that lacks synced commits at its end, as another file of the
+    ///   store proves. Pass false to read the commits that are left.
     public static func open(
         at path: String, extent: Extent = .durable, requiresWholeEnd: Bool = true, platform: Platform = Platform(),
         touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }

@@ -15,7 +15,7 @@ struct EndWitness: Sendable, Equatable {
 
     /// Returns the witnesses among a store's files.
     ///
-    /// IMPORTANT: asked before the log is read. What they name is in its segments by then, also while a writer goes on.
+    /// IMPORTANT: Read the witnesses before the log, so that the log has the commits they name even beside a writer.
     static func all(_ paths: StorePaths, _ files: any FileSystem) throws -> [EndWitness] {
         try [tail(paths, files), views(paths, files)].compactMap(\.self)
     }

@@ -157,7 +157,7 @@ extension LogSurvey {
         return try? LogDirectory.findSeal(file, header)?.end
     }
 
-    /// Notes commits behind the end that another file proves to have been synced.
+    /// Reports commits that are missing after the end although another file proves that they were synced.
     mutating func checkEndIsWhole() {
         guard let storeID else { return }
         if report.damage == nil, !segments.isEmpty {

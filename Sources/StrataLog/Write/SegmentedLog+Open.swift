@@ -40,8 +40,8 @@ extension SegmentedLog {
         }
     }
 
-    /// A store is made in a new directory, in an empty one, or in one where an interrupted creation left nothing but a
-    /// part of a store.
+    /// Rejects a directory that holds other files. A store is created in a new directory, an empty one, or one with the
+    /// remains of an interrupted creation.
     private static func refuseForeignContent(of paths: StorePaths, _ files: any FileSystem) throws {
         let own: Set = ["LOCK", "STORE.new", "log", "readers", "views", "keys", "assets", "operations"]
         guard let foreign = try files.list(paths.store).filter({ !own.contains($0) }).min() else { return }
@@ -143,7 +143,7 @@ private struct LogOpener {
                 payload: commit.payload)
             report.replayedCommits += 1
         }
-        // In front of any change: what stands behind the end may be what is left of the commits that are missing.
+        // Before any change: the bytes after the end may be all that is left of the missing commits.
         try checkEnd(found.end, directory, witnesses)
         index.extend(to: found.position)
         if case .torn(let limit, let error) = found.kind {

@@ -33,7 +33,7 @@ struct DeclaredFieldsCheck {
     }
 
     private func require(_ path: String, _ index: SchemaField.Indexes) throws {
-        // What follows is of another record, or a number that is made of the field.
+        // The rest of the path names another record's field, or a function of this one.
         let key = String(path.prefix { $0 != "." })
         let system = SystemField(key)
         guard let ordinal = try scene.names.fieldOrdinal(system?.storedName ?? key),

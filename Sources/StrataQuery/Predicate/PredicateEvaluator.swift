@@ -9,7 +9,7 @@ public protocol PredicateSubject {
     var searchedTexts: [String] { get }
 }
 
-/// What kept a predicate from an answer: its parts have no way to say so, whoever asks the whole of it does.
+/// The first error of a predicate's evaluation, kept because its parts cannot throw it.
 final class PredicateFailure {
     let budget: ExpressionBudget
     private var error: (any Error)?
@@ -63,7 +63,7 @@ public struct PredicateEvaluator {
         return holds
     }
 
-    /// Means nothing where the failure has an error.
+    /// Ignore the result if the failure holds an error.
     func answer(_ tree: PredicateTree) -> Bool {
         switch tree {
         case .constant(let isTrue): isTrue

@@ -65,8 +65,8 @@ struct TextExpression {
     private static func quoted(_ pattern: String) -> String { "“\(pattern.prefix(200))”" }
 }
 
-/// How long the regular expressions of one query may look for matches, counted in reports that Foundation's engine
-/// makes: one for 10,000 steps, which take about 0.25 ms.
+/// The budget for the regular expressions of one query, counted in progress reports of Foundation's engine:
+/// one per 10,000 steps, which take about 0.25 ms.
 final class ExpressionBudget: Sendable {
     /// The engine gives up without a word after no fewer than 3,800.
     let reportsPerText: Int

@@ -32,7 +32,7 @@ struct AdministerJudge {
 
     mutating func expireTokens(before offset: UInt64, inAll: Bool) throws -> Decision {
         let end = view.fold.offset
-        // One behind the end: all tokens that there are, but none that come later.
+        // One after the end expires every token that exists, and none that come later.
         guard offset <= end + 1 else {
             throw Refusal(
                 .invalidArguments,

@@ -32,8 +32,8 @@ extension Store {
         return try engine.assets.importFile(source, source.path, atMost: options.assetBytes)
     }
 
-    /// Holds on to an asset that the store has, to save it in another record. The caller must know that whoever saves
-    /// it may have it.
+    /// Pins an asset of the store, to save it in another record. The caller must know that the user who saves it may
+    /// read it.
     ///
     /// - Throws: ``StrataError`` `assetFileNotFound` if the store does not have it.
     public func pinAsset(_ asset: FieldValue.Asset) throws -> PinnedAsset {
@@ -41,8 +41,8 @@ extension Store {
         return try engine.assets.pinExisting(asset)
     }
 
-    /// As ``pinAsset(_:)``, of an asset that is only named: a hash is no proof that somebody may have the file. Whoever
-    /// names one gets it if the stored record has it already; the answer tells nothing of what others have.
+    /// Pins an asset that is known by its hash alone. The hash is no proof of access: only a stored record that has the
+    /// asset already may keep it, and the error does not reveal whether other users have it.
     ///
     /// - Throws: ``StrataError`` `assetFileNotFound` if the record has no such asset, or the store has lost it.
     public func pinAsset(

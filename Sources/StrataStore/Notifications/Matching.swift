@@ -201,8 +201,7 @@ final class Matching {
         return subscription.zone == 0 || subscription.zone == happening.zone ? .fires : .otherZone
     }
 
-    /// Nil for a predicate that does not fit any more what is there, or that has a regular expression that takes too
-    /// many steps.
+    /// Returns nil for a predicate that no longer fits the schema, or whose regular expression takes too long.
     private func holds(
         _ entry: SubscriptionIndex.Entry, _ place: Place, _ asked: AskedRecord, _ time: Int64
     ) throws -> Bool? {

@@ -47,8 +47,7 @@ extension Store {
         try administer(.setQuota(bytes: bytes, user: user))
     }
 
-    /// Change tokens from before an offset are not served any more; those at it are. One behind ``offset`` stands for
-    /// all tokens that there are.
+    /// Expires change tokens from before an offset; tokens at it stay valid. ``offset`` + 1 expires every token.
     ///
     /// - Parameter database: with the name of its owner; nil for all databases.
     /// - Throws: ``Refusal`` for an offset more than one behind the end.

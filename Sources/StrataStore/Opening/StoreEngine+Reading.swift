@@ -20,9 +20,9 @@ extension StoreEngine {
         _ progress: (Replay.Progress) -> Void
     ) throws -> StoreEngine {
         var platform = platform
-        // A directory that cannot be opened is told of by the log.
+        // The log reports a directory that cannot be opened.
         platform.files = (try? platform.files.anchored(at: StorePaths(path).store)) ?? platform.files
-        // What is missing behind an offset that somebody asks for makes no difference.
+        // Commits after the requested offset do not matter.
         let log = try FollowedLog { [platform] in
             try LogReader.open(at: path, requiresWholeEnd: offset == nil, platform: platform)
         }
@@ -79,7 +79,7 @@ extension StoreEngine {
                 return known
             }
             let opened = try pasts.begin {
-                // What it shows was in the log when this store was opened.
+                // The state that it shows was in the log when this store was opened.
                 try FollowedLog { [platform] in
                     try LogReader.open(at: path, requiresWholeEnd: false, platform: platform)
                 }

@@ -1,8 +1,8 @@
 import Glibc
 import StrataModel
 
-/// Files of this machine. Those that it makes are their owner's alone, and so are directories; below an anchor, others
-/// may read them who may read the directory there.
+/// Files of this machine. Only their owner may read new files and directories; below an anchor, other users may read
+/// them if they may read the anchor's directory.
 public struct RealFileSystem: FileSystem {
     private let anchor: DirectoryAnchor?
 

@@ -111,8 +111,8 @@ public final class SharedPage: @unchecked Sendable {
         if guarded?.missingByte != nil, restore() { target.copyBytes(from: bytes) }
     }
 
-    /// Somebody cut the file short: what was stored since went to memory that nobody else sees. False if that stays so,
-    /// because the file cannot be made a page again.
+    /// Restores a page whose file was truncated; until then, stores reach only private memory. Returns false if the
+    /// file cannot be extended again.
     private func restore() -> Bool {
         guard (try? Self.fill(descriptor, path)) != nil,
             mmap(start, Self.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0) != MAP_FAILED

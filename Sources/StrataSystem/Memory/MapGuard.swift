@@ -1,8 +1,8 @@
 import CStrata
 import Synchronization
 
-/// Keeps the process alive when a part of a file that is mapped cannot be read any more, because somebody made the file
-/// shorter or the medium failed: what is missing reads as zeros, and ``missingByte`` tells so (docs/decisions/0010).
+/// Protects a mapping against SIGBUS: if a mapped page cannot be read, because the file was truncated or the medium
+/// failed, it reads as zeros and ``missingByte`` is set (docs/decisions/0010).
 ///
 /// ```swift
 /// let value = memory.load(as: UInt64.self)
@@ -29,7 +29,7 @@ public final class MapGuard: @unchecked Sendable {
         note.deallocate()
     }
 
-    /// The first byte that was found to be missing; nil if none was.
+    /// The first byte that could not be read; nil if all could.
     @inline(__always)
     public var missingByte: Int? {
         let found = note.pointee.load(ordering: .acquiring)

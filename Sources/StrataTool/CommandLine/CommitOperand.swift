@@ -21,7 +21,7 @@ enum CommitOperand {
         }
     }
 
-    /// Its offset in a log that ends with `end`; 0 for what would be in front of the first commit.
+    /// Returns the offset of the commit in a log that ends at `end`; 0 if it would lie before the first commit.
     func offset(upTo end: UInt64) -> UInt64 {
         switch self {
         case .offset(let offset): offset

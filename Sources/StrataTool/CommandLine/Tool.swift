@@ -74,7 +74,7 @@ public enum Tool {
         if isatty(STDOUT_FILENO) == 1 { output.columns = Canvas.ofTerminal.columns }
         let isPaged = !arguments[Option.noPager] && (arguments[Option.help] || command.isPaged(arguments))
         var pager: Pager?
-        // Not before there is something to show: until then the terminal is the command's.
+        // The pager starts with the first byte; until then the command owns the terminal.
         output.opensOnFirstByte = {
             if output.columns != nil { Progress.end() }
             if isPaged { pager = Pager(by: command.name) }
@@ -84,7 +84,7 @@ public enum Tool {
             output.redirect(to: STDOUT_FILENO)
             pager?.finish()
         }
-        // What is typed as input needs the line.
+        // Input that is typed at the terminal needs the line.
         let isTyped = arguments.operands.contains("-") && isatty(STDIN_FILENO) == 1
         if !isTyped, command.showsProgress(arguments) { Progress.begin(command.name) }
         return try run(command, arguments, output)

@@ -48,7 +48,7 @@ enum Progress {
         line.withLock { $0 = nil }
     }
 
-    /// A program behind a pipe may have the terminal for itself.
+    /// Shows no progress if output goes to a pipe, since the reader may use the terminal.
     private static var isPiped: Bool {
         var status = stat()
         return fstat(STDOUT_FILENO, &status) != 0 || status.st_mode & S_IFMT == S_IFIFO

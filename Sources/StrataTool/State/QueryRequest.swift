@@ -18,7 +18,7 @@ struct QueryRequest {
 
     init(_ arguments: Arguments) throws {
         let place = try DatabaseOptions(arguments)
-        // A mistyped name is told of when there is a store to compare it with.
+        // Names are checked once the store is open.
         (database, actor) = (place.database, place.actor)
         limit = Int(arguments[QueryCommand.limit] ?? 0)
         keys = arguments[QueryCommand.keys]

@@ -100,8 +100,7 @@ struct ScenarioChild {
         let tool = ToolInProcess()
         let lines = [
             ["info"], ["segments"], ["stats"], ["users"], ["zones"], ["export", "\(self.store).jsonl"], ["verify"],
-            ["users", "--json"],
-            ["records", "--user", "user-0"], ["feed", "A", "--user", "user-0"],
+            ["users", "--json"], ["records", "--user", "user-0"], ["feed", "A", "--user", "user-0"],
         ]
         for line in lines + lines + lines {
             unlink("\(store).jsonl")
