@@ -208,14 +208,13 @@ import Testing
         let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
         let pattern = try NSRegularExpression(pattern: "\"((B[0-9]+|§[0-9.]+))\"")
         var seen = 0
-        for folder in ["Sources/StrataRules"] {
-            for file in try FileManager.default.contentsOfDirectory(atPath: "\(root)/\(folder)") {
-                let text = try String(contentsOfFile: "\(root)/\(folder)/\(file)", encoding: .utf8)
-                for match in pattern.matches(in: text, range: NSRange(text.startIndex..., in: text)) {
-                    let rule = (text as NSString).substring(with: match.range(at: 1))
-                    seen += 1
-                    #expect(ExplanationRule.sentences[rule] != nil, "\(rule) in \(file)")
-                }
+        let folder = "\(root)/Sources/StrataRules"
+        for file in try FileManager.default.subpathsOfDirectory(atPath: folder) where file.hasSuffix(".swift") {
+            let text = try String(contentsOfFile: "\(folder)/\(file)", encoding: .utf8)
+            for match in pattern.matches(in: text, range: NSRange(text.startIndex..., in: text)) {
+                let rule = (text as NSString).substring(with: match.range(at: 1))
+                seen += 1
+                #expect(ExplanationRule.sentences[rule] != nil, "\(rule) in \(file)")
             }
         }
         #expect(seen > 80)

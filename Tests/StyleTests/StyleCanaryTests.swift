@@ -16,7 +16,7 @@ struct StyleCanaryTests {
 
     @Test("Each rule has a bad sample and a good one", arguments: StyleRules.all.map(\.name))
     func samples(rule: String) {
-        guard rule != "unused files" else { return }
+        guard rule != "unused files", rule != "folder size" else { return }
         #expect(RuleSamples.all.contains { $0.rule == rule && $0.isBad })
         #expect(RuleSamples.all.contains { $0.rule == rule && !$0.isBad })
     }
@@ -26,6 +26,17 @@ struct StyleCanaryTests {
         let text = "/* a\n \"b */\nlet c = \"\"\"\n  d\\(\"e\")\n  \"\"\"; print(1)\n"
         let file = SourceFile(path: RuleSamples.library, text: text)
         #expect(try rule("banned calls").findings(in: [file]).map(\.line) == [5])
+    }
+
+    @Test("A folder may hold so many files, and no more")
+    func folderSize() throws {
+        let rule = try rule("folder size")
+        func folder(_ count: Int) -> [SourceFile] {
+            (0..<count).map { SourceFile(path: "Sources/StrataLog/Read/F\($0).swift", text: "") }
+        }
+        let other = SourceFile(path: "Sources/StrataLog/Other.swift", text: "")
+        #expect(rule.findings(in: folder(FolderSizeRule.maximumFiles) + [other]).isEmpty)
+        #expect(rule.findings(in: folder(FolderSizeRule.maximumFiles + 1)).map(\.path) == ["Sources/StrataLog/Read"])
     }
 
     @Test("A file is unused until another one names something of it")

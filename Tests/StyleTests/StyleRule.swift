@@ -44,5 +44,6 @@ enum StyleRules {
         ("unchecked", UncheckedRule()),
         ("imports", ImportsRule()),
         ("unused files", UnusedFilesRule()),
+        ("folder size", FolderSizeRule()),
     ]
 }

@@ -5,8 +5,8 @@ import StrataRules
 import StrataStore
 import StrataViews
 
-/// The names that a command line gives, compared with those that a state has, so that a mistyped name never looks like
-/// an answer; and the database that is meant where the line names none.
+/// Checks the names of a command line against those of a state, so that a mistyped name never looks like an answer, and
+/// chooses the database if the line names none.
 struct NamedPlace {
     /// The maximum number of private databases to search for matching records.
     private static let maximumOwners = 200
@@ -19,13 +19,12 @@ struct NamedPlace {
         state = ContainerState(store)
     }
 
-    /// Checks a command line's names, and says whose database it is about.
+    /// Checks a command line's names and returns the database to use.
     ///
     /// - Parameters:
-    ///   - type: of the records that are asked for; nil for all.
-    ///   - fields: keys and key paths of a predicate or an order.
-    /// - Throws: ``Refusal`` for a name that the state does not have, and where several private databases have what is
-    ///   asked for and the public one does not.
+    ///   - type: The type of the requested records; nil for all types.
+    ///   - fields: The keys and key paths of a predicate or an order.
+    /// - Throws: ``Refusal`` for an unknown name, and if several private databases match while the public one does not.
     func resolve(
         _ arguments: Arguments, type: String? = nil, fields: [String] = [], by command: String
     ) throws -> DatabaseOptions {
@@ -108,11 +107,17 @@ struct NamedPlace {
         var owners: [String] = []
         var count = 0
         try state.forEachDatabase { database in
-            guard database.id.scope == .private, count < Self.maximumOwners else { return }
+            guard database.id.scope == .private else { return }
             count += 1
+            guard count <= Self.maximumOwners else { return }
             if try has(database.id, type, named.zone) { owners.append(database.id.owner) }
         }
         let what = type ?? "records"
+        guard count <= Self.maximumOwners || owners.count > 1 else {
+            throw Refusal(
+                .unknownItem,
+                "the public database has no \(what), and there are \(count) private ones: name one of them with --user")
+        }
         switch owners.count {
         case 0: return named
         case 1:

@@ -69,10 +69,7 @@ struct PlaceTests {
 
     @Test("One that is removed and made again in one process keeps nothing of the old one, also when that is closed")
     func removed() throws {
-        let first = try open(path)
-        #expect(save(300, "a", in: first).saved == 300)
-        try removeStore()
-        let second = try open(path)
+        let (first, second) = try replaced()
         #expect(save(200, "b", in: second).saved == 200)
         let (saved, isGone) = save(1, "a", in: first)
         #expect(saved == 0 && isGone)
@@ -87,16 +84,21 @@ struct PlaceTests {
 
     @Test("Compacting one that was removed leaves the store that took its place alone")
     func compacted() throws {
-        let first = try open(path)
-        #expect(save(300, "a", in: first).saved == 300)
-        try removeStore()
-        let second = try open(path)
+        let (first, second) = try replaced()
         #expect(save(100, "b", in: second).saved == 100)
         _ = try? first.compact(before: 200)
         #expect(try !RealFileSystem().exists(StorePaths(path).floor))
         _ = try? first.close()
         try second.close()
         #expect(LogVerifier.verify(at: path).damage == nil)
+    }
+
+    /// A store of 300 records that was removed while it was open, and the one that took its place.
+    private func replaced() throws -> (Store, Store) {
+        let first = try open(path)
+        #expect(save(300, "a", in: first).saved == 300)
+        try removeStore()
+        return (first, try open(path))
     }
 
     private func removeStore() throws {
