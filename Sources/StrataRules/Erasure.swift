@@ -48,7 +48,7 @@ struct Erasure {
     }
 
     private func goingWith(_ names: [String], in zone: UInt64) throws -> [RecordKey] {
-        var graph = LinkGraph(zone: zone, view)
+        var graph = LinkGraph(zone: zone, view, in: scene.scope)
         let numbers = names.map { graph.number(of: $0) }
         try graph.follow()
         var gone = Array(repeating: false, count: graph.names.count)

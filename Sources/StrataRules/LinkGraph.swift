@@ -3,14 +3,20 @@ import StrataViews
 
 /// What one record refers to, within its zone.
 struct Links {
+    /// A parent that the record holds; nil for a loose one.
     var parent: String?
     /// Targets of `deleteSelf` references; without their zone, which is the record's own.
     var owners: Set<RecordKey> = []
+    /// Those of the owners that the record holds.
+    var heldOwners: Set<RecordKey> = []
 
     var isEmpty: Bool { parent == nil && owners.isEmpty }
 
-    mutating func add(_ reference: FieldValue.Reference) {
-        if reference.action == .deleteSelf { owners.insert(RecordKey(zone: 0, name: reference.target.name)) }
+    mutating func add(_ reference: FieldValue.Reference, isHeld: Bool) {
+        guard reference.action == .deleteSelf else { return }
+        let owner = RecordKey(zone: 0, name: reference.target.name)
+        owners.insert(owner)
+        if isHeld { heldOwners.insert(owner) }
     }
 }
 
@@ -20,6 +26,8 @@ struct Links {
 struct LinkGraph {
     private let zone: UInt64
     private let view: RulesView
+    /// Whether there may be loose links.
+    private let isPublic: Bool
     /// Records whose stored references do not count any more.
     private var replaced: Set<RecordKey> = []
     private var sources: [RecordKey: [(source: String, kind: ReferenceKind)]] = [:]
@@ -32,9 +40,10 @@ struct LinkGraph {
     /// What has a record for its parent, in the order of names; only of those that are somebody's parent.
     private var children: [(parent: Int, names: [String])] = []
 
-    init(zone: UInt64, _ view: RulesView) {
+    init(zone: UInt64, _ view: RulesView, in scope: InternedName.Scope) {
         self.zone = zone
         self.view = view
+        isPublic = scope == .public
     }
 
     private func key(_ name: String) -> RecordKey { RecordKey(zone: zone, name: name) }
@@ -65,7 +74,7 @@ struct LinkGraph {
     mutating func follow() throws {
         while owned.count < names.count {
             let target = names[owned.count]
-            let stored = try view.linkedRecords(to: key(target))
+            let stored = try view.linkedRecords(to: key(target), withLoose: isPublic)
             let orphans = sources(of: target, .parent, stored: stored.children)
             if !orphans.isEmpty { children.append((owned.count, orphans)) }
             owned.append(sources(of: target, .deleting, stored: stored.owned).map { number(of: $0) })

@@ -18,7 +18,7 @@ extension RecordsWriter {
                 // One deletion stands for a record that goes with another and was asked for too, in the place of the
                 // item, so that the events tell the order of the items.
                 let isAsked = asked.contains(key)
-                if isAsked, !isSameName(name, state.cascade[0]) { continue }
+                if isAsked, !isSameText(name, state.cascade[0]) { continue }
                 guard gone.insert(key).inserted else { continue }
                 try appendDelete(key, in: zones[state.zone].ordinal, isCascade: !isAsked)
             }
@@ -44,7 +44,7 @@ extension RecordsWriter {
     private func savedType(_ key: RecordKey) -> UInt64? {
         guard savedEvents[key] != nil else { return nil }
         let index = judge.saves.indices.first {
-            judge.saves[$0].zone == Int(key.zone) && isSameName(judge.body.saves[$0].record.name, key.name)
+            judge.saves[$0].zone == Int(key.zone) && isSameText(judge.body.saves[$0].record.name, key.name)
         }
         return index.map { types[Int(judge.body.saves[$0].type) - 1].ordinal }
     }

@@ -145,7 +145,10 @@ final class RecordsWriter {
             policy: judge.body.policy, previous: state.stored?.header.version, base: save.base)
         event.parent = placed(save.parent, in: record.zone)
         event.share = placed(save.share, in: record.zone)
-        event.fields = try placedFields(state.fields, in: record.zone)
+        if case .set(let parent) = save.parent {
+            event.isParentLoose = try !judge.holds(parent.name, in: state.zone)
+        }
+        event.fields = try placedFields(state.fields, in: record.zone, state.zone)
         guard let stored = state.stored else {
             event.fields.removeAll { $0.value == nil }
             if event.parent == .removed { event.parent = .kept }
@@ -168,25 +171,26 @@ final class RecordsWriter {
     }
 
     /// With the store's ordinals, in their order.
-    private func placedFields(_ fields: [FieldChange], in zone: UInt64) throws -> [FieldChange] {
+    private func placedFields(
+        _ fields: [FieldChange], in zone: UInt64, _ place: Int
+    ) throws -> [FieldChange] {
         var placed = fields
         var isAscending = true
         for index in placed.indices {
             placed[index].field = keys[Int(placed[index].field) - 1].ordinal
             if index > 0, placed[index - 1].field >= placed[index].field { isAscending = false }
             if let value = placed[index].value, value.kind.element == .reference {
-                placed[index].value = try Self.placed(value, in: zone)
+                placed[index].value = try self.placed(value, in: zone, place)
             }
         }
         if !isAscending { placed.sort { $0.field < $1.field } }
         return placed
     }
 
-    private static func placed(_ value: FieldValue, in zone: UInt64) throws -> FieldValue {
+    private func placed(_ value: FieldValue, in zone: UInt64, _ place: Int) throws -> FieldValue {
         switch value {
-        case .reference(let reference):
-            .reference(.init(RecordKey(zone: zone, name: reference.target.name), action: reference.action))
-        case .list(let list): .list(try FieldList(list.elements.map { try placed($0, in: zone) }))
+        case .reference(let reference): .reference(try judge.placed(reference, in: place, zone: zone))
+        case .list(let list): .list(try FieldList(list.elements.map { try placed($0, in: zone, place) }))
         default: value
         }
     }
@@ -206,6 +210,7 @@ final class RecordsWriter {
         event.created = state.header.created
         event.createdBy = state.header.createdBy
         event.fields = fields.sorted { $0.key < $1.key }.map { FieldChange($0.key, $0.value) }
+        if event.parent == .kept { event.isParentLoose = state.isParentLoose }
         event.parent = Self.completed(event.parent, state.parent)
         event.share = Self.completed(event.share, state.share)
     }
@@ -218,7 +223,7 @@ final class RecordsWriter {
         }
     }
 
-    /// New versions of parents whose children were saved (B61).
+    /// New versions of parents whose children were saved (B61), if these hold them.
     private func appendTouches() throws {
         guard judge.rules.touchesParents else { return }
         let gone = Set(
@@ -240,15 +245,16 @@ final class RecordsWriter {
         }
     }
 
-    /// The name of a record's parent after its save.
+    /// The name of the parent that a record holds after its save.
     private func parent(of save: ModifyRecordsRequest.Save, _ state: SaveState) throws -> String? {
         switch save.parent {
-        case .set(let parent): return parent.name
+        case .set(let parent): return try judge.holds(parent.name, in: state.zone) ? parent.name : nil
         case .removed: return nil
         case .kept:
             return try state.stored?.bytes.withUnsafeBytes { bytes in
                 let view = try RecordStateView(bytes, in: 0..<bytes.count)
-                return try view.links().parent.map { try view.key($0).name }
+                let links = try view.links()
+                return try links.isParentLoose ? nil : links.parent.map { try view.key($0).name }
             }
         }
     }

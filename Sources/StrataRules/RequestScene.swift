@@ -26,7 +26,7 @@ public struct RequestScene {
         }
         let named = request.database.owner
         isElsewhere =
-            scope != .public && !isService && !means(named) && !isSameName(named, actor.actor.user)
+            scope != .public && !isService && !means(named) && !isSameText(named, actor.actor.user)
         owner = scope == .public ? "" : isService ? request.database.owner : actor.actor.user
         ownerOrdinal =
             owner.isEmpty ? 0 : isService ? try view.ordinal(of: .user(owner)) ?? 0 : actor.user
@@ -58,7 +58,7 @@ public struct RequestScene {
 
     /// Whether a name in a zone's owner means the user whose record has that name (docs/rules.md §1).
     public static func isOwner(_ name: String, recordName: @autoclosure () -> String) -> Bool {
-        name.isEmpty || isSameName(name, "__defaultOwner__") || isSameName(name, recordName())
+        name.isEmpty || isSameText(name, "__defaultOwner__") || isSameText(name, recordName())
     }
 
     /// What a client is told of a zone that is not there; nil if it is.
@@ -96,7 +96,7 @@ struct ZoneState {
     /// What a client is told if it is not there; nil if it is.
     var answer: Refusal?
 
-    var isDefault: Bool { isSameName(name, RequestScene.defaultZone) }
+    var isDefault: Bool { isSameText(name, RequestScene.defaultZone) }
     var isAlive: Bool { answer == nil }
 }
 
@@ -114,9 +114,4 @@ extension Refusal {
         if refusal.rule == Self.missingZoneRule { refusal.rule = rule }
         return refusal
     }
-}
-
-/// Names are the same only if their bytes are.
-public func isSameName(_ left: String, _ right: String) -> Bool {
-    ExactName(text: left) == ExactName(text: right)
 }

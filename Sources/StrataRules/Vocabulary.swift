@@ -21,8 +21,8 @@ struct Vocabulary {
     /// Whether it is of these names, in the same order.
     func isOf(types typeNames: [String], keys: [String]) -> Bool {
         keys.count == keyNames.count && typeNames.count == types.count
-            && zip(typeNames, types).allSatisfy { isSameName($0, $1.name) }
-            && zip(keys, keyNames).allSatisfy { isSameName($0, $1) }
+            && zip(typeNames, types).allSatisfy { isSameText($0, $1.name) }
+            && zip(keys, keyNames).allSatisfy { isSameText($0, $1) }
     }
 
     /// Whether all of it is so in the state: nothing is new that the request may not come to.
@@ -84,7 +84,7 @@ struct TypeState {
         self.name = name
         ordinal = try view.ordinal(of: .recordType(name)) ?? 0
         isValid = SchemaName.isIdentifier(name)
-        isUsers = isSameName(name, UserRecord.type)
+        isUsers = isSameText(name, UserRecord.type)
     }
 }
 

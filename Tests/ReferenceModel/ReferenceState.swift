@@ -131,6 +131,8 @@ public struct ReferenceRecord: Sendable, Equatable {
     public var type: ReferenceName
     public var fields: [ReferenceName: FieldValue] = [:]
     public var parent: ReferenceName?
+    /// Whether it holds its parent: who set it might write the parent.
+    public var holdsParent = true
     public var created: Int64
     public var createdBy: String
     public var modified: Int64
@@ -142,14 +144,17 @@ public struct ReferenceRecord: Sendable, Equatable {
     public var usedBytes: Int { fields.reduce(0) { $0 + $1.key.text.utf8.count + $1.value.usedBytes } }
 
     /// The records with which this one goes.
-    public var owners: Set<ReferenceName> {
-        var owners: Set<ReferenceName> = []
-        for value in fields.values {
-            for case .reference(let reference) in value.parts where reference.action == .deleteSelf {
-                owners.insert(ReferenceName(reference.target.name))
-            }
+    public var owners: Set<ReferenceName> { Set(owningReferences.map { ReferenceName($0.target.name) }) }
+
+    /// Those of the owners for which this record counts.
+    public var heldOwners: Set<ReferenceName> {
+        Set(owningReferences.filter { !$0.isLoose }.map { ReferenceName($0.target.name) })
+    }
+
+    private var owningReferences: [FieldValue.Reference] {
+        fields.values.flatMap(\.parts).compactMap { value in
+            if case .reference(let reference) = value, reference.action == .deleteSelf { reference } else { nil }
         }
-        return owners
     }
 
     public var hasEncryptedValue: Bool { fields.values.contains { $0.kind.isSealed } }

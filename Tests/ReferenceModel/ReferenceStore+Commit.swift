@@ -117,7 +117,9 @@ extension ReferenceStore {
             var place = child
             for _ in 0..<(bends(.touchGoesTwoLevels) ? 2 : 1) {
                 let records = state.databases[judgement.asker.database]?.zones[child.zone]?.records
-                guard let parent = records?[place.name]?.parent, var record = records?[parent] else { break }
+                guard let saved = records?[place.name], saved.holdsParent, let parent = saved.parent,
+                    var record = records?[parent]
+                else { break }
                 place.name = parent
                 guard untouchable.insert(place).inserted else { continue }
                 if bends(.touchChangesModification) {

@@ -61,7 +61,7 @@ extension ReferenceStore.Judgement {
         var held: Set<ReferencePlace> = []
         for (zone, names) in going {
             for (name, record) in records[zone] ?? [:] {
-                guard let parent = record.parent, names.contains(parent) else { continue }
+                guard let parent = record.parent, record.holdsParent, names.contains(parent) else { continue }
                 let place = ReferencePlace(owner: "", zone: zone, name: name)
                 let goes = store.bends(.cascadedChildHoldsParent) ? asked.contains(place) : names.contains(name)
                 if !goes { held.insert(ReferencePlace(owner: "", zone: zone, name: parent)) }

@@ -38,6 +38,7 @@ extension ReferenceStore {
         mutating func judge() {
             for index in saves.indices { judgeAlone(index) }
             judgeTogether()
+            for index in saves.indices where saveRefusals[index] == nil { merged[index] = withHolding(index) }
             for zone in zonesWithItems { records[zone] = recordsAfterSaves(in: zone) }
             judgeDeletes()
             failWholeZones()

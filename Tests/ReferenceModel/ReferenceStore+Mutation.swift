@@ -31,6 +31,7 @@ extension ReferenceStore {
         // §5.10 and §5.11: saves together.
         case parentNeedNotExist, parentMustBeStored, failedParentSuffices
         case oneOwnedLess, oneOwnedMore, releasedOwnersCount
+        case everyLinkHolds, noNewTargetIsHeld
         // §7: deletes.
         case missingRecordMayNotBeDeleted, publicRecordDeletableByOthers, userRecordMayGo
         case cascadeIgnored, cascadeStopsAfterOneLevel, orphansAllowed, cascadedChildHoldsParent

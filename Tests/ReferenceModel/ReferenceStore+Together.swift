@@ -35,10 +35,10 @@ extension ReferenceStore.Judgement {
         var hasFailed = false
         var records: [ReferenceName: [ReferenceName: ReferenceRecord]] = [:]
         for (index, save) in saves.enumerated() {
-            guard isAccepted(index), let merged = merged[index] else { continue }
+            guard isAccepted(index), let merged = withHolding(index) else { continue }
             let zone = save.place.zone
             if records[zone] == nil { records[zone] = self.zone(zone)?.records ?? [:] }
-            let added = merged.owners.subtracting(records[zone]?[save.place.name]?.owners ?? [])
+            let added = merged.heldOwners.subtracting(records[zone]?[save.place.name]?.heldOwners ?? [])
             let isOver = added.contains { target in
                 owned(by: target, in: records[zone] ?? [:], self.zone(zone)?.records ?? [:]) + 1 > most
             }
@@ -56,8 +56,8 @@ extension ReferenceStore.Judgement {
         by target: ReferenceName, in records: [ReferenceName: ReferenceRecord],
         _ before: [ReferenceName: ReferenceRecord]
     ) -> Int {
-        let now = Set(records.filter { $0.value.owners.contains(target) }.keys)
+        let now = Set(records.filter { $0.value.heldOwners.contains(target) }.keys)
         guard store.bends(.releasedOwnersCount) else { return now.count }
-        return now.union(before.filter { $0.value.owners.contains(target) }.keys).count
+        return now.union(before.filter { $0.value.heldOwners.contains(target) }.keys).count
     }
 }

@@ -116,12 +116,27 @@ struct FieldValueTests {
     @Test(
         "What only a later version can mean is an error of its own",
         arguments: [
-            "00", "09", "3f 01", "49 01 00", "7f", "80", "82", "c1", "07 02 01 61",
+            "00", "09", "3f 01", "49 01 00", "7f", "80", "82", "c1", "07 03 01 61",
             "06 0000000000000000 0000000000000000 40",
             "08 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f 01 02 00",
         ])
     func newer(bytes: String) {
         #expect(thrownError { _ = try FieldValue(decoding: hex(bytes)[...]) }?.code == .newerFormat)
+    }
+
+    @Test("A loose reference has an action of its own, and equals one that is not")
+    func looseReference() throws {
+        var reference = FieldValue.Reference(RecordKey(zone: 1, name: "a"), action: .deleteSelf)
+        reference.isLoose = true
+        #expect(try hexText(FieldValue.reference(reference).encoded()) == "07020161")
+        guard case .reference(let decoded) = try FieldValue(decoding: hex("07 02 01 61")[...]) else {
+            Issue.record("not a reference")
+            return
+        }
+        #expect(decoded.isLoose && decoded == FieldValue.Reference(reference.target, action: .deleteSelf))
+        // Only an owning reference can be loose.
+        reference.action = .none
+        #expect(try hexText(FieldValue.reference(reference).encoded()) == "07000161")
     }
 
     @Test("An asset's optional fields of later versions are skipped")

@@ -39,7 +39,7 @@ struct RecordMergerTests {
             case .set(let key): key
             }
         }
-        return RecordState(
+        var state = RecordState(
             header: RecordHeader(
                 version: event.original ?? place.version, type: event.type,
                 created: event.created ?? old?.header.created ?? modified,
@@ -49,6 +49,9 @@ struct RecordMergerTests {
                     ? event.eventsSinceFull : event.isFull ? 0 : (old?.header.eventsSinceFull ?? 0) + 1),
             parent: link(event.parent, old?.parent), share: link(event.share, old?.share),
             fields: fields.sorted { $0.key < $1.key }.map { RecordField($0.key, $0.value) })
+        state.isParentLoose =
+            event.parent == .kept ? state.parent != nil && old?.isParentLoose == true : event.isParentLoose
+        return state
     }
 
     @Test("Any event onto any state gives what the rules say")

@@ -88,13 +88,27 @@ struct RecordStateTests {
         }
     }
 
+    @Test("A loose parent is a field of its own, beside which there is no other parent")
+    func looseParent() throws {
+        var state = Self.sample
+        state.isParentLoose = true
+        let bytes = try encode(state)
+        #expect(bytes == hex(Self.golden.replacing("02 05 016c", with: "08 05 016c")))
+        #expect(try RecordState(decoding: bytes[...]) == state)
+        let both = Self.golden.replacing("4000", with: "4700").replacing(
+            "02 05 016c697374", with: "02 05 016c697374 08 05 016c697374")
+        #expect(thrownError { _ = try RecordState(decoding: hex(both)[...]) }?.code == .malformed)
+        let empty = Self.golden.replacing("4000", with: "3b00").replacing("02 05 016c697374", with: "08 00")
+        #expect(thrownError { _ = try RecordState(decoding: hex(empty)[...]) }?.code == .malformed)
+    }
+
     @Test("Forms and mandatory fields of later versions are an error; a removed key is damage; limits")
     func refusals() throws {
         var bytes = hex(Self.golden)
         bytes[0] = 2
         #expect(thrownError { _ = try RecordState(decoding: bytes[...]) }?.code == .newerFormat)
         bytes = hex(Self.golden)
-        bytes[bytes.count - 20] = 8
+        bytes[bytes.count - 20] = 10
         #expect(thrownError { _ = try RecordState(decoding: bytes[...]) }?.code == .newerFormat)
         bytes = hex(Self.golden.replacing("0507", with: "0007"))
         #expect(thrownError { _ = try RecordState(decoding: bytes[...]) }?.code == .malformed)

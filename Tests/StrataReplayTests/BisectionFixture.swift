@@ -91,7 +91,7 @@ struct BisectionFixture {
         do {
             let page = try state.query(.new(query), in: question.database, limit: 1_000, as: question.actor)
             guard let name = question.record else { return !page.matches.isEmpty }
-            return page.matches.contains { isSameName($0.id.name, name) }
+            return page.matches.contains { isSameText($0.id.name, name) }
         } catch let refusal as Refusal where refusal.code == .zoneNotFound || refusal.code == .userDeletedZone {
             return false
         }

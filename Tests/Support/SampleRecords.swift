@@ -104,6 +104,7 @@ public struct SampleRecords: Sendable {
             event.createdBy = nextNumber()
         }
         event.parent = nextLink(removing: !isFull)
+        if case .set = event.parent { event.isParentLoose = generator.next(below: 3) == 0 }
         event.share = nextLink(removing: !isFull)
         event.fields = try nextFields(removing: !isFull)
         return event
@@ -111,7 +112,7 @@ public struct SampleRecords: Sendable {
 
     public mutating func nextState() throws -> RecordState {
         let created = Int64(bitPattern: generator.next())
-        return RecordState(
+        var state = RecordState(
             header: RecordHeader(
                 version: nextVersion(), type: nextNumber(), created: created, createdBy: nextNumber(),
                 modified: created &+ Int64(bitPattern: nextNumber()), modifiedBy: nextNumber(),
@@ -120,5 +121,7 @@ public struct SampleRecords: Sendable {
             parent: generator.next(below: 2) == 0 ? nextKey() : nil,
             share: generator.next(below: 3) == 0 ? nextKey() : nil,
             fields: try nextFields().compactMap { change in change.value.map { RecordField(change.field, $0) } })
+        state.isParentLoose = state.parent != nil && generator.next(below: 3) == 0
+        return state
     }
 }

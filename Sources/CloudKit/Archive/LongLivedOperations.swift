@@ -27,6 +27,8 @@ struct LongLivedOperation: Sendable {
     let kind: Kind
     let properties: Properties
 
+    var actor: Actor { Actor(user: user, device: device) }
+
     /// An archive, which only the user's key opens if one of its records has encrypted values.
     enum Properties: Sendable {
         case plain([UInt8])
@@ -101,14 +103,14 @@ final class LongLivedOperations: Sendable {
 
     /// Those of a device, by the end of the log when they were kept; those of one end in no particular order.
     func ids(of actor: Actor) throws -> [CKOperation.ID] {
-        let own = try all().filter { $0.user == actor.user && $0.device == actor.device }
+        let own = try all().filter { $0.actor == actor }
         return own.sorted { ($0.offset, $0.id) < ($1.offset, $1.id) }.map(\.id)
     }
 
     /// The operation of a device; nil if it has none of that id.
     func operation(_ id: CKOperation.ID, of actor: Actor) throws -> LongLivedOperation? {
         let found = directory == nil ? memory.withLock { $0[id] } : try read(id)
-        return found.flatMap { $0.user == actor.user && $0.device == actor.device ? $0 : nil }
+        return found.flatMap { $0.actor == actor ? $0 : nil }
     }
 
     /// Nil for a file that is not there or damaged: an operation that nobody can read will not be done.

@@ -54,6 +54,8 @@ struct OperationArchive {
 
     func encoded() throws -> [UInt8] {
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        // A statically linked Foundation writes no bytes in the binary format.
+        archiver.outputFormat = .xml
         func encode(_ objects: [NSObject]?, _ key: String) {
             if let objects { archiver.encode(NSArray(array: objects), forKey: key) }
         }

@@ -94,7 +94,7 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, CVarArg, @unch
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKSubscription, other.subscriptionType == subscriptionType else { return false }
         let (mine, others) = (settings.withLock { $0 }, other.settings.withLock { $0 })
-        return other.subscriptionID == subscriptionID && mine.notificationInfo == others.notificationInfo
+        return isSameText(other.subscriptionID, subscriptionID) && mine.notificationInfo == others.notificationInfo
             && mine.zoneID == others.zoneID && mine.recordType == others.recordType
     }
 

@@ -57,7 +57,7 @@ final class Client: Sendable {
 
     /// The zone as it is handed out: the current user is `__defaultOwner__`, however he was named (B2).
     func canonical(_ zone: CKRecordZone.ID) -> CKRecordZone.ID {
-        zone.ownerName == userRecordName ? CKRecordZone.ID(zoneName: zone.zoneName) : zone
+        isSameText(zone.ownerName, userRecordName) ? CKRecordZone.ID(zoneName: zone.zoneName) : zone
     }
 
     func canonical(_ id: CKRecord.ID) -> CKRecord.ID {

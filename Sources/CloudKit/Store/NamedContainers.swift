@@ -30,17 +30,17 @@ final class NamedContainers: Sendable {
     }
 
     private let environment: [String: String]
-    private let known = Lock<[String: Known]>([:])
+    private let known = Lock<[ExactName: Known]>([:])
 
     init(_ environment: [String: String]) { self.environment = environment }
 
     func container(_ identifier: String) -> CKContainer {
         known.withLock { known in
-            if let open = known[identifier], open.store != nil { return open.container }
+            if let open = known[ExactName(text: identifier)], open.store != nil { return open.container }
             do {
                 let store = try open(identifier)
                 let container = store.container(user: user, device: try device())
-                known[identifier] = Known(container: container, store: store)
+                known[ExactName(text: identifier)] = Known(container: container, store: store)
                 return container
             } catch {
                 // Tried again with the next container: the other process may have ended by then. Kept until that,
@@ -48,7 +48,7 @@ final class NamedContainers: Sendable {
                 let actor = Actor(user: user, device: "")
                 let client = Client(failure: CKError(opening: identifier, error), actor, identifier: identifier)
                 let container = client.container
-                known[identifier] = Known(container: container, store: nil)
+                known[ExactName(text: identifier)] = Known(container: container, store: nil)
                 return container
             }
         }

@@ -46,7 +46,7 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, CVarArg,
     public var ownerName: String { model.owner.isEmpty ? CKCurrentUserDefaultName : model.owner }
 
     /// For a store in which the current user's name is `me`, who may be named by it.
-    func model(for me: String) -> ZoneID { model.owner == me ? ZoneID(model.name) : model }
+    func model(for me: String) -> ZoneID { isSameText(model.owner, me) ? ZoneID(model.name) : model }
 
     public override func isEqual(_ object: Any?) -> Bool { (object as? CKRecordZoneID)?.model == model }
     public override var hash: Int { model.hashValue }

@@ -54,7 +54,10 @@ extension RecordSavedEvent {
         isFull = true
         (created, createdBy) = (header.created, header.createdBy)
         let links = try state.links()
-        if let parent = links.parent { self.parent = .set(try state.key(parent)) }
+        if let parent = links.parent {
+            self.parent = .set(try state.key(parent))
+            isParentLoose = links.isParentLoose
+        }
         if let share = links.share { self.share = .set(try state.key(share)) }
     }
 }

@@ -58,10 +58,16 @@ public struct RecordMerger: Sendable {
         try old?.require(type: event.type)
         let start = writer.append(try Self.header(event, rest, place, oldHeader))
         let links = event.isFull ? nil : try old?.links()
-        Self.appendLink(StateField.parent, event, rest.parent, old, links?.parent, into: &writer)
+        let isParentLoose = rest.parent == nil ? links?.isParentLoose == true : rest.isParentLoose
+        if !isParentLoose {
+            Self.appendLink(StateField.parent, event, rest.parent, old, links?.parent, into: &writer)
+        }
         Self.appendLink(StateField.share, event, rest.share, old, links?.share, into: &writer)
         if event.name.count > RecordState.longestKeyName {
             writer.appendField(StateField.longName, raw: UnsafeRawBufferPointer(rebasing: event.bytes[event.name]))
+        }
+        if isParentLoose {
+            Self.appendLink(StateField.looseParent, event, rest.parent, old, links?.parent, into: &writer)
         }
         writer.finishHeader(from: start)
         builder.removeAll()

@@ -33,9 +33,10 @@ extension RecordSavedEvent: EventBody {
             writer.appendField(SavedField.modifiedWith, number: modifiedWith)
             writer.appendField(SavedField.created, time: created)
             writer.appendField(SavedField.createdBy, number: createdBy)
-            try writer.appendField(SavedField.parent, parent)
+            if !isParentLoose { try writer.appendField(SavedField.parent, parent) }
             try writer.appendField(SavedField.share, share)
             writer.appendField(SavedField.eventsSinceFull, UInt64(eventsSinceFull))
+            if isParentLoose { try writer.appendField(SavedField.looseParent, parent) }
         }
     }
 
@@ -49,6 +50,10 @@ extension RecordSavedEvent: EventBody {
         guard change != .create || isFull, isComplete, !isFull || !hasRemovals else {
             throw StrataError(
                 .invalidArgument, "A creation is full, and a full event names what there is and when it began.")
+        }
+        if isParentLoose, case .set = parent {
+        } else if isParentLoose {
+            throw StrataError(.invalidArgument, "Only a parent that is set can be loose.")
         }
         let mostEvents = original == nil ? 0 : RecordHeader.maximumEventsSinceFull
         guard (0...mostEvents).contains(eventsSinceFull) else {

@@ -49,6 +49,8 @@ public struct RecordSavedEvent: Sendable, Hashable {
     public var created: Int64?
     public var createdBy: UInt64?
     public var parent: LinkChange
+    /// Whether the user who set the parent might not write it (docs/rules.md §5).
+    public var isParentLoose = false
     public var share: LinkChange
     /// What was sent, in the order of the fields' ordinals.
     public var fields: [FieldChange]
@@ -74,7 +76,7 @@ public struct RecordSavedEvent: Sendable, Hashable {
     public var erased: RecordSavedEvent {
         var event = self
         event.isErased = true
-        (event.fields, event.parent, event.share) = ([], .kept, .kept)
+        (event.fields, event.parent, event.isParentLoose, event.share) = ([], .kept, false, .kept)
         return event
     }
 }
@@ -90,4 +92,5 @@ enum SavedField {
     static let parent: UInt64 = 14
     static let share: UInt64 = 16
     static let eventsSinceFull: UInt64 = 18
+    static let looseParent: UInt64 = 20
 }

@@ -79,6 +79,7 @@ public struct RecordSavedView {
         var created: Int64?
         var createdBy: UInt64?
         var parent: Range<Int>?
+        var isParentLoose = false
         var share: Range<Int>?
         /// Only beside an original version.
         var eventsSinceFull: Int?
@@ -119,6 +120,9 @@ public struct RecordSavedView {
         case SavedField.eventsSinceFull:
             let limit = UInt64(RecordHeader.maximumEventsSinceFull)
             rest.eventsSinceFull = Int(try field.number("the events since the last full one", atMost: limit))
+        case SavedField.looseParent:
+            rest.parent = try field.looseParent(beside: rest.parent)
+            rest.isParentLoose = true
         default: try field.skip()
         }
     }
@@ -133,6 +137,7 @@ public struct RecordSavedView {
             parent: try link(rest.parent), fields: try fields.changes())
         event.isFull = isFull
         event.isErased = isErased
+        event.isParentLoose = rest.isParentLoose
         event.original = rest.original
         event.eventsSinceFull = rest.eventsSinceFull ?? 0
         event.modified = rest.modified

@@ -23,6 +23,15 @@ public struct Actor: Sendable, Hashable {
         self.device = device
     }
 
+    public static func == (left: Self, right: Self) -> Bool {
+        isSameText(left.user, right.user) && isSameText(left.device, right.device)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(bytesOf: user)
+        hasher.combine(bytesOf: device)
+    }
+
     /// The service itself: what operators do, or a user in Settings.
     public static let service = Actor(user: "_service", device: "")
 }

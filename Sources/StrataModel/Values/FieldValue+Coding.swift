@@ -23,7 +23,7 @@ extension FieldValue {
         case .data(let bytes): writer.append(bytes: bytes)
         case .location(let location): location.encode(into: &writer)
         case .reference(let reference):
-            writer.append(reference.action.rawValue)
+            writer.append(reference.code)
             try writer.append(reference.target)
         case .asset(let asset):
             writer.append(asset.hash.first)
@@ -66,11 +66,14 @@ extension FieldValue {
         case .data: self = .data(Array(reader.readRemainingBytes()))
         case .location: self = .location(try Location(from: &reader))
         case .reference:
-            let action = try reader.read(UInt8.self, "a reference's action")
-            guard let action = Reference.Action(rawValue: action) else {
-                throw StrataError.newer("a reference's action", action, reader)
+            let code = try reader.read(UInt8.self, "a reference's action")
+            let isLoose = code == Reference.looseCode
+            guard let action = isLoose ? .deleteSelf : Reference.Action(rawValue: code) else {
+                throw StrataError.newer("a reference's action", code, reader)
             }
-            self = .reference(Reference(try reader.readRecordKey(), action: action))
+            var reference = Reference(try reader.readRecordKey(), action: action)
+            reference.isLoose = isLoose
+            self = .reference(reference)
         case .asset: self = .asset(try Asset(from: &reader))
         case .sealed: self = .sealed(try Sealed(from: &reader))
         default: throw StrataError.newer("the kind of a value", kind.rawValue, reader)
@@ -140,6 +143,13 @@ extension FieldValue.Location {
             horizontalAccuracy: numbers[1], verticalAccuracy: numbers[2], course: numbers[3], speed: numbers[4],
             timestamp: numbers[5])
     }
+}
+
+extension FieldValue.Reference {
+    fileprivate static let looseCode: UInt8 = 2
+
+    /// The action as a byte, with its own code for a loose owning reference.
+    fileprivate var code: UInt8 { isLoose && action == .deleteSelf ? Self.looseCode : action.rawValue }
 }
 
 extension FieldValue.Asset {

@@ -60,10 +60,22 @@ public enum FieldValue: Sendable {
 
         public var target: RecordKey
         public var action: Action
+        /// Whether the user who saved a `deleteSelf` reference might not write its target (docs/rules.md §5). The store
+        /// decides it with each save; equality ignores it.
+        public var isLoose = false
 
         public init(_ target: RecordKey, action: Action = .none) {
             self.target = target
             self.action = action
+        }
+
+        public static func == (left: Self, right: Self) -> Bool {
+            left.target == right.target && left.action == right.action
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(target)
+            hasher.combine(action)
         }
     }
 

@@ -47,6 +47,8 @@ public struct RecordState: Sendable, Hashable {
 
     public var header: RecordHeader
     public var parent: RecordKey?
+    /// Whether the user who set the parent might not write it (docs/rules.md §5).
+    public var isParentLoose = false
     public var share: RecordKey?
     /// The record's name if it is longer than ``longestKeyName`` bytes.
     public var longName: String?
@@ -71,12 +73,13 @@ public struct RecordState: Sendable, Hashable {
                 found: header.eventsSinceFull)
         }
         let start = writer.append(header)
-        if let parent { try writer.appendField(StateField.parent) { try $0.append(parent) } }
+        if let parent, !isParentLoose { try writer.appendField(StateField.parent) { try $0.append(parent) } }
         if let share { try writer.appendField(StateField.share) { try $0.append(share) } }
         if let longName {
             try StrataError.checkName(longName, "a record name's bytes")
             writer.appendField(StateField.longName, text: longName)
         }
+        if let parent, isParentLoose { try writer.appendField(StateField.looseParent) { try $0.append(parent) } }
         writer.finishHeader(from: start)
         var builder = FieldTableBuilder()
         for field in fields { try builder.append(field.field, field.value) }
@@ -87,11 +90,13 @@ public struct RecordState: Sendable, Hashable {
         self = try bytes.withUnsafeBytes { bytes in
             let view = try RecordStateView(bytes, in: 0..<bytes.count)
             let links = try view.links()
-            return RecordState(
+            var state = RecordState(
                 header: try view.header(), parent: try links.parent.map { try view.key($0) },
                 share: try links.share.map { try view.key($0) },
                 longName: links.longName.map { String(decoding: bytes[$0], as: UTF8.self) },
                 fields: try view.allFields())
+            state.isParentLoose = links.isParentLoose
+            return state
         }
     }
 }
@@ -112,6 +117,7 @@ enum StateField {
     static let parent: UInt64 = 2
     static let share: UInt64 = 4
     static let longName: UInt64 = 6
+    static let looseParent: UInt64 = 8
 }
 
 /// Where the fixed part of a state has what, and its form.

@@ -79,6 +79,8 @@ public struct RecordStateView {
     public struct Links {
         /// For ``key(_:)``.
         public var parent: Range<Int>?
+        /// Whether the user who set the parent might not write it.
+        public var isParentLoose = false
         public var share: Range<Int>?
         /// The record's name, which is text, if its key has only the short form.
         public var longName: Range<Int>?
@@ -95,6 +97,9 @@ public struct RecordStateView {
             case StateField.parent: links.parent = try field.link()
             case StateField.share: links.share = try field.link()
             case StateField.longName: links.longName = try field.longName()
+            case StateField.looseParent:
+                links.parent = try field.looseParent(beside: links.parent)
+                links.isParentLoose = true
             default: try field.skip()
             }
         }
@@ -190,6 +195,14 @@ extension KeyedFields.Field {
             throw value.malformed("a long name", expected: "more than \(RecordState.longestKeyName) bytes")
         }
         return range
+    }
+
+    /// Where the key of a loose parent is in the bytes, of which there is no other then.
+    func looseParent(beside parent: Range<Int>?) throws -> Range<Int> {
+        guard parent == nil, value.remaining > 0 else {
+            throw value.malformed("a loose parent", expected: "a record's key, and no other parent")
+        }
+        return try link()
     }
 
     /// Where a record key is in the bytes; empty if there is none. Its name is not judged as text.

@@ -59,7 +59,7 @@ public struct DifferenceScope: Sendable {
         if let database, difference.database != database { return false }
         if let zone, difference.id.zone != zone { return false }
         guard let type else { return true }
-        return isSameName(try difference.type, type)
+        return isSameText(try difference.type, type)
     }
 }
 

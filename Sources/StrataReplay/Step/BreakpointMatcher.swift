@@ -18,7 +18,7 @@ struct BreakpointMatcher {
     /// - Throws: ``Refusal`` for a name that the store never had.
     init(_ breakpoint: Breakpoint, _ store: Store, _ names: HistoricNames) throws {
         (self.breakpoint, self.store) = (breakpoint, store)
-        let isSystem = breakpoint.user.map { isSameName($0, Breakpoint.systemName) } ?? false
+        let isSystem = breakpoint.user.map { isSameText($0, Breakpoint.systemName) } ?? false
         users = isSystem ? [0] : try names.ordinals(of: breakpoint.user, in: names.users, "user")
         devices = try names.ordinals(of: breakpoint.device, in: names.devices, "device")
         types = try names.ordinals(of: breakpoint.type, in: names.types, "record type")
@@ -103,7 +103,7 @@ struct BreakpointMatcher {
             guard request.database.scope != .public else { return false }
             let asked = request.database.owner
             let actual = asked.isEmpty ? try name(ofUser: walker.header().user) : asked
-            guard isSameName(actual, owner) else { return false }
+            guard isSameText(actual, owner) else { return false }
         }
         return fits(request)
     }
@@ -116,10 +116,10 @@ struct BreakpointMatcher {
     private func fits(_ request: Request) -> Bool {
         let names = request.names
         func isWanted(zone: UInt64) -> Bool {
-            breakpoint.zone.map { wanted in names.zone(zone).map { isSameName($0.name, wanted) } ?? false } ?? true
+            breakpoint.zone.map { wanted in names.zone(zone).map { isSameText($0.name, wanted) } ?? false } ?? true
         }
         func isWanted(_ name: String?, _ wanted: String?) -> Bool {
-            wanted.map { wanted in name.map { isSameName($0, wanted) } ?? false } ?? true
+            wanted.map { wanted in name.map { isSameText($0, wanted) } ?? false } ?? true
         }
         switch request.content {
         case .modifyRecords(let body):

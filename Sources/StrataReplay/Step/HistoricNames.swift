@@ -51,7 +51,7 @@ struct HistoricNames {
         of name: String?, in names: [(ordinal: UInt64, name: String)], _ what: String
     ) throws -> Set<UInt64>? {
         guard let name else { return nil }
-        let found = names.filter { isSameName($0.name, name) }.map(\.ordinal)
+        let found = names.filter { isSameText($0.name, name) }.map(\.ordinal)
         guard !found.isEmpty else { throw Refusal(.unknownItem, "The store knows no \(what) '\(name)'.") }
         return Set(found)
     }
@@ -62,11 +62,11 @@ struct HistoricNames {
     func zones(named name: String?, owner: String?) throws -> [UInt64]? {
         if name == nil, owner == nil { return nil }
         _ = try ordinals(of: owner, in: users, "user")
-        if let name, !zones.contains(where: { isSameName($0.name, name) }) {
+        if let name, !zones.contains(where: { isSameText($0.name, name) }) {
             throw Refusal(.zoneNotFound, "The store knows no zone '\(name)'.")
         }
         return zones.filter { zone in
-            (name.map { isSameName(zone.name, $0) } ?? true) && (owner.map { isSameName(zone.owner, $0) } ?? true)
+            (name.map { isSameText(zone.name, $0) } ?? true) && (owner.map { isSameText(zone.owner, $0) } ?? true)
         }.map(\.ordinal)
     }
 
@@ -74,7 +74,7 @@ struct HistoricNames {
     func zone(_ id: ZoneID, in database: DatabaseID, as actor: Actor) -> UInt64? {
         let owner = database.scope == .public ? "" : database.owner.isEmpty ? actor.user : database.owner
         return zones.first {
-            isSameName($0.name, id.name) && $0.scope == database.scope && isSameName($0.owner, owner)
+            isSameText($0.name, id.name) && $0.scope == database.scope && isSameText($0.owner, owner)
         }?.ordinal
     }
 }

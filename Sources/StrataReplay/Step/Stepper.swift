@@ -250,8 +250,8 @@ public struct Stepper {
 extension BisectionQuestion {
     /// Asks the same of the same records.
     fileprivate func isSame(as other: BisectionQuestion) -> Bool {
-        database == other.database && actor == other.actor && zone == other.zone && isSameName(type, other.type)
-            && isSameName(record ?? "", other.record ?? "") && (record == nil) == (other.record == nil)
-            && isSameName(PredicateWriter.text(of: predicate), PredicateWriter.text(of: other.predicate))
+        database == other.database && actor == other.actor && zone == other.zone && isSameText(type, other.type)
+            && isSameText(record ?? "", other.record ?? "") && (record == nil) == (other.record == nil)
+            && isSameText(PredicateWriter.text(of: predicate), PredicateWriter.text(of: other.predicate))
     }
 }

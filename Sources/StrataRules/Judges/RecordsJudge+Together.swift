@@ -128,8 +128,8 @@ extension RecordsJudge {
             // A new record without such a reference changes no count.
             guard saves[index].stored != nil || owned.contains(index) else { continue }
             let (before, after) = try links(of: index)
-            let added = after.owners.subtracting(before.owners)
-            let removed = before.owners.subtracting(after.owners)
+            let added = after.heldOwners.subtracting(before.heldOwners)
+            let removed = before.heldOwners.subtracting(after.heldOwners)
             for target in added.union(removed) where counts[target] == nil {
                 counts[target] = try count(target.name, place)
             }
@@ -190,7 +190,7 @@ extension RecordsJudge {
     private func judgeCascades(_ zoneSaves: [Int], _ zoneDeletes: [Int], _ place: Int) throws {
         let wanted = zoneDeletes.filter { deletes[$0].refusal == nil && deletes[$0].stored != nil }
         if wanted.isEmpty { return }
-        var graph = LinkGraph(zone: scene.zones[place].ordinal, view)
+        var graph = LinkGraph(zone: scene.zones[place].ordinal, view, in: scene.scope)
         for index in zoneSaves where saves[index].refusal == nil {
             let links = try links(of: index)
             if links.before.isEmpty, links.after.isEmpty { continue }
@@ -227,13 +227,18 @@ extension RecordsJudge {
         var sent = Set<UInt32>()
         for change in saves[index].fields {
             if let ordinal = try view.ordinal(of: .field(key(change.field))) { sent.insert(UInt32(ordinal)) }
-            for reference in change.value?.references ?? [] { after.add(reference) }
+            for reference in change.value?.references ?? [] where reference.action == .deleteSelf {
+                after.add(reference, isHeld: try holds(reference.target.name, in: saves[index].zone))
+            }
         }
-        if case .set(let parent) = save.parent { after.parent = parent.name }
+        if case .set(let parent) = save.parent, try holds(parent.name, in: saves[index].zone) {
+            after.parent = parent.name
+        }
         guard let stored = saves[index].stored else { return (before, after) }
         try stored.bytes.withUnsafeBytes { bytes in
             let view = try RecordStateView(bytes, in: 0..<bytes.count)
-            if let parent = try view.links().parent {
+            let links = try view.links()
+            if let parent = links.parent, !links.isParentLoose {
                 before.parent = try view.key(parent).name
                 if case .kept = save.parent { after.parent = before.parent }
             }
@@ -241,8 +246,9 @@ extension RecordsJudge {
             for place in 0..<table.count where try table.kind(at: place)?.element == .reference {
                 let value = try FieldValue(decoding: bytes, in: try table.range(at: place))
                 for reference in value.references {
-                    before.add(reference)
-                    if !sent.contains(table.ordinal(at: place)) { after.add(reference) }
+                    before.add(reference, isHeld: !reference.isLoose)
+                    guard !sent.contains(table.ordinal(at: place)) else { continue }
+                    after.add(reference, isHeld: !reference.isLoose)
                 }
             }
         }

@@ -18,6 +18,11 @@ final class RecordsJudge {
     /// Nil where none holds.
     private(set) var quota: Quota?
     var deletes: [DeleteState] = []
+    /// By place of the zone and name; filled once somebody asks.
+    private(set) lazy var savesByRecord = Dictionary(
+        uniqueKeysWithValues: saves.indices.map {
+            (RecordKey(zone: UInt64(saves[$0].zone), name: body.saves[$0].record.name), $0)
+        })
     var trace: Trace?
 
     init(
@@ -235,7 +240,7 @@ final class RecordsJudge {
     }
 
     func isOwnUserRecord(_ name: String, _ place: Int) -> Bool {
-        scene.zones[place].isDefault && scene.zones[place].isOwn && isSameName(name, actor.recordName)
+        scene.zones[place].isDefault && scene.zones[place].isOwn && isSameText(name, actor.recordName)
     }
 }
 

@@ -185,7 +185,7 @@ struct SubscriptionsJudge {
                 .invalidArguments,
                 "Record type '\(type)' is not a letter followed by letters, digits and underscores.", rule: "B6")
         }
-        let isUsers = isSameName(type, UserRecord.type)
+        let isUsers = isSameText(type, UserRecord.type)
         guard !isUsers || save.kind != .query else {
             throw Refusal(.invalidArguments, "User records cannot be queried, nor subscribed to.", rule: "B121")
         }
@@ -244,7 +244,7 @@ struct SubscriptionsJudge {
         guard let stored else { return nil }
         var found: String?
         try view.fold.fork.forEachSubscriptionID(saying: stored, scene.database, actor.user) { id in
-            if !isSameName(id, save.id), !replaced.contains(ExactName(text: id)) { found = id }
+            if !isSameText(id, save.id), !replaced.contains(ExactName(text: id)) { found = id }
             return found == nil
         }
         return found

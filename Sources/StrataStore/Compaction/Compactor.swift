@@ -133,13 +133,15 @@ final class Compactor: Sendable {
         try begin()
         defer { end() }
         return try erasures.withLock { _ in
-            if let offset = try log.unfinishedErasures() {
-                throw StrataError(
-                    .refusingWrites, "An erasure is not done: opening the store again does the rest of it.",
-                    .init(offset: offset, path: path))
-            }
+            if let offset = try log.unfinishedErasures() { throw Self.erasureError(offset, path) }
             return try body()
         }
+    }
+
+    static func erasureError(_ offset: UInt64, _ path: String) -> StrataError {
+        StrataError(
+            .refusingWrites, "An erasure is not done: opening the store again does the rest of it.",
+            .init(offset: offset, path: path))
     }
 
     private func begin() throws {
@@ -223,9 +225,7 @@ final class Compactor: Sendable {
             draft = try write(try state(at: horizon))
         }
         do {
-            let base = try Views.state(
-                of: try draft.read(), in: path, platform: platform, pulse: { try self.requireGoing() })
-            return (draft, base)
+            return (draft, try state(of: try draft.read()))
         } catch {
             try? draft.remove()
             throw error
@@ -233,9 +233,26 @@ final class Compactor: Sendable {
     }
 
     private func state(at offset: UInt64) throws -> Snapshot {
-        try Views.state(
-            of: log, at: offset, in: path, platform: platform, options: .lean, sortsEvents: true,
-            pulse: { try self.requireGoing() })
+        try withScratch { scratch, options in
+            try Views.state(
+                of: log, at: offset, in: scratch, platform: platform, options: options, sortsEvents: true,
+                pulse: { try self.requireGoing() })
+        }
+    }
+
+    private func state(of base: BaseReader) throws -> Snapshot {
+        try withScratch { scratch, options in
+            try Views.state(
+                of: base, in: scratch, platform: platform, options: options, pulse: { try self.requireGoing() })
+        }
+    }
+
+    /// Calls `body` with the directory for files without names; with none, where the disk has no room for them: then
+    /// the state is folded in memory.
+    private func withScratch<Result>(_ body: (String?, PageStoreOptions) throws -> Result) throws -> Result {
+        do { return try body(path, .lean) } catch let error as StrataError where error.code == .noSpace {
+            return try body(nil, PageStoreOptions())
+        }
     }
 
     private func write(_ state: Snapshot) throws -> BaseDraft {
@@ -257,8 +274,7 @@ final class Compactor: Sendable {
     /// After a compaction that was interrupted behind its last step but one.
     private func pruneAssets() throws {
         guard let reader = try log.readBase() else { return }
-        _ = try prune(
-            to: try Views.state(of: reader, in: path, platform: platform, pulse: { try self.requireGoing() }))
+        _ = try prune(to: try state(of: reader))
     }
 
     /// - Returns: how many files went.

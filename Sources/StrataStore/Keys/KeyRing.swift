@@ -66,7 +66,7 @@ final class KeyRing: Sendable {
                 .keyDestroyed, "The key of an encrypted value was destroyed when its user's encrypted data was reset.",
                 context)
         }
-        guard isSameName(entry.user, place.user),
+        guard isSameText(entry.user, place.user),
             let text = AuthenticatedCipher(key: key).open(sealed.ciphertext, nonce: sealed.nonce, bound: place.bytes)
         else {
             throw StrataError(

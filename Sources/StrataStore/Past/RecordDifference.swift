@@ -94,7 +94,7 @@ public struct RecordDifference: Sendable {
                 Link(kind: .parent, before: try before?.parent, after: try after?.parent),
                 Link(kind: .share, before: try before?.share, after: try after?.share),
             ]
-            return all.filter { !isSameName($0.before ?? "", $0.after ?? "") }
+            return all.filter { !isSameText($0.before ?? "", $0.after ?? "") }
         }
     }
 
@@ -102,7 +102,7 @@ public struct RecordDifference: Sendable {
     var isSame: Bool {
         get throws {
             guard let before, let after else { return false }
-            return try isSameName(before.type, after.type) && links.isEmpty && fields.isEmpty
+            return try isSameText(before.type, after.type) && links.isEmpty && fields.isEmpty
         }
     }
 

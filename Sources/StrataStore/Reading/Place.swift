@@ -30,7 +30,7 @@ struct Place: Sendable {
             throw Refusal(.notAuthenticated, "Nobody is signed in on this device.")
         }
         let isOwn =
-            database.owner.isEmpty || isSameName(database.owner, actor.user)
+            database.owner.isEmpty || isSameText(database.owner, actor.user)
             || RequestScene.isOwner(database.owner, recordName: UserRecord.name(of: actor.user))
         let owner = database.scope == .public ? "" : isOwn ? actor.user : database.owner
         guard database.scope == .public || isOwn || actor == .service else {

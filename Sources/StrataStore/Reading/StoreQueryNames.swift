@@ -35,7 +35,7 @@ struct StoreQueryNames: QueryNames {
     }
 
     func userOrdinal(ofRecordName name: String) throws -> UInt64? {
-        if isSameName(name, UserRecord.name(of: actor.user)) {
+        if isSameText(name, UserRecord.name(of: actor.user)) {
             return try names.ordinal(of: .user(actor.user), in: trees)
         }
         return try names.userOrdinal(ofRecordName: name, in: trees)

@@ -10,7 +10,8 @@ enum CompactCommand: Command {
         + "states from before it are not served any more (docs/compaction.md). Without --apply it changes nothing, "
         + "works beside a program that writes, and tells what would go, zone by zone. It ends with 1 and the reason "
         + "for an OFFSET that cannot be: one behind the end, one before which nothing is left, or one behind the "
-        + "beginning of a long-lived operation that has not ended."
+        + "beginning of a long-lived operation that has not ended. On a full disk it folds the state in memory and "
+        + "removes the page file for room; the next opening makes it again."
     static let operands = [Operand.store]
     static let before = Option.number(
         "--before", "OFFSET", 1...Version.maximumOffset, help: "let go of what is in front of this offset")
@@ -49,13 +50,13 @@ enum CompactCommand: Command {
     private static func compact(_ offset: UInt64, _ arguments: Arguments, _ output: Output) throws {
         var options = StoreOptions.embedded
         options.createsStore = false
-        let store = try Store.open(at: arguments.store, options: options)
         let done: Compaction
-        do { done = try store.compact(before: offset) } catch {
-            try? store.close()
-            throw error
+        do { done = try compact(offset, arguments.store, options) } catch let error as StrataError
+            where error.code == .noSpace
+        {
+            Diagnostics.report("the disk is full: compacting in memory, without the views", by: name)
+            done = try Store.compactWithoutRoom(at: arguments.store, before: offset, options: options)
         }
-        try store.close()
         if arguments[Option.json] {
             var json = JSONWriter(output)
             json.beginObject()
@@ -71,6 +72,18 @@ enum CompactCommand: Command {
                     + "the base takes \(done.baseBytes) bytes; \(done.assetCount) files of assets went")
         }
         try output.endLine()
+    }
+
+    private static func compact(_ offset: UInt64, _ path: String, _ options: StoreOptions) throws -> Compaction {
+        let store = try Store.open(at: path, options: options)
+        do {
+            let done = try store.compact(before: offset)
+            try store.close()
+            return done
+        } catch {
+            try? store.close()
+            throw error
+        }
     }
 
     private static func write(_ plan: CompactionPlan, _ output: Output) {

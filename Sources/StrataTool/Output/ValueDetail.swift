@@ -77,6 +77,6 @@ struct ValueDetail {
     /// Nil for a record of the same zone.
     private func otherZone(of reference: FieldValue.Reference) throws -> String? {
         let name = try state.zone(reference.target.zone)
-        return isSameName(name, zone) ? nil : name
+        return isSameText(name, zone) ? nil : name
     }
 }

@@ -80,7 +80,7 @@ struct LogStatistics {
     }
 
     /// Whether a zone of that name has come.
-    var knowsZone: Bool { zone.map { name in names.zones.contains { isSameName($0.name, name) } } ?? true }
+    var knowsZone: Bool { zone.map { name in names.zones.contains { isSameText($0.name, name) } } ?? true }
 
     mutating func add(_ commit: Commit) {
         let countBefore = events.count

@@ -73,7 +73,7 @@ struct CommitExport {
         damage = damage ?? source.store.damage
         // Without its end an export is not whole.
         if damage == nil { try end.write(to: output) }
-        if let zone, damage == nil, !names.zones.contains(where: { isSameName($0.name, zone) }) {
+        if let zone, damage == nil, !names.zones.contains(where: { isSameText($0.name, zone) }) {
             throw Refusal(.zoneNotFound, "no zone '\(zone)' has a name in these commits")
         }
     }

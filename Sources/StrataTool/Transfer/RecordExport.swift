@@ -43,7 +43,7 @@ struct RecordExport {
         try state.forEachDatabase { databases.append($0) }
         for database in databases {
             for entry in try state.zones(of: database) where entry.row.status == .alive {
-                guard zone.map({ isSameName(entry.name, $0) }) ?? true else { continue }
+                guard zone.map({ isSameText(entry.name, $0) }) ?? true else { continue }
                 zoneCount += 1
                 try write(entry, of: database.id, to: output)
             }

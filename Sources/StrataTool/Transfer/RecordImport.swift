@@ -111,7 +111,7 @@ struct RecordImport {
         }
         guard ["public", "private"].contains(database) else { throw reader.error("a public or private database") }
         if database == "private" {
-            if let known = self.owner, !isSameName(known, owner) {
+            if let known = self.owner, !isSameText(known, owner) {
                 throw Refusal(
                     .invalidArguments,
                     "the export has private records of \(known) and of \(owner); they cannot all be \(actor.user)'s")
@@ -155,7 +155,7 @@ struct RecordImport {
             count += 1
             return
         }
-        let isOwn = type == UserRecord.type && isSameName(name, UserRecord.name(of: owner ?? actor.user))
+        let isOwn = type == UserRecord.type && isSameText(name, UserRecord.name(of: owner ?? actor.user))
         let newName = isOwn ? UserRecord.name(of: actor.user) : name
         try add(Pending(name: newName, type: type, parent: parent, fields: fields, byteCount: line.count))
     }

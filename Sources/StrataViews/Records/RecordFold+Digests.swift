@@ -17,9 +17,11 @@ extension RecordFold {
             let parentKey = try links.parent.map { try view.key($0) }
             let parent = try parentKey.map { try hash($0, in: fork) } ?? 0
             let share = try links.share.map { try hash(try view.key($0), in: fork) } ?? 0
-            var isOutward = parentKey.map { references.collectNew($0, .parent) } ?? false
+            let parentKind: ReferenceKind = links.isParentLoose ? .looseParent : .parent
+            var isOutward = parentKey.map { references.collectNew($0, parentKind) } ?? false
             var usedBytes = 0
-            let fields = try sum(of: try view.fields(), bytes, &isOutward, &usedBytes, in: fork)
+            var loose = links.isParentLoose ? parent : 0
+            let fields = try sum(of: try view.fields(), bytes, &isOutward, &usedBytes, &loose, in: fork)
             let content = DigestHash.hash(
                 record,
                 words: [
@@ -28,12 +30,13 @@ extension RecordFold {
             let creator = try names.hash(1, header.createdBy, in: fork)
             let modifier = try names.hash(1, header.modifiedBy, in: fork)
             let device = try names.hash(2, header.modifiedWith, in: fork)
-            let state = DigestHash.hash(
+            var state = DigestHash.hash(
                 content,
                 words: [
                     header.version.packed, UInt64(bitPattern: header.created), UInt64(bitPattern: header.modified),
                     creator.low, creator.high, modifier.low, modifier.high, device.low, device.high,
                 ])
+            if loose != 0 { state = DigestHash.hash(state, words: [loose.low, loose.high]) }
             return Totals(
                 digests: Digests(state: state, content: content), isOutward: isOutward,
                 usedBytes: min(usedBytes, FieldValue.maximumUsedBytes))
@@ -46,7 +49,7 @@ extension RecordFold {
 
     private mutating func sum(
         of table: FieldTable, _ bytes: UnsafeRawBufferPointer, _ isOutward: inout Bool, _ usedBytes: inout Int,
-        in fork: Fork
+        _ loose: inout UInt128, in fork: Fork
     ) throws -> UInt128 {
         var sum: UInt128 = 0
         for index in 0..<table.count {
@@ -57,7 +60,7 @@ extension RecordFold {
             if !range.isEmpty, FieldKind(rawValue: bytes[range.lowerBound]).element == .reference {
                 let value = try FieldValue(decoding: bytes, in: range)
                 if references.collectNew(value) { isOutward = true }
-                sum &+= try hash(value, field, in: fork)
+                sum &+= try hash(value, field, &loose, in: fork)
             } else {
                 sum &+= DigestHash.hash(field, UnsafeRawBufferPointer(rebasing: bytes[range]))
             }
@@ -65,17 +68,20 @@ extension RecordFold {
         return sum
     }
 
-    /// References by names: a zone has another ordinal in another store.
-    private mutating func hash(_ value: FieldValue, _ field: UInt128, in fork: Fork) throws -> UInt128 {
+    /// References by names: a zone has another ordinal in another store. Adds those that are loose to `loose`.
+    private mutating func hash(
+        _ value: FieldValue, _ field: UInt128, _ loose: inout UInt128, in fork: Fork
+    ) throws -> UInt128 {
         switch value {
         case .reference(let reference):
             let target = try hash(reference.target, in: fork)
+            if reference.isLoose { loose &+= DigestHash.hash(field, words: [target.low, target.high]) }
             return DigestHash.hash(
                 field,
                 words: [UInt64(value.kind.rawValue), UInt64(reference.action.rawValue), target.low, target.high])
         case .list(let list):
             var seed = DigestHash.hash(field, words: [UInt64(value.kind.rawValue)])
-            for element in list.elements { seed = try hash(element, seed, in: fork) }
+            for element in list.elements { seed = try hash(element, seed, &loose, in: fork) }
             return seed
         default: return 0
         }

@@ -7,6 +7,8 @@ public enum ReferenceKind: UInt8, Sendable, CaseIterable {
     /// It is deleted with its target.
     case deleting
     case other
+    /// As ``deleting``, and ``parent``, of a record that does not hold its target (docs/rules.md §5).
+    case looseDeleting, looseParent
 }
 
 /// The rows of the references' tree that one record has, before and after a change.
@@ -30,10 +32,11 @@ struct ReferenceKeys {
     /// - Returns: whether the record refers to another zone.
     mutating func collectOld(_ view: RecordStateView, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
         var isOutward = false
-        if let parent = try view.links().parent {
+        let links = try view.links()
+        if let parent = links.parent {
             let key = try view.key(parent)
             isOutward = key.zone != zone
-            old.insert(row(key, .parent))
+            old.insert(row(key, links.isParentLoose ? .looseParent : .parent))
         }
         let table = try view.fields()
         for index in 0..<table.count where try table.kind(at: index)?.element == .reference {
@@ -62,7 +65,8 @@ struct ReferenceKeys {
     }
 
     private static func kind(of reference: FieldValue.Reference) -> ReferenceKind {
-        reference.action == .deleteSelf ? .deleting : .other
+        if reference.action == .none { return .other }
+        return reference.isLoose ? .looseDeleting : .deleting
     }
 
     private static func references(_ value: FieldValue) -> [FieldValue.Reference] {

@@ -8,14 +8,14 @@ struct CloudInputs {
     private let folder: String
     private let database: CKDatabase
     private let store: CloudStore
-    private let archives: [Data]
+    private let archives: [[UInt8]]
 
     init(_ folder: String) throws {
         self.folder = folder
         store = try CloudStore.inMemory()
         database = store.container(user: "anna", device: "phone").privateCloudDatabase
         archives = try Self.samples().map {
-            try NSKeyedArchiver.archivedData(withRootObject: $0, requiringSecureCoding: true)
+            Array(try NSKeyedArchiver.archivedData(withRootObject: $0, requiringSecureCoding: true))
         }
         // Named containers are made below it.
         setenv("STRATA_HOME", "\(folder)/home", 1)
@@ -62,14 +62,15 @@ struct CloudInputs {
     private func isSet(_ byte: UInt8) -> Bool { byte & 0xF0 == 0xC0 }
 
     func archive(_ generator: inout SeededGenerator) throws {
-        var data = archives[generator.next(below: archives.count)]
+        var bytes = archives[generator.next(below: archives.count)]
         if generator.next(below: 6) == 0 {
-            data = Data(data.prefix(generator.next(below: data.count)))
+            bytes = Array(bytes.prefix(generator.next(below: bytes.count)))
         } else {
-            let place = generator.next(below: data.count)
-            data[place] = UInt8(truncatingIfNeeded: generator.next())
-            if isSet(data[place]) { return }
+            let place = generator.next(below: bytes.count)
+            bytes[place] = UInt8(truncatingIfNeeded: generator.next())
+            if isSet(bytes[place]) { return }
         }
+        let data = Data(bytes)
         // CloudKit's own method: Foundation's ends the process where an object refuses to be decoded.
         func object<Value: NSObject & NSCoding & _CKArchived>(_ type: Value.Type) -> NSObject? {
             (try? NSKeyedUnarchiver.unarchivedObject(ofClass: type, from: data)) ?? nil

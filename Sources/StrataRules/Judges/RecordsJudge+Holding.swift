@@ -1,0 +1,39 @@
+import StrataModel
+import StrataViews
+
+/// Decides which links of a request hold their targets (docs/rules.md §5.12).
+extension RecordsJudge {
+    /// Whether a link that this request saves holds its target: everywhere but in the public database, and there if the
+    /// actor may write the target.
+    ///
+    /// A target that is not stored is the actor's own if a save that has not failed makes it.
+    func holds(_ target: String, in place: Int) throws -> Bool {
+        guard scene.scope == .public else { return true }
+        if let stored = try storedHeader(target, place) {
+            let users = try view.ordinal(of: .recordType(UserRecord.type))
+            return try mayChange(type: stored.type, isUserRecord: stored.type == users, creator: stored.createdBy)
+        }
+        guard let index = savesByRecord[RecordKey(zone: UInt64(place), name: target)], saves[index].refusal == nil
+        else { return false }
+        let type = vocabulary.types[Int(body.saves[index].type) - 1]
+        return try mayChange(type: type.ordinal, isUserRecord: type.isUsers, creator: nil)
+    }
+
+    /// The reference as the request's event has it, in the zone with an ordinal.
+    func placed(_ reference: FieldValue.Reference, in place: Int, zone: UInt64) throws -> FieldValue.Reference {
+        var placed = FieldValue.Reference(RecordKey(zone: zone, name: reference.target.name), action: reference.action)
+        placed.isLoose = try reference.action == .deleteSelf && !holds(reference.target.name, in: place)
+        return placed
+    }
+
+    private func mayChange(type: UInt64, isUserRecord: Bool, creator: UInt64?) throws -> Bool {
+        try rules.may(
+            actor, .change, creator: creator, isUserRecord: isUserRecord, grants: view.grants(of: type), in: scene.scope
+        )
+    }
+
+    private func storedHeader(_ name: String, _ place: Int) throws -> RecordHeader? {
+        let zone = scene.zones[place].ordinal
+        return zone == 0 ? nil : try view.header(RecordKey(zone: zone, name: name))
+    }
+}

@@ -1,0 +1,42 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+import StrataTree
+import StrataViews
+
+extension Store {
+    /// Compacts a store that is not open and whose disk has no room for a base: folds the state into memory, and removes
+    /// the page file to make room. The next opening folds the page file again (docs/compaction.md §8).
+    ///
+    /// - Throws: as ``compact(before:)``; `locked` while a program has the store open for writing. Where even this does
+    ///   not make enough room, the log is as it was.
+    public static func compactWithoutRoom(
+        at path: String, before offset: UInt64, options: StoreOptions = .service, platform: Platform = Platform()
+    ) throws -> Compaction {
+        var options = options.log
+        options.createsStore = false
+        let log = try SegmentedLog.open(at: path, options: options, platform: platform)
+        defer { try? log.close() }
+        let files = log.platform.files
+        let horizon = offset > 0 ? offset - 1 : 0
+        if let offset = try log.unfinishedErasures() { throw Compactor.erasureError(offset, path) }
+        try Compactor.requireHorizon(
+            horizon, behind: log.floor.offset, through: log.durableEnd.offset,
+            noted: try KeptOperation.firstOffset(inStore: path, files))
+        let state = try Views.state(of: log, at: horizon, in: nil, platform: log.platform)
+        try PageStore.setAside(in: path, files: files)
+        try PageStore.removeSetAside(in: path, files: files)
+        var scan = try BaseScan(state, chain: try log.chain(at: horizon))
+        let draft = try log.writeBase(at: horizon) { try scan.next()?[...] }
+        do {
+            _ = try Views.state(of: try draft.read(), in: nil, platform: log.platform, options: PageStoreOptions())
+            let freed = try log.adopt(draft)
+            return Compaction(
+                horizon: horizon, segmentCount: freed.segmentCount, freedBytes: freed.freedBytes,
+                baseBytes: freed.baseBytes, assetCount: 0)
+        } catch {
+            try? draft.remove()
+            throw error
+        }
+    }
+}
