@@ -1,5 +1,4 @@
 import CoreLocation
-import Foundation
 
 /// The surface of CoreLocation, which a client may import alone.
 struct LocationSurface: Section {
