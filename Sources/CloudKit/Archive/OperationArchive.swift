@@ -83,7 +83,14 @@ struct OperationArchive {
         if let group { archiver.encode(group, forKey: Key.group) }
         archiver.finishEncoding()
         if let error = archiver.error { throw error }
-        return [UInt8](archiver.encodedData)
+        let bytes = [UInt8](archiver.encodedData)
+        guard !bytes.isEmpty else {
+            throw CKError(
+                .internalError,
+                message: "A long-lived operation cannot be kept: Foundation archives nothing in a program that is "
+                    + "linked with --static-swift-stdlib. Link it without, or make the operation an ordinary one.")
+        }
+        return bytes
     }
 
     /// - Throws: The unarchiver's error for what cannot be read.

@@ -9,6 +9,7 @@ struct OperationSurface: Section {
     func check() async throws {
         try operation()
         try running()
+        try await longLived()
         try deprecatedOperation()
         try configuration()
         try modifyRecords()
@@ -33,6 +34,22 @@ struct OperationSurface: Section {
         operation.configuration.isLongLived = true
         operation.configuration = nil
         try expect(operation.configuration.isLongLived == false)
+    }
+
+    // A long-lived operation is kept, or fails where it cannot be: linked statically, Foundation archives nothing.
+    func longLived() async throws {
+        let database = try CloudStore.inMemory().container(user: "anna").privateCloudDatabase
+        let operation = CKModifyRecordsOperation(recordsToSave: [CKRecord(recordType: "Note")])
+        operation.configuration.isLongLived = true
+        let result = await withCheckedContinuation { continuation in
+            operation.modifyRecordsResultBlock = { continuation.resume(returning: $0) }
+            database.add(operation)
+        }
+        let archive = try NSKeyedArchiver.archivedData(withRootObject: NSString("a"), requiringSecureCoding: true)
+        switch result {
+        case .success: try expect(!archive.isEmpty)
+        case .failure(let error): try expect(archive.isEmpty && (error as? CKError)?.code == .internalError)
+        }
     }
 
     // CKOperation, deprecated.
