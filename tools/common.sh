@@ -99,10 +99,11 @@ need_for_build() {
     need liblz4-dev libsodium-dev pkg-config git
 }
 
-# find_imports: sets `imports` to the compiler's options that find the modules of the last build.
+# find_imports OPTION…: sets `imports` to the compiler's options that find the modules of the last `swift build` with
+# these options.
 find_imports() {
     local products file
-    products=$(swift build --package-path "$root" --show-bin-path) || return
+    products=$(swift build --package-path "$root" "$@" --show-bin-path) || return
     imports=(-I "$products/Modules")
     for file in "$root"/Sources/{CLZ4,CSodium}/module.modulemap "$products"/{CStrata,CCloudKit}.build/module.modulemap; do
         imports+=(-Xcc "-fmodule-map-file=$file")

@@ -1,4 +1,5 @@
-import Foundation
+// Apple's CoreLocation brings it along: dates, and what archives.
+@_exported import Foundation
 import StrataModel
 
 /// Degrees; north and east are positive.

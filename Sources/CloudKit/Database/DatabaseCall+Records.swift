@@ -18,13 +18,13 @@ extension DatabaseCall {
     ///
     /// - Parameter desiredKeys: Nil for all.
     nonisolated(nonsending) func records(
-        _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?
+        _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?, progress: ItemProgress<CKRecord.ID>? = nil
     ) async throws -> [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] {
-        try await results(Self.unique(ids), desiredKeys)
+        try await results(Self.unique(ids), desiredKeys, progress)
     }
 
     private nonisolated(nonsending) func results(
-        _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?
+        _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?, _ progress: ItemProgress<CKRecord.ID>? = nil
     ) async throws -> [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] {
         try await asking(.fetchRecords) { opened in
             let models = ids.map { $0.model(for: client.userRecordName) }
@@ -33,7 +33,7 @@ extension DatabaseCall {
             results.reserveCapacity(ids.count)
             for (id, found) in zip(ids, found) {
                 switch found {
-                case .success(let record): results.append((id, result(of: record, id, desiredKeys)))
+                case .success(let record): results.append((id, result(of: record, id, desiredKeys, progress)))
                 case .failure(let refusal): results.append((id, .failure(CKError(refusal))))
                 }
             }
@@ -46,10 +46,14 @@ extension DatabaseCall {
 
     /// A record as it is handed out; one that cannot be made is its own failure (B145).
     func result(
-        of record: Record, _ id: CKRecord.ID, _ desiredKeys: [CKRecord.FieldKey]?
+        of record: Record, _ id: CKRecord.ID, _ desiredKeys: [CKRecord.FieldKey]?,
+        _ progress: ItemProgress<CKRecord.ID>? = nil
     ) -> Result<CKRecord, CKError> {
         do {
-            return .success(try CKRecord(stored: record, id: id, for: client, isPartial: desiredKeys != nil))
+            let record = try CKRecord(stored: record, id: id, for: client, isPartial: desiredKeys != nil) {
+                progress?(id, $0)
+            }
+            return .success(record)
         } catch {
             return .failure(CKError(engine: error))
         }
@@ -92,10 +96,13 @@ extension DatabaseCall {
     }
 
     /// - Throws: What fails for all items.
-    func modify(_ modification: RecordsModification) async throws -> RecordsOutcome {
+    func modify(
+        _ modification: RecordsModification, progress: ItemProgress<Int>? = nil
+    ) async throws -> RecordsOutcome {
         try await asking(.modifyRecords) { opened in
             let isReplayed = try replayedAnswer(of: opened.store) != nil
-            let modification = await modification.importingAssets(for: self, opened, isReplayed: isReplayed)
+            let modification = await modification.importingAssets(
+                for: self, opened, isReplayed: isReplayed, progress)
             let errors = itemErrors(modification.saves.count + modification.deletes.count, .modifyRecords, opened)
             for _ in 0..<Self.sealingAttempts {
                 do {

@@ -21,22 +21,25 @@ extension RecordsModification {
     /// The same with all assets in the store. Files are read on a thread where that holds up nobody.
     ///
     /// - Parameter isReplayed: whether the request is not made again, so that its files may be gone.
-    func importingAssets(for call: DatabaseCall, _ opened: Client.Opened, isReplayed: Bool) async -> RecordsModification
-    {
+    func importingAssets(
+        for call: DatabaseCall, _ opened: Client.Opened, isReplayed: Bool, _ progress: ItemProgress<Int>?
+    ) async -> RecordsModification {
         guard hasAssets else { return self }
         if isReplayed {
             return replacingAssets { _, _ in FieldValue.Asset(hash: ContentHash(first: 0, second: 0), size: 0) }
         }
         return await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
-                continuation.resume(returning: importingAssets(for: call, into: opened.store))
+                continuation.resume(returning: importingAssets(for: call, into: opened.store, progress))
             }
         }
     }
 
-    private func importingAssets(for call: DatabaseCall, into store: Store) -> RecordsModification {
+    private func importingAssets(
+        for call: DatabaseCall, into store: Store, _ progress: ItemProgress<Int>?
+    ) -> RecordsModification {
         var pins: [PinnedAsset] = []
-        let files = imported(into: store)
+        let files = imported(into: store, progress)
         var modification = replacingAssets { asset, id in
             let pin: PinnedAsset
             switch asset.source {
@@ -63,20 +66,24 @@ extension RecordsModification {
     /// So many files are read at a time: one is hashed while another one is synced.
     private static let lanes = 4
 
-    private func imported(into store: Store) -> [URL: Result<PinnedAsset, any Error>] {
-        var urls: Set<URL> = []
-        for fields in contents {
+    private func imported(
+        into store: Store, _ progress: ItemProgress<Int>?
+    ) -> [URL: Result<PinnedAsset, any Error>] {
+        // By file, the places of the records that have it.
+        var urls: [URL: Set<Int>] = [:]
+        for (place, fields) in contents.enumerated() {
             for case .file(let url) in fields.edits.flatMap({ $0.edit.content?.assets ?? [] }).map(\.source) {
-                urls.insert(url)
+                urls[url, default: []].insert(place)
             }
         }
-        let waiting = Lock(Array(urls))
+        let copied = progress.map { CopiedFiles(urls, report: $0) }
+        let waiting = Lock(Array(urls.keys))
         let imported: Lock<[URL: Result<PinnedAsset, any Error>]> = Lock([:])
         DispatchQueue.concurrentPerform(iterations: min(Self.lanes, urls.count)) { _ in
             while let url = waiting.withLock({ $0.popLast() }) {
                 let result = Result<PinnedAsset, any Error> {
                     guard url.isFileURL else { throw CKError(.assetFileNotFound, message: "'\(url)' is no file.") }
-                    return try store.importAsset(at: url.path)
+                    return try store.importAsset(at: url.path) { copied?.note(url, $0) }
                 }
                 imported.withLock { $0[url] = result }
             }

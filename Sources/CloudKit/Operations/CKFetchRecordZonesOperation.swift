@@ -62,7 +62,7 @@ public final class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked 
         return FetchRun(
             settings: call.settings, ids: fetchesAll ? nil : recordZoneIDs ?? [],
             failureMessage: "Failed to fetch some record zones",
-            fetch: { ids in
+            fetch: { ids, _ in
                 guard let ids else { return try await call.allZones().map { ($0.zoneID, .success($0)) } }
                 return try await call.zones(ids)
             }, item: perRecordZoneResultBlock, result: fetchRecordZonesResultBlock, completion: completion)

@@ -16,7 +16,8 @@ public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Send
     /// The fields to fetch; nil for all, none for the records' metadata only.
     public var desiredKeys: [CKRecord.FieldKey]?
 
-    /// Called with 1 for each record that was fetched.
+    /// Called for each record: with growing numbers below 1 while the files of its assets are read, which happens once
+    /// for each file, and with 1 when the record was fetched.
     public var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
     /// Called once for each record.
     public var perRecordResultBlock: ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, Error>) -> Void)?
@@ -83,10 +84,11 @@ public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Send
         return FetchRun(
             settings: call.settings, ids: fetchesCurrentUser ? nil : recordIDs ?? [],
             failureMessage: "Failed to fetch some records",
-            fetch: { ids in
+            fetch: { ids, progress in
                 guard let ids else { return [try await call.currentUserRecord(desiredKeys)] }
-                return try await call.records(ids, desiredKeys)
+                return try await call.records(ids, desiredKeys, progress: progress)
             },
+            progress: progress,
             before: { id, result in
                 switch result {
                 case .success(let record):

@@ -62,7 +62,7 @@ public final class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecke
         return FetchRun(
             settings: call.settings, ids: fetchesAll ? nil : subscriptionIDs ?? [],
             failureMessage: "Failed to fetch some subscriptions",
-            fetch: { ids in
+            fetch: { ids, _ in
                 guard let ids else {
                     return try await call.allSubscriptions().map { ($0.subscriptionID, .success($0)) }
                 }

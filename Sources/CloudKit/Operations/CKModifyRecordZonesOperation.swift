@@ -62,7 +62,7 @@ public final class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked
         let modification = ZonesModification(saves: recordZonesToSave ?? [], deletes: recordZoneIDsToDelete ?? [])
         return ModifyRun(
             settings: call.settings, saveIDs: modification.saves.map(\.zoneID), deleteIDs: modification.deletes,
-            modify: { try await call.modify(modification) }, save: perRecordZoneSaveBlock,
+            modify: { _ in try await call.modify(modification) }, save: perRecordZoneSaveBlock,
             delete: perRecordZoneDeleteBlock, result: modifyRecordZonesResultBlock, completion: completion)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import StrataSystem
 
 /// Saves and deletes records, as one commit.
 ///
@@ -36,7 +37,8 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
     /// Whether the items of a zone fail together, where the zone is able to; true if nothing is said.
     public var isAtomic = true
 
-    /// Called with numbers up to 1 for each record to save.
+    /// Called for each record to save: with growing numbers below 1 while the files of its assets are copied, with 1
+    /// once it is saved. For a record that fails there is no 1; if nothing was copied, there is a 0.
     public var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
     /// Called once for each record to save.
     public var perRecordSaveBlock: ((_ recordID: CKRecord.ID, _ saveResult: Result<CKRecord, Error>) -> Void)?
@@ -102,17 +104,24 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
             saves: recordsToSave ?? [], deletes: recordIDsToDelete ?? [], policy: savePolicy, isAtomic: isAtomic,
             clientToken: clientChangeTokenData)
         let progress = perRecordProgressBlock
+        let begun = Lock<Set<Int>>([])
         let old = perRecordSaveBlock == nil ? oldBlocks.perRecord : nil
         return ModifyRun(
             settings: call.settings, saveIDs: modification.saves.map(\.recordID), deleteIDs: modification.deletes,
-            modify: { try await call.modify(modification) },
+            modify: { try await call.modify(modification, progress: $0) },
+            progress: progress.map { progress in
+                { place, fraction in
+                    begun.withLock { _ = $0.insert(place) }
+                    progress(modification.saves[place], fraction)
+                }
+            },
             before: { index, result in
                 switch result {
                 case .success(let record):
                     progress?(record, 1)
                     old?(record, nil)
                 case .failure(let error):
-                    progress?(modification.saves[index], 0)
+                    if !begun.withLock({ $0.contains(index) }) { progress?(modification.saves[index], 0) }
                     old?(modification.saves[index], error)
                 }
             }, save: perRecordSaveBlock, delete: perRecordDeleteBlock, result: modifyRecordsResultBlock,

@@ -64,7 +64,7 @@ public final class CKModifySubscriptionsOperation: CKDatabaseOperation, @uncheck
             saves: subscriptionsToSave ?? [], deletes: subscriptionIDsToDelete ?? [])
         return ModifyRun(
             settings: call.settings, saveIDs: modification.saves.map(\.subscriptionID),
-            deleteIDs: modification.deletes, modify: { try await call.modify(modification) },
+            deleteIDs: modification.deletes, modify: { _ in try await call.modify(modification) },
             save: perSubscriptionSaveBlock, delete: perSubscriptionDeleteBlock,
             result: modifySubscriptionsResultBlock, completion: completion)
     }

@@ -10,7 +10,10 @@ struct FetchRun<ID: Hashable & Sendable, Item: Sendable>: OperationRun, @uncheck
     let ids: [ID]?
     /// Says that some failed.
     let failureMessage: String
-    let fetch: @Sendable ([ID]?) async throws -> Outcome
+    /// Gets no progress if nobody asks how far each item is.
+    let fetch: @Sendable ([ID]?, ItemProgress<ID>?) async throws -> Outcome
+    /// Of an item, while it is fetched.
+    var progress: ((ID, Double) -> Void)?
     /// Of each item, before the block of today's API.
     var before: ((ID, Result<Item, CKError>) -> Void)?
     let item: ((ID, Result<Item, Error>) -> Void)?
@@ -20,7 +23,10 @@ struct FetchRun<ID: Hashable & Sendable, Item: Sendable>: OperationRun, @uncheck
 
     var timeoutCode: CKError.Code { .networkFailure }
 
-    func perform(_: OperationPieces) async throws -> Outcome { try await fetch(ids) }
+    func perform(_ pieces: OperationPieces) async throws -> Outcome {
+        guard progress != nil else { return try await fetch(ids, nil) }
+        return try await fetch(ids) { id, fraction in pieces.report { progress?(id, fraction) } }
+    }
 
     func deliver(_ outcome: Result<Outcome, CKError>, isCancelled: () -> Bool) {
         switch outcome {

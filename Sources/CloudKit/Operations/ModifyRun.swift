@@ -46,7 +46,10 @@ struct ModifyRun<Outcome: ModifyOutcome>: OperationRun, @unchecked Sendable {
     let settings: CallSettings
     let saveIDs: [ItemID]
     let deleteIDs: [ItemID]
-    let modify: @Sendable () async throws -> Outcome
+    /// Gets nil if nobody asks how far each save is.
+    let modify: @Sendable (ItemProgress<Int>?) async throws -> Outcome
+    /// Of a save by its place in the request, while it goes on.
+    var progress: ((Int, Double) -> Void)?
     /// Of each save by its place in the request, before the block of today's API.
     var before: ((Int, Result<Item, CKError>) -> Void)?
     let save: ((ItemID, Result<Item, Error>) -> Void)?
@@ -57,7 +60,10 @@ struct ModifyRun<Outcome: ModifyOutcome>: OperationRun, @unchecked Sendable {
 
     var timeoutCode: CKError.Code { .serverResponseLost }
 
-    func perform(_: OperationPieces) async throws -> Outcome { try await modify() }
+    func perform(_ pieces: OperationPieces) async throws -> Outcome {
+        guard progress != nil else { return try await modify(nil) }
+        return try await modify { place, fraction in pieces.report { progress?(place, fraction) } }
+    }
 
     func deliver(_ outcome: Result<Outcome, CKError>, isCancelled: () -> Bool) {
         switch outcome {

@@ -23,6 +23,9 @@ struct OperationPieces: Sendable {
     /// Calls blocks on the operation's queue, and returns once they have returned; false if the operation has ended or
     /// was cancelled meanwhile. They are told how to ask whether it was cancelled.
     let emit: @Sendable (_ blocks: @escaping @Sendable (_ isCancelled: () -> Bool) -> Void) async -> Bool
+    /// Has a block called on the operation's queue, and does not wait for it; it is not called if the operation was
+    /// cancelled or has finished by then.
+    let report: @Sendable (_ block: @escaping @Sendable () -> Void) -> Void
 }
 
 extension CKOperation {
@@ -63,16 +66,19 @@ extension CKOperation {
     }
 
     private func pieces<Run: OperationRun>(of run: Run, on queue: BlockQueue) -> OperationPieces {
-        OperationPieces { [self] blocks in
-            await withCheckedContinuation { continuation in
-                queue.async { [self] in
-                    if !progress.withLock({ $0.isSettled }) { blocks { isCancelled } }
-                    // Each piece is an answer of the store: the time for the next one begins.
-                    if let timeout = run.settings.timeout { progress.withLock { $0.deadline?.restart(timeout) } }
-                    continuation.resume(returning: !isCancelled && !progress.withLock { $0.isSettled })
+        OperationPieces(
+            emit: { [self] blocks in
+                await withCheckedContinuation { continuation in
+                    queue.async { [self] in
+                        if !progress.withLock({ $0.isSettled }) { blocks { isCancelled } }
+                        // Each piece is an answer of the store: the time for the next one begins.
+                        if let timeout = run.settings.timeout { progress.withLock { $0.deadline?.restart(timeout) } }
+                        continuation.resume(returning: !isCancelled && !progress.withLock { $0.isSettled })
+                    }
                 }
-            }
-        }
+            },
+            // One that is called after the outcome is known, but before it is delivered, comes in order too.
+            report: { [self] block in queue.async { [self] in if !isCancelled, !isFinished { block() } } })
     }
 
     // @unchecked: it is called on the operation's own queue alone.

@@ -25,7 +25,7 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, CVarArg,
     @available(*, deprecated, message: "Leave the owner out for the current user.")
     @_disfavoredOverload
     public convenience init(
-        zoneName: String = CKRecordZoneID.defaultZoneName, ownerName: String? = CKCurrentUserDefaultName
+        zoneName: String = CKRecordZoneID.defaultZoneName, ownerName: String? = CKOwnerDefaultName
     ) {
         self.init(zoneName: zoneName, ownerName: ownerName ?? CKCurrentUserDefaultName)
     }

@@ -6,29 +6,35 @@ extension AssetStore {
     ///
     /// - Throws: ``StrataError`` `assetFileNotFound` for a file that cannot be read, `assetFileModified` for one that
     ///   was written to meanwhile, `tooLarge` for one over the limit, and those of the store's own disk.
-    func importFile(_ path: String, atMost limit: UInt64) throws -> PinnedAsset {
+    func importFile(
+        _ path: String, atMost limit: UInt64, progress: (_ copied: Int) -> Void
+    ) throws -> PinnedAsset {
         let source = try Self.reading(path) { try files.open(path, .read) }
         defer { source.close() }
-        return try importFile(source, path, atMost: limit)
+        return try importFile(source, path, atMost: limit, progress: progress)
     }
 
-    /// - Parameter path: of the source, for the words of errors.
-    func importFile(_ source: any File, _ path: String, atMost limit: UInt64) throws -> PinnedAsset {
+    /// - Parameters:
+    ///   - path: of the source, for the words of errors.
+    ///   - progress: called after each piece, with the number of bytes that have been copied.
+    func importFile(
+        _ source: any File, _ path: String, atMost limit: UInt64, progress: (_ copied: Int) -> Void = { _ in }
+    ) throws -> PinnedAsset {
         switch place {
         case .readOnly: throw FollowedLog.error
         case .unnamed(let directory):
             let draft = try files.openUnnamed("\(directory)/strata-asset-\(random.nextIdentifier())")
-            let pin = pin(try copy(source, path, to: draft, atMost: limit))
+            let pin = pin(try copy(source, path, to: draft, atMost: limit, progress))
             state.withLock { state in
                 if state.unnamed[pin.value.hash] == nil { state.unnamed[pin.value.hash] = draft }
             }
             return pin
-        case .directory(let paths): return try importFile(source, path, into: paths, limit)
+        case .directory(let paths): return try importFile(source, path, into: paths, limit, progress)
         }
     }
 
     private func importFile(
-        _ source: any File, _ path: String, into paths: AssetPaths, _ limit: UInt64
+        _ source: any File, _ path: String, into paths: AssetPaths, _ limit: UInt64, _ progress: (Int) -> Void
     ) throws -> PinnedAsset {
         let draftPath = paths.draft(random.nextIdentifier())
         state.withLock { _ = $0.drafts.insert(draftPath) }
@@ -41,7 +47,7 @@ extension AssetStore {
         let draft = try files.open(draftPath, .create)
         hasDraft = true
         defer { draft.close() }
-        let asset = try copy(source, path, to: draft, atMost: limit)
+        let asset = try copy(source, path, to: draft, atMost: limit, progress)
         let pin = pin(asset)
         if try isKept(asset.hash, paths) { return pin }
         // What is there and not known to be whole and durable is replaced, which also mends what is damaged.
@@ -71,7 +77,7 @@ extension AssetStore {
 
     /// Copies and hashes in one pass.
     private func copy(
-        _ source: any File, _ path: String, to target: any File, atMost limit: UInt64
+        _ source: any File, _ path: String, to target: any File, atMost limit: UInt64, _ progress: (Int) -> Void
     ) throws -> FieldValue.Asset {
         let before = try Self.reading(path) { try source.status() }
         func requireSize(_ count: Int) throws {
@@ -93,6 +99,7 @@ extension AssetStore {
             try target.write(bytes, at: size)
             target.startWriteback(size..<size + count)
             size += count
+            progress(size)
             if count < piece.count { break }
         }
         let hash = try ContentHash(bytes: hasher.finish())

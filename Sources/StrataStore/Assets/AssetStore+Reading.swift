@@ -5,13 +5,14 @@ extension AssetStore {
     /// An asset's file, with the bytes that its hash stands for. They are read the first time that this process asks,
     /// and again if the file is not the same any more; whoever opens it closes it.
     ///
+    /// - Parameter progress: called after each piece, with the number of bytes that have been read.
     /// - Throws: ``StrataError`` `assetNotAvailable` if the file is missing or damaged.
-    func open(_ asset: FieldValue.Asset) throws -> any File {
+    func open(_ asset: FieldValue.Asset, progress: (_ read: Int) -> Void = { _ in }) throws -> any File {
         let path = path(of: asset.hash)
         do {
             let file = try openFile(asset.hash, path)
             do {
-                try verify(file, asset, path)
+                try verify(file, asset, path, progress)
                 return file
             } catch {
                 if !isShared(file) { file.close() }
@@ -47,7 +48,9 @@ extension AssetStore {
         return file
     }
 
-    private func verify(_ file: any File, _ asset: FieldValue.Asset, _ path: String) throws {
+    private func verify(
+        _ file: any File, _ asset: FieldValue.Asset, _ path: String, _ progress: (Int) -> Void
+    ) throws {
         let status = try file.status()
         guard UInt64(status.size) == asset.size else {
             throw StrataError(
@@ -55,7 +58,7 @@ extension AssetStore {
                 .init(path: path, expected: "\(asset.size) bytes", found: "\(status.size)"))
         }
         if state.withLock({ $0.known[asset.hash]?.status }) == status { return }
-        guard try Self.hash(of: file) == asset.hash else {
+        guard try Self.hash(of: file, progress: progress) == asset.hash else {
             throw StrataError(
                 .assetNotAvailable, "An asset's file is damaged.",
                 .init(path: path, expected: "the bytes that it is named by", found: "others"))
@@ -63,9 +66,12 @@ extension AssetStore {
         note(asset.hash, KnownFile(status: status, isDurable: false))
     }
 
-    static func hash(of file: any File) throws -> ContentHash {
+    static func hash(of file: any File, progress: (_ read: Int) -> Void = { _ in }) throws -> ContentHash {
         var hasher = ContentHasher()
-        try forEachPiece(of: file) { bytes, _ in hasher.update(bytes) }
+        try forEachPiece(of: file) { bytes, position in
+            hasher.update(bytes)
+            progress(position + bytes.count)
+        }
         return try ContentHash(bytes: hasher.finish())
     }
 

@@ -11,14 +11,17 @@ extension Store {
     /// let value = FieldValue.asset(photo.value)
     /// ```
     ///
+    /// - Parameter progress: Called after each piece, with the number of bytes that have been copied.
     /// - Throws: ``StrataError`` `assetFileNotFound` for a file that cannot be read, `assetFileModified` for one that
     ///   changes meanwhile, `tooLarge` for one over ``StoreOptions/assetBytes``, and those of the store's own disk.
-    public func importAsset(at path: String) throws -> PinnedAsset {
+    public func importAsset(
+        at path: String, progress: (_ copied: Int) -> Void = { _ in }
+    ) throws -> PinnedAsset {
         try requireWritable()
-        return try engine.assets.importFile(path, atMost: options.assetBytes)
+        return try engine.assets.importFile(path, atMost: options.assetBytes, progress: progress)
     }
 
-    /// As ``importAsset(at:)``, of an asset that another store has.
+    /// As ``importAsset(at:progress:)``, of an asset that another store has.
     public func importAsset(_ asset: FieldValue.Asset, from other: Store) throws -> PinnedAsset {
         try requireWritable()
         if other.engine === engine { return try pinAsset(asset) }
@@ -68,8 +71,18 @@ extension Store {
     }
 
     /// As ``requireAsset(_:)``, of all desired fields of a record.
-    public func requireAssets(of record: Record) throws {
-        try record.forEachAsset { try requireAsset($0) }
+    ///
+    /// - Parameter progress: Called while files are read, which this process does not know yet: with the fraction of
+    ///   all bytes of the assets that have been looked at.
+    public func requireAssets(of record: Record, progress: (_ fraction: Double) -> Void = { _ in }) throws {
+        let assets = try record.assets
+        let total = max(1, assets.reduce(0) { $0 + Double($1.size) })
+        var done = 0.0
+        for asset in assets {
+            try gate.requireOpen()
+            engine.assets.close(try engine.assets.open(asset) { progress((done + Double($0)) / total) })
+            done += Double(asset.size)
+        }
     }
 
     /// Makes a file with the bytes of an asset; on the same file system without copying them, where it can do that.

@@ -1,14 +1,24 @@
 import CloudKit
-import Testing
 
-@Suite("The surface of records and zones")
-struct RecordSurface {
+/// The surface of records and zones.
+struct RecordSurface: Section {
     private let id = CKRecord.ID(recordName: "a", zoneID: CKRecordZone.ID(zoneName: "Notes"))
 
-    @Test("CKRecord")
-    func record() {
+    @available(*, deprecated)
+    func check() async throws {
+        try record()
+        try fields()
+        try keyValueCoding()
+        try identity()
+        try deprecated()
+        try zone()
+        try others()
+    }
+
+    // CKRecord.
+    func record() throws {
         let record = CKRecord(recordType: "Note", recordID: id)
-        #expect(CKRecord(recordType: "Note").recordID.zoneID == .default)
+        try expect(CKRecord(recordType: "Note").recordID.zoneID == .default)
         gives(record, \.recordType, CKRecord.RecordType.self)
         gives(record, \.recordID, CKRecord.ID.self)
         gives(record, \.recordChangeTag, String?.self)
@@ -30,11 +40,11 @@ struct RecordSurface {
             CKRecord.SystemFieldKey.modificationDate, CKRecord.SystemFieldKey.parent, CKRecord.SystemFieldKey.share,
         ]
         let _: [CKRecord.ReferenceAction] = [.none, .deleteSelf]
-        #expect(CKRecord.ReferenceAction(rawValue: 1 as UInt) == .deleteSelf)
+        try expect(CKRecord.ReferenceAction(rawValue: 1 as UInt) == .deleteSelf)
     }
 
-    @Test("Fields of a record")
-    func fields() {
+    // Fields of a record.
+    func fields() throws {
         let record = CKRecord(recordType: "Note", recordID: id)
         let _: (CKRecord.FieldKey) -> (any __CKRecordObjCValue)? = record.object(forKey:)
         let _: ((any __CKRecordObjCValue)?, CKRecord.FieldKey) -> Void = record.setObject(_:forKey:)
@@ -44,7 +54,7 @@ struct RecordSurface {
         let objectValue: (any __CKRecordObjCValue)? = record["any"]
         let value: (any CKRecordValueProtocol)? = record["any"]
         let typed: Int? = record["typed"]
-        #expect(objectValue is String && value is String && typed == 3)
+        try expect(objectValue is String && value is String && typed == 3)
         record["any"] = objectValue
         record["any"] = value
         let _: () -> [CKRecord.FieldKey] = record.allKeys
@@ -53,15 +63,15 @@ struct RecordSurface {
         let encrypted: any CKRecordKeyValueSetting & Sendable = record.encryptedValues
         encrypted["secret"] = "4"
         let secret: String? = encrypted["secret"]
-        #expect(secret == "4" && encrypted.allKeys() == ["secret"] && encrypted.changedKeys() == ["secret"])
+        try expect(secret == "4" && encrypted.allKeys() == ["secret"] && encrypted.changedKeys() == ["secret"])
         var iterator: CKRecordKeyValueIterator = record.makeIterator()
         let first: (CKRecord.FieldKey, any CKRecordValueProtocol)? = iterator.next()
-        #expect(first?.0 == "any")
-        #expect(record.map { key, _ in key } == ["any", "object", "typed"])
+        try expect(first?.0 == "any")
+        try expect(record.map { key, _ in key } == ["any", "object", "typed"])
     }
 
-    @Test("CKRecord.ID, CKRecord.Reference")
-    func identity() {
+    // CKRecord.ID, CKRecord.Reference.
+    func identity() throws {
         _ = CKRecord.ID()
         _ = CKRecord.ID(recordName: "a")
         _ = CKRecord.ID(zoneID: id.zoneID)
@@ -70,21 +80,21 @@ struct RecordSurface {
         let reference = CKRecord.Reference(recordID: id, action: .deleteSelf)
         gives(reference, \.recordID, CKRecord.ID.self)
         gives(reference, \.action, CKRecord.ReferenceAction.self)
-        #expect(
+        try expect(
             CKRecord.Reference(record: CKRecord(recordType: "Note", recordID: id), action: .deleteSelf) == reference)
     }
 
-    @Test("Deprecated members")
+    // Deprecated members.
     @available(*, deprecated)
-    func deprecated() {
-        #expect(CKRecord(recordType: "Note", zoneID: id.zoneID).recordID.zoneID == id.zoneID)
+    func deprecated() throws {
+        try expect(CKRecord(recordType: "Note", zoneID: id.zoneID).recordID.zoneID == id.zoneID)
         let _: CKRecord.Reference.Action = CKRecord_Reference_Action.none
         let owner: String? = nil
-        #expect(CKRecordZone.ID(zoneName: "a", ownerName: owner).ownerName == CKOwnerDefaultName)
+        try expect(CKRecordZone.ID(zoneName: "a", ownerName: owner).ownerName == CKOwnerDefaultName)
     }
 
-    @Test("CKRecordZone, CKRecordZone.ID")
-    func zone() {
+    // CKRecordZone, CKRecordZone.ID.
+    func zone() throws {
         let zone = CKRecordZone(zoneID: id.zoneID)
         _ = CKRecordZone(zoneName: "Notes")
         _ = CKRecordZone.default()
@@ -92,20 +102,20 @@ struct RecordSurface {
         gives(zone, \.capabilities, CKRecordZone.Capabilities.self)
         gives(zone, \.share, CKRecord.Reference?.self)
         keeps(zone, \.encryptionScope, CKRecordZone.EncryptionScope.self)
-        #expect(
+        try expect(
             CKRecordZone.EncryptionScope.perRecord.rawValue == 0 && CKRecordZone.EncryptionScope.perZone.rawValue == 1)
         let all: CKRecordZone.Capabilities = [.fetchChanges, .atomic, .sharing, .zoneWideSharing]
-        #expect(all == CKRecordZone.Capabilities(rawValue: 15 as UInt))
+        try expect(all == CKRecordZone.Capabilities(rawValue: 15 as UInt))
         _ = CKRecordZone.ID()
         _ = CKRecordZone.ID(zoneName: "Notes")
         _ = CKRecordZone.ID(ownerName: "anna")
         gives(zone.zoneID, \.zoneName, String.self)
         gives(zone.zoneID, \.ownerName, String.self)
-        #expect(CKRecordZone.ID.default.zoneName == CKRecordZone.ID.defaultZoneName)
+        try expect(CKRecordZone.ID.default.zoneName == CKRecordZone.ID.defaultZoneName)
     }
 
-    @Test("CKAsset, CKServerChangeToken, CLLocation")
-    func others() {
+    // CKAsset, CKServerChangeToken, CLLocation.
+    func others() throws {
         gives(CKAsset(fileURL: URL(fileURLWithPath: "/a")), \.fileURL, URL?.self)
         let _: (NSCoder) -> CKServerChangeToken? = CKServerChangeToken.init(coder:)
         let place = CLLocation(latitude: 1, longitude: 2)
@@ -118,7 +128,7 @@ struct RecordSurface {
         gives(place, \.timestamp, Date.self)
         let _: (CLLocation) -> CLLocationDistance = place.distance(from:)
         let coordinate = CLLocationCoordinate2D(latitude: 1 as CLLocationDegrees, longitude: 2)
-        #expect(
+        try expect(
             CLLocationCoordinate2DIsValid(coordinate) && !CLLocationCoordinate2DIsValid(kCLLocationCoordinate2DInvalid))
         _ = CLLocationCoordinate2DMake(1, 2)
         _ = CLLocation(
@@ -126,5 +136,20 @@ struct RecordSurface {
         _ = CLLocation(
             coordinate: coordinate, altitude: 0, horizontalAccuracy: 0, verticalAccuracy: 0, course: 0, speed: 0,
             timestamp: Date())
+    }
+
+    // The spellings of key-value coding.
+    func keyValueCoding() throws {
+        let record = CKRecord(recordType: "Note", recordID: id)
+        record.setValue("a", forKey: "title")
+        try expect(record.value(forKey: "title") as? String == "a")
+        let settings: any CKRecordKeyValueSetting = record
+        settings.setObject("b" as CKRecordValue, forKey: "object")
+        let object: (any __CKRecordObjCValue)? = settings.object(forKey: "object")
+        settings["any"] = object
+        let plain: (any CKRecordValueProtocol)? = settings["object"]
+        settings["typed"] = plain as? String
+        let _: (any __CKRecordObjCValue)? = settings["any"]
+        try expect(settings.allKeys() == settings.changedKeys())
     }
 }

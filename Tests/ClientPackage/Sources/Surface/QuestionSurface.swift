@@ -1,12 +1,23 @@
 import CloudKit
-import Testing
 
-@Suite("The surface of queries, subscriptions and notifications")
-struct QuestionSurface {
+/// The surface of queries, subscriptions and notifications.
+struct QuestionSurface: Section {
     private let all = NSPredicate(value: true)
 
-    @Test("CKQuery, CKQueryOperation, CKLocationSortDescriptor")
-    func query() {
+    @available(*, deprecated)
+    func check() async throws {
+        try query()
+        try foundation()
+        try subscriptions()
+        try deprecatedSubscriptions()
+        try notificationInfo()
+        try notifications()
+        try deprecatedNotifications()
+        try rawValues()
+    }
+
+    // CKQuery, CKQueryOperation, CKLocationSortDescriptor.
+    func query() throws {
         let query = CKQuery(recordType: "Note", predicate: all)
         let _: (NSCoder) -> CKQuery? = CKQuery.init(coder:)
         gives(query, \.recordType, CKRecord.RecordType.self)
@@ -22,7 +33,7 @@ struct QuestionSurface {
         keeps(operation, \.desiredKeys, [CKRecord.FieldKey]?.self)
         keeps(operation, \.recordMatchedBlock, ((CKRecord.ID, Result<CKRecord, Error>) -> Void)?.self)
         keeps(operation, \.queryResultBlock, ((Result<CKQueryOperation.Cursor?, Error>) -> Void)?.self)
-        #expect(CKQueryOperation.maximumResults == 0)
+        try expect(CKQueryOperation.maximumResults == 0)
         let place = CLLocation(latitude: 1, longitude: 2)
         let near = CKLocationSortDescriptor(key: "place", relativeLocation: place)
         let _: (NSCoder) -> CKLocationSortDescriptor? = CKLocationSortDescriptor.init(coder:)
@@ -30,18 +41,18 @@ struct QuestionSurface {
         gives(near, \.relativeLocation, CLLocation.self)
     }
 
-    @Test("What Foundation has on Apple's platforms only")
-    func foundation() {
+    // What Foundation has on Apple's platforms only.
+    func foundation() throws {
         let arguments: [Any]? = ["a", 1]
         let predicate: NSPredicate = NSPredicate(format: "%K == %d", "a", 1)
-        #expect(predicate.isEqual(NSPredicate(format: "%K == %d", argumentArray: arguments)))
+        try expect(predicate.isEqual(NSPredicate(format: "%K == %d", argumentArray: arguments)))
         let order = NSSortDescriptor(key: "a", ascending: false)
         gives(order, \.key, String?.self)
         gives(order, \.ascending, Bool.self)
     }
 
-    @Test("CKSubscription and its subclasses")
-    func subscriptions() {
+    // CKSubscription and its subclasses.
+    func subscriptions() throws {
         let database = CKDatabaseSubscription(subscriptionID: "a")
         let _: (NSCoder) -> CKDatabaseSubscription? = CKDatabaseSubscription.init(coder:)
         let subscription: CKSubscription = database
@@ -50,7 +61,7 @@ struct QuestionSurface {
         keeps(subscription, \.notificationInfo, CKSubscription.NotificationInfo?.self)
         keeps(database, \.recordType, CKRecord.RecordType?.self)
         let types: [CKSubscription.SubscriptionType] = [.query, .recordZone, .database]
-        #expect(types.map(\.rawValue) == [1, 2, 3])
+        try expect(types.map(\.rawValue) == [1, 2, 3])
         let zone = CKRecordZoneSubscription(zoneID: .default, subscriptionID: "b")
         let _: (NSCoder) -> CKRecordZoneSubscription? = CKRecordZoneSubscription.init(coder:)
         gives(zone, \.zoneID, CKRecordZone.ID.self)
@@ -66,20 +77,20 @@ struct QuestionSurface {
         let options: CKQuerySubscription.Options = [
             .firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion, .firesOnce,
         ]
-        #expect(options == CKQuerySubscription.Options(rawValue: 15 as UInt))
+        try expect(options == CKQuerySubscription.Options(rawValue: 15 as UInt))
     }
 
-    @Test("CKSubscription and its subclasses, deprecated")
+    // CKSubscription and its subclasses, deprecated.
     @available(*, deprecated)
-    func deprecatedSubscriptions() {
-        #expect(CKDatabaseSubscription().subscriptionID != CKDatabaseSubscription().subscriptionID)
-        #expect(!CKRecordZoneSubscription(zoneID: .default).subscriptionID.isEmpty)
-        #expect(!CKQuerySubscription(recordType: "Note", predicate: all).subscriptionID.isEmpty)
+    func deprecatedSubscriptions() throws {
+        try expect(CKDatabaseSubscription().subscriptionID != CKDatabaseSubscription().subscriptionID)
+        try expect(!CKRecordZoneSubscription(zoneID: .default).subscriptionID.isEmpty)
+        try expect(!CKQuerySubscription(recordType: "Note", predicate: all).subscriptionID.isEmpty)
         _ = CKQuerySubscription(recordType: "Note", predicate: all, options: .firesOnce)
     }
 
-    @Test("CKSubscription.NotificationInfo")
-    func notificationInfo() {
+    // CKSubscription.NotificationInfo.
+    func notificationInfo() throws {
         _ = CKSubscription.NotificationInfo()
         _ = CKSubscription.NotificationInfo(shouldSendContentAvailable: true)
         let info = CKSubscription.NotificationInfo(
@@ -101,11 +112,11 @@ struct QuestionSurface {
         keeps(info, \.shouldBadge, Bool.self)
         keeps(info, \.shouldSendContentAvailable, Bool.self)
         keeps(info, \.shouldSendMutableContent, Bool.self)
-        #expect(info.alertLocalizationArgs == ["a"])
+        try expect(info.alertLocalizationArgs == ["a"])
     }
 
-    @Test("CKNotification and its subclasses")
-    func notifications() {
+    // CKNotification and its subclasses.
+    func notifications() throws {
         let _: ([AnyHashable: Any]) -> CKNotification? = { CKNotification(fromRemoteNotificationDictionary: $0) }
         let _: KeyPath<CKNotification, CKNotification.NotificationType> = \.notificationType
         let _: KeyPath<CKNotification, CKNotification.ID?> = \.notificationID
@@ -114,21 +125,21 @@ struct QuestionSurface {
         let _: KeyPath<CKNotification, Bool> = \.isPruned
         let _: KeyPath<CKNotification, CKSubscription.ID?> = \.subscriptionID
         let types: [CKNotification.NotificationType] = [.query, .recordZone, .readNotification, .database]
-        #expect(types.map(\.rawValue) == [1, 2, 3, 4])
+        try expect(types.map(\.rawValue) == [1, 2, 3, 4])
         let _: KeyPath<CKQueryNotification, CKQueryNotification.Reason> = \.queryNotificationReason
         let _: KeyPath<CKQueryNotification, [String: Any]?> = \.recordFields
         let _: KeyPath<CKQueryNotification, CKRecord.ID?> = \.recordID
         let _: KeyPath<CKQueryNotification, CKDatabase.Scope> = \.databaseScope
         let reasons: [CKQueryNotification.Reason] = [.recordCreated, .recordUpdated, .recordDeleted]
-        #expect(reasons.map(\.rawValue) == [1, 2, 3])
+        try expect(reasons.map(\.rawValue) == [1, 2, 3])
         let _: KeyPath<CKRecordZoneNotification, CKRecordZone.ID?> = \.recordZoneID
         let _: KeyPath<CKRecordZoneNotification, CKDatabase.Scope> = \.databaseScope
         let _: KeyPath<CKDatabaseNotification, CKDatabase.Scope> = \.databaseScope
     }
 
-    @Test("What a device shows of a notification, deprecated")
+    // What a device shows of a notification, deprecated.
     @available(*, deprecated)
-    func deprecatedNotifications() {
+    func deprecatedNotifications() throws {
         let _: [KeyPath<CKNotification, String?>] = [
             \.alertBody, \.alertLocalizationKey, \.title, \.titleLocalizationKey, \.subtitle,
             \.subtitleLocalizationKey, \.alertActionLocalizationKey, \.alertLaunchImage, \.soundName, \.category,
@@ -137,5 +148,13 @@ struct QuestionSurface {
             \.alertLocalizationArgs, \.titleLocalizationArgs, \.subtitleLocalizationArgs,
         ]
         let _: KeyPath<CKNotification, NSNumber?> = \.badge
+    }
+
+    // What an archive or a payload has as a number.
+    func rawValues() throws {
+        try expect(CKSubscription.SubscriptionType(rawValue: 1) == .query)
+        try expect(CKNotification.NotificationType(rawValue: 4) == .database)
+        try expect(CKQueryNotification.Reason(rawValue: 3) == .recordDeleted)
+        gives(CKQuerySubscription.Options.firesOnce, \.rawValue, UInt.self)
     }
 }

@@ -1,13 +1,27 @@
 import CloudKit
-import Testing
 
-@Suite("The surface of operations")
-struct OperationSurface {
+/// The surface of operations.
+struct OperationSurface: Section {
     private typealias Done = ((Result<Void, Error>) -> Void)?
     private typealias Each<ID, Value> = ((ID, Result<Value, Error>) -> Void)?
 
-    @Test("CKOperation, CKDatabaseOperation")
-    func operation() {
+    @available(*, deprecated)
+    func check() async throws {
+        try operation()
+        try running()
+        try await longLived()
+        try deprecatedOperation()
+        try configuration()
+        try modifyRecords()
+        try modifyOthers()
+        try fetches()
+        try databaseChanges()
+        try zoneChanges()
+        try deprecatedBlocks()
+    }
+
+    // CKOperation, CKDatabaseOperation.
+    func operation() throws {
         let operation = CKDatabaseOperation()
         _ = CKOperation()
         let _: Operation = operation
@@ -19,12 +33,24 @@ struct OperationSurface {
         keeps(operation, \.qualityOfService, QualityOfService.self)
         operation.configuration.isLongLived = true
         operation.configuration = nil
-        #expect(operation.configuration.isLongLived == false)
+        try expect(operation.configuration.isLongLived == false)
     }
 
-    @Test("CKOperation, deprecated")
+    // A long-lived operation is kept, also in a program that links Foundation statically.
+    func longLived() async throws {
+        let database = try CloudStore.inMemory().container(user: "anna").privateCloudDatabase
+        let operation = CKModifyRecordsOperation(recordsToSave: [CKRecord(recordType: "Note")])
+        operation.configuration.isLongLived = true
+        let result = await withCheckedContinuation { continuation in
+            operation.modifyRecordsResultBlock = { continuation.resume(returning: $0) }
+            database.add(operation)
+        }
+        try result.get()
+    }
+
+    // CKOperation, deprecated.
     @available(*, deprecated)
-    func deprecatedOperation() {
+    func deprecatedOperation() throws {
         let operation = CKOperation()
         keeps(operation, \.container, CKContainer?.self)
         keeps(operation, \.allowsCellularAccess, Bool.self)
@@ -33,8 +59,8 @@ struct OperationSurface {
         keeps(operation, \.timeoutIntervalForResource, TimeInterval.self)
     }
 
-    @Test("CKOperation.Configuration, CKOperationGroup")
-    func configuration() {
+    // CKOperation.Configuration, CKOperationGroup.
+    func configuration() throws {
         let configuration = CKOperation.Configuration()
         keeps(configuration, \.container, CKContainer?.self)
         keeps(configuration, \.qualityOfService, QualityOfService.self)
@@ -54,11 +80,11 @@ struct OperationSurface {
             .unknown, .kilobytes, .megabytes, .tensOfMegabytes, .hundredsOfMegabytes, .gigabytes, .tensOfGigabytes,
             .hundredsOfGigabytes,
         ]
-        #expect(sizes.map(\.rawValue) == Array(0...7))
+        try expect(sizes.map(\.rawValue) == Array(0...7))
     }
 
-    @Test("CKModifyRecordsOperation")
-    func modifyRecords() {
+    // CKModifyRecordsOperation.
+    func modifyRecords() throws {
         _ = CKModifyRecordsOperation()
         _ = CKModifyRecordsOperation(recordsToSave: [])
         _ = CKModifyRecordsOperation(recordIDsToDelete: [])
@@ -73,11 +99,11 @@ struct OperationSurface {
         keeps(operation, \.perRecordDeleteBlock, Each<CKRecord.ID, Void>.self)
         keeps(operation, \.modifyRecordsResultBlock, Done.self)
         let policies: [CKModifyRecordsOperation.RecordSavePolicy] = [.ifServerRecordUnchanged, .changedKeys, .allKeys]
-        #expect(policies.map(\.rawValue) == [0, 1, 2])
+        try expect(policies.map(\.rawValue) == [0, 1, 2])
     }
 
-    @Test("CKModifyRecordZonesOperation, CKModifySubscriptionsOperation")
-    func modifyOthers() {
+    // CKModifyRecordZonesOperation, CKModifySubscriptionsOperation.
+    func modifyOthers() throws {
         _ = CKModifyRecordZonesOperation()
         _ = CKModifyRecordZonesOperation(recordZoneIDsToDelete: [])
         let zones = CKModifyRecordZonesOperation(recordZonesToSave: [], recordZoneIDsToDelete: nil)
@@ -96,8 +122,8 @@ struct OperationSurface {
         keeps(subscriptions, \.modifySubscriptionsResultBlock, Done.self)
     }
 
-    @Test("CKFetchRecordsOperation, CKFetchRecordZonesOperation, CKFetchSubscriptionsOperation")
-    func fetches() {
+    // CKFetchRecordsOperation, CKFetchRecordZonesOperation, CKFetchSubscriptionsOperation.
+    func fetches() throws {
         _ = CKFetchRecordsOperation()
         let _: CKFetchRecordsOperation = .fetchCurrentUserRecordOperation()
         let records = CKFetchRecordsOperation(recordIDs: [])
@@ -120,8 +146,8 @@ struct OperationSurface {
         keeps(subscriptions, \.fetchSubscriptionsResultBlock, Done.self)
     }
 
-    @Test("CKFetchDatabaseChangesOperation")
-    func databaseChanges() {
+    // CKFetchDatabaseChangesOperation.
+    func databaseChanges() throws {
         _ = CKFetchDatabaseChangesOperation()
         let operation = CKFetchDatabaseChangesOperation(previousServerChangeToken: nil)
         keeps(operation, \.previousServerChangeToken, CKServerChangeToken?.self)
@@ -139,8 +165,8 @@ struct OperationSurface {
             ((Result<(serverChangeToken: CKServerChangeToken, moreComing: Bool), Error>) -> Void)?.self)
     }
 
-    @Test("CKFetchRecordZoneChangesOperation")
-    func zoneChanges() {
+    // CKFetchRecordZoneChangesOperation.
+    func zoneChanges() throws {
         typealias Configuration = CKFetchRecordZoneChangesOperation.ZoneConfiguration
         _ = CKFetchRecordZoneChangesOperation()
         _ = CKFetchRecordZoneChangesOperation(recordZoneIDs: [.default])
@@ -165,9 +191,9 @@ struct OperationSurface {
         keeps(configuration, \.desiredKeys, [CKRecord.FieldKey]?.self)
     }
 
-    @Test("Blocks of the first generation, deprecated")
+    // Blocks of the first generation, deprecated.
     @available(*, deprecated)
-    func deprecatedBlocks() {
+    func deprecatedBlocks() throws {
         typealias Token = CKServerChangeToken
         let modify = CKModifyRecordsOperation()
         keeps(modify, \.perRecordCompletionBlock, ((CKRecord, Error?) -> Void)?.self)
@@ -204,5 +230,17 @@ struct OperationSurface {
         let query = CKQueryOperation()
         keeps(query, \.recordFetchedBlock, ((CKRecord) -> Void)?.self)
         keeps(query, \.queryCompletionBlock, ((CKQueryOperation.Cursor?, Error?) -> Void)?.self)
+    }
+
+    // What Foundation's queue asks an operation for.
+    func running() throws {
+        let operation = CKModifyRecordsOperation()
+        let base: CKOperation = operation
+        gives(base, \.isAsynchronous, Bool.self)
+        gives(base, \.isExecuting, Bool.self)
+        gives(base, \.isFinished, Bool.self)
+        let _: () -> Void = base.start
+        (operation as CKDatabaseOperation).cancel()
+        try expect(base.isCancelled)
     }
 }

@@ -1,8 +1,7 @@
 import CloudKit
-import Testing
 
-@Suite("The surface of databases")
-struct DatabaseSurface {
+/// The surface of databases.
+struct DatabaseSurface: Section {
     private let database: CKDatabase
 
     init() throws { database = try CloudStore.inMemory().container(user: "anna").privateCloudDatabase }
@@ -33,16 +32,32 @@ struct DatabaseSurface {
         deletions: [CKDatabase.RecordZoneChange.Deletion], changeToken: CKServerChangeToken, moreComing: Bool
     )
 
-    @Test("The database itself")
-    func itself() {
+    @available(*, deprecated)
+    func check() async throws {
+        try itself()
+        try record()
+        try records()
+        try queries()
+        try deprecatedQueries()
+        try zones()
+        try subscriptions()
+        try changes()
+        try change()
+        try deprecatedChange()
+        try await defaults()
+        try await additions()
+    }
+
+    // The database itself.
+    func itself() throws {
         gives(database, \.databaseScope, CKDatabase.Scope.self)
         let _: (CKDatabaseOperation) -> Void = database.add
         let _: [CKDatabase.Scope] = [.public, .private, .shared]
-        #expect(CKDatabase.Scope(rawValue: 3) == .shared)
+        try expect(CKDatabase.Scope(rawValue: 3) == .shared)
     }
 
-    @Test("One record")
-    func record() {
+    // One record.
+    func record() throws {
         let _: (CKRecord.ID, @escaping Handler<CKRecord>) -> Void =
             database.fetch(withRecordID:completionHandler:)
         let _: (CKRecord.ID) async throws -> CKRecord = database.record(for:)
@@ -53,8 +68,8 @@ struct DatabaseSurface {
         let _: (CKRecord.ID) async throws -> CKRecord.ID = database.deleteRecord(withID:)
     }
 
-    @Test("Many records")
-    func records() {
+    // Many records.
+    func records() throws {
         let _: ([CKRecord.ID], [CKRecord.FieldKey]?, @escaping ResultHandler<Records>) -> Void =
             database.fetch(withRecordIDs:desiredKeys:completionHandler:)
         let _: ([CKRecord.ID], [CKRecord.FieldKey]?) async throws -> Records = database.records(for:desiredKeys:)
@@ -65,8 +80,8 @@ struct DatabaseSurface {
             database.modifyRecords(saving:deleting:savePolicy:atomically:)
     }
 
-    @Test("Queries")
-    func queries() {
+    // Queries.
+    func queries() throws {
         typealias Keys = [CKRecord.FieldKey]?
         typealias Cursor = CKQueryOperation.Cursor
         let _: (CKQuery, CKRecordZone.ID?, Keys, Int, @escaping ResultHandler<Matches>) -> Void =
@@ -79,17 +94,17 @@ struct DatabaseSurface {
             database.records(continuingMatchFrom:desiredKeys:resultsLimit:)
     }
 
-    @Test("Queries, deprecated")
+    // Queries, deprecated.
     @available(*, deprecated)
-    func deprecatedQueries() {
+    func deprecatedQueries() throws {
         let _: (CKQuery, CKRecordZone.ID?, @escaping Handler<[CKRecord]>) -> Void =
             database.perform(_:inZoneWith:completionHandler:)
         let _: (CKQuery, CKRecordZone.ID?) async throws -> [CKRecord] = database.perform(_:inZoneWith:)
         let _: (CKQuery, CKRecordZone.ID?) async throws -> [CKRecord] = database.records(matching:inZoneWith:)
     }
 
-    @Test("Zones")
-    func zones() {
+    // Zones.
+    func zones() throws {
         let _: (@escaping Handler<[CKRecordZone]>) -> Void = database.fetchAllRecordZones(completionHandler:)
         let _: () async throws -> [CKRecordZone] = database.allRecordZones
         let _: (CKRecordZone.ID, @escaping Handler<CKRecordZone>) -> Void =
@@ -109,8 +124,8 @@ struct DatabaseSurface {
             database.modifyRecordZones(saving:deleting:)
     }
 
-    @Test("Subscriptions")
-    func subscriptions() {
+    // Subscriptions.
+    func subscriptions() throws {
         let _: (@escaping Handler<[CKSubscription]>) -> Void = database.fetchAllSubscriptions(completionHandler:)
         let _: () async throws -> [CKSubscription] = database.allSubscriptions
         let _: (CKSubscription.ID, @escaping Handler<CKSubscription>) -> Void =
@@ -130,8 +145,8 @@ struct DatabaseSurface {
             database.modifySubscriptions(saving:deleting:)
     }
 
-    @Test("Changes")
-    func changes() {
+    // Changes.
+    func changes() throws {
         typealias Token = CKServerChangeToken
         let _: (Token?, Int?, @escaping ResultHandler<DatabaseChanges>) -> Void =
             database.fetchDatabaseChanges(since:resultsLimit:completionHandler:)
@@ -142,8 +157,8 @@ struct DatabaseSurface {
             database.recordZoneChanges(inZoneWith:since:desiredKeys:resultsLimit:)
     }
 
-    @Test("What a change tells")
-    func change() {
+    // What a change tells.
+    func change() throws {
         let _: KeyPath<CKDatabase.DatabaseChange.Modification, CKRecordZone.ID> = \.zoneID
         let _: KeyPath<CKDatabase.DatabaseChange.Deletion, CKRecordZone.ID> = \.zoneID
         let _: KeyPath<CKDatabase.DatabaseChange.Deletion, CKDatabase.DatabaseChange.Deletion.Reason> = \.reason
@@ -153,11 +168,11 @@ struct DatabaseSurface {
         let _: KeyPath<CKDatabase.RecordZoneChange.Deletion, CKRecord.RecordType> = \.recordType
     }
 
-    @Test("What a change tells, deprecated")
+    // What a change tells, deprecated.
     @available(*, deprecated)
-    func deprecatedChange() { let _: KeyPath<CKDatabase.DatabaseChange.Deletion, Bool> = \.purged }
+    func deprecatedChange() throws { let _: KeyPath<CKDatabase.DatabaseChange.Deletion, Bool> = \.purged }
 
-    @Test("What has defaults can be left out, and results can be dropped")
+    // What has defaults can be left out, and results can be dropped.
     func defaults() async throws {
         let zone = CKRecordZone(zoneName: "Notes")
         let id = CKRecord.ID(recordName: "a", zoneID: zone.zoneID)
@@ -178,7 +193,26 @@ struct DatabaseSurface {
         do {
             try await database.subscription(for: "none")
             try await database.deleteSubscription(withID: "none")
-            Issue.record("there is no such subscription")
+            throw Unexpected("there is no such subscription")
         } catch {}
+    }
+
+    // What Strata adds.
+    func additions() async throws {
+        let query = CKQuery(recordType: "Note", predicate: NSPredicate(value: true))
+        let zone = CKRecordZone.default().zoneID
+        let _: CloudStore.QueryPlan? = try? await database.queryPlan(
+            for: query, inZoneWith: zone, resultsLimit: 1, carryingOut: false)
+        try await database.save(CKRecordZone(zoneName: "Followed"))
+        let changes: CKDatabase.Changes = database.changes(after: nil)
+        var iterator: CKDatabase.Changes.Iterator = changes.makeAsyncIterator()
+        let first: CKDatabase.Changes.Element? = await iterator.next()
+        let page: CKDatabase.ChangePage? = try first?.get()
+        try expect(page?.modifications.count == 1 && page?.deletions.isEmpty == true)
+        let _: CKServerChangeToken? = page?.changeToken
+        let _: CKDatabase.Changes.Failure.Type = Never.self
+        let _: (inout CKDatabase.Changes.Iterator, isolated (any Actor)?) async -> CKDatabase.Changes.Element? = {
+            await $0.next(isolation: $1)
+        }
     }
 }

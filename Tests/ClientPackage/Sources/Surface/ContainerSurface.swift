@@ -1,9 +1,20 @@
 import CloudKit
-import Testing
 
-@Suite("The surface of containers, constants and errors")
-struct ContainerSurface {
-    @Test("CKContainer")
+/// The surface of containers, constants and errors.
+struct ContainerSurface: Section {
+    @available(*, deprecated)
+    func check() async throws {
+        try container()
+        try await configured()
+        try constants()
+        try error()
+        try describedError()
+        try codes()
+        try deprecatedCode()
+        try patterns()
+    }
+
+    // CKContainer.
     func container() throws {
         let container = try CloudStore.inMemory().container(user: "anna")
         let _: () -> CKContainer = CKContainer.default
@@ -28,10 +39,10 @@ struct ContainerSurface {
         let _: [CKAccountStatus] = [
             .couldNotDetermine, .available, .restricted, .noAccount, .temporarilyUnavailable,
         ]
-        #expect(CKAccountStatus(rawValue: 4) == .temporarilyUnavailable)
+        try expect(CKAccountStatus(rawValue: 4) == .temporarilyUnavailable)
     }
 
-    @Test("configuredWith gives what its body gives, and throws only what that throws")
+    // configuredWith gives what its body gives, and throws only what that throws.
     func configured() async throws {
         let container = try CloudStore.inMemory().container(user: "anna")
         let one: Int = container.configuredWith { _ in 1 }
@@ -49,25 +60,28 @@ struct ContainerSurface {
         }
         database.configuredWith { $0.databaseScope }
         let given: [Int] = [one, two, three, four, five, six]
-        #expect(given == Array(1...6))
-        #expect(throws: CKError.self) { try container.configuredWith { _ in throw CKError(.zoneBusy) } }
+        try expect(given == Array(1...6))
+        do {
+            try container.configuredWith { _ in throw CKError(.zoneBusy) }
+            throw Unexpected("an error got lost")
+        } catch CKError.zoneBusy {}
     }
 
-    @Test("Constants")
-    func constants() {
+    // Constants.
+    func constants() throws {
         let strings: [String] = [
             CKCurrentUserDefaultName, CKRecordNameZoneWideShare, CKErrorDomain, CKPartialErrorsByItemIDKey,
             CKRecordChangedErrorAncestorRecordKey, CKRecordChangedErrorServerRecordKey,
             CKRecordChangedErrorClientRecordKey, CKErrorUserDidResetEncryptedDataKey, CKErrorRetryAfterKey,
         ]
-        #expect(Set(strings).count == strings.count)
+        try expect(Set(strings).count == strings.count)
         let _: NSNotification.Name = .CKAccountChanged
     }
 
-    @Test("CKError")
-    func error() {
+    // CKError.
+    func error() throws {
         let error = CKError(.zoneBusy, userInfo: [CKErrorRetryAfterKey: 3])
-        #expect(CKError(_nsError: NSError(domain: CKErrorDomain, code: 23)).code == CKError(.zoneBusy).code)
+        try expect(CKError(_nsError: NSError(domain: CKErrorDomain, code: 23)).code == CKError(.zoneBusy).code)
         gives(error, \.code, CKError.Code.self)
         gives(error, \.errorCode, Int.self)
         gives(error, \.userInfo, [String: Any].self)
@@ -78,11 +92,11 @@ struct ContainerSurface {
         gives(error, \.serverRecord, CKRecord?.self)
         gives(error, \.clientRecord, CKRecord?.self)
         gives(error, \.retryAfterSeconds, Double?.self)
-        #expect(CKError.errorDomain == CKErrorDomain && error.retryAfterSeconds == 3)
+        try expect(CKError.errorDomain == CKErrorDomain && error.retryAfterSeconds == 3)
     }
 
-    @Test("Each code has its number, and a constant of the error's own type")
-    func codes() {
+    // Each code has its number, and a constant of the error's own type.
+    func codes() throws {
         let codes: [CKError.Code] = [
             CKError.internalError, CKError.partialFailure, CKError.networkUnavailable, CKError.networkFailure,
             CKError.badContainer, CKError.serviceUnavailable, CKError.requestRateLimited, CKError.missingEntitlement,
@@ -95,27 +109,40 @@ struct ContainerSurface {
             CKError.managedAccountRestricted, CKError.participantMayNeedVerification, CKError.serverResponseLost,
             CKError.assetNotAvailable, CKError.accountTemporarilyUnavailable, CKError.participantAlreadyInvited,
         ]
-        #expect(codes.map(\.rawValue) == Array(1...12) + Array(14...37))
+        try expect(codes.map(\.rawValue) == Array(1...12) + Array(14...37))
     }
 
-    @Test("The code that is not used any more")
+    // The code that is not used any more.
     @available(*, deprecated)
-    func deprecatedCode() {
-        #expect(CKError.resultsTruncated.rawValue == 13 && CKOwnerDefaultName == "__defaultOwner__")
+    func deprecatedCode() throws {
+        try expect(CKError.resultsTruncated.rawValue == 13 && CKOwnerDefaultName == "__defaultOwner__")
     }
 
-    @Test("Errors are told apart as clients do it")
-    func patterns() {
+    // Errors are told apart as clients do it.
+    func patterns() throws {
         let error: any Error = CKError(.unknownItem)
-        do { throw error } catch CKError.unknownItem {} catch { Issue.record("not caught") }
+        do { throw error } catch CKError.unknownItem {} catch { throw Unexpected("not caught") }
         switch error {
-        case CKError.zoneNotFound: Issue.record("taken for another")
+        case CKError.zoneNotFound: throw Unexpected("taken for another")
         case CKError.unknownItem: break
-        default: Issue.record("not known")
+        default: throw Unexpected("not known")
         }
         switch (error as? CKError)?.code {
         case .unknownItem?: break
-        default: Issue.record("not known")
+        default: throw Unexpected("not known")
         }
+    }
+
+    // CKError, what Strata adds to it, and what a text of it is made of.
+    func describedError() throws {
+        let error = CKError(.partialFailure)
+        gives(error, \.savedRecords, [CKRecord]?.self)
+        gives(error, \.deletedRecordIDs, [CKRecord.ID]?.self)
+        gives(error, \.description, String.self)
+        gives(error, \.debugDescription, String.self)
+        gives(error, \.errorDescription, String?.self)
+        var hasher = Hasher()
+        error.hash(into: &hasher)
+        try expect(error == CKError(.partialFailure) && CKError.Code.partialFailure ~= error as any Error)
     }
 }

@@ -1,0 +1,19 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// A warning that these modules give their clients is an error; code that names what is deprecated gets one.
+let strict: [SwiftSetting] = [.treatAllWarnings(as: .error), .treatWarning("DeprecatedDeclaration", as: .warning)]
+let cloudKit = Target.Dependency.product(name: "CloudKit", package: "strata")
+
+// A client of the product CloudKit as it is outside of Strata's own package: see tools/client-package.
+let package = Package(
+    name: "client",
+    dependencies: [.package(name: "strata", path: "../..")],
+    targets: [
+        .target(name: "Surface", dependencies: [cloudKit], swiftSettings: strict),
+        .target(
+            name: "SurfaceSwift5", dependencies: [cloudKit], swiftSettings: strict + [.swiftLanguageMode(.v5)]),
+        .executableTarget(name: "client", dependencies: ["Surface", "SurfaceSwift5"], swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)
