@@ -78,7 +78,7 @@ struct DebugPlaces {
     private static func target(
         _ name: String, _ zone: UInt64, _ names: KnownNames, _ actor: Actor
     ) -> Target {
-        let database = names.database(ofZone: zone).flatMap { names.database($0) } ?? DatabaseID(.public)
+        let database = names.databaseID(ofZone: zone) ?? DatabaseID(.public)
         return Target(id: RecordID(name, zone: ZoneID(names.zone(zone) ?? "")), database: database, actor: actor)
     }
 
@@ -89,7 +89,7 @@ struct DebugPlaces {
     }
 
     private static func text(of zone: UInt64, _ names: KnownNames) -> String {
-        let database = names.database(ofZone: zone).flatMap { names.database($0) }?.shownText
+        let database = names.databaseID(ofZone: zone)?.shownText
         return (names.zone(zone) ?? "zone \(zone)") + (database.map { " (\($0))" } ?? "")
     }
 }

@@ -74,7 +74,7 @@ struct RecordTimelineTarget {
 
     private static func ambiguity(of name: String, _ zones: [UInt64], _ names: KnownNames) -> UsageError {
         let texts = zones.map { zone in
-            let database = names.database(ofZone: zone).flatMap { names.database($0) }?.shownText
+            let database = names.databaseID(ofZone: zone)?.shownText
             return (names.zone(zone) ?? "zone \(zone)") + (database.map { " (\($0))" } ?? "")
         }
         return UsageError(

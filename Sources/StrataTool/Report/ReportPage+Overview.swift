@@ -95,7 +95,7 @@ extension ReportPage {
                 tile(
                     "Size", ReportNumber.bytes(stored.storedBytes),
                     "for \(ReportNumber.bytes(stored.payloadBytes)) of payloads: "
-                        + "ratio \(RatioText.text(stored.payloadBytes, per: stored.storedBytes))"))
+                        + SavedSpace.text(of: stored.payloadBytes, in: stored.storedBytes)))
         } else {
             tiles.append(tile("Payloads", ReportNumber.bytes(numbers.commits.byteCount), "before compression"))
         }

@@ -38,7 +38,7 @@ extension ReportPage {
                 " On the medium \(ReportNumber.counted(UInt64(stored.segmentCount), "whole segment")) with "
                 + "\(ReportNumber.grouped(stored.payloadBytes)) of them take "
                 + "\(ReportNumber.grouped(stored.storedBytes)): "
-                + "ratio \(RatioText.text(stored.payloadBytes, per: stored.storedBytes))."
+                + "\(SavedSpace.text(of: stored.payloadBytes, in: stored.storedBytes))."
         }
         return text
     }
