@@ -65,8 +65,8 @@ enum DeterminismCommand: Command {
                 + "again, from \(report.first) to \(report.end)"
         let checkpoints = report.checkpoints.map { "\($0)" }.joined(separator: ", ")
         try line(
-            "\(verdict): \(commits); digests compared at \(report.comparedCount) offsets, checkpoints: \(checkpoints.isEmpty ? "none" : checkpoints)"
-        )
+            "\(verdict): \(commits); digests compared at \(report.comparedCount) offsets, "
+                + "checkpoints: \(checkpoints.isEmpty ? "none" : checkpoints)")
         if let digests = report.digests { try line("digest of the state at \(report.end): \(text(digests.state))") }
     }
 

@@ -14,7 +14,7 @@ enum WhatIfCommand: Command {
         + "from, and the records that differ in the end. A change tag that did not come to be stands for the one in "
         + "front of it: without the cause of a conflict the loser wins. Refused requests are judged again where the "
         + "log notes them. With --out the new history is saved as a store. Where most of what follows a "
-        + "change has no request in the log, there is no answer: it says so and ends with 2, unless --leave-out is "
+        + "change has no request in the log, there is no answer: it says so and ends with 1, unless --leave-out is "
         + "given. It ends with 0 if nothing differs, and with 1 if a request came to something else or a record "
         + "differs in the end. The store is only read."
     static let operands = [Operand.store]
@@ -90,12 +90,13 @@ enum WhatIfCommand: Command {
         }
     }
 
-    /// - Throws: ``UsageError`` where most of what follows the changes would only be left out.
+    /// - Throws: ``Refusal`` where most of what follows the changes would only be left out.
     private static func requireRequests(_ retelling: Retelling) throws {
         let following = try retelling.countFollowing()
         guard following.withoutRequest > following.commits / 2 else { return }
         let place = retelling.changes.isEmpty ? "" : " behind the first change"
-        throw UsageError(
+        throw Refusal(
+            .invalidArguments,
             "\(following.withoutRequest) of the \(following.commits) commits\(place) have no request in the log and "
                 + "cannot be judged again, so what would have become of the store cannot be told; "
                 + "--leave-out judges the others all the same")
