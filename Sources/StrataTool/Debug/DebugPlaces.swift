@@ -67,9 +67,7 @@ struct DebugPlaces {
             }
         }
         guard zones.count < 2 else {
-            throw UsageError(
-                "several zones have a record '\(name)': \(zones.map { text(of: $0, names) }.joined(separator: ", ")); "
-                    + "choose with --zone, --database, --user or --owner")
+            throw RecordTimelineTarget.ambiguity(of: name, in: zones.map { text(of: $0, names) })
         }
         guard let zone = zones.first else { throw Refusal(.unknownItem, "the log has nothing of a record '\(name)'") }
         return target(name, zone, names, actor)

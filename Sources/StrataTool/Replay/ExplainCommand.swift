@@ -55,7 +55,7 @@ enum ExplainCommand: Command {
     }
 
     /// Prints what a commit did that nobody can explain.
-    private static func writeEvents(of offset: UInt64, _ path: String, _ output: Output) throws {
+    static func writeEvents(of offset: UInt64, _ path: String, _ output: Output) throws {
         let store = try StrataTool.StoreAccess(path)
         var names = KnownNames()
         // Names are a service: damage in front keeps nobody from seeing the commit.
