@@ -8,7 +8,8 @@ enum SegmentsCommand: Command {
     static let details =
         "It reads all of the log, beside a program that writes to the store if there is one. RAW is what the payloads "
         + "have uncompressed, SAVED by how many percent the file is smaller than that (negative if larger), ZONES how "
-        + "many have changes in the segment. A base stands for the commits that were let go. Of a damaged store it tells what it can and ends with 3."
+        + "many have changes in the segment. A base stands for the commits that were let go. Of a damaged store it "
+        + "tells what it can and ends with 3."
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = [Option.json]
     static let examples = ["strata segments Notes.strata", "strata segments Notes.strata --json | jq .commits"]

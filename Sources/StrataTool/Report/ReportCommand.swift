@@ -63,11 +63,10 @@ enum ReportCommand: Command {
 
     private static func write(_ content: ReportContent, _ request: ReportRequest, to output: Output) throws {
         let page = ReportPage(content)
-        let summary = page.summary
-        let room = ReportPage.room(on: request.maximumBytes, behind: summary)
+        let (front, rest) = (page.front, page.rest)
+        let room = ReportPage.room(on: request.maximumBytes, beside: front, rest)
         let histories = try content.histories(maximumBytes: room)
-        output.write(summary.text)
-        page.writeHistories(histories, to: output)
+        page.write(histories, between: front, and: rest, to: output)
         if let note = content.note(of: histories) { Diagnostics.report(note, by: name) }
     }
 }

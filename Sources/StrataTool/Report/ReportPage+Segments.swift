@@ -18,9 +18,9 @@ extension ReportPage {
         var savedText: String { SavedSpace.percent(of: payloadBytes, in: bytes) }
 
         var offsetsText: String {
-            let first = segments[segments.startIndex].firstOffset
+            let first = ReportNumber.grouped(segments[segments.startIndex].firstOffset)
             guard let last = segments.compactMap(\.lastOffset).last else { return "from \(first), empty" }
-            return "\(first) to \(last)"
+            return "\(first) to \(ReportNumber.grouped(last))"
         }
         var stateText: String { isDamaged ? "damaged" : form == .base ? "base" : isClosed ? "closed" : "active" }
         var formText: String {
