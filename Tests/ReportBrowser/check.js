@@ -64,6 +64,30 @@
     expect(red + green + blue < 384 === isDark, "the page has the browser's theme");
   };
 
+  /// That no column is squeezed so that a word breaks, or a name has no room.
+  const checkTables = () => {
+    const split = new Set();
+    const range = document.createRange();
+    for (const cell of all(".scroll th, .scroll td, .tiles dt")) {
+      if (!isShown(cell)) continue;
+      const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        for (const word of node.data.matchAll(/(?<=^|\s)[A-Za-z]{2,20}(?=$|\s)/g)) {
+          range.setStart(node, word.index);
+          range.setEnd(node, word.index + word[0].length);
+          if (range.getClientRects().length > 1) split.add(word[0]);
+        }
+      }
+    }
+    expect(split.size === 0, `words break: ${[...split].slice(0, 8).join(", ")}`);
+    if (innerWidth > 832) return;
+    expect(all(".meter").every((cell) => !isShown(cell)), "a narrow page has no columns of bars");
+    const names = all(".scroll tbody th").filter((cell) => isShown(cell) && !cell.closest(".refused"));
+    expect(names.every((cell) => cell.getBoundingClientRect().width >= 143), "names have room");
+    const width = document.documentElement.clientWidth;
+    expect(all(".refused tbody tr").every((row) => row.getBoundingClientRect().right <= width), "refusals are cards");
+  };
+
   // MARK: Contrast
 
   const numbers = (color) => color.match(/[\d.]+/g).map(Number);
@@ -103,6 +127,8 @@
 
   const checkSearch = () => {
     const data = JSON.parse($("#histories").textContent);
+    expect($("#history h3")?.textContent === $("#results b").textContent, "the one that changed most is open at first");
+    expect(all("#results [aria-selected=true]").length === 0 && !location.hash, "though nobody has chosen it");
     expect($("#found").textContent.startsWith(`${data.length.toLocaleString("en")} record`), "all records at first");
     press(document.body, "/");
     expect(document.activeElement === $("#search"), "/ begins a search");
@@ -165,6 +191,24 @@
     expect(all("#refusals [data-record] button").length > 0, "records of refusals are links");
   };
 
+  const checkAnchors = async () => {
+    const data = JSON.parse($("#histories").textContent);
+    const wanted = data.find((record) => record[4] === "secret")[6][0][0];
+    expect(!$(`#commit-${wanted}`), "a commit that is not shown");
+    location.hash = `#commit-${wanted}`;
+    await wait();
+    expect($(`#history #commit-${wanted}`), "an address leads to a commit");
+    expect($(`#history #commit-${wanted} h4`).textContent === `Commit ${wanted.toLocaleString("en")}`, "digits are grouped");
+    const oldest = data.reduce((one, other) => (other[5] > one[5] ? other : one))[6][0][0];
+    location.hash = `#commit-${oldest}`;
+    await wait();
+    expect($(`#commit-${oldest}`), "also to an old one, of many");
+    expect(all("#refusals tr[id^=commit-]").length >= 10, "refusals have addresses");
+    const button = $(`#commit-${oldest} button.copy`) ?? $("#refusals button.copy");
+    expect(/^strata explain \S+ \d+$/.test(button.title), `a command to copy: ${button.title}`);
+    expect(all("#refusals button.copy").length === all("#refusals .refused tbody tr").length, "for each refusal");
+  };
+
   const checkChart = () => {
     const chart = $("#chart");
     const usual = $("#readout").textContent;
@@ -189,15 +233,17 @@
 
   await wait();
   const steps = [
-    checkLayout, checkContent, checkMarkup, checkSearch, checkHistories, checkContrast, checkChart, checkLinks, checkPaper,
-    checkMarkup,
+    checkLayout, checkContent, checkMarkup, checkTables, checkSearch, checkHistories, checkContrast, checkChart, checkLinks,
+    checkAnchors, checkPaper, checkMarkup,
   ];
   for (const step of steps) {
-    try { step(); } catch (error) { window.faults.push(`${step.name}: ${error}`); }
+    try { await step(); } catch (error) { window.faults.push(`${step.name}: ${error}`); }
   }
   const result = document.createElement("pre");
   result.id = "check";
   result.textContent = window.faults.length
     ? window.faults.map((fault) => `FAIL: ${fault}`).join("\n") : `PASS: ${count} checks`;
   document.body.append(result);
+  // A frame is narrower than a window may be.
+  if (window.parent !== window) window.parent.postMessage(result.textContent, "*");
 })();

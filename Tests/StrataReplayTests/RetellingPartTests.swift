@@ -83,7 +83,7 @@ struct RetellingPartTests {
         defer { try? report.close() }
         return Told(
             commits: commits, commitCount: report.commitCount, changedCount: report.changedCount, end: report.end,
-            divergence: report.divergence?.offset, unjudged: report.unjudged.map(\.offset),
+            divergence: report.divergence?.offset, unjudged: report.unjudged.flatMap { Array($0.offsets) },
             unjudgedCount: report.unjudgedCount,
             reasons: Set(report.unjudged.map { "\($0.reason) \($0.isKept)" }),
             state: try report.after.digests())
@@ -124,6 +124,20 @@ struct RetellingPartTests {
             }
         }
         #expect(divergences.contains { $0 > 40 } && divergences.contains { $0 < 40 }, "\(divergences)")
+    }
+
+    @Test("Commits in a row with one reason are one range, however many there are and wherever parts meet")
+    func unjudgedRanges() {
+        var (front, back) = (RetellingTally(), RetellingTally())
+        for offset in UInt64(1)...3_000 { front.addUnjudged(offset, "none", isKept: true) }
+        for offset in UInt64(3_001)...9_000 { back.addUnjudged(offset, "none", isKept: offset < 5_000) }
+        front.add(back)
+        #expect(front.unjudged.map(\.offsets) == [1...4_999, 5_000...9_000] && front.unjudgedCount == 9_000)
+        // Where each second one is judged, memory is bounded, and the count is exact.
+        for offset in stride(from: UInt64(9_002), to: 19_002, by: 2) { front.addUnjudged(offset, "none", isKept: true) }
+        #expect(front.unjudged.count == 1_000 && front.unjudgedCount == 14_000)
+        let places = front.unjudged.map(\.offsets.lowerBound)
+        #expect(places == places.sorted() && front.unjudged[2].offsets == 9_002...9_002)
     }
 
     @Test("Refusals that no state gives are counted once, whichever part they are in")

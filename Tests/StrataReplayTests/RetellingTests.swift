@@ -166,15 +166,17 @@ struct RetellingTests {
         let same = try fixture.tell()
         defer { try? same.report.close() }
         #expect(same.commits.isEmpty && same.report.isIdentical && same.differences.isEmpty)
-        #expect(same.report.unjudged.map(\.offset) == [first.offset, second.offset, third.offset])
+        #expect(same.report.unjudged.flatMap { Array($0.offsets) } == [first.offset, second.offset, third.offset])
         #expect(same.report.unjudged.allSatisfy { $0.isKept })
         let told = try fixture.tell(.drop(second.offset))
         defer { try? told.report.close() }
         let dropped = try #require(told.commit(second.offset))
         #expect(dropped.isDirect && dropped.after.kind == .dropped && dropped.actor == Fixture.bert)
-        #expect(told.report.directCount == 1 && !told.report.unjudged.contains { $0.offset == second.offset })
+        #expect(told.report.directCount == 1 && !told.report.unjudged.contains { $0.offsets.contains(second.offset) })
         // What comes behind it cannot be kept: it would be at another offset.
-        #expect(told.report.unjudged.map(\.offset) == [third.offset] && told.report.unjudged.allSatisfy { !$0.isKept })
+        #expect(
+            told.report.unjudged.map(\.offsets) == [third.offset...third.offset]
+                && told.report.unjudged.allSatisfy { !$0.isKept })
         #expect(throws: StrataError.self) { try fixture.tell(.edit(second.offset, field: "rank", to: .text("5"))) }
         #expect(throws: StrataError.self) { try fixture.tell(.policy(second.offset, .allKeys)) }
     }

@@ -23,7 +23,8 @@ import Testing
         Mistake("--version log", "strata: 'log' is one argument too many; see 'strata help'"),
         Mistake("--help lgo", "strata: unknown command lgo; did you mean log? see 'strata help'"),
         Mistake("--help log info", "strata: 'info' is one argument too many; see 'strata help'"),
-        Mistake("log", "strata log: STORE is missing; see 'strata help log'"),
+        Mistake(
+            "log", "strata log: STORE is missing: the store's directory, such as Notes.strata; see 'strata help log'"),
         Mistake("log ''", "strata log: STORE is empty; see 'strata help log'"),
         Mistake("log S --folow", "strata log: unknown option --folow; did you mean --follow? see 'strata help log'"),
         Mistake("log S --zzzzzzzz", "strata log: unknown option --zzzzzzzz; see 'strata help log'"),
@@ -41,7 +42,22 @@ import Testing
             "log S --since tomorrow",
             "strata log: --since takes a time such as 2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d, "
                 + "\"2 hours ago\", yesterday or @MICROSECONDS, and 'tomorrow' is none; see 'strata help log'"),
-        Mistake("info", "strata info: STORE is missing; see 'strata help info'"),
+        Mistake(
+            "info", "strata info: STORE is missing: the store's directory, such as Notes.strata; see 'strata help info'"
+        ),
+        Mistake(
+            "schema S", "strata schema: ACTION is missing: export, import or validate; see 'strata help schema'"),
+        Mistake(
+            "schema exprot",
+            "strata schema: 'exprot' is none of export, import, validate; did you mean export? see 'strata help schema'"
+        ),
+        Mistake(
+            "schema export",
+            "strata schema: STORE is missing: the store's directory, such as Notes.strata; see 'strata help schema'"),
+        Mistake(
+            "diff S",
+            "strata diff: A is missing: an offset or a time, or the directory of another store; see 'strata help diff'"
+        ),
         Mistake("verify S --follow", "strata verify: unknown option --follow; see 'strata help verify'"),
         Mistake("help lgo", "strata help: unknown command lgo; did you mean log? see 'strata help help'"),
     ]

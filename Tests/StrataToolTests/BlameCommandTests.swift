@@ -134,7 +134,9 @@ import Testing
 
     @Test func mistakesAreExplained() throws {
         let mistakes: [([String], String)] = [
-            ([], "STORE is missing"), (["S"], "RECORD is missing"), (["S", "r", "x"], "'x' is one argument too many"),
+            ([], "STORE is missing: the store's directory, such as Notes.strata"),
+            (["S"], "RECORD is missing: the record's name"),
+            (["S", "r", "x"], "'x' is one argument too many"),
             (["S", "r", "--follow"], "unknown option --follow"),
             (
                 ["S", "r", "--owner", "a", "--database", "public"],

@@ -99,6 +99,12 @@ import Testing
             let result = try ToolProcess.run(["erase", "People.strata"] + words, in: directory.path)
             #expect(result.code == 1 && result.output.isEmpty && !result.errors.isEmpty, "\(result)")
         }
+        for words in [["card"], ["card", "--zone", "People"], ["card", "--user", "bob"]] {
+            let result = try ToolProcess.run(["erase", "People.strata"] + words, in: directory.path)
+            #expect(result.errors.hasSuffix(": --user anna --zone People\n"), "\(words): \(result)")
+        }
+        let zone = try tool("erase", "People.strata", "card", "--user", "anna")
+        #expect(zone.errors.hasSuffix("\n  There is one in another zone: --zone People\n"), "\(zone)")
         let silent = try tool("erase", "People.strata", "card", "--user", "anna", "--apply")
         #expect(silent.code == 2 && silent.errors.contains("--reason"))
         #expect(try tool("erase", "People.strata").code == 2)

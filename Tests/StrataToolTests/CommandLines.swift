@@ -38,7 +38,7 @@ enum CommandLines {
         line("explain", ["4", "--notifications"], ["Who was notified"]),
         line("segments", [], ["What `segments` prints"]),
         line("frames", [], ["A file of the log", "A piece of a file", "A footer"]),
-        line("dump", ["--hex"], []),
+        line("dump", [], []),
         line("verify", [], ["What `verify` prints"]),
         line("verify", ["--deep"], ["What `verify` prints"]),
         line("repair", [], ["What `repair` prints"]),

@@ -42,7 +42,7 @@ import Testing
         let writer = try Store.open(at: path)
         let text = try run("--before", "\(end)")
         #expect(text.code == 0 && text.errors.isEmpty, "\(text)")
-        #expect(text.lines.first?.hasPrefix("commits up to \(end - 1) would go: 0 segments, 0 bytes; ") == true)
+        #expect(text.lines.first?.hasPrefix("nothing to gain: commits up to \(end - 1) would go, ") == true)
         #expect(
             text.lines.contains { $0.hasPrefix("  Notes (private of anna): 12 changes would go, 3 records of ") },
             "\(text.output)")

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct DumpCommandTests {
     @Test func everythingOfASmallStore() throws {
-        let result = try StoreFixture.small().run("dump", "--hex", "Notes.strata")
+        let result = try StoreFixture.small().run("dump", "Notes.strata")
         #expect(result.code == 0 && result.errors.isEmpty)
         #expect(result.lines.prefix(2) == ["Notes.strata/STORE", "header, at 0:"])
         for line in [
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func framesOfACommit() throws {
-        let result = try StoreFixture.small().run("dump", "--hex", "--offset", "2", "Notes.strata")
+        let result = try StoreFixture.small().run("dump", "--offset", "2", "Notes.strata")
         #expect(result.code == 0)
         #expect(
             result.output == """
@@ -55,7 +55,7 @@ import Testing
         try fixture.open()
         try fixture.replaceHistory(to: 2)
         try fixture.close()
-        let result = try fixture.run("dump", "--hex", fixture.name)
+        let result = try fixture.run("dump", fixture.name)
         #expect(result.code == 0)
         for line in [
             "Notes.strata/log/00000000000000000002.base", "horizon 2", "base id", "kind 7, state", "floor 2",
@@ -68,7 +68,7 @@ import Testing
 
     @Test func limits() throws {
         let fixture = try StoreFixture.segmented()
-        let first = try fixture.run("dump", "--hex", "--segment", "1", "--limit", "2", fixture.name)
+        let first = try fixture.run("dump", "--segment", "1", "--limit", "2", fixture.name)
         #expect(first.lines.count { $0.hasPrefix("a commit, at ") } == 2)
         #expect(first.lines.count { $0.contains("… ") } == 1, "a body of 700 bytes is not printed as a whole")
         let all = try fixture.run("dump", "--segment", "1", "--limit", "2", "--bytes", "10000", fixture.name)

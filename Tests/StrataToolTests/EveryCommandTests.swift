@@ -49,7 +49,7 @@ import Testing
         try Data("text".utf8).write(to: URL(fileURLWithPath: directory.path("File")))
         // These two look at the files of the log and nothing else.
         let strange = ["dump", "frames"].contains(line.command) ? "notFound" : "notAStore"
-        for (name, code) in [("Missing", "notFound"), ("Folder", strange), ("File", strange)] {
+        for (name, code) in [("Missing", "notFound"), ("Folder", strange), ("File", "notAStore")] {
             for form in line.forms {
                 let words = form.map { $0 == CommandLines.store ? name : $0 }
                 let result = try ToolProcess.run(words, in: directory.path)
@@ -57,6 +57,12 @@ import Testing
                 #expect(result.errors.hasPrefix("strata \(line.command): "), "\(words): \(result.errors)")
                 #expect(
                     result.errors.contains("(\(code))") && result.errors.contains(name), "\(words): \(result.errors)")
+                if name == "File" {
+                    #expect(result.errors.contains(": This is a file, and a store is a directory. [in File]"))
+                }
+                #expect(
+                    result.errors.contains("Check the path: it names a store's directory") == (code == "notFound"),
+                    "\(words): \(result.errors)")
             }
         }
         #expect(try !RealFileSystem().exists(directory.path("Missing")))

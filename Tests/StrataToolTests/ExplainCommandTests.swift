@@ -125,6 +125,21 @@ import Testing
         #expect(!only.output.contains("device tablet"))
     }
 
+    @Test("Of a commit without a request it tells what the commit did, and that nothing else is known")
+    func withoutRequest() throws {
+        let fixture = try StoreFixture.small()
+        let result = try fixture.run("explain", fixture.name, "2")
+        #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
+        #expect(result.lines.first?.hasSuffix("  without a request") == true, "\(result)")
+        #expect(result.output.contains("why it was accepted is not known."), "\(result)")
+        #expect(result.output.contains("    record saved     Notes / Note / note-1  create, 1 field"), "\(result)")
+        let object = try JSONSerialization.jsonObject(
+            with: Data(try fixture.run("explain", fixture.name, "2", "--json").output.utf8))
+        let why = try #require(object as? [String: Any])
+        try PromisedKeys.expect(why, follows: "An explanation")
+        #expect(why["outcome"] as? String == "withoutRequest")
+    }
+
     @Test("What is not there ends with 1, and what cannot be understood with 2")
     func nothing() throws {
         let end = try fixture.change { $0.offset }

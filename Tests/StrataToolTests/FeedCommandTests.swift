@@ -220,7 +220,10 @@ import Testing
         let hint = "; see 'strata help feed'\n"
         let mistakes: [([String], String)] = [
             ([], "--user NAME is missing: only private databases keep feeds"),
-            (["--user", "anna", "--since", "?"], "--since is no change token: it is neither base64 nor hexadecimal"),
+            (
+                ["--user", "anna", "--since", "?"],
+                "--since is not a change token: the text is neither base64 nor hexadecimal"
+            ),
             (["--user", "anna", "--since", "8796093022208"], "--since 8796093022208 is beyond any offset"),
             (["--user", "anna", "--limit", "401"], "--limit 401 is out of range: 1 to 400"),
             (["--user", "anna", "--limit", "0"], "--limit 0 is out of range: 1 to 400"),

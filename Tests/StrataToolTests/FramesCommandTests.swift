@@ -9,11 +9,11 @@ import Testing
     @Test func humanForm() throws {
         let expected = """
             Notes.strata/log/00000000000000000001.seg: 688 bytes, a segment of frames, from 1
-              POSITION      BYTES  KIND     OFFSETS                  RAW     STORED  CODEC    RATIO  CHECKSUM  DURABLE
-                   128        136  commit   1                         70         70  stored    1.00  ok        yes
-                   264        120  commit   2                         51         51  stored    1.00  ok        yes
-                   384        120  commit   3                         51         51  stored    1.00  ok        yes
-                   504        120  commit   4                         51         51  stored    1.00  ok        yes
+              POSITION      BYTES  KIND     OFFSETS                  RAW     STORED  CODEC    SAVED  CHECKSUM  DURABLE
+                   128        136  commit   1                         70         70  stored     0 %  ok        yes
+                   264        120  commit   2                         51         51  stored     0 %  ok        yes
+                   384        120  commit   3                         51         51  stored     0 %  ok        yes
+                   504        120  commit   4                         51         51  stored     0 %  ok        yes
                    624         64  mark     -                          0          0  stored       -  ok        -
 
             """

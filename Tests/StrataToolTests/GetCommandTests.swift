@@ -113,6 +113,16 @@ import Testing
                   There is one in another zone: --zone Notes
 
                 """)
+        let owner = try fixture.run("get", fixture.name, "milk", "--user", "bert")
+        #expect(
+            owner.errors == """
+                strata get: Record not found: milk
+                  There is one in the private database of anna: --user anna --zone Notes
+
+                """)
+        #expect(try fixture.run("get", fixture.name, "milk").errors.contains(": --user anna --zone Notes\n"))
+        let news = try fixture.run("get", fixture.name, "news", "--user", "anna")
+        #expect(news.errors.contains("in the public database: --database public\n"), "\(news)")
         let none = try fixture.run("get", fixture.name, "none", "--user", "anna")
         #expect(none.errors == "strata get: Record not found: none\n")
     }
@@ -179,7 +189,7 @@ import Testing
     @Test func `What cannot be understood ends with 2`() throws {
         let hint = "; see 'strata help get'\n"
         let mistakes: [([String], String)] = [
-            ([], "RECORD is missing"), ([""], "RECORD is empty"),
+            ([], "RECORD is missing: a record's name, or several"), ([""], "RECORD is empty"),
             (["a", ""], "RECORD is empty"),
             (
                 ["a", "--database", "private"],

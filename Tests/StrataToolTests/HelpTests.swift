@@ -43,6 +43,7 @@ import Testing
         for option in command.options { #expect(result.output.contains("  \(option.usage)")) }
         for operand in command.operands { #expect(result.output.contains("  \(operand.name)  ")) }
         #expect(!command.examples.isEmpty)
+        #expect(!result.output.contains("docs/"), "an installed tool has no docs")
         for example in command.examples { #expect(result.output.contains("  \(example)\n")) }
         #expect(try ToolProcess.run(name, "--help", in: "/tmp").output == result.output)
         #expect(try ToolProcess.run("--help", name, in: "/tmp").output == result.output)

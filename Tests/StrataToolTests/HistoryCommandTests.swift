@@ -129,8 +129,15 @@ import Testing
         let result = try world.run("history", "Notes.strata", "note-1")
         #expect(result.code == 2 && result.output.isEmpty)
         #expect(
-            result.errors == "strata history: several zones have a record 'note-1': Notes (private of anna), Notes "
-                + "(private of bert); choose with --zone, --database, --user or --owner; see 'strata help history'\n")
+            result.errors == """
+                strata history: 2 zones have a record 'note-1'; choose with --zone, --database, --user or --owner; see \
+                'strata help history'
+                  Notes (private of anna)
+                  Notes (private of bert)
+
+                """)
+        let debugged = try world.run("debug", "Notes.strata", "-e", "print note-1")
+        #expect(debugged.code == 2 && debugged.errors.hasSuffix("\n  Notes (private of bert)\n"), "\(debugged)")
         let berts = try world.run("history", "Notes.strata", "note-1", "--owner", "bert")
         #expect(berts.code == 0 && berts.output.hasPrefix("commit \(at.berts) "), "\(berts)")
         // Wherever it is, if there is but one.
@@ -153,7 +160,8 @@ import Testing
 
     @Test func mistakesAreExplained() throws {
         let mistakes: [([String], String)] = [
-            (["S"], "RECORD is missing"), (["S", "r", "x"], "'x' is one argument too many"),
+            (["S"], "RECORD is missing: the record's name"),
+            (["S", "r", "x"], "'x' is one argument too many"),
             (["S", "r", "--user", "a", "--database", "shared"], "--database is public or private, not 'shared'"),
             (["S", "r", "-n", "x"], "-n takes a number, and 'x' is none"),
         ]

@@ -302,6 +302,7 @@ private struct StoreContent: Equatable {
         }
         let missing = try run("import", "Copy.strata", "Nothing")
         #expect(missing.code == 3 && missing.errors.contains("(notFound)"))
+        #expect(!missing.errors.contains("Check the path"), "\(missing)")
     }
 
     /// An import that is killed leaves nothing that is a store.

@@ -230,7 +230,7 @@ import Testing
     @Test func mistakesAreExplained() throws {
         let hint = "; see 'strata help query'\n"
         let mistakes: [([String], String)] = [
-            ([], "TYPE is missing"),
+            ([], "TYPE is missing: the record type, such as Note"),
             (["Note", "rank >"], "PREDICATE, character 7: expected a key or a value, found the end"),
             (
                 ["Note", "rank BETWEEN 3"],

@@ -145,7 +145,27 @@ import Testing
         #expect(last.contains("2,000 requests were refused; 2,000 items") && last.contains("1,800 before them"))
         #expect(last.ranges(of: "delete <i>what, is not kept</i>").count == most)
         let newest = UInt64(most * 10 + 1)
-        #expect(last.contains(">\(newest)</th>") && !last.contains(">\(newest - UInt64(most))</th>"))
+        #expect(last.contains(">2,001</th>") && !last.contains(">1,801</th>"))
+        #expect(last.contains("<tr id=\"commit-\(newest)\">") && last.contains("data-commit=\"\(newest)\""))
+    }
+
+    @Test("Bars that would all be full are left out, and the others are there")
+    func barsThatSayNothing() throws {
+        let same = try ReportedPage(in: try StoreFixture.small().directory)
+        #expect(try !same.section("churn").contains("meter") && same.section("churn").contains("note-1"))
+        #expect(try same.section("sizes").contains("<th scope=\"col\" class=\"meter\">Bytes compared</th>"))
+        let varied = try ReportedPage(in: try VersionedStore.varied().world.directory)
+        #expect(try varied.section("churn").contains("<th scope=\"col\" class=\"meter\">Compared</th>"))
+        #expect(try varied.section("churn").contains("<td class=\"meter\">"))
+    }
+
+    @Test("What one came for stands before sizes and segments")
+    func orderOfSections() throws {
+        let page = try ReportedPage(in: try VersionedStore.varied().world.directory)
+        let found = page.text.matches(of: /<section id="([a-z]+)"/).map { String($0.1) }
+        #expect(found == ["overview", "timeline", "records", "refusals", "churn", "sizes", "segments"])
+        let links = page.text.matches(of: /<li><a href="#([a-z]+)"/).map { String($0.1) }
+        #expect(links == found)
     }
 
     @Test func manySegmentsAreToldInGroups() throws {

@@ -7,14 +7,14 @@ import Testing
         #expect(result.code == 0 && result.errors.isEmpty)
         #expect(
             result.output == """
-                FIRST  LAST  FORM    STATE   COMMITS  BYTES    RAW  RATIO  ZONES  FROM                         TO
-                    1    82  frames  closed       82  65128  59515   0.91      1  2026-11-21T05:46:41.500000Z  \
+                FIRST  LAST  FORM    STATE   COMMITS  BYTES    RAW  SAVED  ZONES  FROM                         TO
+                    1    82  frames  closed       82  65128  59515   -9 %      1  2026-11-21T05:46:41.500000Z  \
                 2026-11-21T05:48:43Z
-                   83   163  frames  closed       81  64992  59517   0.92      1  2026-11-21T05:48:44.500000Z  \
+                   83   163  frames  closed       81  64992  59517   -9 %      1  2026-11-21T05:48:44.500000Z  \
                 2026-11-21T05:50:44.500000Z
-                  164   244  frames  closed       81  64992  59535   0.92      1  2026-11-21T05:50:46Z         \
+                  164   244  frames  closed       81  64992  59535   -9 %      1  2026-11-21T05:50:46Z         \
                 2026-11-21T05:52:46Z
-                  245   301  frames  active       57  45792  41895   0.91      1  2026-11-21T05:52:47.500000Z  \
+                  245   301  frames  active       57  45792  41895   -9 %      1  2026-11-21T05:52:47.500000Z  \
                 2026-11-21T05:54:11.500000Z
 
                 """)

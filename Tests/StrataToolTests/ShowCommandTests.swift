@@ -89,7 +89,7 @@ import Testing
         #expect(result.lines.contains { $0.hasPrefix("    block           of commits 1 to ") }, "\(result.output)")
         let segments = try fixture.run("segments", fixture.name)
         #expect(segments.lines.count { $0.contains("  blocks  closed ") } == segments.lines.count - 2)
-        let dump = try fixture.run("dump", "--hex", "--offset", "2", fixture.name)
+        let dump = try fixture.run("dump", "--offset", "2", fixture.name)
         #expect(dump.code == 0 && dump.output.contains("kind 1, commits"))
         #expect(try fixture.run("verify", fixture.name).code == 0)
     }

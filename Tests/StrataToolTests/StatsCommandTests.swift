@@ -121,6 +121,25 @@ import Testing
         #expect(done["values"] as? Int == 1 && done["removed"] as? Int == 1)
     }
 
+    @Test("Zones of the same name are told apart by their databases, as text, as JSON and drawn")
+    func zonesOfSeveralUsers() throws {
+        let world = try VersionedStore.varied().world
+        let object = try Self.object(world)
+        for list in ["zones", "churn"] {
+            let found = try #require(object[list] as? [[String: Any]]).filter { $0["zoneName"] as? String == "Notes" }
+            let owners = Set(found.map { "\($0["scope"] ?? "?") \($0["owner"] ?? "?")" })
+            #expect(owners == ["private anna", "private bert"], "\(list)")
+        }
+        for words in [["stats"], ["stats", "--plot"]] {
+            let text = try world.run(words + ["Notes.strata"]).output
+            for owner in ["anna", "bert"] {
+                #expect(
+                    ["Notes         private of \(owner)", "Notes (private of \(owner))"].contains { text.contains($0) },
+                    "\(words): \(text)")
+            }
+        }
+    }
+
     @Test func refusalsAndConflicts() throws {
         let object = try Self.object(try VersionedStore.varied().world)
         let requests = try #require(object["refusedRequests"] as? [[String: Any]])
@@ -266,7 +285,8 @@ import Testing
         for line in [
             "saves       13: 10 created, 2 updated, 1 touched; 23 % overwrote a version",
             "deletions   1, 0 of them with another record; 0 erased", "events by kind", "events by zone",
-            "commits by day", "refused", "  1 conflict", "records with the most versions", "  3  Notes   note-1",
+            "commits by day", "refused", "  1 conflict", "records with the most versions",
+            "  3  Notes   private of anna  note-1",
         ] {
             #expect(result.lines.contains { $0 == line }, "\(line) in \(result.output)")
         }
@@ -336,7 +356,7 @@ import Testing
         #expect(text.code == 0 && text.errors.isEmpty)
         #expect(text.lines.first == "events by zone" && text.lines.contains { $0.hasPrefix("commits by time, ") })
         #expect(text.lines.allSatisfy { $0.count <= 80 }, "\(text.output)")
-        #expect(text.lines[1].hasPrefix("Notes         5  "))
+        #expect(text.lines[1].hasPrefix("Notes (private of anna)         5  "))
         #expect(text.lines.last == "00          06          12          18")
     }
 
@@ -402,9 +422,21 @@ import Testing
         let hour = Timeline.hourMicroseconds
         for number in 0..<Int64(100_000) { timeline.add(number * hour) }
         #expect(timeline.counts.count <= 4_096 && timeline.counts.reduce(0, +) == 100_000)
-        #expect(timeline.stepHours == 32 && timeline.counts.first == 32 && timeline.time(ofStep: 1) == 32 * hour)
+        #expect(timeline.stepMicroseconds == 48 * hour && timeline.counts.first == 48)
+        #expect(timeline.time(ofStep: 1) == 48 * hour)
         let narrow = timeline.narrowed(to: 80)
         #expect(narrow.counts.count <= 80 && narrow.counts.count > 40 && narrow.counts.reduce(0, +) == 100_000)
+    }
+
+    @Test("A short history has short steps, and steps of any length fill a good part of the columns")
+    func timelineOfAnySpan() {
+        for seconds in [10, 61, 900, 5_000, 86_400, 1_000_000] as [Int64] {
+            var timeline = Timeline()
+            for number in 0..<Int64(1_000) { timeline.add(1_795_240_000_000_000 + number * seconds * 1_000) }
+            let narrow = timeline.narrowed(to: 80)
+            #expect((15...80).contains(narrow.counts.count), "\(seconds): \(narrow.counts.count)")
+            #expect(narrow.counts.reduce(0, +) == 1_000)
+        }
     }
 
     @Test func timesBefore1970AndAtTheEnds() {

@@ -134,18 +134,20 @@ import Testing
         var bytes = try zoneToken().encoded()
         bytes[5] ^= 1
         let mistakes = [
-            ("Notes.strata", "it is neither base64 nor hexadecimal"),
-            ("bm9uZQ==", "[expected a change token, found 4 bytes]"),
-            (Data(bytes).base64EncodedString(), "their checksum is another"), ("abc", "neither base64"),
+            ("Notes.strata", "the text is neither base64 nor hexadecimal"), ("AAAA", "the text was cut short"),
+            ("bm9uZQ==", "the text was cut short or changed;"),
+            (Data(bytes).base64EncodedString(), "the text was cut short or changed;"), ("abc", "neither base64"),
         ]
         for (text, reason) in mistakes {
             let result = try run(text)
             #expect(result.code == 2 && result.output.isEmpty, "\(result)")
             #expect(
-                result.errors.hasPrefix("strata token: TEXT is no change token: ") && result.errors.contains(reason))
+                result.errors.hasPrefix("strata token: TEXT is not a change token: ") && result.errors.contains(reason))
             #expect(result.lines.count <= 1)
         }
-        #expect(try run().errors == "strata token: TEXT is missing; see 'strata help token'\n")
+        #expect(
+            try run().errors
+                == "strata token: TEXT is missing: the token; always the last argument; see 'strata help token'\n")
         #expect(try run("Missing.strata", Self.text(try zoneToken())).code == 3)
     }
 }

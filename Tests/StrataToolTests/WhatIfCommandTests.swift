@@ -130,14 +130,77 @@ import Testing
         #expect(!names.contains { $0.hasPrefix("New.strata") }, "\(names)")
     }
 
+    @Test("Where only a note is otherwise asked, nothing differs")
+    func onlyAnotherPolicy() throws {
+        let result = try fixture.run("what-if", fixture.name, "--policy", "4=all-keys")
+        #expect(result.code == 0 && result.lines.contains("nothing differs"), "\(result)")
+    }
+
+    @Test("A request that comes to something else is a difference, also if all records are the same in the end")
+    func onlyAnotherOutcome() throws {
+        try fixture.change { store in
+            for rank in [5, 7] as [Int64] { try fixture.save("milk", ["rank": .int64(rank)], to: store) }
+        }
+        let result = try fixture.run("what-if", fixture.name, "--drop", "6")
+        #expect(result.code == 1 && result.lines.contains("no record differs"), "\(result)")
+        #expect(!result.output.contains("nothing differs"), "\(result)")
+    }
+
+    /// A store of commits that were written past requests: 1,501 of them.
+    private static func requestless() throws -> StoreFixture {
+        let fixture = try StoreFixture()
+        try fixture.internNames()
+        try fixture.saveNotes(1_500)
+        try fixture.close()
+        return fixture
+    }
+
+    @Test("Where the log has no requests, determinism says that it judged nothing")
+    func nothingToJudge() throws {
+        let fixture = try Self.requestless()
+        let result = try fixture.run("determinism", fixture.name)
+        #expect(result.code == 1 && result.errors.isEmpty, "\(result)")
+        #expect(
+            result.lines.first == "commits 1 to 1501 could not be judged again: The log has no request.", "\(result)")
+        #expect(
+            result.lines.dropFirst().first?.hasPrefix(
+                "nothing judged: 0 of 1501 commits could be judged again, from 1 to 1501; ") == true, "\(result)")
+        let text = try fixture.run("determinism", fixture.name, "--json").output
+        #expect(text.contains(#""judgedCount":0,"#) && text.contains(#""unjudgedCount":1501,"#), "\(text)")
+        #expect(text.contains(#""unjudged":[{"offset":1,"last":1501,"#), "\(text)")
+    }
+
+    @Test("Where most of what follows has no request, what-if refuses to answer, and goes on if it is asked to")
+    func nothingToJudgeBehindAChange() throws {
+        let fixture = try Self.requestless()
+        for words in [["--drop", "34"], []] {
+            let result = try ToolProcess.run(["what-if", fixture.name] + words, in: fixture.directory.path)
+            let count = words.isEmpty ? 1_501 : 1_467
+            #expect(result.code == 1 && result.output.isEmpty, "\(result)")
+            #expect(result.errors.contains("\(count) of the \(count) commits"), "\(result)")
+            #expect(result.errors.contains("have no request in the log") && result.errors.contains("--leave-out"))
+        }
+        // Behind the last one nothing follows that could be left out.
+        #expect(try fixture.run("what-if", fixture.name, "--drop", "1501").code == 1)
+        let all = try fixture.run("what-if", fixture.name, "--drop", "1400", "--leave-out")
+        #expect(all.code == 1, "\(all)")
+        #expect(
+            all.lines.last == "commits 1401 to 1501 could not be judged and are left out: The log has no request.",
+            "\(all)")
+        #expect(all.lines.contains("1 of 102 commits judged again: 1 changed, 0 more came to something else"), "\(all)")
+    }
+
     @Test func aGoodStoreIsDeterministic() throws {
         let result = try fixture.run("determinism", fixture.name)
         #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
-        #expect(
-            result.lines.first
-                == "nothing differs: commits 1 to 5 judged again, digests compared at 5 offsets, checkpoints: 5")
+        let verdict = "nothing differs: 5 of 5 commits judged again, from 1 to 5"
+        let line = "\(verdict); digests compared at 5 offsets, checkpoints: 5"
+        #expect(result.lines.first.map { String($0) } == line)
         let object = try #require(try fixture.objects("determinism", fixture.name, "--from", "3").first)
         #expect(object["first"] as? Int == 3 && object["isSame"] as? Bool == true)
+        #expect(object["judgedCount"] as? Int == 3)
         #expect(try fixture.run("determinism", fixture.name, "--from", "9").code == 2)
+        // Nothing is asked for behind the end.
+        #expect(try fixture.run("determinism", fixture.name, "--from", "6").code == 0)
     }
 }

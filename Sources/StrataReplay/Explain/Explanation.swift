@@ -15,6 +15,8 @@ import StrataStore
 public struct Explanation: Sendable {
     public enum Outcome: String, Sendable, CaseIterable {
         case accepted, acceptedInPart, refused, nothingToDo
+        /// The commit carries no request that could be judged.
+        case withoutRequest
     }
 
     /// Of the commit that is explained.
@@ -93,8 +95,8 @@ public struct Explanation: Sendable {
     /// Explains what a commit says of a request: that it was accepted, or refused, of which the log has audits where
     /// the store was told to keep them.
     ///
-    /// - Throws: ``StrataError``: `outOfRange` for an offset that the store does not have, or whose state before it was
-    ///   let go; `invalidArgument` for a commit that came of no request.
+    /// - Throws: ``StrataError`` `outOfRange` for an offset that the store does not have, or whose state before it was
+    ///   let go.
     public static func of(_ offset: UInt64, in store: Store) throws -> Explanation {
         let commit = try ExplainedCommit(offset, in: store)
         if let audit = commit.event(.requestRefused) {
@@ -104,11 +106,7 @@ public struct Explanation: Sendable {
             return try ExplanationMaker(commit, store).nothingToDelete(NothingToDeleteEvent(decoding: audit.body))
         }
         guard !commit.envelope.header.requestShape.isEmpty else {
-            throw StrataError(
-                .invalidArgument, "The commit came of no request, so there is nothing to explain.",
-                .init(
-                    offset: offset, expected: "a request that was accepted or refused",
-                    found: "\(commit.envelope.header.operationKind)"))
+            return try ExplanationMaker(commit, store).withoutRequest()
         }
         return try ExplanationMaker(commit, store).acceptance()
     }

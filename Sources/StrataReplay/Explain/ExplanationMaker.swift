@@ -59,6 +59,15 @@ struct ExplanationMaker {
         return explanation
     }
 
+    func withoutRequest() throws -> Explanation {
+        var explanation = Explanation(commit, .withoutRequest, by: try recordedActor())
+        explanation.notes.append(
+            commit.envelope.plainAudit == nil
+                ? "The commit carries no request, so why it was accepted is not known."
+                : "The commit only notes what happened, and carries no request: nothing was accepted or refused.")
+        return explanation
+    }
+
     // MARK: What came to nothing
 
     func refusal(_ event: RequestRefusedEvent) throws -> Explanation {

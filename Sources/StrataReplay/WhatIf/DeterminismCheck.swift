@@ -151,12 +151,17 @@ public struct DeterminismReport: Sendable {
     public internal(set) var checkpoints: [UInt64] = []
     /// In the order of offsets; some, if there are many.
     public internal(set) var differences: [Difference] = []
-    /// Commits that could not be judged again.
+    /// Commits that could not be judged again, in order; only the first ones, if there are many.
     public internal(set) var unjudged: [RetellingReport.Unjudged] = []
+    /// How many commits could not be judged again.
     public internal(set) var unjudgedCount = 0
+    /// How many commits were to be judged again.
+    public var commitCount: Int { Int(end + 1 - first) }
+    public var judgedCount: Int { commitCount - unjudgedCount }
     /// Of the state at the end.
     public internal(set) var digests: Digests?
 
+    /// Whether nothing differs; also where nothing could be judged.
     public var isSame: Bool { differences.isEmpty }
 
     init(first: UInt64, end: UInt64) { (self.first, self.end) = (first, end) }

@@ -68,6 +68,30 @@ public struct Retelling {
         }
     }
 
+    /// Returns how many commits the log has behind the first change, and how many of them have no request that could be
+    /// judged again. Notes, such as those of fetches, need none.
+    ///
+    /// - Throws: ``StrataError`` `outOfRange` for a change of an offset that the log does not have.
+    public func countFollowing() throws -> (commits: UInt64, withoutRequest: UInt64) {
+        let (floor, end) = (store.log.floor.offset, store.snapshot().offset)
+        try check(from: floor, through: end)
+        let first = (changes.map(\.offset).min() ?? floor) + 1
+        guard first <= end else { return (0, 0) }
+        var withoutRequest: UInt64 = 0
+        var cursor = try store.log.read(from: first)
+        while let commit = try cursor.next(), commit.offset <= end {
+            // What cannot be understood is told when it is judged.
+            if (try? Self.isWithoutRequest(commit)) ?? false { withoutRequest += 1 }
+        }
+        return (end + 1 - first, withoutRequest)
+    }
+
+    private static func isWithoutRequest(_ commit: Commit) throws -> Bool {
+        let header = try commit.payload.withUnsafeBytes { try EventWalker($0).header() }
+        guard header.requestShape.isEmpty else { return false }
+        return try Envelope(decoding: commit.payload).plainAudit == nil
+    }
+
     /// As long as nothing is changed, parts are judged side by side; from where the timelines part, all in order.
     private func tellUnchanged(
         from first: UInt64, _ before: StoreSnapshot, into log: (any EventLog)?,
@@ -147,21 +171,24 @@ public struct RetoldCommit: Sendable {
 
 /// What came of telling a history once more.
 public struct RetellingReport: Sendable {
-    /// A commit that could not be judged again, and why.
+    /// Commits in a row that could not be judged again, all for the same reason.
     public struct Unjudged: Sendable {
-        public var offset: UInt64
+        public var offsets: ClosedRange<UInt64>
         public var reason: String
-        /// Whether the new timeline has it as it is in the log.
+        /// Whether the new timeline has them as they are in the log.
         public var isKept: Bool
     }
+
+    static let reasonWithoutRequest = "The log has no request."
 
     public let commitCount: Int
     /// Requests that came to something else though nobody changed them.
     public let changedCount: Int
     /// Requests that were changed, dropped or inserted.
     public let directCount: Int
-    /// Some of them, if there are many.
+    /// In order; only the first ones, if there are many.
     public let unjudged: [Unjudged]
+    /// How many commits could not be judged again.
     public let unjudgedCount: Int
     /// The last commit of the new timeline.
     public let end: UInt64

@@ -159,7 +159,7 @@ final class RetellingRun {
         try requireUnedited(commit.offset)
         let envelope = try Envelope(decoding: commit.payload)
         guard let event = envelope.plainAudit, let actor = try rebuilder.fold.fork.actor(envelope.header)
-        else { return try tellUnjudged(commit, "It came of no request.") }
+        else { return try tellUnjudged(commit, RetellingReport.reasonWithoutRequest) }
         let payload = try timeline.note(
             event, envelope.header.operationKind, of: actor, OperationInfo(envelope.header),
             at: .init(time: commit.time, id: commit.id))
@@ -178,7 +178,7 @@ final class RetellingRun {
     /// It can be kept as long as everything is as it was.
     private func tellUnjudged(_ commit: Commit, _ reason: String) throws {
         let isKept = isIdentical && edits[commit.offset]?.isDropped != true && timeline.end + 1 == commit.offset
-        tally.addUnjudged(.init(offset: commit.offset, reason: reason, isKept: isKept))
+        tally.addUnjudged(commit.offset, reason, isKept: isKept)
         if isKept { return try timeline.copy(commit) }
         try remove(commit)
         let isDirect = edits[commit.offset] != nil
@@ -339,7 +339,7 @@ final class RetellingRun {
             guard edits[commit.offset]?.isDropped != true else { return try tellRequestless(commit) }
             try requireUnedited(commit.offset)
             noted.writes = noted.event
-            tally.addUnjudged(.init(offset: commit.offset, reason: reason, isKept: true))
+            tally.addUnjudged(commit.offset, reason, isKept: true)
         }
         let end = timeline.end
         if let event = noted.writes, let actor = try actor(of: noted) {

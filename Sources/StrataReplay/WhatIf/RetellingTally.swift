@@ -10,9 +10,20 @@ struct RetellingTally {
     /// The first commit that is another one in the new timeline, and in what.
     var divergence: (offset: UInt64, reason: String)?
 
-    mutating func addUnjudged(_ commit: RetellingReport.Unjudged) {
+    mutating func addUnjudged(_ offset: UInt64, _ reason: String, isKept: Bool) {
         unjudgedCount += 1
-        if unjudged.count < Self.maximumUnjudged { unjudged.append(commit) }
+        append(.init(offsets: offset...offset, reason: reason, isKept: isKept))
+    }
+
+    /// Commits in a row with the same reason are one entry, however many there are.
+    private mutating func append(_ next: RetellingReport.Unjudged) {
+        if let last = unjudged.last, last.offsets.upperBound + 1 == next.offsets.lowerBound,
+            (last.reason, last.isKept) == (next.reason, next.isKept)
+        {
+            unjudged[unjudged.count - 1].offsets = last.offsets.lowerBound...next.offsets.upperBound
+        } else if unjudged.count < Self.maximumUnjudged {
+            unjudged.append(next)
+        }
     }
 
     /// Goes on with what came of the part behind.
@@ -20,7 +31,7 @@ struct RetellingTally {
         commitCount += next.commitCount
         changedCount += next.changedCount
         directCount += next.directCount
-        unjudged += next.unjudged.prefix(Self.maximumUnjudged - unjudged.count)
+        for commits in next.unjudged { append(commits) }
         unjudgedCount += next.unjudgedCount
         divergence = divergence ?? next.divergence
     }

@@ -67,7 +67,7 @@ final class UnchangedTelling {
         let envelope = try Envelope(decoding: commit.payload)
         guard let event = envelope.plainAudit,
             let actor = try timeline.fork.actor(envelope.header, envelope.internedNames)
-        else { return try tellUnjudged(commit, "It came of no request.") }
+        else { return try tellUnjudged(commit, RetellingReport.reasonWithoutRequest) }
         let decision = try timeline.decideNote(
             event, envelope.header.operationKind, of: actor, OperationInfo(envelope.header), time: commit.time)
         guard try timeline.take(commit, for: decision) else { return false }
@@ -77,7 +77,7 @@ final class UnchangedTelling {
 
     private func tellUnjudged(_ commit: Commit, _ reason: String) throws -> Bool {
         guard timeline.end + 1 == commit.offset else { return false }
-        tally.addUnjudged(.init(offset: commit.offset, reason: reason, isKept: true))
+        tally.addUnjudged(commit.offset, reason, isKept: true)
         try timeline.copy(commit)
         try askAgain(behind: commit)
         return true
@@ -92,7 +92,7 @@ final class UnchangedTelling {
             noted.event, noted.header.operationKind, of: actor, noted.operation, time: commit.time)
         guard try timeline.take(commit, for: decision) else { return false }
         if let reason = noted.reasonUnjudged {
-            tally.addUnjudged(.init(offset: commit.offset, reason: reason, isKept: true))
+            tally.addUnjudged(commit.offset, reason, isKept: true)
         }
         _ = window.takeNoted(at: commit.offset)
         return true

@@ -3,9 +3,11 @@ import StrataModel
 
 /// Says what went wrong with a store, where, and what can be done about it.
 enum Advice {
-    static func advice(for error: StrataError) -> String? {
+    /// - Parameter stores: the paths that were given for stores.
+    static func advice(for error: StrataError, stores: [String] = []) -> String? {
         switch error.code {
-        case .notFound: "Check the path: it names a store's directory, such as Notes.strata."
+        case .notFound where stores.contains { error.context.path?.isAtOrBelow($0) == true }:
+            "Check the path: it names a store's directory, such as Notes.strata."
         case .notAStore: "Name the directory that has the file STORE in it, such as Notes.strata."
         case .locked: "Stop the program that writes to the store, or let it do this."
         case .permissionDenied: "Run this as a user who may read the store's files, or copy the store."
@@ -35,6 +37,10 @@ enum Advice {
         if let cause = error.cause { items.append(("because", "\(cause)")) }
         return items
     }
+}
+
+extension String {
+    fileprivate func isAtOrBelow(_ path: String) -> Bool { self == path || hasPrefix(path + "/") }
 }
 
 extension JSONWriter {

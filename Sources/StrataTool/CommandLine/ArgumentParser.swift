@@ -31,9 +31,22 @@ struct ArgumentParser {
         if arguments[Option.help] { return arguments }
         let required = operands.filter(\.isRequired)
         guard arguments.operands.count >= required.count else {
-            throw UsageError("\(required[arguments.operands.count].name) is missing")
+            throw missing(arguments.operands, required[arguments.operands.count])
         }
         return arguments
+    }
+
+    /// - Parameter next: the first operand that nothing is given for.
+    private func missing(_ given: [String], _ next: Operand) -> UsageError {
+        for (operand, word) in zip(operands, given) where !operand.words.isEmpty && !operand.words.contains(word) {
+            if let meant = Suggestion.closest(to: word, among: operand.words) {
+                return UsageError(
+                    "'\(word)' is none of \(operand.words.joined(separator: ", "))", suggestion: meant)
+            }
+            // The word stands for the operand behind it.
+            return UsageError("\(operand.name) is missing: \(operand.help)")
+        }
+        return UsageError("\(next.name) is missing: \(next.help)")
     }
 
     /// Returns true for a negative number in a place that accepts one as an operand.

@@ -26,6 +26,8 @@ struct Operand: Sendable {
     var name: String
     var help: String
     var isRequired = true
+    /// The words that it may be; empty for any.
+    var words: [String] = []
     /// Whether it may be given again and again; only the last one of a command.
     var isRepeatable = false
     /// True if the operand accepts negative numbers, which are not options then.

@@ -4,13 +4,15 @@ import Glibc
 enum Diagnostics {
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// - Parameter advice: what can be done about it, on a line of its own.
-    static func report(_ problem: String, advice: String? = nil, by command: String?) {
+    /// - Parameters:
+    ///   - advice: what can be done about it, on a line of its own.
+    ///   - list: what it is about, each on a line of its own.
+    static func report(_ problem: String, advice: String? = nil, list: [String] = [], by command: String?) {
         Cleanup.yield()
         Progress.wipe()
         let tool = command.map { "strata \($0): " } ?? "strata: "
         // Escaped one by one: a path may hold the end of a line, and would then look like something of ours.
-        let lines = [tool + problem] + (advice.map { ["  " + $0] } ?? [])
+        let lines = [tool + problem] + ([advice].compactMap(\.self) + list).map { "  " + $0 }
         write(lines.map { Printable.escaped($0) + "\n" }.joined())
     }
 

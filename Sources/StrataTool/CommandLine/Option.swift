@@ -36,7 +36,7 @@ extension Option where Value == Bool {
         Option(name: name, valueName: nil, help: help) { _ throws(UsageError) in true }
     }
 
-    static let json = flag("--json", help: "print JSON, one object per line (docs/guide/tool.md)")
+    static let json = flag("--json", help: "print JSON, one object per line")
     static let help = flag("--help", help: "print this")
     static let local = flag("--local", help: "print times in the local time zone instead of UTC")
     static let noPager = flag("--no-pager", help: "print on a terminal without a pager")

@@ -18,13 +18,14 @@ public enum Tool {
         occupyStandardStreams()
         let output = Output()
         var name: String?
+        var stores: [String] = []
         do {
             do {
                 // Its text names another file than the one that was meant.
                 if let word = words.first(where: { !$0.isText }) {
                     throw UsageError("'\(word.text)' is not UTF-8; reach it by a symbolic link whose name is")
                 }
-                let code = try dispatch(words.map(\.text), output, &name)
+                let code = try dispatch(words.map(\.text), output, &name, &stores)
                 try output.flush()
                 Cleanup.yield()
                 Progress.end()
@@ -38,7 +39,7 @@ public enum Tool {
         } catch OutputError.closedPipe {
             return .success
         } catch {
-            report(error, by: name)
+            report(error, by: name, stores)
             return error is UsageError ? .usage : .unreadable
         }
     }
@@ -51,7 +52,10 @@ public enum Tool {
         if descriptor > 2 { close(descriptor) }
     }
 
-    private static func dispatch(_ words: [String], _ output: Output, _ name: inout String?) throws -> ExitCode {
+    /// - Parameter stores: gets the paths that were given for stores.
+    private static func dispatch(
+        _ words: [String], _ output: Output, _ name: inout String?, _ stores: inout [String]
+    ) throws -> ExitCode {
         guard let first = words.first else { throw UsageError("a command is missing") }
         switch first {
         case "--version", "-V", "-v", "version":
@@ -69,6 +73,7 @@ public enum Tool {
         let command = try CommandRegistry.command(named: first)
         name = command.name
         let arguments = try ArgumentParser(command).parse(Array(words.dropFirst()))
+        stores = zip(command.operands, arguments.operands).filter { $0.0.name == Operand.store.name }.map(\.1)
         output.isColored = (arguments[Option.color] ?? .auto).isColored
         if arguments[Option.local] { LocalTime.use() }
         if isatty(STDOUT_FILENO) == 1 { output.columns = Canvas.ofTerminal.columns }
@@ -97,6 +102,7 @@ public enum Tool {
             HelpText.write(command, to: output)
             return .success
         }
+        try requireNoFile(command, arguments)
         while true {
             let floor = floorOffset(arguments)
             do { return try command.run(arguments, output) } catch let error as StrataError
@@ -113,16 +119,26 @@ public enum Tool {
         }
     }
 
+    /// - Throws: ``StrataError`` `notAStore` for a file in the place of a store.
+    private static func requireNoFile(_ command: any Command.Type, _ arguments: Arguments) throws {
+        for (operand, path) in zip(command.operands, arguments.operands) where operand.name == Operand.store.name {
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { continue }
+            throw StrataError(.notAStore, "This is a file, and a store is a directory.", .init(path: path))
+        }
+    }
+
     /// The offset up to which the store of the first operand has been compacted; nil if there is no such store.
     private static func floorOffset(_ arguments: Arguments) -> UInt64? {
         arguments.operands.first.flatMap { try? LogReader.floorOffset(in: $0, files: RealFileSystem()) }
     }
 
-    private static func report(_ error: any Error, by command: String?) {
+    private static func report(_ error: any Error, by command: String?, _ stores: [String]) {
         switch error {
-        case let error as UsageError: Diagnostics.report(error.message(for: command), by: command)
+        case let error as UsageError:
+            Diagnostics.report(error.message(for: command), list: error.list, by: command)
         case let error as StrataError:
-            Diagnostics.report(error.description, advice: Advice.advice(for: error), by: command)
+            Diagnostics.report(error.description, advice: Advice.advice(for: error, stores: stores), by: command)
         default: Diagnostics.report("\(error)", by: command)
         }
     }

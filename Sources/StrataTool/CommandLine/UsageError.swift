@@ -3,10 +3,13 @@ struct UsageError: Error, Sendable {
     var problem: String
     /// What was probably meant.
     var suggestion: String?
+    /// What can be chosen from, each on a line of its own.
+    var list: [String]
 
-    init(_ problem: String, suggestion: String? = nil) {
+    init(_ problem: String, suggestion: String? = nil, list: [String] = []) {
         self.problem = problem
         self.suggestion = suggestion
+        self.list = list
     }
 
     /// - Parameter command: whose help to point at; nil for the tool's own.

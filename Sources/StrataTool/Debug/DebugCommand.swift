@@ -91,7 +91,7 @@ enum DebugCommand: Command {
                 if let error = error as? StrataError, Views.isDamage(error) { throw error }
                 try output.flush()
                 guard input.isInteractive else { return report(error, line.place) }
-                Diagnostics.write(text(of: error).map { Printable.escaped($0) + "\n" }.joined())
+                Diagnostics.write(text(of: error).map { Printable.escaped($0) }.joined(separator: "\n  ") + "\n")
             }
         }
         return .success
@@ -102,7 +102,7 @@ enum DebugCommand: Command {
     /// Of a script, whose end it is.
     private static func report(_ error: any Error, _ place: String) -> ExitCode {
         let lines = text(of: error)
-        Diagnostics.report(place + ": " + lines[0], advice: lines.dropFirst().first, by: name)
+        Diagnostics.report(place + ": " + lines[0], list: Array(lines.dropFirst()), by: name)
         switch error {
         case is UsageError: return .usage
         case is Refusal: return .no
@@ -115,9 +115,9 @@ enum DebugCommand: Command {
     private static func text(of error: any Error) -> [String] {
         switch error {
         case let error as UsageError:
-            [error.problem + (error.suggestion.map { "; did you mean \($0)?" } ?? "; see 'help'")]
+            [error.problem + (error.suggestion.map { "; did you mean \($0)?" } ?? "; see 'help'")] + error.list
         case let refusal as Refusal: [refusal.message]
-        case let error as StrataError: [error.description] + (Advice.advice(for: error).map { ["  " + $0] } ?? [])
+        case let error as StrataError: [error.description] + [Advice.advice(for: error)].compactMap(\.self)
         default: ["\(error)"]
         }
     }

@@ -67,9 +67,7 @@ struct DebugPlaces {
             }
         }
         guard zones.count < 2 else {
-            throw UsageError(
-                "several zones have a record '\(name)': \(zones.map { text(of: $0, names) }.joined(separator: ", ")); "
-                    + "choose with --zone, --database, --user or --owner")
+            throw RecordTimelineTarget.ambiguity(of: name, in: zones.map { text(of: $0, names) })
         }
         guard let zone = zones.first else { throw Refusal(.unknownItem, "the log has nothing of a record '\(name)'") }
         return target(name, zone, names, actor)
@@ -78,7 +76,7 @@ struct DebugPlaces {
     private static func target(
         _ name: String, _ zone: UInt64, _ names: KnownNames, _ actor: Actor
     ) -> Target {
-        let database = names.database(ofZone: zone).flatMap { names.database($0) } ?? DatabaseID(.public)
+        let database = names.databaseID(ofZone: zone) ?? DatabaseID(.public)
         return Target(id: RecordID(name, zone: ZoneID(names.zone(zone) ?? "")), database: database, actor: actor)
     }
 
@@ -89,7 +87,7 @@ struct DebugPlaces {
     }
 
     private static func text(of zone: UInt64, _ names: KnownNames) -> String {
-        let database = names.database(ofZone: zone).flatMap { names.database($0) }?.shownText
+        let database = names.databaseID(ofZone: zone)?.shownText
         return (names.zone(zone) ?? "zone \(zone)") + (database.map { " (\($0))" } ?? "")
     }
 }

@@ -207,6 +207,9 @@ final class DebugSession {
         judged = access
         let why = try Explanation.of(stepper.offset, in: access.store)
         try asJSON ? ExplanationJSON.write(why, to: output) : ExplanationText(why).write(to: output)
+        if why.outcome == .withoutRequest, !asJSON {
+            try ExplainCommand.writeEvents(of: stepper.offset, path, output)
+        }
     }
 
     func query(_ arguments: Arguments) throws {

@@ -8,6 +8,9 @@ struct RecordTimelineTarget {
         DatabaseOptions.zone, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner,
     ]
 
+    /// More zones are only counted in a message.
+    private static let mostZones = 40
+
     let store: StoreAccess
     let names: KnownNames
     /// Nil if the log knows nothing of it.
@@ -74,11 +77,17 @@ struct RecordTimelineTarget {
 
     private static func ambiguity(of name: String, _ zones: [UInt64], _ names: KnownNames) -> UsageError {
         let texts = zones.map { zone in
-            let database = names.database(ofZone: zone).flatMap { names.database($0) }?.shownText
+            let database = names.databaseID(ofZone: zone)?.shownText
             return (names.zone(zone) ?? "zone \(zone)") + (database.map { " (\($0))" } ?? "")
         }
+        return ambiguity(of: name, in: texts)
+    }
+
+    /// - Parameter zones: those that have a record of the name, with their databases.
+    static func ambiguity(of name: String, in zones: [String]) -> UsageError {
+        let more = zones.count > mostZones ? ["… and \(zones.count - mostZones) more"] : []
         return UsageError(
-            "several zones have a record '\(name)': \(texts.joined(separator: ", ")); choose with --zone, --database, "
-                + "--user or --owner")
+            "\(zones.count) zones have a record '\(name)'; choose with --zone, --database, --user or --owner",
+            list: zones.prefix(mostZones) + more)
     }
 }

@@ -7,7 +7,7 @@ enum CompactCommand: Command {
     static let summary = "tell what letting go of a store's oldest commits would give back, or do it"
     static let details =
         "What the commits in front of OFFSET came to is kept, and the commit at OFFSET too; change tokens and past "
-        + "states from before it are not served any more (docs/compaction.md). Without --apply it changes nothing, "
+        + "states from before it are not served any more. Without --apply it changes nothing, "
         + "works beside a program that writes, and tells what would go, zone by zone. It ends with 1 and the reason "
         + "for an OFFSET that cannot be: one behind the end, one before which nothing is left, or one behind the "
         + "beginning of a long-lived operation that has not ended. On a full disk it folds the state in memory and "
@@ -87,9 +87,12 @@ enum CompactCommand: Command {
     }
 
     private static func write(_ plan: CompactionPlan, _ output: Output) {
+        let base = "the base would have \(plan.recordBytes) bytes of records before compression"
         output.write(
-            "commits up to \(plan.horizon) would go: \(plan.segmentCount) segments, \(plan.freedBytes) bytes; "
-                + "the base would have \(plan.recordBytes) bytes of records before compression")
+            plan.segmentCount == 0
+                ? "nothing to gain: commits up to \(plan.horizon) would go, but no whole file of the log; \(base)"
+                : "commits up to \(plan.horizon) would go: \(plan.segmentCount) segments, \(plan.freedBytes) bytes; "
+                    + base)
         for zone in plan.zones {
             let database = zone.database.scope.name + (zone.database.owner.isEmpty ? "" : " of \(zone.database.owner)")
             output.write("\n  ")

@@ -7,11 +7,10 @@ enum DumpCommand: Command {
     static let name = "dump"
     static let summary = "print the bytes of a store's log, field by field"
     static let details =
-        "It prints each field with its place in the file and what it is, as docs/format.md does in its example. It "
+        "It prints each field with its place in the file, its bytes in hexadecimal digits, and what it is. It "
         + "relies on no more than the bytes that it prints, so it also shows what is damaged. Without --segment and "
         + "--offset it prints STORE, FLOOR, bases and all segments."
 
-    static let hex = Option.flag("--hex", help: "as hexadecimal digits, which is the only form there is")
     static let segment = Option.number(
         "--segment", "N", 1...Version.maximumOffset, help: "print the segment whose file's name is N")
     static let offset = Option.number(
@@ -22,9 +21,9 @@ enum DumpCommand: Command {
         "--bytes", "N", 0...UInt64.max, help: "print no more than N bytes of each field; without this, 256")
 
     static let operands = [Operand.store]
-    static let options: [any OptionDescription] = [hex, segment, offset, limit, bytes]
+    static let options: [any OptionDescription] = [segment, offset, limit, bytes]
     static let examples = [
-        "strata dump Notes.strata --hex --offset 12", "strata dump Notes.strata --hex --segment 1 --limit 3",
+        "strata dump Notes.strata --offset 12", "strata dump Notes.strata --segment 1 --limit 3",
     ]
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {

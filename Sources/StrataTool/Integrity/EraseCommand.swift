@@ -8,7 +8,7 @@ enum EraseCommand: Command {
     static let summary = "take away for good what records ever held, or tell what that would be"
     static let details =
         "Every version of the records goes from the log, from the page file, and with it the files of assets that no "
-        + "other record has; their names stay, offsets and change tokens stay good (docs/console.md §8). A copy of the "
+        + "other record has; their names stay, offsets and change tokens stay good. A copy of the "
         + "store, and what clients have fetched, is not reached. Without --apply nothing is changed. It ends with 1 "
         + "and the reason for a record of which the log knows nothing, and for one that a record has for its parent "
         + "which is not named."
@@ -50,9 +50,24 @@ enum EraseCommand: Command {
             }
             return .success
         } catch let refusal as Refusal {
-            Diagnostics.report(refusal.message, by: name)
+            let isNowhere = [.unknownItem, .zoneNotFound].contains(refusal.code)
+            let advice = isNowhere ? try advice(for: ids, named, arguments.store) : nil
+            Diagnostics.report(refusal.message, advice: advice, by: name)
             return .no
         }
+    }
+
+    /// Where the first record is that is not where it was looked for.
+    private static func advice(for ids: [RecordID], _ named: DatabaseOptions, _ path: String) throws -> String? {
+        let store = try Store.openForReading(at: path)
+        defer { try? store.close() }
+        let state = ContainerState(store)
+        let database = DatabaseID(named.database.scope, owner: named.ownerName)
+        for id in ids {
+            let found = try? state.snapshot.records([id], in: database, desiredKeys: [], as: .service).first?.get()
+            if found == nil { return try RecordPlaces(state).advice(for: id.name, besides: named) }
+        }
+        return nil
     }
 
     private static func plan(_ ids: [RecordID], in database: DatabaseID, _ path: String) throws -> ErasurePlan {

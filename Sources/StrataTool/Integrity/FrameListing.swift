@@ -95,13 +95,13 @@ struct FrameListing {
 /// A line for each frame or block.
 struct FrameLines: FrameFormat {
     private static let titles = [
-        "POSITION", "BYTES", "KIND", "OFFSETS", "RAW", "STORED", "CODEC", "RATIO", "CHECKSUM", "DURABLE",
+        "POSITION", "BYTES", "KIND", "OFFSETS", "RAW", "STORED", "CODEC", "SAVED", "CHECKSUM", "DURABLE",
     ]
     /// Wide enough for nearly all; what is longer pushes the rest of its line to the right.
     private static let widths = [10, 9, 7, 17, 9, 9, 6, 6, 8, 7]
     /// Words stand on the left, numbers on the right.
     private static let wordColumns: Set<Int> = [2, 3, 6, 8, 9]
-    /// The columns to drop on a narrow terminal, in this order: CODEC, RATIO, RAW, DURABLE, STORED and OFFSETS.
+    /// The columns to drop on a narrow terminal, in this order: CODEC, SAVED, RAW, DURABLE, STORED and OFFSETS.
     private static let expendable = [6, 7, 4, 9, 5, 3]
 
     func write(_ head: StoredPieceWalk, _ file: LogFiles.Entry, to output: Output) throws {
@@ -164,7 +164,7 @@ struct FrameLines: FrameFormat {
     }
 
     private static func cells(_ raw: UInt32, _ stored: UInt32, _ codec: FrameHeader.Codec) -> [String] {
-        ["\(raw)", "\(stored)", "\(codec)", RatioText.text(UInt64(raw), per: UInt64(stored))]
+        ["\(raw)", "\(stored)", "\(codec)", SavedSpace.percent(of: UInt64(raw), in: UInt64(stored))]
     }
 
     private static func text(_ offsets: ClosedRange<UInt64>?) -> String {

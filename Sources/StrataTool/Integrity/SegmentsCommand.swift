@@ -7,8 +7,9 @@ enum SegmentsCommand: Command {
     static let summary = "tell what is in each segment of a store's log, and in its base"
     static let details =
         "It reads all of the log, beside a program that writes to the store if there is one. RAW is what the payloads "
-        + "have uncompressed, RATIO how much smaller the file is, ZONES how many have changes in the segment. A base "
-        + "stands for the commits that were let go. Of a damaged store it tells what it can and ends with 3."
+        + "have uncompressed, SAVED by how many percent the file is smaller than that (negative if larger), ZONES how "
+        + "many have changes in the segment. A base stands for the commits that were let go. Of a damaged store it "
+        + "tells what it can and ends with 3."
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = [Option.json]
     static let examples = ["strata segments Notes.strata", "strata segments Notes.strata --json | jq .commits"]
@@ -33,11 +34,11 @@ enum SegmentsCommand: Command {
     }
 
     private static let titles = [
-        "FIRST", "LAST", "FORM", "STATE", "COMMITS", "BYTES", "RAW", "RATIO", "ZONES", "FROM", "TO",
+        "FIRST", "LAST", "FORM", "STATE", "COMMITS", "BYTES", "RAW", "SAVED", "ZONES", "FROM", "TO",
     ]
     /// Words stand on the left, numbers on the right.
     private static let wordColumns: Set<Int> = [2, 3, 9, 10]
-    /// The columns to drop on a narrow terminal, in this order: TO, RAW, ZONES, FORM, RATIO, BYTES and FROM.
+    /// The columns to drop on a narrow terminal, in this order: TO, RAW, ZONES, FORM, SAVED, BYTES and FROM.
     private static let expendable = [10, 6, 8, 2, 7, 5, 9]
 
     private static func write(_ summaries: [SegmentSummary], to output: Output) throws {
@@ -67,7 +68,8 @@ enum SegmentsCommand: Command {
         return [
             "\(summary.firstOffset)", summary.lastOffset.map { "\($0)" } ?? "-", summary.form.rawValue,
             summary.damage != nil ? "damaged" : summary.isClosed ? "closed" : "active", "\(summary.commitCount)",
-            "\(summary.fileBytes)", "\(summary.payloadBytes)", summary.ratioText, "\(summary.touchCounts.count)",
+            "\(summary.fileBytes)", "\(summary.payloadBytes)",
+            SavedSpace.percent(of: summary.payloadBytes, in: UInt64(summary.fileBytes)), "\(summary.touchCounts.count)",
             time(summary.firstTime), time(summary.lastTime),
         ]
     }
@@ -98,16 +100,6 @@ enum SegmentsCommand: Command {
             json.endObject()
             try output.endLine()
         }
-    }
-}
-
-extension SegmentSummary {
-    /// Payload bytes for each byte of the file, to two places: `3.07`.
-    fileprivate var ratioText: String {
-        guard fileBytes > 0, payloadBytes > 0 else { return "-" }
-        let hundredths = Int((Double(payloadBytes) * 100 / Double(fileBytes)).rounded())
-        let digits = "\(hundredths % 100)"
-        return "\(hundredths / 100)." + (digits.count == 1 ? "0" : "") + digits
     }
 }
 

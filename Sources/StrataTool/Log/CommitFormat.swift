@@ -68,7 +68,7 @@ struct CommitText: CommitFormat {
         case .success(let envelope):
             write(envelope.header, envelope.events.count, commit.payload.count, names, to: output)
             switch body {
-            case .events: for event in envelope.events { Self.write(event, names, to: output) }
+            case .events: try Self.write(envelope.events, names, to: output)
             case .stat: try CommitStat(envelope, byteCount: commit.payload.count).write(names, to: output)
             case .patch(let patch): try Self.write(envelope, of: commit, patch, names, to: output)
             }
@@ -90,6 +90,11 @@ struct CommitText: CommitFormat {
         output.writeCount(payloadBytes, "byte", "bytes")
         output.write("\n" as StaticString)
         output.writeOperationTexts(of: header)
+    }
+
+    /// Prints a line for each event.
+    static func write(_ events: [Event], _ names: KnownNames, to output: Output) throws {
+        for event in events { write(event, names, to: output) }
     }
 
     /// - Parameter onlyChanges: leaves out the events that are not of records.

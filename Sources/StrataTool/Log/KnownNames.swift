@@ -24,6 +24,9 @@ struct KnownNames {
 
     func database(ofZone ordinal: UInt64) -> UInt64? { zoneDatabases[ordinal] }
 
+    /// Returns a zone's database, as far as the zone and the database's owner are known.
+    func databaseID(ofZone ordinal: UInt64) -> DatabaseID? { database(ofZone: ordinal).flatMap { database($0) } }
+
     /// With its owner by name; nil for one that is not known, or whose owner is not.
     func database(_ ordinal: UInt64) -> DatabaseID? {
         guard let (scope, owner) = databases[ordinal] else { return nil }

@@ -6,6 +6,14 @@ extension JSONWriter {
         field("zone", ordinal, "zoneName", names.zone(ordinal))
     }
 
+    /// Writes a zone with its database, which tells zones of one name apart.
+    mutating func zoneOfDatabase(_ ordinal: UInt64, _ names: KnownNames) {
+        zone(ordinal, names)
+        guard let database = names.databaseID(ofZone: ordinal) else { return }
+        field("scope", database.scope.name)
+        field("owner", database.owner)
+    }
+
     mutating func type(_ ordinal: UInt64, _ names: KnownNames) {
         field("type", ordinal, "typeName", names.recordType(ordinal))
     }

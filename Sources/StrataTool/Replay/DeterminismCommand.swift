@@ -10,9 +10,10 @@ enum DeterminismCommand: Command {
     static let details =
         "The log is folded from its beginning, from each checkpoint that the page file keeps, and with each request "
         + "judged again by the rules. Commits that were judged again must be the same byte by byte, states must have "
-        + "the same digests, and checkpoints the same entries. It ends with 0 if nothing differs, and with 1 and the "
-        + "first offset that does. Commits that the log does not tell enough of to judge them are named. The "
-        + "store is only read, beside a program that writes to it."
+        + "the same digests, and checkpoints the same entries. It ends with 0 if commits were judged and nothing "
+        + "differs, and with 1 and the first offset if something does, or if nothing could be judged. Commits that "
+        + "the log does not tell enough of to judge them are named. The store is only read, beside a program that "
+        + "writes to it."
     static let operands = [Operand.store]
     static let from = Option.number(
         "--from", "OFFSET", 1...Version.maximumOffset, help: "judge and compare from this commit on")
@@ -29,9 +30,14 @@ enum DeterminismCommand: Command {
                 check.first = arguments[from] ?? 1
                 let report = try check.run()
                 if arguments[Option.json] { try writeJSON(report, output) } else { try write(report, output) }
-                return report.isSame ? .success : .no
+                return report.isSame && !isVacuous(report) ? .success : .no
             }
         } catch let error as StrataError where error.code == .outOfRange { throw UsageError(error.description) }
+    }
+
+    /// Whether there were commits to judge, and none of them could be.
+    private static func isVacuous(_ report: DeterminismReport) -> Bool {
+        report.commitCount > 0 && report.judgedCount == 0
     }
 
     private static func write(_ report: DeterminismReport, _ output: Output) throws {
@@ -47,17 +53,20 @@ enum DeterminismCommand: Command {
                 }
             try line("differs at \(difference.offset), \(way): \(difference.reason)", .damage)
         }
-        for commit in report.unjudged {
-            try line("commit \(commit.offset) could not be judged again: \(commit.reason)")
+        try WhatIfReport.write(report.unjudged, count: report.unjudgedCount, to: output) { _, _ in
+            "could not be judged again"
         }
-        if report.unjudgedCount > report.unjudged.count {
-            try line("\(report.unjudgedCount - report.unjudged.count) more could not be judged again")
-        }
-        let commits = report.end >= report.first ? "commits \(report.first) to \(report.end)" : "no commits"
+        let verdict =
+            report.isSame ? isVacuous(report) ? "nothing judged" : "nothing differs" : "not deterministic"
+        let commits =
+            report.commitCount == 0
+            ? "no commits judged again"
+            : "\(report.judgedCount) of \(report.commitCount) commits \(isVacuous(report) ? "could be " : "")judged "
+                + "again, from \(report.first) to \(report.end)"
         let checkpoints = report.checkpoints.map { "\($0)" }.joined(separator: ", ")
         try line(
-            "\(report.isSame ? "nothing differs" : "not deterministic"): \(commits) judged again, digests compared at "
-                + "\(report.comparedCount) offsets, checkpoints: \(checkpoints.isEmpty ? "none" : checkpoints)")
+            "\(verdict): \(commits); digests compared at \(report.comparedCount) offsets, "
+                + "checkpoints: \(checkpoints.isEmpty ? "none" : checkpoints)")
         if let digests = report.digests { try line("digest of the state at \(report.end): \(text(digests.state))") }
     }
 
@@ -72,6 +81,7 @@ enum DeterminismCommand: Command {
         json.field("isSame", report.isSame)
         json.field("first", report.first)
         json.field("end", report.end)
+        json.field("judgedCount", report.judgedCount)
         json.field("comparedOffsets", report.comparedCount)
         json.beginArray("checkpoints")
         for offset in report.checkpoints { json.value(Int64(offset)) }

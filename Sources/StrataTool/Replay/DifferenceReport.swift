@@ -60,7 +60,9 @@ struct DifferenceReport {
     }
 
     /// The end of the report.
-    mutating func end() throws -> ExitCode {
+    ///
+    /// - Parameter same: what is printed if no record differs.
+    mutating func end(_ same: StaticString = "nothing differs") throws -> ExitCode {
         try endPlace()
         let isSame = total.added + total.removed + total.changed == 0
         if asJSON {
@@ -70,7 +72,8 @@ struct DifferenceReport {
             json.endObject()
             try output.endLine()
         } else if isSame {
-            output.write("nothing differs\n" as StaticString)
+            output.write(same)
+            try output.endLine()
         } else {
             output.write("\(total.added) added, \(total.removed) removed, \(total.changed) changed")
             try output.endLine()

@@ -11,7 +11,7 @@ enum ExplainCommand: Command {
         + "a save that met another version than the client knew, the three states side by side and the commits in "
         + "between. The rules judge the request once more. With --notifications: which subscriptions were asked for "
         + "a commit, which fired, and why the others did not. It reads beside a program that writes to the store, and "
-        + "ends with 1 if there is no such commit, or nothing about it to explain."
+        + "ends with 1 if there is no such commit. Of a commit that carries no request it prints what the commit did."
 
     static let notifications = Option.flag(
         "--notifications", help: "which subscriptions the commit made fire, and why not the others")
@@ -42,6 +42,7 @@ enum ExplainCommand: Command {
                 } else {
                     let why = try Explanation.of(offset, in: access.store)
                     try isJSON ? ExplanationJSON.write(why, to: output) : ExplanationText(why).write(to: output)
+                    if why.outcome == .withoutRequest, !isJSON { try writeEvents(of: offset, arguments.store, output) }
                 }
             } catch let error as StrataError where [.outOfRange, .invalidArgument].contains(error.code) {
                 // What cannot be reached behind damage may be there.
@@ -51,6 +52,17 @@ enum ExplainCommand: Command {
             }
             return .success
         }
+    }
+
+    /// Prints what a commit did that nobody can explain.
+    static func writeEvents(of offset: UInt64, _ path: String, _ output: Output) throws {
+        let store = try StrataTool.StoreAccess(path)
+        var names = KnownNames()
+        // Names are a service: damage in front keeps nobody from seeing the commit.
+        _ = try names.addAll(of: store, before: offset)
+        guard let commit = try store.reader.commit(at: offset) else { return }
+        names.add(from: commit.payload)
+        try CommitText.write(try Envelope(decoding: commit.payload).events, names, to: output)
     }
 
     private static func write(_ why: NotificationExplanation, to output: Output) throws {

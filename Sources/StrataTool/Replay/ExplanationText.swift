@@ -115,6 +115,7 @@ extension Explanation.Outcome {
         case .acceptedInPart: "accepted in part"
         case .refused: "refused"
         case .nothingToDo: "nothing to do"
+        case .withoutRequest: "without a request"
         }
     }
 }

@@ -14,8 +14,8 @@ enum PlayCommand: Command {
         + "longer ones, or a commit for each line of the input. With --user, also what a client of that user is given "
         + "who follows the private database, and what subscriptions tell the device: it has everything up to where "
         + "the playback begins. Without --device it is a device that has made no change itself. The store is only "
-        + "read, beside a program that writes to it, and what that writes meanwhile is not played. Points that the "
-        + "store does not have end with 1."
+        + "read, beside a program that writes to it, and what that writes meanwhile is not played. Points and "
+        + "users that the store does not have end with 1."
 
     static let user = Option.text("--user", "NAME", help: "print what this user is given and told")
     static let device = Option.text("--device", "NAME", help: "on this device, which is not told of its own changes")
@@ -97,11 +97,7 @@ enum PlayCommand: Command {
                 return .no
             }
             defer { try? playback.close() }
-            if let user = arguments[user] {
-                do { _ = try ContainerState(access.store).userOrdinal(user) } catch let refusal as Refusal {
-                    Diagnostics.report("\(refusal.message) Nothing is given or told to anybody.", by: name)
-                }
-            }
+            if let user = arguments[user] { try NamedPlace(access.store).requireUser(user) }
             try play(playback, arguments, output)
             return .success
         }

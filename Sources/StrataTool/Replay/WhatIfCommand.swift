@@ -13,8 +13,10 @@ enum WhatIfCommand: Command {
         + "that options name. It prints each request that came to something else, with the commit that it follows "
         + "from, and the records that differ in the end. A change tag that did not come to be stands for the one in "
         + "front of it: without the cause of a conflict the loser wins. Refused requests are judged again where the "
-        + "log notes them. With --out the new history is saved as a store. It ends with 1 if anything came to "
-        + "something else, and with 0 if nothing did; the store is only read."
+        + "log notes them. With --out the new history is saved as a store. Where most of what follows a "
+        + "change has no request in the log, there is no answer: it says so and ends with 1, unless --leave-out is "
+        + "given. It ends with 0 if nothing differs, and with 1 if a request came to something else or a record "
+        + "differs in the end. The store is only read."
     static let operands = [Operand.store]
 
     static let drop = Option<UInt64>(
@@ -45,10 +47,12 @@ enum WhatIfCommand: Command {
         default: throw UsageError("--rules is service or embedded, not '\(text)'")
         }
     }
+    static let leaveOut = Option.flag(
+        "--leave-out", help: "go on if most commits have no request, and leave out those behind the first change")
     static let out = Option.text("--out", "NEWSTORE", help: "save the new history as a store where nothing is yet")
 
     static let options: [any OptionDescription] = [
-        drop, edit, policy, insert, at, ImportCommand.user, rules, out, Option.json,
+        drop, edit, policy, insert, at, ImportCommand.user, rules, leaveOut, out, Option.json,
     ]
     static let examples = [
         "strata what-if Notes.strata --drop 1207",
@@ -65,6 +69,7 @@ enum WhatIfCommand: Command {
             return try StateAccess.read(arguments.store, nil, options: options, by: name, output) { access in
                 var retelling = Retelling(of: access.store)
                 retelling.changes = changes
+                if !arguments[leaveOut] { try requireRequests(retelling) }
                 guard let path = arguments[out] else {
                     return try WhatIfReport(arguments, output).write(nil) { try retelling.run(each: $0) }
                 }
@@ -83,6 +88,18 @@ enum WhatIfCommand: Command {
             try output.flush()
             throw UsageError(error.description)
         }
+    }
+
+    /// - Throws: ``Refusal`` where most of what follows the changes would only be left out.
+    private static func requireRequests(_ retelling: Retelling) throws {
+        let following = try retelling.countFollowing()
+        guard following.withoutRequest > following.commits / 2 else { return }
+        let place = retelling.changes.isEmpty ? "" : " behind the first change"
+        throw Refusal(
+            .invalidArguments,
+            "\(following.withoutRequest) of the \(following.commits) commits\(place) have no request in the log and "
+                + "cannot be judged again, so what would have become of the store cannot be told; "
+                + "--leave-out judges the others all the same")
     }
 
     // MARK: Changes

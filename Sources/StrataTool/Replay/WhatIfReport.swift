@@ -4,6 +4,9 @@ import StrataStore
 
 /// Prints what became of a history: requests as they are found, then records, then how many there were.
 struct WhatIfReport {
+    /// More ranges of commits that could not be judged are only counted; `--json` has more of them.
+    private static let mostRanges = 20
+
     private let arguments: Arguments
     private let output: Output
     private var asJSON: Bool { arguments[Option.json] }
@@ -16,13 +19,17 @@ struct WhatIfReport {
     func write(
         _ path: String?, _ run: ((RetoldCommit) throws -> Void) throws -> RetellingReport
     ) throws -> ExitCode {
-        let report = try run { asJSON ? try writeJSON($0) : try write($0) }
+        var isAnyOther = false
+        let report = try run {
+            isAnyOther = isAnyOther || $0.hasOtherOutcome
+            asJSON ? try writeJSON($0) : try write($0)
+        }
         defer { try? report.close() }
         var differences = DifferenceReport(arguments, output)
         try report.forEachDifference { try differences.add($0) }
-        let code = try differences.end()
+        let code = try differences.end(isAnyOther ? "no record differs" : "nothing differs")
         if asJSON { try writeJSON(report, path) } else { try write(report, path) }
-        return report.changedCount > 0 || report.directCount > 0 ? .no : code
+        return isAnyOther ? .no : code
     }
 
     // MARK: For people
@@ -56,22 +63,40 @@ struct WhatIfReport {
     private static func text(of refusal: Refusal) -> String { refusal.code.description }
 
     private func write(_ report: RetellingReport, _ path: String?) throws {
+        let unjudgedCount = report.unjudgedCount
+        let judged = unjudgedCount > 0 ? "\(report.commitCount - unjudgedCount) of " : ""
         output.write(
-            "\(report.commitCount) commits judged again: \(report.directCount) changed, "
+            "\(judged)\(report.commitCount) commits judged again: \(report.directCount) changed, "
                 + "\(report.changedCount) more came to something else")
         try output.endLine()
-        for commit in report.unjudged {
-            output.write(
-                "commit \(commit.offset) could not be judged and is \(commit.isKept ? "kept as it is" : "left out"): "
-                    + commit.reason)
-            try output.endLine()
-        }
-        if report.unjudgedCount > report.unjudged.count {
-            output.write("\(report.unjudgedCount - report.unjudged.count) more could not be judged")
-            try output.endLine()
+        try Self.write(report.unjudged, count: unjudgedCount, to: output) { isOne, isKept in
+            "could not be judged and \(isOne ? "is" : "are") "
+                + (isKept ? "kept as \(isOne ? "it is" : "they are")" : "left out")
         }
         guard let path else { return }
         output.write("saved as \(Printable.escaped(path)), up to offset \(report.end)")
+        try output.endLine()
+    }
+
+    /// Prints commits that could not be judged again, a line for those in a row with the same reason.
+    ///
+    /// - Parameters:
+    ///   - count: how many commits there are, of which the ranges may have some.
+    ///   - verdict: what has become of a range of one or more commits.
+    static func write(
+        _ unjudged: [RetellingReport.Unjudged], count: Int, to output: Output,
+        _ verdict: (_ isOne: Bool, _ isKept: Bool) -> String
+    ) throws {
+        var told = 0
+        for commits in unjudged.prefix(mostRanges) {
+            let (first, last) = (commits.offsets.lowerBound, commits.offsets.upperBound)
+            let which = first == last ? "commit \(first)" : "commits \(first) to \(last)"
+            output.write("\(which) \(verdict(first == last, commits.isKept)): \(commits.reason)")
+            try output.endLine()
+            told += commits.offsets.count
+        }
+        guard told < count else { return }
+        output.write("\(count - told) more could not be judged")
         try output.endLine()
     }
 
@@ -131,14 +156,17 @@ struct WhatIfReport {
 }
 
 extension JSONWriter {
-    /// Commits that could not be judged again, of which there are more than are told.
+    /// Writes commits that could not be judged again, an object for those in a row with the same reason.
+    ///
+    /// - Parameter count: how many commits there are, of which the ranges may have some.
     mutating func write(_ unjudged: [RetellingReport.Unjudged], count: Int) {
         beginArray("unjudged")
-        for commit in unjudged {
+        for commits in unjudged {
             beginObject()
-            field("offset", commit.offset)
-            field("reason", commit.reason)
-            field("isKept", commit.isKept)
+            field("offset", commits.offsets.lowerBound)
+            field("last", commits.offsets.upperBound)
+            field("reason", commits.reason)
+            field("isKept", commits.isKept)
             endObject()
         }
         endArray()

@@ -6,7 +6,7 @@ enum ReportCommand: Command {
     static let summary = "write a page for a browser that shows what is in a store"
     static let details =
         "One file of HTML that needs nothing else, neither a network nor other files: commits by time, zone and kind, "
-        + "sizes and ratios, the records that changed most, refusals and conflicts, a map of the segments, and the "
+        + "sizes, the records that changed most, refusals and conflicts, a map of the segments, and the "
         + "histories of records, which can be searched. The records are those that --record names, and then those that "
         + "changed most and last, as many as there is room for; the page says what it leaves out. Encrypted values are "
         + "not opened. With --zone it tells only what concerns zones of that name. FILE gets its name once it is "
@@ -63,11 +63,10 @@ enum ReportCommand: Command {
 
     private static func write(_ content: ReportContent, _ request: ReportRequest, to output: Output) throws {
         let page = ReportPage(content)
-        let summary = page.summary
-        let room = ReportPage.room(on: request.maximumBytes, behind: summary)
+        let (front, rest) = (page.front, page.rest)
+        let room = ReportPage.room(on: request.maximumBytes, beside: front, rest)
         let histories = try content.histories(maximumBytes: room)
-        output.write(summary.text)
-        page.writeHistories(histories, to: output)
+        page.write(histories, between: front, and: rest, to: output)
         if let note = content.note(of: histories) { Diagnostics.report(note, by: name) }
     }
 }

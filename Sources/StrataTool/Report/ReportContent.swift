@@ -41,7 +41,7 @@ struct ReportContent {
         let names = scan.statistics.names
         var places: [ZonePlace: UInt64] = [:]
         for (ordinal, name) in names.zones {
-            guard let database = names.database(ofZone: ordinal).flatMap({ names.database($0) }) else { continue }
+            guard let database = names.databaseID(ofZone: ordinal) else { continue }
             places[ZonePlace(name: ExactName(text: name), database: database)] = ordinal
         }
         zonePlaces = places
@@ -53,7 +53,7 @@ struct ReportContent {
 
     /// Such as `private of anna`; empty where it is not known.
     func databaseText(ofZone ordinal: UInt64) -> String {
-        names.database(ofZone: ordinal).flatMap { names.database($0) }?.shownText ?? ""
+        names.databaseID(ofZone: ordinal)?.shownText ?? ""
     }
 
     /// The ordinal of the zone that an item of a refused request is of; nil where it has none.

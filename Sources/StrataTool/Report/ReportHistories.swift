@@ -135,7 +135,7 @@ struct ReportHistories {
         head.append(record.zone)
         for text in [
             names.zone(record.zone) ?? "zone \(record.zone)",
-            names.database(ofZone: record.zone).flatMap { names.database($0) }?.shownText ?? "",
+            names.databaseID(ofZone: record.zone)?.shownText ?? "",
             names.recordType(type) ?? "type \(type)", record.name,
         ] {
             head.append(raw: ",")

@@ -72,7 +72,9 @@ enum ReportNumber {
             unit += 1
         }
         if unit == 0 { return count == 1 ? "1 byte" : "\(count) bytes" }
-        return RatioText.text(count, per: divisor) + " " + units[unit]
+        let hundredths = UInt64((Double(count) * 100 / Double(divisor)).rounded())
+        let digits = "\(hundredths % 100)"
+        return "\(hundredths / 100)." + (digits.count == 1 ? "0" : "") + digits + " " + units[unit]
     }
 
     static func counted(_ count: UInt64, _ one: String, _ many: String? = nil) -> String {

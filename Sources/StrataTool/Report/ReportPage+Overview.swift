@@ -29,7 +29,8 @@ extension ReportPage {
     }
 
     private var lastOffsetText: String {
-        content.scan.statistics.lastOffset.map { ", up to commit \($0)" } ?? ", which is no commit"
+        content.scan.statistics.lastOffset.map { ", up to commit \(ReportNumber.grouped($0))" }
+            ?? ", which is no commit"
     }
 
     private var leftOut: [String] {
@@ -37,15 +38,15 @@ extension ReportPage {
         var points: [String] = []
         if content.floor.offset > 0 {
             points.append(
-                "The history up to commit \(content.floor.offset) was let go; a base stands for it, as far as there "
-                    + "is one.")
+                "The history up to commit \(ReportNumber.grouped(content.floor.offset)) was let go; "
+                    + "a base stands for it, as far as there is one.")
         }
         if let range = content.scan.range {
             if range.lowerBound > content.floor.offset + 1 {
-                points.append("Commits in front of \(range.lowerBound) were not asked for.")
+                points.append("Commits in front of \(ReportNumber.grouped(range.lowerBound)) were not asked for.")
             }
             if range.upperBound < content.end.offset {
-                points.append("Commits behind \(range.upperBound) were not asked for.")
+                points.append("Commits behind \(ReportNumber.grouped(range.upperBound)) were not asked for.")
             }
         } else if content.end.offset > content.floor.offset {
             points.append("No commit is in the range that was asked for.")
@@ -95,7 +96,7 @@ extension ReportPage {
                 tile(
                     "Size", ReportNumber.bytes(stored.storedBytes),
                     "for \(ReportNumber.bytes(stored.payloadBytes)) of payloads: "
-                        + "ratio \(RatioText.text(stored.payloadBytes, per: stored.storedBytes))"))
+                        + SavedSpace.text(of: stored.payloadBytes, in: stored.storedBytes)))
         } else {
             tiles.append(tile("Payloads", ReportNumber.bytes(numbers.commits.byteCount), "before compression"))
         }
@@ -114,7 +115,7 @@ extension ReportPage {
     private var offsetsText: String {
         let numbers = content.scan.statistics
         guard let first = numbers.firstOffset, let last = numbers.lastOffset else { return "none in this range" }
-        return "\(first) to \(last)"
+        return "\(ReportNumber.grouped(first)) to \(ReportNumber.grouped(last))"
     }
 
     private var userCount: Int { content.scan.statistics.users.tallies.keys.count { $0 != 0 } }

@@ -37,15 +37,16 @@ extension ReportPage {
     private func card(_ title: String, _ counts: [UInt64: UInt64]) -> ReportMarkup {
         if counts.isEmpty { return "" }
         let sorted = counts.sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }
+        let times = sorted.map(\.value)
         let rows = sorted.map { code, count -> ReportMarkup in
             """
             <tr><th scope="row">\("\(Refusal.Code(rawValue: code))") <small>code \(code)</small></th>\
-            <td class="n">\(count: count)</td>\(meter(count, of: sorted[0].value))</tr>
+            <td class="n">\(count: count)</td>\(meter(count, of: times))</tr>
 
             """
         }
         let head: ReportMarkup = """
-            <th scope="col">Error</th><th scope="col" class="n">Times</th><th scope="col">Compared</th>
+            <th scope="col">Error</th><th scope="col" class="n">Times</th>\(meterHead("Compared", of: times))
             """
         return "<div class=\"card\">\(table(title, head: head, rows: rows))</div>"
     }
@@ -55,15 +56,19 @@ extension ReportPage {
             <th scope="col" class="n">Commit</th><th scope="col">When and who</th><th scope="col">Error</th>\
             <th scope="col">What was asked for</th>
             """
+        var known: Set<UInt64> = []
         let rows = content.refusals.map { refusal -> ReportMarkup in
+            let offset = refusal.version.offset
+            // A commit may have several.
+            let anchor: ReportMarkup = known.insert(offset).inserted ? " id=\"commit-\(offset)\"" : ""
             let items = refusal.items.prefix(Self.mostItems).map { "<li>\(item($0, refusal))</li>" as ReportMarkup }
             let rest = refusal.items.count - items.count
             let more: ReportMarkup = rest > 0 ? "<li class=\"faint\">and \(rest) more</li>" : ""
             return """
-                <tr><th scope="row" class="n">\("\(refusal.version.offset)")</th>\
+                <tr\(anchor)><th scope="row" class="n">\(count: offset)</th>\
                 <td><span class="nowrap">\(time(refusal.time))</span><br><span class="faint">\
                 \(content.names.actorText(refusal.header.user, refusal.header.device)), \
-                \(refusal.header.operationKind.description)</span></td>\
+                \(refusal.header.operationKind.description)</span><span data-commit="\(offset)"></span></td>\
                 <td>\(error(refusal))</td><td><ul>\(items)\(more)</ul></td></tr>
 
                 """

@@ -15,12 +15,12 @@ extension ReportPage {
         var isDamaged: Bool { segments.contains { $0.damage != nil } }
         var isClosed: Bool { segments.allSatisfy(\.isClosed) }
         var form: SegmentSummary.Form { segments[segments.startIndex].form }
-        var ratioText: String { RatioText.text(payloadBytes, per: bytes) }
+        var savedText: String { SavedSpace.percent(of: payloadBytes, in: bytes) }
 
         var offsetsText: String {
-            let first = segments[segments.startIndex].firstOffset
+            let first = ReportNumber.grouped(segments[segments.startIndex].firstOffset)
             guard let last = segments.compactMap(\.lastOffset).last else { return "from \(first), empty" }
-            return "\(first) to \(last)"
+            return "\(first) to \(ReportNumber.grouped(last))"
         }
         var stateText: String { isDamaged ? "damaged" : form == .base ? "base" : isClosed ? "closed" : "active" }
         var formText: String {
@@ -68,7 +68,7 @@ extension ReportPage {
     private static let head: ReportMarkup = """
         <th scope="col">Offsets</th><th scope="col">Form</th><th scope="col">State</th>\
         <th scope="col" class="n">Commits</th><th scope="col" class="n">Bytes</th>\
-        <th scope="col" class="n">Payloads</th><th scope="col" class="n">Ratio</th>\
+        <th scope="col" class="n">Payloads</th><th scope="col" class="n">Saved</th>\
         <th scope="col">From</th><th scope="col">To</th>
         """
 
@@ -79,7 +79,7 @@ extension ReportPage {
             <tr><th scope="row" class="nowrap">\(group.offsetsText)</th><td>\(group.formText)</td>\
             <td><span class="\(style)">\(group.stateText)</span></td><td class="n">\(count: group.commitCount)</td>\
             <td class="n">\(count: group.bytes)</td><td class="n">\(count: group.payloadBytes)</td>\
-            <td class="n">\(group.ratioText)</td>\(cell(group.segments.compactMap(\.firstTime).first))\
+            <td class="n">\(group.savedText)</td>\(cell(group.segments.compactMap(\.firstTime).first))\
             \(cell(group.segments.compactMap(\.lastTime).last))</tr>
 
             """

@@ -38,7 +38,7 @@ extension ReportPage {
                 " On the medium \(ReportNumber.counted(UInt64(stored.segmentCount), "whole segment")) with "
                 + "\(ReportNumber.grouped(stored.payloadBytes)) of them take "
                 + "\(ReportNumber.grouped(stored.storedBytes)): "
-                + "ratio \(RatioText.text(stored.payloadBytes, per: stored.storedBytes))."
+                + "\(SavedSpace.text(of: stored.payloadBytes, in: stored.storedBytes))."
         }
         return text
     }
@@ -54,13 +54,13 @@ extension ReportPage {
         _ title: String, _ unit: String, _ rows: [(ReportMarkup, Tally)], _ others: Tally
     ) -> ReportMarkup {
         if rows.isEmpty { return "" }
-        let most = rows.map(\.1.byteCount).max() ?? 0
+        let sizes = rows.map(\.1.byteCount)
         // Every hour has its place.
         let limit = max(Self.mostRows, rows.count <= 24 ? 24 : 0)
         var markup = rows.prefix(limit).map { name, tally -> ReportMarkup in
             """
             <tr><th scope="row">\(name)</th><td class="n">\(count: tally.count)</td>\
-            <td class="n">\(count: tally.byteCount)</td>\(meter(tally.byteCount, of: most))</tr>
+            <td class="n">\(count: tally.byteCount)</td>\(meter(tally.byteCount, of: sizes))</tr>
 
             """
         }
@@ -68,17 +68,18 @@ extension ReportPage {
         if !rest.isEmpty || others.count > 0 {
             let count = rest.reduce(others.count) { $0 + $1.1.count }
             let bytes = rest.reduce(others.byteCount) { $0 + $1.1.byteCount }
+            let noBar: ReportMarkup = areCompared(sizes) ? "<td class=\"meter\"></td>" : ""
             let what = others.count > 0 ? "all others" : "\(ReportNumber.grouped(UInt64(rest.count))) others"
             markup.append(
                 """
                 <tr><th scope="row" class="faint">\(what)</th><td class="n">\(count: count)</td>\
-                <td class="n">\(count: bytes)</td><td></td></tr>
+                <td class="n">\(count: bytes)</td>\(noBar)</tr>
 
                 """)
         }
         let head: ReportMarkup = """
             <th scope="col">Name</th><th scope="col" class="n">\(unit)</th><th scope="col" class="n">Bytes</th>\
-            <th scope="col">Bytes compared</th>
+            \(meterHead("Bytes compared", of: sizes))
             """
         return "<div class=\"card\">\(table(title, head: head, rows: markup))</div>"
     }
@@ -90,17 +91,18 @@ extension ReportPage {
         if top.isEmpty {
             return "<section id=\"churn\"><h2>Records that changed most</h2><p>No record has changed.</p></section>"
         }
+        let counts = top.map(\.count)
         let rows = top.map { item, count -> ReportMarkup in
             """
             <tr><th scope="row">\(record(item.name.text, zone: item.zone))</th><td>\(content.zoneName(item.zone)) \
             <small>\(content.databaseText(ofZone: item.zone))</small></td><td class="n">\(count: count)</td>\
-            \(meter(count, of: top[0].count))</tr>
+            \(meter(count, of: counts))</tr>
 
             """
         }
         let head: ReportMarkup = """
             <th scope="col">Record</th><th scope="col">Zone</th><th scope="col" class="n">Versions</th>\
-            <th scope="col">Compared</th>
+            \(meterHead("Compared", of: counts))
             """
         let all = content.recordCount.map { "of \(ReportNumber.counted(UInt64($0), "record"))" } ?? "of all records"
         let accuracy = error == 0 ? "" : " Each number may be too low, by \(ReportNumber.grouped(error)) at most."

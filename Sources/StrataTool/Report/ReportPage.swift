@@ -9,14 +9,14 @@ struct ReportPage {
     /// What the page has around its data and behind it, and a note.
     private static let frameBytes = 8 << 10
 
-    /// Room for the data of histories on a page of so many bytes.
-    static func room(on maximumBytes: Int, behind summary: ReportMarkup) -> Int {
-        let fixed = summary.text.utf8.count + ReportScript.text.utf8.count + frameBytes
+    /// Room for the data of histories on a page of so many bytes that has these pieces.
+    static func room(on maximumBytes: Int, beside pieces: ReportMarkup...) -> Int {
+        let fixed = pieces.reduce(ReportScript.text.utf8.count + frameBytes) { $0 + $1.text.utf8.count }
         return max(0, maximumBytes - fixed)
     }
 
     /// Everything in front of the histories.
-    var summary: ReportMarkup {
+    var front: ReportMarkup {
         """
         <!doctype html>
         <html lang="en">
@@ -33,20 +33,29 @@ struct ReportPage {
         <a class="skip" href="#overview">Skip to the content</a>
         \(header)
         \(navigation)
-        <main>
+        <main data-store="\(content.title)">
         \(notices)
         \(overview)
         \(timelineSection)
-        \(sizesSection)
-        \(churnSection)
+
+        """
+    }
+
+    /// The sections behind the histories.
+    var rest: ReportMarkup {
+        """
         \(refusalsSection)
+        \(churnSection)
+        \(sizesSection)
         \(segmentsSection)
 
         """
     }
 
-    func writeHistories(_ histories: ReportHistories, to output: Output) {
+    func write(_ histories: ReportHistories, between front: ReportMarkup, and rest: ReportMarkup, to output: Output) {
+        output.write(front.text)
         output.write(historyFront(histories).text)
+        output.write(rest.text)
         if !histories.told.isEmpty {
             output.write("<script type=\"application/json\" id=\"histories\">" as StaticString)
             histories.write(to: output)
@@ -60,7 +69,7 @@ struct ReportPage {
         </main>
         <footer>
         <p>Made by <code>strata report</code> \(Tool.version) of what the store holds up to commit \
-        \(content.end.offset). All times are in UTC. Encrypted values are not opened.</p>
+        \(count: content.end.offset). All times are in UTC. Encrypted values are not opened.</p>
         </footer>
         <script>\(ReportMarkup(trusted: ReportScript.text))</script>
         </body>
@@ -75,8 +84,8 @@ struct ReportPage {
         + "base-uri 'none'; form-action 'none'"
 
     private static let sections = [
-        ("overview", "Overview"), ("timeline", "Timeline"), ("sizes", "Sizes"), ("churn", "Most changed"),
-        ("refusals", "Refusals"), ("segments", "Segments"), ("records", "Histories"),
+        ("overview", "Overview"), ("timeline", "Timeline"), ("records", "Histories"), ("refusals", "Refusals"),
+        ("churn", "Most changed"), ("sizes", "Sizes"), ("segments", "Segments"),
     ]
 
     private var header: ReportMarkup {
@@ -118,8 +127,19 @@ struct ReportPage {
             """
     }
 
-    /// A part of a whole as a bar.
-    func meter(_ part: UInt64, of whole: UInt64) -> ReportMarkup {
+    /// The head of a column of bars; nothing where all bars would be full and so say nothing.
+    func meterHead(_ title: String, of parts: [UInt64]) -> ReportMarkup {
+        areCompared(parts) ? "<th scope=\"col\" class=\"meter\">\(title)</th>" : ""
+    }
+
+    /// A part of the largest one as a bar, below ``meterHead(_:of:)``.
+    func meter(_ part: UInt64, of parts: [UInt64]) -> ReportMarkup {
+        areCompared(parts) ? meter(part, of: parts.max() ?? 0) : ""
+    }
+
+    func areCompared(_ parts: [UInt64]) -> Bool { Set(parts).count > 1 }
+
+    private func meter(_ part: UInt64, of whole: UInt64) -> ReportMarkup {
         // A thousandth is seen too.
         let width = part == 0 || whole == 0 ? 0 : max(4, Int((Double(part) / Double(whole) * 1_000).rounded()))
         return """

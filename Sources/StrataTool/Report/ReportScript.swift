@@ -1,7 +1,7 @@
 /// The script of a report's page: searching records, and reading the timeline. Without it the page lacks only these.
 enum ReportScript {
     /// Of ``text``, for the page's security policy; a test says what it must be.
-    static let digest = "sha256-BFMuzeVyCXiJmbevLSx9lToVBE9eGbXrOU2Ug0Xy/ro="
+    static let digest = "sha256-cQAxaGYslUq3ItxK0XKq5jyOXCtl9zOuEYThqk/jzsw="
 
     static let text = #"""
 
@@ -64,6 +64,27 @@ enum ReportScript {
               event.preventDefault();
             });
           }
+
+          // MARK: Commands
+
+          const store = document.querySelector("main").dataset.store;
+          const path = store.startsWith("-") ? `./${store}` : store;
+          const quoted = /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+          /// Copies the command that explains a commit, or shows it where a page may not copy.
+          const copierOf = (offset) => {
+            const command = `strata explain ${quoted} ${offset}`;
+            const button = make("button", "copy noprint", "Copy strata explain");
+            button.type = "button";
+            button.title = command;
+            button.addEventListener("click", async () => {
+              try {
+                await navigator.clipboard.writeText(command);
+                button.textContent = "Copied";
+              } catch { button.replaceWith(make("code", "", command)); }
+            });
+            return button;
+          };
+          for (const place of document.querySelectorAll("[data-commit]")) place.append(copierOf(place.dataset.commit));
 
           // MARK: Records
 
@@ -130,16 +151,25 @@ enum ReportScript {
           const choose = (record) => {
             chosen = record;
             mark();
-            draw();
+            draw(record);
             try {
-              window.history.replaceState(null, "", `#record=${record.zone}/${encodeURIComponent(record.name)}`);
+              window.history.replaceState(null, "", `#${anchorOf(record)}`);
             } catch { /* Where a page may not change its address, it goes without. */ }
+          };
+
+          /// Nothing for a name that no address can have.
+          const anchorOf = (record) => {
+            try { return `record=${record.zone}/${encodeURIComponent(record.name)}`; } catch { return ""; }
+          };
+          const linkTo = (anchor, text) => {
+            const link = make("a", "", text);
+            link.href = `#${anchor}`;
+            return link;
           };
 
           // MARK: A record
 
-          const draw = () => {
-            const record = chosen;
+          const draw = (record, count = versionsAtOnce) => {
             history.classList.remove("unchosen");
             const facts = make("p", "facts");
             const tell = (text) => facts.append(make("span", "", text));
@@ -149,12 +179,15 @@ enum ReportScript {
             tell(versions < record.count
               ? `the last ${versions.toLocaleString("en")} of ${plural(record.count, "version")}`
               : plural(record.count, "version"));
-            history.replaceChildren(make("h3", "", record.name), facts);
-            drawVersions(record, record.versions.length);
+            const [heading, anchor] = [make("h3"), anchorOf(record)];
+            if (anchor) heading.id = anchor;
+            heading.append(anchor ? linkTo(anchor, record.name) : record.name);
+            history.replaceChildren(heading, facts);
+            drawVersions(record, record.versions.length, count);
           };
 
-          const drawVersions = (record, end) => {
-            const start = Math.max(0, end - versionsAtOnce);
+          const drawVersions = (record, end, count = versionsAtOnce) => {
+            const start = Math.max(0, end - count);
             for (let index = end - 1; index >= start; index -= 1) history.append(versionOf(record.versions[index]));
             if (start === 0) return;
             const more = make("button", "noprint", `Show older versions (${start.toLocaleString("en")})`);
@@ -172,12 +205,18 @@ enum ReportScript {
           const versionOf = ([offset, time, who, kind, operation, tag, notes, changes]) => {
             const section = make("section", "version");
             const head = make("header");
-            const title = make("h4", "", `Commit ${offset}`);
+            const [title, anchor] = [make("h4"), `commit-${offset}`];
+            const text = `Commit ${offset.toLocaleString("en")}`;
+            // A commit may have made several versions, or be one that was refused in part.
+            if (!$(anchor)) section.id = anchor;
+            title.append(section.id ? linkTo(anchor, text) : text);
             title.tabIndex = -1;
             head.append(title, make("span", `badge ${badges[kind] ?? ""}`, kind), make("time", "faint", time),
               make("span", "faint", who));
             if (operation) head.append(make("span", "faint", operation));
             head.append(make("span", "faint", `tag ${tag}`));
+            // A base stands for commits that are gone.
+            if (kind !== "base") head.append(copierOf(offset));
             section.append(head);
             for (const note of notes) section.append(make("p", "faint", note));
             if (changes.length) section.append(tableOf(changes));
@@ -300,15 +339,32 @@ enum ReportScript {
 
           browser.hidden = false;
           find();
-          if (location.hash.startsWith("#record=")) {
-            const [zone, name] = location.hash.slice("#record=".length).split("/");
+          // Nothing is chosen so far: the one that changed most, and what comes next is not far below.
+          draw(shown[0], 5);
+          const showCommit = (offset) => {
+            const record = records.find((record) => record.versions.some((version) => version[0] === offset));
+            if (!record) return;
+            chosen = record;
+            mark();
+            draw(record);
+            while (!$(`commit-${offset}`) && history.lastElementChild.localName === "button") {
+              history.lastElementChild.click();
+            }
+            $(`commit-${offset}`)?.scrollIntoView();
+          };
+          const follow = () => {
+            const place = location.hash.slice(1);
+            if (/^commit-\d+$/.test(place) && !$(place)) return showCommit(+place.slice("commit-".length));
+            if (!place.startsWith("record=")) return;
+            const [zone, name] = place.slice("record=".length).split("/");
             let record;
             try { record = known.get(`${zone}/${decodeURIComponent(name ?? "")}`); } catch { record = undefined; }
-            if (record) {
-              choose(record);
-              $("records").scrollIntoView();
-            }
-          }
+            if (!record) return;
+            choose(record);
+            $("records").scrollIntoView();
+          };
+          window.addEventListener("hashchange", follow);
+          follow();
         })();
 
         """#

@@ -1,7 +1,7 @@
 /// The style sheet of a report's page.
 enum ReportStyle {
     /// Of ``text``, for the page's security policy; a test says what it must be.
-    static let digest = "sha256-TVd2ZocF/eW3wW6KT1TaVvUIGEI3Jw6jzXeH/B5Bg6g="
+    static let digest = "sha256-kuXlDh08p5KPvAVYVCbUYeZ2thxqroLGEa73A5ldNdQ="
 
     static let text = #"""
 
@@ -65,8 +65,8 @@ enum ReportStyle {
         .notice.bad { border-left-color: var(--bad); background: var(--bad-soft); }
         .notice h2 { font-size: 1.05rem; }
         .notice ul { padding-left: 1.2rem; }
-        .tiles { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15.5rem), 1fr)); }
-        .tiles div { padding: .8rem 1rem; }
+        .tiles { display: flex; flex-wrap: wrap; gap: .8rem; }
+        .tiles div { flex: 1 1 15.5rem; padding: .8rem 1rem; }
         .tiles dt { color: var(--faint); font-size: .85rem; }
         .tiles dd { font-size: 1.55rem; font-weight: 650; line-height: 1.3; letter-spacing: -.01em; }
         .tiles small { display: block; font-weight: 400; letter-spacing: 0; }
@@ -184,13 +184,18 @@ enum ReportStyle {
           padding: .35rem .8rem; cursor: pointer;
         }
         button.link { border: 0; padding: 0; text-align: left; text-decoration: underline; text-underline-offset: 2px; }
+        button.copy { font-size: .78rem; padding: 0 .5rem; }
+        td button.copy { display: block; margin-top: .25rem; }
         button:hover { background: var(--soft); }
+        tr:target, .version:target { background: var(--accent-soft); }
+        .history h3 a, .version h4 a { color: inherit; text-decoration: none; }
+        .history h3 a:hover, .version h4 a:hover { text-decoration: underline; }
         footer { margin-top: 2.5rem; padding-bottom: 3rem; color: var(--faint); font-size: .85rem; }
         @media (max-width: 52rem) {
           header { padding-top: 1.2rem; }
           h1 { font-size: 1.5rem; }
           .card { padding: .8rem; }
-          .tiles { grid-template-columns: repeat(auto-fill, minmax(min(100%, 9rem), 1fr)); }
+          .tiles div { flex-basis: 9rem; }
           .tiles dd { font-size: 1.3rem; }
           .browser { grid-template-columns: minmax(0, 1fr); }
           .results { height: 15rem; }
@@ -204,6 +209,22 @@ enum ReportStyle {
           .lane.axis div span:nth-child(2):not(:last-child) { display: none; }
           .readout { min-height: 4.5rem; }
           .version .key { width: 30%; }
+        }
+        @media screen and (max-width: 52rem) {
+          .meter { display: none; }
+          .scroll th, .scroll td { overflow-wrap: normal; }
+          .scroll tbody th { min-width: 9rem; }
+          .refused thead { display: none; }
+          .refused table, .refused caption, .refused tbody, .refused tr, .refused tbody th, .refused td {
+            display: block;
+          }
+          .refused tbody tr {
+            border: 1px solid var(--line); border-radius: 8px; padding: .5rem .7rem; margin-top: .6rem;
+          }
+          .refused tbody th, .refused td {
+            border: 0; padding: .15rem 0; text-align: left; overflow-wrap: anywhere; min-width: 0;
+          }
+          .refused tbody th::before { content: "Commit "; }
         }
         @page { margin: 12mm; }
         @page wide { size: landscape; }

@@ -12,15 +12,14 @@ extension FeedToken {
     /// - Throws: ``UsageError`` for a text that is no token's.
     init(text: String, of name: String) throws(UsageError) {
         let readings = [Data(base64Encoded: text).map { [UInt8]($0) }, Self.bytes(hexadecimal: text)].compactMap { $0 }
-        var failure: (any Error)?
         for bytes in readings {
-            do {
-                self = try FeedToken(decoding: bytes)
+            if let token = try? FeedToken(decoding: bytes) {
+                self = token
                 return
-            } catch { failure = error }
+            }
         }
-        let reason = failure.map { ($0 as? StrataError)?.description ?? "\($0)" }
-        throw UsageError("\(name) is no change token: \(reason ?? "it is neither base64 nor hexadecimal")")
+        let reason = readings.isEmpty ? "is neither base64 nor hexadecimal" : "was cut short or changed"
+        throw UsageError("\(name) is not a change token: the text \(reason)")
     }
 
     private static func bytes(hexadecimal text: String) -> [UInt8]? {

@@ -41,25 +41,13 @@ enum GetCommand: Command {
                         areAllThere = false
                         try output.flush()
                         Diagnostics.report(
-                            refusal.message, advice: try advice(for: recordName, options, state), by: name)
+                            refusal.message, advice: try RecordPlaces(state).advice(for: recordName, besides: options),
+                            by: name)
                     }
                 }
             }
             let code = try secrets?.reportClosed(by: name, output) ?? .success
             return areAllThere ? code : .no
         }
-    }
-
-    /// Where a record of that name is, if no zone was named.
-    private static func advice(
-        for recordName: String, _ options: DatabaseOptions, _ state: ContainerState
-    ) throws -> String? {
-        guard options.zone == nil else { return nil }
-        for zone in try state.snapshot.zones(in: options.database, as: options.actor) {
-            let id = RecordID(recordName, zone: zone.id)
-            let results = try state.snapshot.records([id], in: options.database, desiredKeys: [], as: options.actor)
-            if case .success? = results.first { return "There is one in another zone: --zone \(zone.id.name)" }
-        }
-        return nil
     }
 }

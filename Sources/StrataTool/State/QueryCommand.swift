@@ -7,7 +7,7 @@ enum QueryCommand: Command {
     static let name = "query"
     static let summary = "print the records that match a predicate"
     static let details =
-        "The predicate is NSPredicate's format, with all that the engine can evaluate (docs/guide/tool.md); without "
+        "The predicate is NSPredicate's format, such as \"rank > 2 AND title BEGINSWITH 'a'\"; without "
         + "one all records of the type match. It reads beside a program that writes to the store, with the "
         + "indexes that the store has. A type or a zone that there is not ends with 1."
     static let operands = [

@@ -7,13 +7,14 @@ enum SchemaCommand: Command {
     static let name = "schema"
     static let summary = "export a store's schema, or import or check one"
     static let details =
-        "'export' prints the schema in CloudKit's schema language (docs/schema.md), always in the same order. 'import' "
+        "'export' prints the schema in CloudKit's schema language, always in the same order. 'import' "
         + "declares what a file says; what it does not name stays. 'validate' says whether 'import' would, and changes "
         + "nothing. Both end with 1 and the reason, by line and column if it has any, where the file has a mistake or "
         + "does not fit the store. 'import' writes to the store, and so no other program may "
         + "have it open for writing."
     static let operands = [
-        Operand(name: "ACTION", help: "export, import or validate"), Operand.store,
+        Operand(
+            name: "ACTION", help: "export, import or validate", words: Action.allCases.map(\.rawValue)), Operand.store,
         Operand(
             name: "FILE", help: "the schema to import or validate; - for the standard input", isRequired: false),
     ]

@@ -2,8 +2,8 @@
 struct StatisticsPlot {
     /// More zones than that are no picture.
     private static let mostBars = 20
-    /// Names are cut there.
-    private static let widestName = 24
+    /// Names of zones are cut there.
+    private static let widestZone = 18
 
     private let report: StatisticsReport
     private let canvas: Canvas
@@ -26,7 +26,7 @@ struct StatisticsPlot {
         let zones = numbers.zones.sorted(by: <)
         try title("events by zone", to: output)
         let rows = zones.prefix(Self.mostBars).map { ordinal, tally in
-            (name: cut(Printable.escaped(numbers.names.zone(ordinal) ?? "zone \(ordinal)")), count: tally.count)
+            (name: label(ofZone: ordinal), count: tally.count)
         }
         let nameWidth = rows.map { DisplayWidth.width(of: $0.name) }.max() ?? 0
         let countWidth = rows.map { "\($0.count)".count }.max() ?? 0
@@ -46,17 +46,25 @@ struct StatisticsPlot {
         try output.endLine()
     }
 
-    private func cut(_ name: String) -> String {
-        guard name.count > Self.widestName else { return name }
+    /// The zone with its database: users have zones of the same name.
+    private func label(ofZone ordinal: UInt64) -> String {
+        let names = report.statistics.names
+        let zone = cut(Printable.escaped(names.zone(ordinal) ?? "zone \(ordinal)"), at: Self.widestZone)
+        guard let database = names.databaseID(ofZone: ordinal)?.shownText else { return zone }
+        return cut("\(zone) (\(database))", at: max(Self.widestZone, canvas.columns / 2))
+    }
+
+    private func cut(_ name: String, at width: Int) -> String {
+        guard name.count > width else { return name }
         let mark = canvas.isUnicode ? "…" : "..."
-        return String(name.prefix(Self.widestName - mark.count)) + mark
+        return String(name.prefix(width - mark.count)) + mark
     }
 
     private func writeTimeline(to output: Output) throws {
         let timeline = report.statistics.timeline.narrowed(to: canvas.columns)
         guard let first = report.statistics.firstTime, let last = report.statistics.lastTime else { return }
         output.write("\n")
-        let step = timeline.stepHours == 1 ? "hour" : "\(timeline.stepHours) hours"
+        let step = TimeSpan.text(timeline.stepMicroseconds)
         try title("commits by time, a column for each \(step), \(timeline.counts.max() ?? 0) at most", to: output)
         output.write(canvas.line(timeline.counts))
         try output.endLine()

@@ -62,7 +62,7 @@ extension StatisticsReport {
     private func writeNames(to json: inout JSONWriter) {
         let names = statistics.names
         write(statistics.zones, "zones", counts: "events", to: &json) { ordinal, json in
-            json.zone(ordinal, names)
+            json.zoneOfDatabase(ordinal, names)
         }
         write(statistics.types, "types", counts: "events", to: &json) { ordinal, json in
             json.type(ordinal, names)
@@ -135,7 +135,7 @@ extension StatisticsReport {
         json.beginArray("churn")
         for (item, count) in churn {
             json.beginObject()
-            json.zone(item.zone, statistics.names)
+            json.zoneOfDatabase(item.zone, statistics.names)
             json.field("record", item.name.text)
             json.field("versions", count)
             json.endObject()

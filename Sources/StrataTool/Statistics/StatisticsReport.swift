@@ -39,14 +39,15 @@ extension StatisticsReport {
         try writeTotals(to: output)
         let (numbers, names) = (statistics, statistics.names)
         func writeRows(_ title: String, _ rows: [(String, Tally)], _ others: Tally = Tally()) throws {
-            try write(title, rows, others, to: output)
+            try write(title, rows.map { ([$0.0], $0.1) }, others, to: output)
         }
         func writeTable(_ title: String, _ table: TallyTable<UInt64>, _ name: (UInt64) -> String) throws {
             try writeRows(title, table.sorted(by: <).map { (name($0.key), $0.value) }, table.others)
         }
         let kinds = numbers.kinds.sorted { $0.rawValue < $1.rawValue }
         try writeRows("events by kind", kinds.map { ("\($0.key)", $0.value) })
-        try writeTable("events by zone", numbers.zones) { names.zone($0) ?? "zone \($0)" }
+        let zones = numbers.zones.sorted(by: <).map { (zoneCells($0.key), $0.value) }
+        try write("events by zone", zones, numbers.zones.others, to: output)
         try writeTable("events by record type", numbers.types) { names.recordType($0) ?? "type \($0)" }
         try writeTable("values by field", numbers.fields) { names.field($0) ?? "field \($0)" }
         try writeTable("commits by user", numbers.users) { $0 == 0 ? "system" : names.user($0) ?? "user \($0)" }
@@ -72,10 +73,13 @@ extension StatisticsReport {
         lines.append(("events", "\(numbers.events.count), \(numbers.events.byteCount) bytes"))
         lines.append(("payloads", "\(numbers.commits.byteCount) bytes"))
         if tellsStoredBytes {
-            let ratio = RatioText.text(stored.payloadBytes, per: stored.storedBytes)
+            let size = SavedSpace.text(of: stored.payloadBytes, in: stored.storedBytes)
             let segments = stored.segmentCount == 1 ? "1 segment" : "\(stored.segmentCount) whole segments"
             lines.append(
-                ("stored", "\(stored.storedBytes) bytes in \(segments), for \(stored.payloadBytes): ratio \(ratio)"))
+                (
+                    "stored",
+                    "\(stored.storedBytes) bytes in \(segments), for \(stored.payloadBytes) of payloads: \(size)"
+                ))
         }
         let saves = numbers.saves
         lines.append(
@@ -103,15 +107,24 @@ extension StatisticsReport {
             + "records before compression"
     }
 
-    private func write(_ title: String, _ rows: [(String, Tally)], _ others: Tally, to output: Output) throws {
+    /// The name of a zone and its database: users have zones of the same name.
+    private func zoneCells(_ ordinal: UInt64) -> [String] {
+        let names = statistics.names
+        return [names.zone(ordinal) ?? "zone \(ordinal)", names.databaseID(ofZone: ordinal)?.shownText ?? ""]
+    }
+
+    private func write(
+        _ title: String, _ rows: [(cells: [String], tally: Tally)], _ others: Tally, to output: Output
+    ) throws {
         if rows.isEmpty { return }
         output.write("\n")
         output.write(title, .heading)
         try output.endLine()
         let shown = rows.prefix(Self.mostRows)
         try Columns.write(
-            shown.map { [Printable.escaped($0.0), "\($0.1.count)", "\($0.1.byteCount) bytes"] }, indentation: 2,
-            to: output)
+            shown.map { row in
+                row.cells.map { Printable.escaped($0) } + ["\(row.tally.count)", "\(row.tally.byteCount) bytes"]
+            }, indentation: 2, to: output)
         let rest = rows.dropFirst(Self.mostRows)
         guard !rest.isEmpty || others.count > 0 else { return }
         let count = rest.reduce(others.count) { $0 + $1.1.count }
@@ -144,8 +157,7 @@ extension StatisticsReport {
         output.write(error == 0 ? "" : ", each \(error) too low at most")
         try output.endLine()
         let rows = top.map { item, count in
-            let zone = statistics.names.zone(item.zone) ?? "zone \(item.zone)"
-            return ["\(count)", Printable.escaped(zone), Printable.escaped(item.name.text)]
+            ["\(count)"] + (zoneCells(item.zone) + [item.name.text]).map { Printable.escaped($0) }
         }
         try Columns.write(rows, indentation: 2, to: output)
     }

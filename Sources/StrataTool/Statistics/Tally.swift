@@ -35,52 +35,60 @@ struct TallyTable<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// Counts by time in steps of the same length. It begins with hours; where there are too many of them, two become one.
+/// Counts by time in steps of the same length. It begins with short ones; where there are too many of them, several
+/// become one.
 struct Timeline: Sendable {
     static let hourMicroseconds: Int64 = 3_600_000_000
     private static let maximumSteps = 4_096
+    /// Lengths of steps, each a multiple of the one in front of it, in milliseconds. Longer ones are doubled.
+    private static let lengths: [Int64] = {
+        let seconds: [Int64] = [1, 2, 10, 30, 60, 120, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400]
+        return [1, 2, 10, 20, 100, 200] + seconds.map { $0 * 1_000 }
+    }()
 
-    /// How many hours a step has, a power of two.
-    private(set) var stepHours: Int64 = 1
+    private var stepMilliseconds = lengths[0]
+    var stepMicroseconds: Int64 { min(stepMilliseconds, Int64.max / 1_000) * 1_000 }
     /// The first step, counted in steps since 1970.
     private(set) var firstStep: Int64 = 0
     private(set) var counts: [UInt64] = []
 
     /// - Parameter time: not before the one of the call before.
     mutating func add(_ time: Int64) {
-        let hour = Self.floor(time, by: Self.hourMicroseconds)
-        var step = Self.floor(hour, by: stepHours)
+        let millisecond = Self.floor(time, by: 1_000)
+        var step = Self.floor(millisecond, by: stepMilliseconds)
         if counts.isEmpty { firstStep = step }
         while step - firstStep >= Int64(Self.maximumSteps) {
-            halve()
-            step = Self.floor(hour, by: stepHours)
+            coarsen()
+            step = Self.floor(millisecond, by: stepMilliseconds)
         }
         let index = Int(max(0, step - firstStep))
         if index >= counts.count { counts += repeatElement(0, count: index + 1 - counts.count) }
         counts[index] += 1
     }
 
-    /// Two steps become one.
-    private mutating func halve() {
-        let first = Self.floor(firstStep, by: 2)
-        let last = Self.floor(firstStep + Int64(counts.count) - 1, by: 2)
-        var halved = [UInt64](repeating: 0, count: Int(last - first) + 1)
+    /// Several steps become one of the next length.
+    private mutating func coarsen() {
+        let length = Self.lengths.first { $0 > stepMilliseconds } ?? stepMilliseconds * 2
+        let factor = length / stepMilliseconds
+        let first = Self.floor(firstStep, by: factor)
+        let last = Self.floor(firstStep + Int64(counts.count) - 1, by: factor)
+        var coarse = [UInt64](repeating: 0, count: Int(last - first) + 1)
         for (index, count) in counts.enumerated() {
-            halved[Int(Self.floor(firstStep + Int64(index), by: 2) - first)] += count
+            coarse[Int(Self.floor(firstStep + Int64(index), by: factor) - first)] += count
         }
-        (counts, firstStep, stepHours) = (halved, first, stepHours * 2)
+        (counts, firstStep, stepMilliseconds) = (coarse, first, length)
     }
 
     /// The same in at most so many steps, two at least.
     func narrowed(to maximumSteps: Int) -> Timeline {
         var narrow = self
         // Two stay two where 1970 is between them.
-        while narrow.counts.count > max(2, maximumSteps) { narrow.halve() }
+        while narrow.counts.count > max(2, maximumSteps) { narrow.coarsen() }
         return narrow
     }
 
     /// When a step begins, in microseconds since 1970.
-    func time(ofStep index: Int) -> Int64 { (firstStep + Int64(index)) &* stepHours &* Self.hourMicroseconds }
+    func time(ofStep index: Int) -> Int64 { (firstStep + Int64(index)) &* stepMilliseconds &* 1_000 }
 
     static func floor(_ number: Int64, by divisor: Int64) -> Int64 {
         let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)

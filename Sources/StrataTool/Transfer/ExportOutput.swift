@@ -43,12 +43,14 @@ struct ExportOutput {
         }
         let draft = "\(target).exporting-\(hexadecimal(UInt32.random(in: 0...UInt32.max)))"
         Cleanup.removes(draft)
-        return File(descriptor: try open(draft, O_WRONLY | O_CREAT | O_EXCL), draft: draft, path: target)
+        let descriptor = try open(draft, O_WRONLY | O_CREAT | O_EXCL, for: target)
+        return File(descriptor: descriptor, draft: draft, path: target)
     }
 
-    private static func open(_ path: String, _ flags: Int32) throws -> Int32 {
+    /// - Parameter target: the path that an error names, where nobody has asked for the one that is opened.
+    private static func open(_ path: String, _ flags: Int32, for target: String? = nil) throws -> Int32 {
         let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw StrataError.systemCall("open", path: path, errno: errno) }
+        guard descriptor >= 0 else { throw StrataError.systemCall("open", path: target ?? path, errno: errno) }
         return descriptor
     }
 
@@ -71,7 +73,7 @@ struct ExportOutput {
             return nil
         }
         guard fsync(file.descriptor) == 0 else {
-            let error = StrataError.systemCall("fsync", path: draft, errno: errno)
+            let error = StrataError.systemCall("fsync", path: file.path, errno: errno)
             discard()
             throw error
         }

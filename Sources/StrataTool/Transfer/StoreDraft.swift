@@ -39,8 +39,17 @@ struct StoreDraft {
             return result
         } catch {
             try? FileManager.default.removeItem(atPath: draftPath)
-            throw error
+            throw named(error)
         }
+    }
+
+    /// The error with the store's path in place of the draft's, which is gone and nobody has asked for.
+    private func named(_ error: any Error) -> any Error {
+        guard var error = error as? StrataError, let place = error.context.path, place.hasPrefix(draftPath) else {
+            return error
+        }
+        error.context.path = path + place.dropFirst(draftPath.count)
+        return error
     }
 
     private var heldIdentity: String { draftPath + "/STORE.held" }

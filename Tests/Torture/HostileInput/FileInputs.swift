@@ -45,7 +45,7 @@ struct FileInputs {
         "@-9y",
         "@2026-13-45", "--before", "--where", "n >", "((((", "--color", "always", "--", "-", "--help", "\u{1b}[2J", "",
         "Note", "mark", "--at", "1e9", "--follow=no", "--sort", "number", "-e", "step 99999999", "--database", "public",
-        "--fields", ",,,", "--token", "AAAA", "//", "--drop", "1-3", "--hex", "--deep", "--bytes", "~", "%s%n",
+        "--fields", ",,,", "--token", "AAAA", "//", "--drop", "1-3", "--deep", "--bytes", "~", "%s%n",
     ]
 
     func arguments(_ generator: inout SeededGenerator) throws {

@@ -8,7 +8,7 @@ struct ToolInProcess {
     /// Commands that read a store; its path comes behind the first word.
     static let lines: [[String]] = [
         ["info"], ["stats"], ["log"], ["log", "--patch", "--json"], ["show", "4"], ["explain", "4", "--notifications"],
-        ["segments"], ["frames", "--json"], ["dump", "--hex"], ["verify"], ["verify", "--deep"], ["repair"],
+        ["segments"], ["frames", "--json"], ["dump"], ["verify"], ["verify", "--deep"], ["repair"],
         ["records", "--user", "user-0"], ["query", "Note", "--user", "user-1"], ["zones"], ["subscriptions"], ["users"],
         ["diff", "3"], ["feed", "A", "--user", "user-0"], ["play", "--user", "user-0", "--as-fast-as-possible"],
         ["history", "mark", "--user", "user-0", "--zone", "A"], ["blame", "mark", "--user", "user-0", "--zone", "A"],
