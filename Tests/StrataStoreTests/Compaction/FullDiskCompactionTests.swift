@@ -31,7 +31,7 @@ struct FullDiskCompactionTests {
     @Test("With no room for files without names, the state is folded in memory")
     func withoutScratch() throws {
         let store = try open()
-        disk.fail(.open, from: 1, with: .errno(ENOSPC), on: "compaction.")
+        disk.fail(.create, from: 1, with: .errno(ENOSPC), on: "compaction.")
         let done = try store.compact(before: end / 2)
         #expect(done.segmentCount > 2 && done.baseBytes > 0)
         #expect(try store.snapshot().digests() == digests)
