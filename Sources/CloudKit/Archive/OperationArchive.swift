@@ -53,9 +53,14 @@ struct OperationArchive {
     init() {}
 
     func encoded() throws -> [UInt8] {
-        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        let binary = try encoded(in: .binary)
         // A statically linked Foundation writes no bytes in the binary format.
-        archiver.outputFormat = .xml
+        return binary.isEmpty ? try encoded(in: .xml) : binary
+    }
+
+    private func encoded(in format: PropertyListSerialization.PropertyListFormat) throws -> [UInt8] {
+        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        archiver.outputFormat = format
         func encode(_ objects: [NSObject]?, _ key: String) {
             if let objects { archiver.encode(NSArray(array: objects), forKey: key) }
         }

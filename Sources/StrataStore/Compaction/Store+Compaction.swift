@@ -75,12 +75,19 @@ extension StoreEngine {
             : try Views.state(
                 of: log, at: horizon, in: isReader ? nil : path, platform: platform, options: .lean,
                 sortsEvents: !isReader)
-        let gone = segments.prefix { $0.lastOffset.map { $0 <= horizon } ?? false }
+        let gone = try Self.removable(segments, try log.readBase(), through: horizon)
         let estimate = try BaseEstimate(state)
         return CompactionPlan(
-            horizon: horizon, segmentCount: gone.count,
-            freedBytes: gone.reduce(UInt64(try log.readBase()?.byteCount ?? 0)) { $0 + $1.byteCount },
+            horizon: horizon, segmentCount: gone.segmentCount, freedBytes: gone.byteCount,
             recordBytes: estimate.byteCount, zones: try zones(of: estimate, state, through: horizon))
+    }
+
+    /// The segments that a compaction removes, and their bytes with those of the base before.
+    static func removable(
+        _ segments: [StoredSegment], _ base: BaseReader?, through horizon: UInt64
+    ) throws -> (segmentCount: Int, byteCount: UInt64) {
+        let gone = segments.prefix { $0.lastOffset.map { $0 <= horizon } ?? false }
+        return (gone.count, gone.reduce(UInt64(base?.byteCount ?? 0)) { $0 + $1.byteCount })
     }
 
     private func zones(

@@ -8,7 +8,7 @@ extension Store {
     /// Compacts a store that is not open and whose disk has no room for a base: folds the state into memory, and removes
     /// the page file to make room. The next opening folds the page file again (docs/compaction.md §8).
     ///
-    /// - Throws: as ``compact(before:)``; `locked` while a program has the store open for writing. Where even this does
+    /// - Throws: as ``compact(before:)``; `invalidArgument` also where no file would go; `locked` while a program has the store open for writing. Where even this does
     ///   not make enough room, the log is as it was.
     public static func compactWithoutRoom(
         at path: String, before offset: UInt64, options: StoreOptions = .service, platform: Platform = Platform()
@@ -23,6 +23,11 @@ extension Store {
         try Compactor.requireHorizon(
             horizon, behind: log.floor.offset, through: log.durableEnd.offset,
             noted: try KeptOperation.firstOffset(inStore: path, files))
+        guard try StoreEngine.removable(log.storedSegments(), log.readBase(), through: horizon).byteCount > 0 else {
+            throw StrataError(
+                .invalidArgument, "No file of the log would go, so that compacting would give no room back.",
+                .init(path: path, expected: "an offset behind the end of a closed segment", found: "\(offset)"))
+        }
         let state = try Views.state(of: log, at: horizon, in: nil, platform: log.platform)
         try PageStore.setAside(in: path, files: files)
         try PageStore.removeSetAside(in: path, files: files)

@@ -54,7 +54,9 @@ enum CompactCommand: Command {
         do { done = try compact(offset, arguments.store, options) } catch let error as StrataError
             where error.code == .noSpace
         {
-            Diagnostics.report("the disk is full: compacting in memory, without the views", by: name)
+            Diagnostics.report(
+                "the disk is full: the state is folded in memory, and the page file removed for room; the next "
+                    + "opening makes it again", by: name)
             done = try Store.compactWithoutRoom(at: arguments.store, before: offset, options: options)
         }
         if arguments[Option.json] {
@@ -89,8 +91,8 @@ enum CompactCommand: Command {
     private static func write(_ plan: CompactionPlan, _ output: Output) {
         let base = "the base would have \(plan.recordBytes) bytes of records before compression"
         output.write(
-            plan.segmentCount == 0
-                ? "nothing to gain: commits up to \(plan.horizon) would go, but no whole file of the log; \(base)"
+            plan.freedBytes == 0
+                ? "nothing to gain: commits up to \(plan.horizon) would go, and no file with them; \(base)"
                 : "commits up to \(plan.horizon) would go: \(plan.segmentCount) segments, \(plan.freedBytes) bytes; "
                     + base)
         for zone in plan.zones {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Names are the same only if their bytes are: a composed letter and a decomposed one are two.
-@Suite("Names that look alike")
+@Suite("Names that look alike", .timeLimit(.minutes(1)))
 struct NameSpellingTests {
     private static let composed = "\u{E9}"
     private static let decomposed = "e\u{301}"
@@ -37,8 +37,8 @@ struct NameSpellingTests {
         let second = store.container(user: "anna", device: Self.decomposed)
         #expect(first !== second)
         _ = try await first.privateCloudDatabase.save(CKDatabaseSubscription(subscriptionID: "all"))
-        _ = try await first.privateCloudDatabase.save(CKRecordZone(zoneName: "Notes"))
         var pushes = second.remoteNotifications.makeAsyncIterator()
+        _ = try await first.privateCloudDatabase.save(CKRecordZone(zoneName: "Notes"))
         #expect(await pushes.next() != nil)
     }
 
@@ -58,8 +58,8 @@ struct NameSpellingTests {
             let found = try await database.record(for: record.recordID)
             #expect(found["n"] as? Int == record["n"] as? Int)
         }
-        for name in names {
-            _ = try await database.save(CKRecordZoneSubscription(zoneID: zones[0], subscriptionID: name))
+        for (name, zone) in zip(names, zones) {
+            _ = try await database.save(CKRecordZoneSubscription(zoneID: zone, subscriptionID: name))
         }
         for name in names {
             let found = try await database.subscription(for: name)
