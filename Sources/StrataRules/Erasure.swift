@@ -5,15 +5,17 @@ import StrataViews
 struct Erasure {
     private let scene: RequestScene
     private let view: RulesView
+    private let limits: Limits
     private let reason: String
     private var events: [RecordErasedEvent] = []
     private var known: Set<RecordKey> = []
     /// Names of records that are there, by the ordinals of their zones.
     private var living: [UInt64: [String]] = [:]
 
-    init(_ scene: RequestScene, _ view: RulesView, reason: String) {
+    init(_ scene: RequestScene, _ view: RulesView, _ limits: Limits, reason: String) {
         self.scene = scene
         self.view = view
+        self.limits = limits
         self.reason = reason
     }
 
@@ -48,11 +50,12 @@ struct Erasure {
     }
 
     private func goingWith(_ names: [String], in zone: UInt64) throws -> [RecordKey] {
-        var graph = LinkGraph(zone: zone, view, in: scene.scope)
+        var graph = LinkGraph(zone: zone, view, limits, in: scene.scope)
         let numbers = names.map { graph.number(of: $0) }
         try graph.follow()
         var gone = Array(repeating: false, count: graph.names.count)
-        let order = numbers.flatMap { gone[$0] ? [] : graph.cascade(from: $0, sparing: &gone) }
+        var order: [Int] = []
+        for number in numbers where !gone[number] { order += try graph.cascade(from: number, sparing: &gone) }
         if let (parent, orphan) = graph.orphans(without: gone).min(by: { $0.key < $1.key }) {
             throw Refusal(
                 .referenceViolation,

@@ -5,18 +5,17 @@ import StrataViews
 struct Links {
     /// A parent that the record holds; nil for a loose one.
     var parent: String?
-    /// Targets of `deleteSelf` references; without their zone, which is the record's own.
-    var owners: Set<RecordKey> = []
-    /// Those of the owners that the record holds.
+    /// Targets of `deleteSelf` references that the record holds, and of those that are loose; without their zone, which
+    /// is the record's own.
     var heldOwners: Set<RecordKey> = []
+    var looseOwners: Set<RecordKey> = []
 
-    var isEmpty: Bool { parent == nil && owners.isEmpty }
+    var isEmpty: Bool { parent == nil && heldOwners.isEmpty && looseOwners.isEmpty }
 
     mutating func add(_ reference: FieldValue.Reference, isHeld: Bool) {
         guard reference.action == .deleteSelf else { return }
         let owner = RecordKey(zone: 0, name: reference.target.name)
-        owners.insert(owner)
-        if isHeld { heldOwners.insert(owner) }
+        if isHeld { heldOwners.insert(owner) } else { looseOwners.insert(owner) }
     }
 }
 
@@ -26,8 +25,8 @@ struct Links {
 struct LinkGraph {
     private let zone: UInt64
     private let view: RulesView
-    /// Whether there may be loose links.
-    private let isPublic: Bool
+    /// How many records a delete may look at because of loose references; nil where there are none.
+    private let looseLimit: Int?
     /// Records whose stored references do not count any more.
     private var replaced: Set<RecordKey> = []
     private var sources: [RecordKey: [(source: String, kind: ReferenceKind)]] = [:]
@@ -35,15 +34,15 @@ struct LinkGraph {
     /// Names of the records that a cascade came by; their numbers here are those of the other lists.
     private(set) var names: [String] = []
     private var numbers: [RecordKey: Int] = [:]
-    /// What refers to a record with `deleteSelf`, in the order of names; of those that have been followed.
-    private var owned: [[Int]] = []
-    /// What has a record for its parent, in the order of names; only of those that are somebody's parent.
-    private var children: [(parent: Int, names: [String])] = []
+    /// What refers to a record with `deleteSelf` and holds it, in the order of names; nil until it is looked up.
+    private var owned: [[Int]?] = []
+    /// What holds a record as its parent, in the order of names; only of those that are somebody's parent.
+    private var children: [Int: [String]] = [:]
 
-    init(zone: UInt64, _ view: RulesView, in scope: InternedName.Scope) {
+    init(zone: UInt64, _ view: RulesView, _ limits: Limits, in scope: InternedName.Scope) {
         self.zone = zone
         self.view = view
-        isPublic = scope == .public
+        looseLimit = scope == .public ? limits.owningReferences : nil
     }
 
     private func key(_ name: String) -> RecordKey { RecordKey(zone: zone, name: name) }
@@ -51,7 +50,8 @@ struct LinkGraph {
     mutating func replace(_ source: String, by links: Links) {
         replaced.insert(key(source))
         if let parent = links.parent { sources[key(parent), default: []].append((source, .parent)) }
-        for owner in links.owners { sources[key(owner.name), default: []].append((source, .deleting)) }
+        for owner in links.heldOwners { sources[key(owner.name), default: []].append((source, .deleting)) }
+        for owner in links.looseOwners { sources[key(owner.name), default: []].append((source, .looseDeleting)) }
     }
 
     /// In the order of names.
@@ -67,29 +67,65 @@ struct LinkGraph {
         if let known = numbers[key(name)] { return known }
         numbers[key(name)] = names.count
         names.append(name)
+        owned.append(nil)
         return names.count - 1
     }
 
     /// Follows all that has a number, and what goes with it.
     mutating func follow() throws {
-        while owned.count < names.count {
-            let target = names[owned.count]
-            let stored = try view.linkedRecords(to: key(target), withLoose: isPublic)
-            let orphans = sources(of: target, .parent, stored: stored.children)
-            if !orphans.isEmpty { children.append((owned.count, orphans)) }
-            owned.append(sources(of: target, .deleting, stored: stored.owned).map { number(of: $0) })
+        var next = 0
+        while next < names.count {
+            _ = try ownedRecords(next)
+            next += 1
         }
     }
 
-    /// A record and all that goes with it, breadth first, without what is in `gone`, which it adds to.
+    private mutating func ownedRecords(_ number: Int) throws -> [Int] {
+        if let known = owned[number] { return known }
+        let stored = try view.linkedRecords(to: key(names[number]))
+        let orphans = sources(of: names[number], .parent, stored: stored.children)
+        if !orphans.isEmpty { children[number] = orphans }
+        let found = sources(of: names[number], .deleting, stored: stored.owned).map { self.number(of: $0) }
+        owned[number] = found
+        return found
+    }
+
+    /// A record and all that goes with it, breadth first, without what is in `gone`, which it adds to; what goes
+    /// because of loose references comes last.
     ///
     /// With a record, all that it takes along is in `gone`; so the rest comes in the order in which it would alone.
-    func cascade(from first: Int, sparing gone: inout [Bool]) -> [Int] {
+    mutating func cascade(from first: Int, sparing gone: inout [Bool]) throws -> [Int] {
+        guard let looseLimit else { return try heldCascade(from: first, sparing: &gone) }
+        var taken = Array(repeating: false, count: names.count)
+        var order = try heldCascade(from: first, sparing: &taken)
+        var room = looseLimit
+        var next = 0
+        while next < order.count, room > 0 {
+            for source in try looseSources(of: names[order[next]], atMost: looseLimit) where room > 0 {
+                let number = number(of: source)
+                if number < taken.count, taken[number] { continue }
+                let branch = try branch(from: number, atMost: &room)
+                taken += Array(repeating: false, count: names.count - taken.count)
+                for record in branch where !taken[record] {
+                    taken[record] = true
+                    order.append(record)
+                }
+            }
+            next += 1
+        }
+        gone += Array(repeating: false, count: names.count - gone.count)
+        return order.filter { record in
+            defer { gone[record] = true }
+            return record == first || !gone[record]
+        }
+    }
+
+    private mutating func heldCascade(from first: Int, sparing gone: inout [Bool]) throws -> [Int] {
         var order = [first]
         gone[first] = true
         var next = 0
         while next < order.count {
-            for source in owned[order[next]] where !gone[source] {
+            for source in try ownedRecords(order[next]) where !gone[source] {
                 gone[source] = true
                 order.append(source)
             }
@@ -98,11 +134,40 @@ struct LinkGraph {
         return order
     }
 
+    /// What refers loosely to a record, in the order of names: the first ones.
+    private func looseSources(of target: String, atMost limit: Int) throws -> [String] {
+        let stored = try view.sources(of: key(target), .looseDeleting, limit: limit + replaced.count)
+        return Array(sources(of: target, .looseDeleting, stored: stored).prefix(limit))
+    }
+
+    /// A record that refers loosely to one that goes, with all that goes with it; none if that is more than there is
+    /// room for, or if a record that stays would lose its parent.
+    ///
+    /// - Parameter room: becomes less by what was looked at.
+    private mutating func branch(from first: Int, atMost room: inout Int) throws -> [Int] {
+        var order = [first]
+        var found: Set<Int> = [first]
+        var next = 0
+        while next < order.count, order.count <= room {
+            for source in try ownedRecords(order[next]) where found.insert(source).inserted { order.append(source) }
+            next += 1
+        }
+        guard order.count <= room else {
+            room = 0
+            return []
+        }
+        room -= order.count
+        let isWhole = order.allSatisfy { record in
+            (children[record] ?? []).allSatisfy { child in numbers[key(child)].map(found.contains) ?? false }
+        }
+        return isWhole ? order : []
+    }
+
     /// For each record that cannot go, since one that stays has it for a parent or cannot go: who would lose a parent.
     func orphans(without gone: [Bool]) -> [Int: String] {
         var orphans: [Int: String] = [:]
         var order: [Int] = []
-        for (parent, names) in children where gone[parent] {
+        for (parent, names) in children.sorted(by: { $0.key < $1.key }) where parent < gone.count && gone[parent] {
             guard let orphan = names.first(where: { name in !(numbers[key(name)].map { gone[$0] } ?? false) }) else {
                 continue
             }
@@ -111,8 +176,8 @@ struct LinkGraph {
         }
         if order.isEmpty { return [:] }
         var owners: [Int: [Int]] = [:]
-        for (owner, sources) in owned.enumerated() where gone[owner] {
-            for source in sources { owners[source, default: []].append(owner) }
+        for (owner, sources) in owned.enumerated() where owner < gone.count && gone[owner] {
+            for source in sources ?? [] { owners[source, default: []].append(owner) }
         }
         var next = 0
         while next < order.count {

@@ -223,7 +223,7 @@ final class RecordsWriter {
         }
     }
 
-    /// New versions of parents whose children were saved (B61), if these hold them.
+    /// New versions of parents whose children were saved (B61), if these hold them and the actor may write them.
     private func appendTouches() throws {
         guard judge.rules.touchesParents else { return }
         let gone = Set(
@@ -231,7 +231,9 @@ final class RecordsWriter {
                 delete.cascade.map { RecordKey(zone: UInt64(delete.zone), name: $0) }
             })
         for (index, state) in judge.saves.enumerated() where state.refusal == nil {
-            guard let parent = try parent(of: judge.body.saves[index], state) else { continue }
+            guard let parent = try parent(of: judge.body.saves[index], state),
+                try judge.holds(parent, in: state.zone)
+            else { continue }
             let key = RecordKey(zone: UInt64(state.zone), name: parent)
             if savedEvents[key] != nil || gone.contains(key) { continue }
             let record = RecordKey(zone: zones[state.zone].ordinal, name: parent)
@@ -245,10 +247,10 @@ final class RecordsWriter {
         }
     }
 
-    /// The name of the parent that a record holds after its save.
+    /// The name of a record's parent after its save; nil if the parent was kept and is loose.
     private func parent(of save: ModifyRecordsRequest.Save, _ state: SaveState) throws -> String? {
         switch save.parent {
-        case .set(let parent): return try judge.holds(parent.name, in: state.zone) ? parent.name : nil
+        case .set(let parent): return parent.name
         case .removed: return nil
         case .kept:
             return try state.stored?.bytes.withUnsafeBytes { bytes in

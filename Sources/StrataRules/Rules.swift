@@ -54,7 +54,7 @@ public struct Rules: Sendable {
     private func decide(
         _ body: AdministerRequest, _ request: Request, _ view: RulesView, _ context: RequestContext
     ) throws -> Decision {
-        var judge = AdministerJudge(request, view, context)
+        var judge = AdministerJudge(self, request, view, context)
         switch body {
         case .purgeZone(let zone):
             return try ZonesJudge(self, request, view, context).decidePurge(of: zone)

@@ -160,23 +160,16 @@ public final class RulesView {
 
     func exists(_ key: RecordKey) throws -> Bool { try fold.withRecord(key) { _ in } != nil }
 
-    /// Names of the records of its zone that hold a record as their parent, and of those that go with it, each in order.
-    ///
-    /// - Parameter withLoose: whether there may be loose references, which a cascade follows as it does others.
-    func linkedRecords(to target: RecordKey, withLoose: Bool) throws -> (children: [String], owned: [String]) {
+    /// Names of the records of its zone that hold a record as their parent, and of those that hold it and go with it,
+    /// each in order.
+    func linkedRecords(to target: RecordKey) throws -> (children: [String], owned: [String]) {
         var links: (children: [String], owned: [String]) = ([], [])
-        guard try fold.mayBeReferred(to: target, withLoose: withLoose) else { return links }
+        guard try fold.mayBeReferred(to: target) else { return links }
         try fold.whole().forEachSource(of: target, .parent, through: .deleting) { kind, name in
             let name = String(decoding: name, as: UTF8.self)
             if kind == .parent { links.children.append(name) } else { links.owned.append(name) }
             return true
         }
-        guard withLoose else { return links }
-        let loose = try sources(of: target, .looseDeleting)
-        if loose.isEmpty { return links }
-        let known = Set(links.owned.map { RecordKey(zone: target.zone, name: $0) })
-        links.owned += loose.filter { !known.contains(RecordKey(zone: target.zone, name: $0)) }
-        links.owned.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         return links
     }
 

@@ -151,6 +151,11 @@ public struct ReferenceRecord: Sendable, Equatable {
         Set(owningReferences.filter { !$0.isLoose }.map { ReferenceName($0.target.name) })
     }
 
+    /// Those to which a reference of this record is loose.
+    public var looseOwners: Set<ReferenceName> {
+        Set(owningReferences.filter(\.isLoose).map { ReferenceName($0.target.name) })
+    }
+
     private var owningReferences: [FieldValue.Reference] {
         fields.values.flatMap(\.parts).compactMap { value in
             if case .reference(let reference) = value, reference.action == .deleteSelf { reference } else { nil }

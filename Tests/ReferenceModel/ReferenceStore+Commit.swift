@@ -121,6 +121,7 @@ extension ReferenceStore {
                     var record = records?[parent]
                 else { break }
                 place.name = parent
+                guard judgement.holds(place) else { break }
                 guard untouchable.insert(place).inserted else { continue }
                 if bends(.touchChangesModification) {
                     record.modified = max(time, record.modified + 1_000)

@@ -35,16 +35,42 @@ extension ReferenceStore.Judgement {
         }
     }
 
-    /// The record and all that go with it: nearest first, else by name.
+    /// The record and all that go with it: nearest first, else by name; then what refers loosely to one of them.
     private func cascade(of place: ReferencePlace) -> [ReferenceName] {
         let records = records[place.zone] ?? [:]
-        var names = [place.name]
+        var names = heldCascade(of: place.name, records)
+        var room = store.limits.owningReferences
+        var next = 0
+        while next < names.count, room > 0, !store.bends(.looseReferencesStay), !store.bends(.cascadeIgnored) {
+            let target = names[next]
+            next += 1
+            let loose = records.filter { $0.value.looseOwners.contains(target) }.keys.sorted()
+            for name in loose.prefix(store.limits.owningReferences) where room > 0 && !names.contains(name) {
+                let branch = heldCascade(of: name, records)
+                let cost = min(branch.count, room)
+                room -= cost
+                guard branch.count <= cost else { continue }
+                let isWhole = !records.contains { child, record in
+                    guard let parent = record.parent, record.holdsParent else { return false }
+                    return branch.contains(parent) && !branch.contains(child)
+                }
+                if !isWhole { continue }
+                names += branch.filter { !names.contains($0) }
+            }
+        }
+        return names
+    }
+
+    private func heldCascade(
+        of first: ReferenceName, _ records: [ReferenceName: ReferenceRecord]
+    ) -> [ReferenceName] {
+        var names = [first]
         var next = 0
         while next < names.count, !store.bends(.cascadeIgnored) {
             let owner = names[next]
             next += 1
             if store.bends(.cascadeStopsAfterOneLevel), next > 1 { break }
-            for name in records.keys.sorted() where records[name]?.owners.contains(owner) == true {
+            for name in records.keys.sorted() where records[name]?.heldOwners.contains(owner) == true {
                 if !names.contains(name) { names.append(name) }
             }
         }

@@ -24,7 +24,7 @@ extension ReferenceStore.Judgement {
         return .reference(reference)
     }
 
-    private func holds(_ target: ReferencePlace) -> Bool {
+    func holds(_ target: ReferencePlace) -> Bool {
         guard asker.database.scope == .public, !store.bends(.everyLinkHolds) else { return true }
         if let stored = stored(target) { return stored.createdBy == asker.actor.user }
         guard !store.bends(.noNewTargetIsHeld) else { return false }

@@ -35,7 +35,7 @@ extension ReferenceStore {
         // §7: deletes.
         case missingRecordMayNotBeDeleted, publicRecordDeletableByOthers, userRecordMayGo
         case cascadeIgnored, cascadeStopsAfterOneLevel, orphansAllowed, cascadedChildHoldsParent
-        case deletesSeeStateBefore
+        case deletesSeeStateBefore, looseReferencesStay
         // §8: atomic zones.
         case atomicIgnored, atomicReachesOtherZones, bystandersGetNoError, defaultZoneIsAtomic
         case everyRequestIsAtomic

@@ -15,6 +15,7 @@ extension ReferenceStore.Judgement {
         var hasFailed = false
         for (index, save) in saves.enumerated() where isAccepted(index) {
             guard case .set(let parent?) = save.parent, stored(parent) == nil else { continue }
+            if let before = stored(save.place), before.parent == parent.name, !before.holdsParent { continue }
             let isSaved = saves.indices.contains {
                 // A parent that failed in an atomic zone fails everything there anyway (B102).
                 saves[$0].place == parent

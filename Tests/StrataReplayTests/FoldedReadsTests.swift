@@ -101,7 +101,7 @@ struct FoldedReadsTests {
                     isReferred = true
                     return false
                 }
-                let mayBe = try read.mayBeReferred(to: key, withLoose: true)
+                let mayBe = try read.mayBeReferred(to: key)
                 answers.insert([mayBe, isReferred])
                 try #require(mayBe || !isReferred, "\(key) behind \(commit.offset)")
                 if generator.next(below: 4) == 0 { try read.flush() }

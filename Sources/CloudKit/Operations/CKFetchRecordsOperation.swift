@@ -16,8 +16,8 @@ public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Send
     /// The fields to fetch; nil for all, none for the records' metadata only.
     public var desiredKeys: [CKRecord.FieldKey]?
 
-    /// Called for each record: with growing numbers below 1 while the files of its assets are read, which happens once
-    /// for each file, and with 1 when the record was fetched.
+    /// Called for each record: with growing numbers below 1 while the files of its assets are read, unless this process
+    /// has checked them already, and with 1 when the record was fetched.
     public var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
     /// Called once for each record.
     public var perRecordResultBlock: ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, Error>) -> Void)?

@@ -38,7 +38,7 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
     public var isAtomic = true
 
     /// Called for each record to save: with growing numbers below 1 while the files of its assets are copied, with 1
-    /// once it is saved. For a record that fails there is no 1; if nothing was copied, there is a 0.
+    /// once it is saved. For a record that fails there is no 1; if no number was reported before, there is a 0.
     public var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
     /// Called once for each record to save.
     public var perRecordSaveBlock: ((_ recordID: CKRecord.ID, _ saveResult: Result<CKRecord, Error>) -> Void)?

@@ -1,7 +1,7 @@
-/// Takes the fraction of an item's bytes that have been moved, by the item's place or ID.
+/// Takes the fraction of an item's bytes that have been moved, with the item's place or ID.
 typealias ItemProgress<Item> = @Sendable (_ item: Item, _ fraction: Double) -> Void
 
-/// The fractions that are told of one item: a hundred at most, each larger than the last, and never all of it, which
+/// The fractions that are told of one item: a hundred at most, each larger than the last, and never 1, which
 /// comes with the item's result.
 struct ProgressSteps {
     private var last = 0

@@ -43,12 +43,17 @@ final class Disturbances: Sendable {
         var user: String?
 
         func includes(_ actor: Actor) -> Bool {
-            (device == nil || device == actor.device) && (user == nil || user == actor.user)
+            covers(Target(device: actor.device, user: actor.user))
         }
 
         /// Whether it includes all that another does.
         func covers(_ other: Target) -> Bool {
-            (device == nil || device == other.device) && (user == nil || user == other.user)
+            Self.isAnyOrSame(device, other.device) && Self.isAnyOrSame(user, other.user)
+        }
+
+        private static func isAnyOrSame(_ wanted: String?, _ name: String?) -> Bool {
+            guard let wanted else { return true }
+            return name.map { isSameText(wanted, $0) } ?? false
         }
     }
 

@@ -96,6 +96,6 @@ extension CKRecord {
 extension CKRecordID {
     /// The user record of somebody, who may be the current user; others have the name of their own user record.
     fileprivate convenience init(user: String, me: String) {
-        self.init(recordName: user == me ? CKCurrentUserDefaultName : UserRecord.name(of: user))
+        self.init(recordName: isSameText(user, me) ? CKCurrentUserDefaultName : UserRecord.name(of: user))
     }
 }

@@ -298,7 +298,7 @@ struct MinimalTestWriter {
         lines.append("")
         add("// What must not be")
         let owner = question.database.owner.isEmpty ? question.actor.user : question.database.owner
-        let asker = history.requests.last { $0.actor.user == owner }?.actor ?? Actor(user: owner)
+        let asker = history.requests.last { isSameText($0.actor.user, owner) }?.actor ?? Actor(user: owner)
         let anybody = history.requests.last { $0.actor != .service }?.actor ?? Actor(user: "anna")
         let isPublic = question.database.scope == .public
         let database =

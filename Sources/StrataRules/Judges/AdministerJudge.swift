@@ -3,12 +3,14 @@ import StrataViews
 
 /// Judges what the service does to accounts and tokens, and what it notes (docs/rules.md §13).
 struct AdministerJudge {
+    private let rules: Rules
     private let request: Request
     private let view: RulesView
     private let context: RequestContext
     private var names: NameWriter
 
-    init(_ request: Request, _ view: RulesView, _ context: RequestContext) {
+    init(_ rules: Rules, _ request: Request, _ view: RulesView, _ context: RequestContext) {
+        self.rules = rules
         self.request = request
         self.view = view
         self.context = context
@@ -73,7 +75,7 @@ struct AdministerJudge {
                 rule: "§13")
         }
         let actor = try ActorState(context.actor, view)
-        var erasure = Erasure(try RequestScene(request, actor, view), view, reason: reason)
+        var erasure = Erasure(try RequestScene(request, actor, view), view, rules.limits, reason: reason)
         for item in records { try erasure.add(item, typeName: request.names.recordType(item.type)) }
         var commit = CommitBuilder()
         try erasure.append(to: &commit)

@@ -9,12 +9,16 @@ extension RecordsJudge {
     /// A target that is not stored is the actor's own if a save that has not failed makes it.
     func holds(_ target: String, in place: Int) throws -> Bool {
         guard scene.scope == .public else { return true }
+        let key = RecordKey(zone: UInt64(place), name: target)
+        if let known = heldTargets[key] { return known }
         if let stored = try storedHeader(target, place) {
             let users = try view.ordinal(of: .recordType(UserRecord.type))
-            return try mayChange(type: stored.type, isUserRecord: stored.type == users, creator: stored.createdBy)
+            let isHeld = try mayChange(
+                type: stored.type, isUserRecord: stored.type == users, creator: stored.createdBy)
+            heldTargets[key] = isHeld
+            return isHeld
         }
-        guard let index = savesByRecord[RecordKey(zone: UInt64(place), name: target)], saves[index].refusal == nil
-        else { return false }
+        guard let index = savesByRecord[key], saves[index].refusal == nil else { return false }
         let type = vocabulary.types[Int(body.saves[index].type) - 1]
         return try mayChange(type: type.ordinal, isUserRecord: type.isUsers, creator: nil)
     }

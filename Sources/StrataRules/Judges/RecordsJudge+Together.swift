@@ -86,6 +86,7 @@ extension RecordsJudge {
         var failed: [Int] = []
         for index in linked where saves[index].refusal == nil {
             guard case .set(let parent) = body.saves[index].parent else { continue }
+            if try keepsLooseParent(index, parent.name) { continue }
             if saved.contains(RecordKey(zone: 0, name: parent.name)) {
                 if !isAtomic { waiting[RecordKey(zone: 0, name: parent.name), default: []].append(index) }
             } else if try !isStored(parent.name, place) {
@@ -105,6 +106,17 @@ extension RecordsJudge {
             next += 1
         }
         return !failed.isEmpty
+    }
+
+    /// Whether a save names the loose parent again that its record has, which may be gone.
+    private func keepsLooseParent(_ index: Int, _ parent: String) throws -> Bool {
+        guard scene.scope == .public, let stored = saves[index].stored else { return false }
+        return try stored.bytes.withUnsafeBytes { bytes in
+            let view = try RecordStateView(bytes, in: 0..<bytes.count)
+            let links = try view.links()
+            guard links.isParentLoose, let known = links.parent else { return false }
+            return isSameText(try view.key(known).name, parent)
+        }
     }
 
     private func orphaned(_ save: ModifyRecordsRequest.Save, _ tried: Set<RecordKey>) -> Refusal {
@@ -190,7 +202,7 @@ extension RecordsJudge {
     private func judgeCascades(_ zoneSaves: [Int], _ zoneDeletes: [Int], _ place: Int) throws {
         let wanted = zoneDeletes.filter { deletes[$0].refusal == nil && deletes[$0].stored != nil }
         if wanted.isEmpty { return }
-        var graph = LinkGraph(zone: scene.zones[place].ordinal, view, in: scene.scope)
+        var graph = LinkGraph(zone: scene.zones[place].ordinal, view, rules.limits, in: scene.scope)
         for index in zoneSaves where saves[index].refusal == nil {
             let links = try links(of: index)
             if links.before.isEmpty, links.after.isEmpty { continue }
@@ -201,7 +213,7 @@ extension RecordsJudge {
         while true {
             var gone = Array(repeating: false, count: graph.names.count)
             for (index, number) in zip(wanted, numbers) where deletes[index].refusal == nil {
-                deletes[index].cascade = graph.cascade(from: number, sparing: &gone).map { graph.names[$0] }
+                deletes[index].cascade = try graph.cascade(from: number, sparing: &gone).map { graph.names[$0] }
             }
             let orphans = graph.orphans(without: gone)
             if orphans.isEmpty { break }

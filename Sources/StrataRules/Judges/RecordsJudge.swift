@@ -18,6 +18,8 @@ final class RecordsJudge {
     /// Nil where none holds.
     private(set) var quota: Quota?
     var deletes: [DeleteState] = []
+    /// Whether links hold records that are stored, by place of the zone and name: a list may name one a million times.
+    var heldTargets: [RecordKey: Bool] = [:]
     /// By place of the zone and name; filled once somebody asks.
     private(set) lazy var savesByRecord = Dictionary(
         uniqueKeysWithValues: saves.indices.map {

@@ -72,7 +72,7 @@ extension Store {
 
     /// As ``requireAsset(_:)``, of all desired fields of a record.
     ///
-    /// - Parameter progress: Called while files are read, which this process does not know yet: with the fraction of
+    /// - Parameter progress: Called while files are read that this process has not checked yet: with the fraction of
     ///   all bytes of the assets that have been looked at.
     public func requireAssets(of record: Record, progress: (_ fraction: Double) -> Void = { _ in }) throws {
         let assets = try record.assets

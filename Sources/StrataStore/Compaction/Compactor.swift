@@ -119,7 +119,7 @@ final class Compactor: Sendable {
                 WorkerThread.lowerPriority()
                 let done = Result {
                     try requireHorizon(horizon)
-                    return try work(horizon)
+                    return try work(horizon, mayTakeMemory: true)
                 }
                 result.withLock { $0 = done }
             }
@@ -191,8 +191,9 @@ final class Compactor: Sendable {
         }
     }
 
-    private func work(_ horizon: UInt64) throws -> Compaction {
-        let (draft, base) = try makeBase(horizon)
+    /// - Parameter mayTakeMemory: whether states are folded in memory where the disk has no room for them.
+    private func work(_ horizon: UInt64, mayTakeMemory: Bool = false) throws -> Compaction {
+        let (draft, base) = try makeBase(horizon, mayTakeMemory)
         let freed: FreedHistory
         do {
             try requireGoing()
@@ -213,35 +214,35 @@ final class Compactor: Sendable {
     }
 
     /// A base that comes to the state at its horizon, and that state.
-    private func makeBase(_ horizon: UInt64) throws -> (BaseDraft, Snapshot) {
+    private func makeBase(_ horizon: UInt64, _ mayTakeMemory: Bool) throws -> (BaseDraft, Snapshot) {
         let newest = pipeline.views.pages.snapshot()
         let draft: BaseDraft
         if newest.foldedOffset(ViewTree.records) == horizon {
             do { draft = try write(newest) } catch let error as StrataError where Views.isDamage(error) {
                 // The views are folded again by whoever reads them next; the log has it all.
-                draft = try write(try state(at: horizon))
+                draft = try write(try state(at: horizon, mayTakeMemory))
             }
         } else {
-            draft = try write(try state(at: horizon))
+            draft = try write(try state(at: horizon, mayTakeMemory))
         }
         do {
-            return (draft, try state(of: try draft.read()))
+            return (draft, try state(of: try draft.read(), mayTakeMemory))
         } catch {
             try? draft.remove()
             throw error
         }
     }
 
-    private func state(at offset: UInt64) throws -> Snapshot {
-        try withScratch { scratch, options in
+    private func state(at offset: UInt64, _ mayTakeMemory: Bool) throws -> Snapshot {
+        try withScratch(mayTakeMemory) { scratch, options in
             try Views.state(
                 of: log, at: offset, in: scratch, platform: platform, options: options, sortsEvents: true,
                 pulse: { try self.requireGoing() })
         }
     }
 
-    private func state(of base: BaseReader) throws -> Snapshot {
-        try withScratch { scratch, options in
+    private func state(of base: BaseReader, _ mayTakeMemory: Bool = false) throws -> Snapshot {
+        try withScratch(mayTakeMemory) { scratch, options in
             try Views.state(
                 of: base, in: scratch, platform: platform, options: options, pulse: { try self.requireGoing() })
         }
@@ -249,8 +250,12 @@ final class Compactor: Sendable {
 
     /// Calls `body` with the directory for files without names; with none, where the disk has no room for them: then
     /// the state is folded in memory.
-    private func withScratch<Result>(_ body: (String?, PageStoreOptions) throws -> Result) throws -> Result {
-        do { return try body(path, .lean) } catch let error as StrataError where error.code == .noSpace {
+    private func withScratch<Result>(
+        _ mayTakeMemory: Bool, _ body: (String?, PageStoreOptions) throws -> Result
+    ) throws -> Result {
+        do { return try body(path, .lean) } catch let error as StrataError
+            where mayTakeMemory && error.code == .noSpace
+        {
             return try body(nil, PageStoreOptions())
         }
     }

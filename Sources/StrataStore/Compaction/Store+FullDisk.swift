@@ -5,11 +5,12 @@ import StrataTree
 import StrataViews
 
 extension Store {
-    /// Compacts a store that is not open and whose disk has no room for a base: folds the state into memory, and removes
-    /// the page file to make room. The next opening folds the page file again (docs/compaction.md §8).
+    /// Compacts a store that is not open and whose disk has no room for a base: folds the state into memory, and
+    /// removes the page file to make room. The next opening folds the page file again (docs/compaction.md §8).
     ///
-    /// - Throws: as ``compact(before:)``; `invalidArgument` also where no file would go; `locked` while a program has the store open for writing. Where even this does
-    ///   not make enough room, the log is as it was.
+    /// - Throws: as ``compact(before:)``; `invalidArgument` also where no file would go; `locked` while a program has
+    ///   the store open for writing. Where even this does not make enough room, the log is as it was, and the page file
+    ///   is gone.
     public static func compactWithoutRoom(
         at path: String, before offset: UInt64, options: StoreOptions = .service, platform: Platform = Platform()
     ) throws -> Compaction {
@@ -17,22 +18,17 @@ extension Store {
         options.createsStore = false
         let log = try SegmentedLog.open(at: path, options: options, platform: platform)
         defer { try? log.close() }
-        let files = log.platform.files
         let horizon = offset > 0 ? offset - 1 : 0
         if let offset = try log.unfinishedErasures() { throw Compactor.erasureError(offset, path) }
         try Compactor.requireHorizon(
             horizon, behind: log.floor.offset, through: log.durableEnd.offset,
-            noted: try KeptOperation.firstOffset(inStore: path, files))
+            noted: try KeptOperation.firstOffset(inStore: path, log.platform.files))
         guard try StoreEngine.removable(log.storedSegments(), log.readBase(), through: horizon).byteCount > 0 else {
             throw StrataError(
                 .invalidArgument, "No file of the log would go, so that compacting would give no room back.",
                 .init(path: path, expected: "an offset behind the end of a closed segment", found: "\(offset)"))
         }
-        let state = try Views.state(of: log, at: horizon, in: nil, platform: log.platform)
-        try PageStore.setAside(in: path, files: files)
-        try PageStore.removeSetAside(in: path, files: files)
-        var scan = try BaseScan(state, chain: try log.chain(at: horizon))
-        let draft = try log.writeBase(at: horizon) { try scan.next()?[...] }
+        let draft = try base(at: horizon, of: log, path)
         do {
             _ = try Views.state(of: try draft.read(), in: nil, platform: log.platform, options: PageStoreOptions())
             let freed = try log.adopt(draft)
@@ -43,5 +39,14 @@ extension Store {
             try? draft.remove()
             throw error
         }
+    }
+
+    /// Removes the page file once the state is in memory, and writes the base in its room. The state is gone on return.
+    private static func base(at horizon: UInt64, of log: SegmentedLog, _ path: String) throws -> BaseDraft {
+        let state = try Views.state(of: log, at: horizon, in: nil, platform: log.platform)
+        try PageStore.setAside(in: path, files: log.platform.files)
+        try PageStore.removeSetAside(in: path, files: log.platform.files)
+        var scan = try BaseScan(state, chain: try log.chain(at: horizon))
+        return try log.writeBase(at: horizon) { try scan.next()?[...] }
     }
 }

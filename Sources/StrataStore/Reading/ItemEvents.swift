@@ -215,11 +215,17 @@ extension RecordSavedEvent {
     mutating func reduce(to before: RecordState) {
         let stored = Dictionary(before.fields.map { ($0.field, $0.value) }) { $1 }
         let kept = Set(fields.map(\.field))
-        fields.removeAll { $0.value == stored[$0.field] }
+        fields.removeAll { Self.isSame($0.value, stored[$0.field]) }
         fields += before.fields.filter { !kept.contains($0.field) }.map { FieldChange($0.field, nil) }
         fields.sort { $0.field < $1.field }
-        parent = Self.asked(parent, before.parent)
+        if isParentLoose == before.isParentLoose { parent = Self.asked(parent, before.parent) }
         share = Self.asked(share, before.share)
+    }
+
+    /// Whether two values are the same, and hold their targets alike: that changes only where a link is sent again.
+    private static func isSame(_ left: FieldValue?, _ right: FieldValue?) -> Bool {
+        guard left == right, let left, let right, left.kind.element == .reference else { return left == right }
+        return (try? left.encoded()) == (try? right.encoded())
     }
 
     private static func asked(_ link: LinkChange, _ before: RecordKey?) -> LinkChange {

@@ -29,7 +29,7 @@ struct RecordImport {
     private struct Pending {
         let name: String
         let type: String
-        let parent: String?
+        var parent: String?
         let fields: [(key: String, value: FieldValue)]
         let byteCount: Int
     }
@@ -181,6 +181,7 @@ struct RecordImport {
 
     private mutating func endZone() throws {
         try save()
+        try adoptPublicOrphans()
         let waiting = Set(orphans.values.joined().map { ExactName(text: $0.name) })
         if let (parent, children) = orphans.first(where: { !waiting.contains($0.key) }) ?? orphans.first,
             let child = children.first
@@ -190,6 +191,22 @@ struct RecordImport {
                 "record '\(child.name)' has the parent '\(parent.text)', which the export does not have in its zone")
         }
         saved.removeAll()
+    }
+
+    /// In the public database a record may outlive a parent that it does not hold: it is saved without it.
+    private mutating func adoptPublicOrphans() throws {
+        guard place.database.scope == .public else { return }
+        let waiting = Set(orphans.values.joined().map { ExactName(text: $0.name) })
+        for parent in orphans.keys.filter({ !waiting.contains($0) }).sorted(by: { $0.text < $1.text }) {
+            for var child in orphans.removeValue(forKey: parent) ?? [] {
+                let note = "record '\(child.name)' is saved without its parent '\(parent.text)', which is gone"
+                Diagnostics.note(Printable.escaped(note), by: ImportCommand.name)
+                child.parent = nil
+                count -= 1
+                try add(child)
+            }
+        }
+        try save()
     }
 
     private mutating func save() throws {

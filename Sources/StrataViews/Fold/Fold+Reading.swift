@@ -9,18 +9,14 @@ extension Fold {
         return fork
     }
 
-    /// Whether records may hold one as their parent or go with it; false only if none does.
-    ///
-    /// - Parameter withLoose: whether there may be loose references.
-    public func mayBeReferred(to target: RecordKey, withLoose: Bool) throws -> Bool {
+    /// Whether records may hold one as their parent or with an action; false only if none does.
+    public func mayBeReferred(to target: RecordKey) throws -> Bool {
         if try sorter != nil || slice.mayHaveLinks() { return true }
         var isReferred = false
-        func note(_: ReferenceKind, _: UnsafeRawBufferPointer) -> Bool {
+        try fork.forEachSource(of: target, .parent, through: .deleting) { _, _ in
             isReferred = true
             return false
         }
-        try fork.forEachSource(of: target, .parent, through: .deleting, note)
-        if withLoose, !isReferred { try fork.forEachSource(of: target, .looseDeleting, through: .looseDeleting, note) }
         return isReferred
     }
 
