@@ -1,6 +1,7 @@
 import Glibc
 import StrataLog
 import StrataModel
+import StrataSystem
 
 /// Says what went wrong with a store, where, and what can be done about it.
 enum Advice {
@@ -32,7 +33,8 @@ enum Advice {
     /// Returns an error as it is told: a store whose log is gone is damaged, and its path is right.
     static func told(_ error: StrataError, stores: [String]) -> StrataError {
         guard error.code == .notFound, let path = error.context.path,
-            stores.contains(where: { StorePaths($0).log == path })
+            let store = stores.map({ StorePaths($0) }).first(where: { $0.log == path }),
+            (try? RealFileSystem().exists(store.identity)) == true
         else { return error }
         return StrataError(.missingSegment, "The store has no segments.", .init(path: path))
     }
