@@ -99,12 +99,16 @@ import Testing
             let result = try ToolProcess.run(["erase", "People.strata"] + words, in: directory.path)
             #expect(result.code == 1 && result.output.isEmpty && !result.errors.isEmpty, "\(result)")
         }
+        // Nobody else's record is suggested.
         for words in [["card"], ["card", "--zone", "People"], ["card", "--user", "bob"]] {
             let result = try ToolProcess.run(["erase", "People.strata"] + words, in: directory.path)
-            #expect(result.errors.hasSuffix(": --user anna --zone People\n"), "\(words): \(result)")
+            #expect(
+                !result.errors.contains("anna") && result.errors.contains("no record 'card'"), "\(words): \(result)")
         }
-        let zone = try tool("erase", "People.strata", "card", "--user", "anna")
-        #expect(zone.errors.hasSuffix("\n  There is one in another zone: --zone People\n"), "\(zone)")
+        for words in [["card"], ["card", "--zone", "Nowhere"]] {
+            let result = try ToolProcess.run(["erase", "People.strata", "--user", "anna"] + words, in: directory.path)
+            #expect(result.errors.hasSuffix("\n  There is one in another zone: --zone People\n"), "\(result)")
+        }
         let silent = try tool("erase", "People.strata", "card", "--user", "anna", "--apply")
         #expect(silent.code == 2 && silent.errors.contains("--reason"))
         #expect(try tool("erase", "People.strata").code == 2)
@@ -115,6 +119,33 @@ import Testing
             "erase", "People.strata", "card", "--zone", "People", "--user", "anna", "--reason", "r", "--apply")
         #expect(locked.code == 3 && locked.errors.contains("(locked)"), "\(locked)")
         try writer.close()
+    }
+
+    @Test("The record that was refused is named, and where it is, in words that a shell takes")
+    func erasureInTheWrongZone() throws {
+        let store = try Store.open(at: path)
+        let (anna, place) = (Actor(user: "anna"), DatabaseID(.private))
+        let (quoted, other) = (ZoneID("Ann's zone"), ZoneID("Other"))
+        _ = try store.modify(.zones(saving: [quoted, other]), as: anna)
+        for (name, zone) in [("gone", other), ("letter", quoted), ("letter", ZoneID("_defaultZone"))] {
+            var request = RequestBuilder(place, policy: .allKeys)
+            request.save(RecordID(name, zone: zone), type: "Card", fields: ["text": .string("a")])
+            _ = try store.modify(request.request, as: anna)
+        }
+        var delete = RequestBuilder(place)
+        delete.delete(RecordID("gone", zone: other))
+        _ = try store.modify(delete.request, as: anna)
+        try store.close()
+        // The first one is gone, but was there; the log knows nothing of the second.
+        let refused = try tool("erase", "People.strata", "gone", "letter", "--zone", "Other", "--user", "anna")
+        #expect(
+            refused.errors == """
+                strata erase: There is no record 'letter' in zone 'Other', and was none.
+                  There is one in another zone: --zone _defaultZone
+
+                """, "\(refused)")
+        let usual = try tool("erase", "People.strata", "card", "letter", "--zone", "People", "--user", "anna")
+        #expect(usual.code == 1 && usual.errors.contains("'letter' in zone 'People'"), "\(usual)")
     }
 
     @Test func viewsAreMadeAnew() throws {

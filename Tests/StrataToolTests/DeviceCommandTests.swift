@@ -35,6 +35,8 @@ import Testing
 
     @Test("A record that the device does not know ends with 1 and the reason")
     func record() throws {
+        let nameless = try fixture.run("device", fixture.name, "anna")
+        #expect(nameless.errors.contains("DEVICE is missing: the name of a device of the user;"), "\(nameless)")
         let words = ["device", fixture.name, "anna", "phone", "--zone", "Notes", "--record"]
         let unknown = try fixture.run(words + ["milk"])
         #expect(unknown.code == 1 && unknown.errors.isEmpty, "\(unknown)")

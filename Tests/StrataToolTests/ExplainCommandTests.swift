@@ -138,6 +138,10 @@ import Testing
         let why = try #require(object as? [String: Any])
         try PromisedKeys.expect(why, follows: "An explanation")
         #expect(why["outcome"] as? String == "withoutRequest")
+        let events = try #require(why["events"] as? [[String: Any]])
+        #expect(events.map { $0["record"] as? String } == ["note-1"], "\(why)")
+        let debugged = try fixture.run("debug", fixture.name, "--at", "2", "-e", "why", "--json")
+        #expect(debugged.output.contains(#""record":"note-1""#), "\(debugged)")
     }
 
     @Test("What is not there ends with 1, and what cannot be understood with 2")
@@ -148,6 +152,9 @@ import Testing
         for words in [["x"], ["0"], ["1", "--user", "anna"], ["1", "--notifications", "--device", "phone"]] {
             #expect(try fixture.run(["explain", fixture.name] + words).code == 2, "\(words)")
         }
+        let empty = try StoreFixture()
+        try empty.close()
+        #expect(try empty.run("explain", empty.name, "1").errors == "strata explain: The store has no commits.\n")
         let stranger = try explain("1", "--notifications", "--user", "carl")
         #expect(stranger.code == 1 && stranger.errors == "strata explain: The store knows no user 'carl'.\n")
     }

@@ -5,15 +5,27 @@ import StrataSystem
 import TestSupport
 import Testing
 
+@testable import StrataTool
+
 @Suite struct FramesCommandTests {
+    @Test("Saved space is told in percent, or in times where more is stored")
+    func savedSpace() {
+        let cases: [(UInt64, UInt64, String)] = [
+            (100, 61, "39%"), (100_000, 1, "99.9%"), (100, 146, "-46%"), (100, 1_800, "18x larger"), (0, 1, "-"),
+        ]
+        for (count, stored, text) in cases { #expect(SavedSpace.percent(of: count, in: stored) == text) }
+        #expect(SavedSpace.text(of: 100, in: 146) == "46% larger")
+        #expect(SavedSpace.text(of: 100, in: 1_800) == "18x larger")
+    }
+
     @Test func humanForm() throws {
         let expected = """
             Notes.strata/log/00000000000000000001.seg: 688 bytes, a segment of frames, from 1
               POSITION      BYTES  KIND     OFFSETS                  RAW     STORED  CODEC    SAVED  CHECKSUM  DURABLE
-                   128        136  commit   1                         70         70  stored     0 %  ok        yes
-                   264        120  commit   2                         51         51  stored     0 %  ok        yes
-                   384        120  commit   3                         51         51  stored     0 %  ok        yes
-                   504        120  commit   4                         51         51  stored     0 %  ok        yes
+                   128        136  commit   1                         70         70  stored      0%  ok        yes
+                   264        120  commit   2                         51         51  stored      0%  ok        yes
+                   384        120  commit   3                         51         51  stored      0%  ok        yes
+                   504        120  commit   4                         51         51  stored      0%  ok        yes
                    624         64  mark     -                          0          0  stored       -  ok        -
 
             """

@@ -123,8 +123,31 @@ import Testing
         #expect(try fixture.run("get", fixture.name, "milk").errors.contains(": --user anna --zone Notes\n"))
         let news = try fixture.run("get", fixture.name, "news", "--user", "anna")
         #expect(news.errors.contains("in the public database: --database public\n"), "\(news)")
+        let zone = try fixture.run("get", fixture.name, "milk", "--user", "anna", "--zone", "Work")
+        #expect(zone.errors.hasSuffix("\n  There is one in another zone: --zone Notes\n"), "\(zone)")
+        let stays = try fixture.run("get", fixture.name, "news", "--user", "anna", "--zone", "Work")
+        #expect(stays.errors.hasSuffix(": --database public --zone _defaultZone\n"), "\(stays)")
+        try fixture.change { store in
+            let quoted = ZoneID("Bert's zone")
+            try fixture.step { try store.modify(.zones(saving: [quoted]), as: StateFixture.bert) }
+            try fixture.save("mail", zone: quoted, as: StateFixture.bert, to: store)
+        }
+        let quoted = try fixture.run("get", fixture.name, "mail", "--user", "bert")
+        #expect(quoted.errors.hasSuffix(#": --zone 'Bert'\''s zone'"# + "\n"), "\(quoted)")
         let none = try fixture.run("get", fixture.name, "none", "--user", "anna")
         #expect(none.errors == "strata get: Record not found: none\n")
+    }
+
+    @Test func `The user's own database is looked into, however many there are`() throws {
+        try fixture.change { store in
+            for number in 0...200 {
+                let user = Actor(user: "user-\(number)")
+                try fixture.step { try store.modify(.zones(saving: [StateFixture.notes]), as: user) }
+            }
+            try fixture.save("last", as: Actor(user: "user-200"), to: store)
+        }
+        let result = try fixture.run("get", fixture.name, "last", "--user", "user-200")
+        #expect(result.errors.hasSuffix("\n  There is one in another zone: --zone Notes\n"), "\(result)")
     }
 
     @Test func `An earlier state has the earlier record`() throws {

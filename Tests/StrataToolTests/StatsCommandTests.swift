@@ -283,7 +283,7 @@ import Testing
         let result = try VersionedStore.varied().world.run("stats", "Notes.strata")
         #expect(result.code == 0 && result.errors.isEmpty)
         for line in [
-            "saves       13: 10 created, 2 updated, 1 touched; 23 % overwrote a version",
+            "saves       13: 10 created, 2 updated, 1 touched; 23% overwrote a version",
             "deletions   1, 0 of them with another record; 0 erased", "events by kind", "events by zone",
             "commits by day", "refused", "  1 conflict", "records with the most versions",
             "  3  Notes   private of anna  note-1",

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import StrataModel
 import StrataSystem
@@ -136,6 +137,20 @@ import Testing
         let result = try ToolProcess.run("info", name, in: "/tmp")
         #expect(result.code == 3 && result.errors.contains("File name too long"))
         #expect(!result.errors.contains("medium"), "\(result.errors)")
+    }
+
+    @Test func adviceIsAboutTheFileThatIsMissing() throws {
+        let fixture = try StoreFixture.small()
+        let schema = try fixture.run("schema", "validate", fixture.name, "Missing.ckdb")
+        #expect(schema.code == 3 && schema.errors.hasSuffix("\n  Check the path of the file.\n"), "\(schema)")
+        let other = try fixture.run("diff", fixture.name, "Missing.strata")
+        #expect(other.code == 3 && other.errors.contains("it names a store's directory"), "\(other)")
+        let denied = StrataError(.permissionDenied, "Denied.", .init(path: "a/b"))
+        #expect(Advice.advice(for: denied, stores: ["a"]) != nil && Advice.advice(for: denied, stores: ["c"]) == nil)
+        try FileManager.default.removeItem(atPath: fixture.path + "/log")
+        let gone = try fixture.run("log", fixture.name)
+        #expect(gone.code == 3 && gone.errors.contains("(missingSegment)"), "\(gone)")
+        #expect(gone.errors.contains("Copy the store before"), "\(gone)")
     }
 
     @Test func aPathWithTheEndOfALineStaysOnItsLine() throws {

@@ -161,11 +161,12 @@ import Testing
         let result = try fixture.run("determinism", fixture.name)
         #expect(result.code == 1 && result.errors.isEmpty, "\(result)")
         #expect(
-            result.lines.first == "commits 1 to 1501 could not be judged again: The log has no request.", "\(result)")
+            result.lines.first == "commits 1 to 1501 could not be judged again: the log has no request", "\(result)")
         #expect(
             result.lines.dropFirst().first?.hasPrefix(
                 "nothing judged: 0 of 1501 commits could be judged again, from 1 to 1501; ") == true, "\(result)")
         let text = try fixture.run("determinism", fixture.name, "--json").output
+        #expect(text.contains(#""verdict":"nothing judged""#), "\(text)")
         #expect(text.contains(#""judgedCount":0,"#) && text.contains(#""unjudgedCount":1501,"#), "\(text)")
         #expect(text.contains(#""unjudged":[{"offset":1,"last":1501,"#), "\(text)")
     }
@@ -180,12 +181,16 @@ import Testing
             #expect(result.errors.contains("\(count) of the \(count) commits"), "\(result)")
             #expect(result.errors.contains("have no request in the log") && result.errors.contains("--leave-out"))
         }
+        let none = try fixture.run("what-if", fixture.name, "--leave-out")
+        #expect(none.code == 1 && none.lines.first == "nothing was judged", "\(none)")
+        let json = try fixture.run("what-if", fixture.name, "--leave-out", "--json")
+        #expect(json.code == 1 && json.output.contains(#""verdict":"nothing judged""#), "\(json)")
         // Behind the last one nothing follows that could be left out.
         #expect(try fixture.run("what-if", fixture.name, "--drop", "1501").code == 1)
         let all = try fixture.run("what-if", fixture.name, "--drop", "1400", "--leave-out")
         #expect(all.code == 1, "\(all)")
         #expect(
-            all.lines.last == "commits 1401 to 1501 could not be judged and are left out: The log has no request.",
+            all.lines.last == "commits 1401 to 1501 could not be judged and are left out: the log has no request",
             "\(all)")
         #expect(all.lines.contains("1 of 102 commits judged again: 1 changed, 0 more came to something else"), "\(all)")
     }
@@ -201,6 +206,38 @@ import Testing
         #expect(object["judgedCount"] as? Int == 3)
         #expect(try fixture.run("determinism", fixture.name, "--from", "9").code == 2)
         // Nothing is asked for behind the end.
-        #expect(try fixture.run("determinism", fixture.name, "--from", "6").code == 0)
+        let empty = try fixture.run("determinism", fixture.name, "--from", "6")
+        #expect(empty.code == 0 && empty.lines.first?.hasPrefix("nothing to judge: ") == true, "\(empty)")
+        let nothing = try #require(try fixture.objects("determinism", fixture.name, "--from", "6").first)
+        #expect(nothing["verdict"] as? String == "empty" && object["verdict"] as? String == "same")
+    }
+
+    @Test("Where most commits were erased, what-if gives no answer, and determinism says how few it judged")
+    func fewToJudge() throws {
+        try fixture.change { store in
+            for rank in [5, 7] as [Int64] { try fixture.save("milk", ["rank": .int64(rank)], to: store) }
+            try store.erase(
+                [RecordID("milk", zone: StateFixture.notes)], in: DatabaseID(.private, owner: "anna"),
+                reason: "asked for")
+        }
+        let refused = try fixture.run("what-if", fixture.name, "--drop", "3", "--json")
+        #expect(
+            refused.code == 1 && refused.errors.contains("3 of the 5 commits behind the first change"), "\(refused)")
+        let object = try JSONSerialization.jsonObject(with: Data(refused.output.utf8))
+        let answer = try #require(object as? [String: Any])
+        try PromisedKeys.expect(answer, follows: "A what-if without an answer")
+        #expect(answer["verdict"] as? String == "no answer", "\(refused)")
+        let result = try fixture.run("determinism", fixture.name, "--from", "4")
+        #expect(result.code == 0, "\(result)")
+        #expect(result.output.contains("2 of 5 commits judged again, fewer than half, from 4 to 8"), "\(result)")
+    }
+
+    @Test("A commit behind damage may be there, so the damage is told")
+    func behindDamage() throws {
+        try fixture.damage(4)
+        for words in [["what-if", fixture.name, "--drop", "5"], ["determinism", fixture.name, "--from", "5"]] {
+            let result = try fixture.run(words)
+            #expect(result.code == 3 && result.errors.contains("(badChecksum)"), "\(result)")
+        }
     }
 }

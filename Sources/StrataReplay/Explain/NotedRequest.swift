@@ -62,7 +62,7 @@ extension NotedRequest {
     /// Why nobody can say what the request would have come to; nil where it is known.
     var reasonUnjudged: String? {
         if isTold || fits { return nil }
-        return request == nil ? "The log has no request." : "No state refuses it as noted."
+        return request == nil ? RetellingReport.reasonWithoutRequest : "No state refuses it as noted."
     }
 
     /// - Parameter names: users and devices that the state may not know yet.

@@ -56,6 +56,7 @@ public struct DeterminismCheck {
             report.add(.judgedAgain, divergence.offset, divergence.reason)
         }
         (report.unjudged, report.unjudgedCount) = (run.tally.unjudged, run.tally.unjudgedCount)
+        report.noteCount = run.tally.noteCount
         report.differences.sort { $0.offset < $1.offset }
         return report
     }
@@ -155,6 +156,8 @@ public struct DeterminismReport: Sendable {
     public internal(set) var unjudged: [RetellingReport.Unjudged] = []
     /// How many commits could not be judged again.
     public internal(set) var unjudgedCount = 0
+    /// How many commits only note something, such as a fetch, and came of no request.
+    public internal(set) var noteCount = 0
     /// How many commits were to be judged again.
     public var commitCount: Int { Int(end + 1 - first) }
     public var judgedCount: Int { commitCount - unjudgedCount }
@@ -163,6 +166,24 @@ public struct DeterminismReport: Sendable {
 
     /// Whether nothing differs; also where nothing could be judged.
     public var isSame: Bool { differences.isEmpty }
+
+    public enum Verdict: String, Sendable {
+        case same
+        case differs
+        /// There were requests to judge, and none of them could be.
+        case nothingJudged = "nothing judged"
+        /// There are no commits.
+        case empty
+    }
+
+    public var verdict: Verdict {
+        if !isSame { return .differs }
+        if commitCount == 0 { return .empty }
+        return unjudgedCount > 0 && judgedCount == noteCount ? .nothingJudged : .same
+    }
+
+    /// Whether fewer than half of the commits with something to judge could be judged again.
+    public var hasJudgedFew: Bool { (judgedCount - noteCount) * 2 < commitCount - noteCount }
 
     init(first: UInt64, end: UInt64) { (self.first, self.end) = (first, end) }
 

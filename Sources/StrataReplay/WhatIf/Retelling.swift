@@ -69,27 +69,41 @@ public struct Retelling {
     }
 
     /// Returns how many commits the log has behind the first change, and how many of them have no request that could be
-    /// judged again. Notes, such as those of fetches, need none.
+    /// judged again. Notes, such as those of fetches, need none and do not count.
     ///
     /// - Throws: ``StrataError`` `outOfRange` for a change of an offset that the log does not have.
-    public func countFollowing() throws -> (commits: UInt64, withoutRequest: UInt64) {
+    public func countFollowing() throws -> (commits: UInt64, unjudged: UInt64) {
         let (floor, end) = (store.log.floor.offset, store.snapshot().offset)
         try check(from: floor, through: end)
         let first = (changes.map(\.offset).min() ?? floor) + 1
         guard first <= end else { return (0, 0) }
-        var withoutRequest: UInt64 = 0
+        var (count, unjudged): (UInt64, UInt64) = (0, 0)
         var cursor = try store.log.read(from: first)
         while let commit = try cursor.next(), commit.offset <= end {
+            var canBeJudged: Bool? = false
             // What cannot be understood is told when it is judged.
-            if (try? Self.isWithoutRequest(commit)) ?? false { withoutRequest += 1 }
+            do { canBeJudged = try Self.canBeJudged(commit) } catch is StrataError {}
+            guard let canBeJudged else { continue }
+            count += 1
+            if !canBeJudged { unjudged += 1 }
         }
-        return (end + 1 - first, withoutRequest)
+        return (count, unjudged)
     }
 
-    private static func isWithoutRequest(_ commit: Commit) throws -> Bool {
+    /// Returns whether a commit has its request, and all that it saved; nil for a note.
+    private static func canBeJudged(_ commit: Commit) throws -> Bool? {
         let header = try commit.payload.withUnsafeBytes { try EventWalker($0).header() }
-        guard header.requestShape.isEmpty else { return false }
-        return try Envelope(decoding: commit.payload).plainAudit == nil
+        if header.requestShape.isEmpty {
+            return try Envelope(decoding: commit.payload).plainAudit == nil ? false : nil
+        }
+        return try commit.payload.withUnsafeBytes { payload in
+            var walker = try EventWalker(payload)
+            while let event = try walker.next() {
+                guard event.kind == .recordSaved else { continue }
+                if try RecordSavedView(payload, in: event.body).isErased { return false }
+            }
+            return true
+        }
     }
 
     /// As long as nothing is changed, parts are judged side by side; from where the timelines part, all in order.
@@ -186,6 +200,12 @@ public struct RetellingReport: Sendable {
     public let changedCount: Int
     /// Requests that were changed, dropped or inserted.
     public let directCount: Int
+    /// Commits that only note something, such as a fetch, and came of no request.
+    public let noteCount: Int
+    /// Whether there were requests to judge, and none of them could be.
+    public var hasJudgedNothing: Bool {
+        directCount == 0 && unjudgedCount > 0 && commitCount == noteCount + unjudgedCount
+    }
     /// In order; only the first ones, if there are many.
     public let unjudged: [Unjudged]
     /// How many commits could not be judged again.
@@ -202,6 +222,7 @@ public struct RetellingReport: Sendable {
 
     init(_ tally: RetellingTally, end: UInt64, before: StoreSnapshot, shown: Store) {
         (commitCount, changedCount, directCount) = (tally.commitCount, tally.changedCount, tally.directCount)
+        noteCount = tally.noteCount
         (unjudged, unjudgedCount) = (tally.unjudged, tally.unjudgedCount)
         self.end = end
         divergence = tally.divergence

@@ -163,6 +163,7 @@ final class RetellingRun {
         let payload = try timeline.note(
             event, envelope.header.operationKind, of: actor, OperationInfo(envelope.header),
             at: .init(time: commit.time, id: commit.id))
+        tally.noteCount += 1
         versions.place(commit.offset, at: timeline.end)
         if timeline.end != commit.offset || payload[...] != commit.payload {
             try diverge(at: commit.offset) { try Self.difference(commit, timeline.end, payload) }

@@ -5,6 +5,8 @@ struct RetellingTally {
     var commitCount = 0
     var changedCount = 0
     var directCount = 0
+    /// Commits that only note something, such as a fetch, and came of no request.
+    var noteCount = 0
     private(set) var unjudged: [RetellingReport.Unjudged] = []
     private(set) var unjudgedCount = 0
     /// The first commit that is another one in the new timeline, and in what.
@@ -31,6 +33,7 @@ struct RetellingTally {
         commitCount += next.commitCount
         changedCount += next.changedCount
         directCount += next.directCount
+        noteCount += next.noteCount
         for commits in next.unjudged { append(commits) }
         unjudgedCount += next.unjudgedCount
         divergence = divergence ?? next.divergence

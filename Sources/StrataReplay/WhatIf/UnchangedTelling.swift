@@ -71,6 +71,7 @@ final class UnchangedTelling {
         let decision = try timeline.decideNote(
             event, envelope.header.operationKind, of: actor, OperationInfo(envelope.header), time: commit.time)
         guard try timeline.take(commit, for: decision) else { return false }
+        tally.noteCount += 1
         try askAgain(behind: commit)
         return true
     }

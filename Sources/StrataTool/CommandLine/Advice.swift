@@ -1,16 +1,20 @@
 import Glibc
+import StrataLog
 import StrataModel
+import StrataSystem
 
 /// Says what went wrong with a store, where, and what can be done about it.
 enum Advice {
     /// - Parameter stores: the paths that were given for stores.
     static func advice(for error: StrataError, stores: [String] = []) -> String? {
         switch error.code {
-        case .notFound where stores.contains { error.context.path?.isAtOrBelow($0) == true }:
+        case .notFound where isInStore(error, stores):
             "Check the path: it names a store's directory, such as Notes.strata."
+        case .notFound where error.context.path != nil && !stores.isEmpty: "Check the path of the file."
         case .notAStore: "Name the directory that has the file STORE in it, such as Notes.strata."
         case .locked: "Stop the program that writes to the store, or let it do this."
-        case .permissionDenied: "Run this as a user who may read the store's files, or copy the store."
+        case .permissionDenied where isInStore(error, stores):
+            "Run this as a user who may read the store's files, or copy the store."
         case .newerFormat: "Use a newer strata; this is \(Tool.version)."
         case .inputOutput where error.context.errno == EIO:
             "The medium may be failing: copy the store to another one and ask there."
@@ -19,6 +23,20 @@ enum Advice {
                 + "'strata repair STORE' what a repair would keep."
         default: nil
         }
+    }
+
+    private static func isInStore(_ error: StrataError, _ stores: [String]) -> Bool {
+        guard let path = error.context.path.map({ StorePaths($0).store }) else { return false }
+        return stores.contains { path.isAtOrBelow(StorePaths($0).store) }
+    }
+
+    /// Returns an error as it is told: a store whose log is gone is damaged, and its path is right.
+    static func told(_ error: StrataError, stores: [String]) -> StrataError {
+        guard error.code == .notFound, let path = error.context.path,
+            let store = stores.map({ StorePaths($0) }).first(where: { $0.log == path }),
+            (try? RealFileSystem().exists(store.identity)) == true
+        else { return error }
+        return StrataError(.missingSegment, "The store has no segments.", .init(path: path))
     }
 
     /// All that is known of a place, as label and value.

@@ -18,6 +18,9 @@ protocol Command: Sendable {
     /// True if the command shows progress at a terminal.
     static func showsProgress(_ arguments: Arguments) -> Bool
 
+    /// The paths of stores in a command line.
+    static func stores(_ arguments: Arguments) -> [String]
+
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode
 }
 
@@ -41,6 +44,10 @@ extension Command {
     static func isPaged(_ arguments: Arguments) -> Bool { true }
 
     static func showsProgress(_ arguments: Arguments) -> Bool { true }
+
+    static func stores(_ arguments: Arguments) -> [String] {
+        zip(operands, arguments.operands).filter { $0.0.name == Operand.store.name }.map(\.1)
+    }
 
     /// The line that says how it is called.
     static var usage: String {

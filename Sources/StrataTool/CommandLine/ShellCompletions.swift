@@ -102,7 +102,7 @@ enum ShellCompletions {
     }
 
     /// One word of any of these shells.
-    private static func quoted(_ text: String) -> String {
+    static func quoted(_ text: String) -> String {
         "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 }

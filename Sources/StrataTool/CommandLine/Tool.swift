@@ -73,7 +73,7 @@ public enum Tool {
         let command = try CommandRegistry.command(named: first)
         name = command.name
         let arguments = try ArgumentParser(command).parse(Array(words.dropFirst()))
-        stores = zip(command.operands, arguments.operands).filter { $0.0.name == Operand.store.name }.map(\.1)
+        stores = command.stores(arguments)
         output.isColored = (arguments[Option.color] ?? .auto).isColored
         if arguments[Option.local] { LocalTime.use() }
         if isatty(STDOUT_FILENO) == 1 { output.columns = Canvas.ofTerminal.columns }
@@ -121,7 +121,7 @@ public enum Tool {
 
     /// - Throws: ``StrataError`` `notAStore` for a file in the place of a store.
     private static func requireNoFile(_ command: any Command.Type, _ arguments: Arguments) throws {
-        for (operand, path) in zip(command.operands, arguments.operands) where operand.name == Operand.store.name {
+        for path in command.stores(arguments) {
             var status = stat()
             guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { continue }
             throw StrataError(.notAStore, "This is a file, and a store is a directory.", .init(path: path))
@@ -138,6 +138,7 @@ public enum Tool {
         case let error as UsageError:
             Diagnostics.report(error.message(for: command), list: error.list, by: command)
         case let error as StrataError:
+            let error = Advice.told(error, stores: stores)
             Diagnostics.report(error.description, advice: Advice.advice(for: error, stores: stores), by: command)
         default: Diagnostics.report("\(error)", by: command)
         }

@@ -206,10 +206,7 @@ final class DebugSession {
         let access = try judged ?? StateAccess.open(path)
         judged = access
         let why = try Explanation.of(stepper.offset, in: access.store)
-        try asJSON ? ExplanationJSON.write(why, to: output) : ExplanationText(why).write(to: output)
-        if why.outcome == .withoutRequest, !asJSON {
-            try ExplainCommand.writeEvents(of: stepper.offset, path, output)
-        }
+        try ExplainCommand.write(why, path, asJSON: asJSON, output)
     }
 
     func query(_ arguments: Arguments) throws {

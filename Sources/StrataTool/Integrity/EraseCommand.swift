@@ -50,24 +50,34 @@ enum EraseCommand: Command {
             }
             return .success
         } catch let refusal as Refusal {
-            let isNowhere = [.unknownItem, .zoneNotFound].contains(refusal.code)
-            let advice = isNowhere ? try advice(for: ids, named, arguments.store) : nil
-            Diagnostics.report(refusal.message, advice: advice, by: name)
+            guard [.unknownItem, .zoneNotFound].contains(refusal.code) else {
+                Diagnostics.report(refusal.message, by: name)
+                return .no
+            }
+            try reportUnknown(ids, named, refusal, arguments.store)
             return .no
         }
     }
 
-    /// Where the first record is that is not where it was looked for.
-    private static func advice(for ids: [RecordID], _ named: DatabaseOptions, _ path: String) throws -> String? {
+    /// Names the first record of which the log knows nothing, and where in the same database one of that name is.
+    private static func reportUnknown(
+        _ ids: [RecordID], _ named: DatabaseOptions, _ refusal: Refusal, _ path: String
+    ) throws {
         let store = try Store.openForReading(at: path)
         defer { try? store.close() }
-        let state = ContainerState(store)
         let database = DatabaseID(named.database.scope, owner: named.ownerName)
         for id in ids {
-            let found = try? state.snapshot.records([id], in: database, desiredKeys: [], as: .service).first?.get()
-            if found == nil { return try RecordPlaces(state).advice(for: id.name, besides: named) }
+            do { _ = try store.erasurePlan([id], in: database) } catch let refusal as Refusal {
+                let problem =
+                    refusal.code == .unknownItem
+                    ? "There is no record '\(id.name)' in zone '\(id.zone.name)', and was none."
+                    : "There is no record '\(id.name)': \(refusal.message)"
+                let places = RecordPlaces(ContainerState(store))
+                let advice = try places.advice(for: id.name, besides: named, searchesOthers: false)
+                return Diagnostics.report(problem, advice: advice, by: name)
+            }
         }
-        return nil
+        Diagnostics.report(refusal.message, by: name)
     }
 
     private static func plan(_ ids: [RecordID], in database: DatabaseID, _ path: String) throws -> ErasurePlan {

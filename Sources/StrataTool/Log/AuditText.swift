@@ -34,7 +34,7 @@ enum AuditText {
         if let keys = fetched.desiredKeys {
             text += ", keys \(keys.map { Printable.escaped($0) }.joined(separator: ", "))"
         }
-        text += ", at \(fetched.offset): \(fetched.resultCount) results"
+        text += ", at \(fetched.offset): \(fetched.resultCount) \(fetched.resultCount == 1 ? "result" : "results")"
         return text + (fetched.moreComing ? ", more coming" : "")
     }
 

@@ -29,18 +29,23 @@ struct CommitJSON: CommitFormat {
         case .failure(let error): json.field("malformed", error.description)
         case .success(let envelope):
             write(envelope.header, names, to: &json)
-            json.beginArray("events")
-            for (index, event) in envelope.events.enumerated() {
-                json.beginObject()
-                write(event, names, to: &json)
-                if let step = patch?.step(of: event, at: index, in: commit, envelope.header, names) {
-                    Self.write(step, names, to: &json)
-                }
-                json.endObject()
-            }
-            json.endArray()
+            writeEvents(of: commit, envelope, names, to: &json)
         }
         if let stored { json.field("stored", stored) }
+    }
+
+    /// The key `events`, into an object that has begun.
+    func writeEvents(of commit: Commit, _ envelope: Envelope, _ names: KnownNames, to json: inout JSONWriter) {
+        json.beginArray("events")
+        for (index, event) in envelope.events.enumerated() {
+            json.beginObject()
+            write(event, names, to: &json)
+            if let step = patch?.step(of: event, at: index, in: commit, envelope.header, names) {
+                Self.write(step, names, to: &json)
+            }
+            json.endObject()
+        }
+        json.endArray()
     }
 
     /// What a step says beside its event: docs/guide/tool.md, "A patch".

@@ -1,17 +1,29 @@
 /// How much smaller something is that was stored.
 enum SavedSpace {
-    /// Returns the share of the bytes that need not be stored, such as `35 %`; negative if more are stored, and `-` if
-    /// there is nothing to compare.
-    static func percent(of count: UInt64, in stored: UInt64) -> String { share(count, stored).map { "\($0) %" } ?? "-" }
-
-    /// Returns it in words that follow both sizes, such as `35 % smaller`.
-    static func text(of count: UInt64, in stored: UInt64) -> String {
-        guard let share = share(count, stored), share != 0 else { return "about the same size" }
-        return share > 0 ? "\(share) % smaller" : "\(-share) % larger"
+    /// Returns the share of the bytes that need not be stored, such as `35%`; negative if more are stored, how many
+    /// times larger it is from twice the size on, such as `18x larger`, and `-` if there is nothing to compare.
+    static func percent(of count: UInt64, in stored: UInt64) -> String {
+        guard let share = share(count, stored) else { return "-" }
+        return larger(count, stored) ?? share
     }
 
-    private static func share(_ count: UInt64, _ stored: UInt64) -> Int? {
+    /// Returns it in words that follow both sizes, such as `35% smaller`.
+    static func text(of count: UInt64, in stored: UInt64) -> String {
+        guard let share = share(count, stored), share != "0%" else { return "about the same size" }
+        if let larger = larger(count, stored) { return larger }
+        return share.hasPrefix("-") ? "\(share.dropFirst()) larger" : "\(share) smaller"
+    }
+
+    /// Nil below twice the size.
+    private static func larger(_ count: UInt64, _ stored: UInt64) -> String? {
+        let times = Double(stored) / Double(count)
+        return times < 2 ? nil : "\(Int(times.rounded()))x larger"
+    }
+
+    private static func share(_ count: UInt64, _ stored: UInt64) -> String? {
         guard count > 0, stored > 0 else { return nil }
-        return Int(((1 - Double(stored) / Double(count)) * 100).rounded())
+        let percent = ((1 - Double(stored) / Double(count)) * 100).rounded()
+        // Something is stored, so it is never all.
+        return percent == 100 ? "99.9%" : "\(Int(percent))%"
     }
 }

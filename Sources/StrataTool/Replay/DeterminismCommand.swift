@@ -11,15 +11,15 @@ enum DeterminismCommand: Command {
         "The log is folded from its beginning, from each checkpoint that the page file keeps, and with each request "
         + "judged again by the rules. Commits that were judged again must be the same byte by byte, states must have "
         + "the same digests, and checkpoints the same entries. It ends with 0 if commits were judged and nothing "
-        + "differs, and with 1 and the first offset if something does, or if nothing could be judged. Commits that "
-        + "the log does not tell enough of to judge them are named. The store is only read, beside a program that "
-        + "writes to it."
+        + "differs, or if there are no commits; with 1 and the first offset if something differs; and with 1 if no "
+        + "commit could be judged. Commits that the log does not tell enough of to judge them are named. The store is "
+        + "only read, beside a program that writes to it."
     static let operands = [Operand.store]
     static let from = Option.number(
         "--from", "OFFSET", 1...Version.maximumOffset, help: "judge and compare from this commit on")
     static let options: [any OptionDescription] = [from, WhatIfCommand.rules, Option.json]
     static let examples = [
-        "strata determinism Notes.strata", "strata determinism Notes.strata --from 1200 --json | jq .isSame",
+        "strata determinism Notes.strata", "strata determinism Notes.strata --from 1200 --json | jq .verdict",
     ]
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
@@ -28,16 +28,11 @@ enum DeterminismCommand: Command {
             return try StateAccess.read(arguments.store, nil, options: options, by: name, output) { access in
                 var check = DeterminismCheck(of: access.store, platform: Platform(files: ReadOnlyFiles()))
                 check.first = arguments[from] ?? 1
-                let report = try check.run()
+                let report = try access.tellingDamage { try check.run() }
                 if arguments[Option.json] { try writeJSON(report, output) } else { try write(report, output) }
-                return report.isSame && !isVacuous(report) ? .success : .no
+                return [.same, .empty].contains(report.verdict) ? .success : .no
             }
         } catch let error as StrataError where error.code == .outOfRange { throw UsageError(error.description) }
-    }
-
-    /// Whether there were commits to judge, and none of them could be.
-    private static func isVacuous(_ report: DeterminismReport) -> Bool {
-        report.commitCount > 0 && report.judgedCount == 0
     }
 
     private static func write(_ report: DeterminismReport, _ output: Output) throws {
@@ -57,18 +52,31 @@ enum DeterminismCommand: Command {
             "could not be judged again"
         }
         let verdict =
-            report.isSame ? isVacuous(report) ? "nothing judged" : "nothing differs" : "not deterministic"
+            switch report.verdict {
+            case .same: "nothing differs"
+            case .differs: "not deterministic"
+            case .nothingJudged: "nothing judged"
+            case .empty: "nothing to judge"
+            }
+        let range = "from \(report.first) to \(report.end)"
         let commits =
-            report.commitCount == 0
-            ? "no commits judged again"
-            : "\(report.judgedCount) of \(report.commitCount) commits \(isVacuous(report) ? "could be " : "")judged "
-                + "again, from \(report.first) to \(report.end)"
+            switch report.verdict {
+            case .nothingJudged: "0 of \(count(report.commitCount - report.noteCount)) could be judged again, \(range)"
+            case .empty where report.end == 0: "the store has no commits"
+            case .empty: "there are no commits behind \(report.end)"
+            case .same, .differs:
+                "\(report.judgedCount) of \(count(report.commitCount)) judged again"
+                    + "\(report.hasJudgedFew ? ", fewer than half" : ""), \(range)"
+            }
         let checkpoints = report.checkpoints.map { "\($0)" }.joined(separator: ", ")
         try line(
-            "\(verdict): \(commits); digests compared at \(report.comparedCount) offsets, "
+            "\(verdict): \(commits); digests compared at \(report.comparedCount) "
+                + "\(report.comparedCount == 1 ? "offset" : "offsets"), "
                 + "checkpoints: \(checkpoints.isEmpty ? "none" : checkpoints)")
         if let digests = report.digests { try line("digest of the state at \(report.end): \(text(digests.state))") }
     }
+
+    private static func count(_ commits: Int) -> String { commits == 1 ? "1 commit" : "\(commits) commits" }
 
     private static func text(_ digest: UInt128) -> String {
         let digits = String(digest, radix: 16)
@@ -78,6 +86,7 @@ enum DeterminismCommand: Command {
     private static func writeJSON(_ report: DeterminismReport, _ output: Output) throws {
         var json = JSONWriter(output)
         json.beginObject()
+        json.field("verdict", report.verdict.rawValue)
         json.field("isSame", report.isSame)
         json.field("first", report.first)
         json.field("end", report.end)

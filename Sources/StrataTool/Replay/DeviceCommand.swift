@@ -21,7 +21,8 @@ enum DeviceCommand: Command {
     ) { text throws(UsageError) in try DatabaseOptions.database.convert(text) }
 
     static let operands = [
-        Operand.store, Operand(name: "USER", help: "the user's name"), Operand(name: "DEVICE", help: "the device's"),
+        Operand.store, Operand(name: "USER", help: "the user's name"),
+        Operand(name: "DEVICE", help: "the name of a device of the user"),
     ]
     static let options: [any OptionDescription] = [record, zone, database, Option.at, Option.json]
     static let examples = [

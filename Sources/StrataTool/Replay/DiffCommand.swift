@@ -30,6 +30,15 @@ enum DiffCommand: Command {
         "strata diff Notes.strata Copy.strata --json | jq -r .record",
     ]
 
+    static func stores(_ arguments: Arguments) -> [String] {
+        let words = arguments.operands
+        // What is no point of the first store is another one.
+        guard words.count == 2, UInt64(words[1]) == nil, (try? Moment(words[1], as: "A")) == nil else {
+            return Array(words.prefix(1))
+        }
+        return words
+    }
+
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         let scope = try scope(arguments)
         let words = arguments.operands

@@ -41,28 +41,35 @@ enum ExplainCommand: Command {
                     try isJSON ? NotificationExplanationJSON.write(why, to: output) : write(why, to: output)
                 } else {
                     let why = try Explanation.of(offset, in: access.store)
-                    try isJSON ? ExplanationJSON.write(why, to: output) : ExplanationText(why).write(to: output)
-                    if why.outcome == .withoutRequest, !isJSON { try writeEvents(of: offset, arguments.store, output) }
+                    try write(why, arguments.store, asJSON: isJSON, output)
                 }
             } catch let error as StrataError where [.outOfRange, .invalidArgument].contains(error.code) {
                 // What cannot be reached behind damage may be there.
                 if let damage = access.damage { throw damage }
-                Diagnostics.report("\(error)", by: name)
+                let isEmpty = access.store.offset == 0
+                Diagnostics.report(isEmpty ? "The store has no commits." : "\(error)", by: name)
                 return .no
             }
             return .success
         }
     }
 
-    /// Prints what a commit did that nobody can explain.
-    static func writeEvents(of offset: UInt64, _ path: String, _ output: Output) throws {
+    /// Writes an explanation, and what the commit did if nobody can explain it.
+    static func write(_ why: Explanation, _ path: String, asJSON: Bool, _ output: Output) throws {
+        let told = why.outcome == .withoutRequest ? try commit(at: why.offset, path) : nil
+        if asJSON { return try ExplanationJSON.write(why, told, to: output) }
+        try ExplanationText(why).write(to: output)
+        if let told { try CommitText.write(told.envelope.events, told.names, to: output) }
+    }
+
+    private static func commit(at offset: UInt64, _ path: String) throws -> ExplanationJSON.ToldCommit? {
         let store = try StrataTool.StoreAccess(path)
         var names = KnownNames()
         // Names are a service: damage in front keeps nobody from seeing the commit.
         _ = try names.addAll(of: store, before: offset)
-        guard let commit = try store.reader.commit(at: offset) else { return }
+        guard let commit = try store.reader.commit(at: offset) else { return nil }
         names.add(from: commit.payload)
-        try CommitText.write(try Envelope(decoding: commit.payload).events, names, to: output)
+        return (commit, try Envelope(decoding: commit.payload), names)
     }
 
     private static func write(_ why: NotificationExplanation, to output: Output) throws {

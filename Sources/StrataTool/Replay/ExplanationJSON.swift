@@ -1,9 +1,13 @@
+import StrataLog
 import StrataModel
 import StrataReplay
 
 /// Why a request was answered as it was, for programs.
 enum ExplanationJSON {
-    static func write(_ why: Explanation, to output: Output) throws {
+    /// A commit whose events are told, with the names that they need.
+    typealias ToldCommit = (commit: Commit, envelope: Envelope, names: KnownNames)
+
+    static func write(_ why: Explanation, _ told: ToldCommit?, to output: Output) throws {
         var json = JSONWriter(output)
         json.beginObject()
         json.explained(why.offset, why.time, why.actor)
@@ -24,6 +28,7 @@ enum ExplanationJSON {
         for item in why.items { write(item, to: &json) }
         json.endArray()
         json.field("notes", why.notes)
+        if let told { CommitJSON().writeEvents(of: told.commit, told.envelope, told.names, to: &json) }
         json.endObject()
         try output.endLine()
     }

@@ -49,7 +49,7 @@ struct MinimisationReport {
         if count == 0 {
             output.write("it holds before any commit: the log begins with a base in which it does")
         } else {
-            output.write("\(count) of \(commitCount) commits left")
+            output.write("\(count) of \(commitCount) \(commitCount == 1 ? "commit" : "commits") left")
             output.write(history.isComplete ? ", none of which can go" : ", of which more might go")
         }
         output.write("; \(history.trialCount) histories tried")

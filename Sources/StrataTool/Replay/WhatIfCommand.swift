@@ -14,9 +14,9 @@ enum WhatIfCommand: Command {
         + "from, and the records that differ in the end. A change tag that did not come to be stands for the one in "
         + "front of it: without the cause of a conflict the loser wins. Refused requests are judged again where the "
         + "log notes them. With --out the new history is saved as a store. Where most of what follows a "
-        + "change has no request in the log, there is no answer: it says so and ends with 1, unless --leave-out is "
-        + "given. It ends with 0 if nothing differs, and with 1 if a request came to something else or a record "
-        + "differs in the end. The store is only read."
+        + "change has no request in the log or was erased, there is no answer: it says so and ends with 1, unless "
+        + "--leave-out is given. It ends with 0 if nothing differs, and with 1 if a request came to something else, a "
+        + "record differs in the end, or nothing could be judged. The store is only read."
     static let operands = [Operand.store]
 
     static let drop = Option<UInt64>(
@@ -48,7 +48,7 @@ enum WhatIfCommand: Command {
         }
     }
     static let leaveOut = Option.flag(
-        "--leave-out", help: "go on if most commits have no request, and leave out those behind the first change")
+        "--leave-out", help: "go on if most commits cannot be judged, and leave out those behind the first change")
     static let out = Option.text("--out", "NEWSTORE", help: "save the new history as a store where nothing is yet")
 
     static let options: [any OptionDescription] = [
@@ -69,15 +69,23 @@ enum WhatIfCommand: Command {
             return try StateAccess.read(arguments.store, nil, options: options, by: name, output) { access in
                 var retelling = Retelling(of: access.store)
                 retelling.changes = changes
-                if !arguments[leaveOut] { try requireRequests(retelling) }
-                guard let path = arguments[out] else {
-                    return try WhatIfReport(arguments, output).write(nil) { try retelling.run(each: $0) }
+                if !arguments[leaveOut],
+                    let reason = try access.tellingDamage({ try reasonNotToAnswer(retelling) })
+                {
+                    return try refuse(reason, arguments, output)
                 }
-                return try WhatIfStore(path, of: access, arguments.store).make { log, didFinish in
-                    try WhatIfReport(arguments, output).write(path) {
-                        let report = try retelling.run(into: log, each: $0)
-                        try didFinish(report.after.trees)
-                        return report
+                guard let path = arguments[out] else {
+                    return try access.tellingDamage {
+                        try WhatIfReport(arguments, output).write(nil) { try retelling.run(each: $0) }
+                    }
+                }
+                return try access.tellingDamage {
+                    try WhatIfStore(path, of: access, arguments.store).make { log, didFinish in
+                        try WhatIfReport(arguments, output).write(path) {
+                            let report = try retelling.run(into: log, each: $0)
+                            try didFinish(report.after.trees)
+                            return report
+                        }
                     }
                 }
             }
@@ -90,16 +98,32 @@ enum WhatIfCommand: Command {
         }
     }
 
-    /// - Throws: ``Refusal`` where most of what follows the changes would only be left out.
-    private static func requireRequests(_ retelling: Retelling) throws {
+    /// Returns why there is no answer: most of what follows the changes would only be left out. Nil if there is one.
+    private static func reasonNotToAnswer(_ retelling: Retelling) throws -> String? {
         let following = try retelling.countFollowing()
-        guard following.withoutRequest > following.commits / 2 else { return }
+        guard following.unjudged > following.commits / 2 else { return nil }
         let place = retelling.changes.isEmpty ? "" : " behind the first change"
-        throw Refusal(
-            .invalidArguments,
-            "\(following.withoutRequest) of the \(following.commits) commits\(place) have no request in the log and "
-                + "cannot be judged again, so what would have become of the store cannot be told; "
-                + "--leave-out judges the others all the same")
+        let unjudged =
+            following.commits == 1
+            ? "the only commit\(place) has no request in the log, or was erased,"
+            : "\(following.unjudged) of the \(following.commits) commits\(place) have no request in the log, or were "
+                + "erased,"
+        return unjudged + " and cannot be judged again, so what would have become of the store cannot be told; "
+            + "--leave-out judges the others all the same"
+    }
+
+    private static func refuse(_ reason: String, _ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        if arguments[Option.json] {
+            var json = JSONWriter(output)
+            json.beginObject()
+            json.field("verdict", "no answer")
+            json.field("reason", reason)
+            json.endObject()
+            try output.endLine()
+            try output.flush()
+        }
+        Diagnostics.report(reason, by: name)
+        return .no
     }
 
     // MARK: Changes

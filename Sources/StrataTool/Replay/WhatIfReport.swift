@@ -27,9 +27,12 @@ struct WhatIfReport {
         defer { try? report.close() }
         var differences = DifferenceReport(arguments, output)
         try report.forEachDifference { try differences.add($0) }
-        let code = try differences.end(isAnyOther ? "no record differs" : "nothing differs")
-        if asJSON { try writeJSON(report, path) } else { try write(report, path) }
-        return isAnyOther ? .no : code
+        let isVacuous = report.hasJudgedNothing && !isAnyOther
+        let code = try differences.end(
+            isAnyOther ? "no record differs" : isVacuous ? "nothing was judged" : "nothing differs")
+        let verdict = isVacuous ? "nothing judged" : isAnyOther || code != .success ? "differs" : "same"
+        if asJSON { try writeJSON(report, verdict, path) } else { try write(report, path) }
+        return verdict == "same" ? code : .no
     }
 
     // MARK: For people
@@ -65,8 +68,9 @@ struct WhatIfReport {
     private func write(_ report: RetellingReport, _ path: String?) throws {
         let unjudgedCount = report.unjudgedCount
         let judged = unjudgedCount > 0 ? "\(report.commitCount - unjudgedCount) of " : ""
+        let commits = report.commitCount == 1 ? "1 commit" : "\(report.commitCount) commits"
         output.write(
-            "\(judged)\(report.commitCount) commits judged again: \(report.directCount) changed, "
+            "\(judged)\(commits) judged again: \(report.directCount) changed, "
                 + "\(report.changedCount) more came to something else")
         try output.endLine()
         try Self.write(report.unjudged, count: unjudgedCount, to: output) { isOne, isKept in
@@ -91,7 +95,7 @@ struct WhatIfReport {
         for commits in unjudged.prefix(mostRanges) {
             let (first, last) = (commits.offsets.lowerBound, commits.offsets.upperBound)
             let which = first == last ? "commit \(first)" : "commits \(first) to \(last)"
-            output.write("\(which) \(verdict(first == last, commits.isKept)): \(commits.reason)")
+            output.write("\(which) \(verdict(first == last, commits.isKept)): \(commits.reason.asClause)")
             try output.endLine()
             told += commits.offsets.count
         }
@@ -140,9 +144,10 @@ struct WhatIfReport {
         json.endObject()
     }
 
-    private func writeJSON(_ report: RetellingReport, _ path: String?) throws {
+    private func writeJSON(_ report: RetellingReport, _ verdict: String, _ path: String?) throws {
         var json = JSONWriter(output)
         json.beginObject()
+        json.field("verdict", verdict)
         json.field("commits", report.commitCount)
         json.field("direct", report.directCount)
         json.field("consequences", report.changedCount)
@@ -152,6 +157,16 @@ struct WhatIfReport {
         if let path { json.field("path", path) }
         json.endObject()
         try output.endLine()
+    }
+}
+
+extension String {
+    /// A sentence as it stands inside another one, without its capital and its period.
+    fileprivate var asClause: String {
+        let text = hasSuffix(".") ? dropLast() : self[...]
+        guard let first = text.first, text.dropFirst().first?.isLowercase == true || text.dropFirst().first == " "
+        else { return String(text) }
+        return first.lowercased() + text.dropFirst()
     }
 }
 

@@ -33,7 +33,7 @@ struct ReportPage {
         <a class="skip" href="#overview">Skip to the content</a>
         \(header)
         \(navigation)
-        <main data-store="\(content.title)">
+        <main data-store="\(content.request.path)">
         \(notices)
         \(overview)
         \(timelineSection)

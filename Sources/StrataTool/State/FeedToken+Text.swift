@@ -13,10 +13,13 @@ extension FeedToken {
     init(text: String, of name: String) throws(UsageError) {
         let readings = [Data(base64Encoded: text).map { [UInt8]($0) }, Self.bytes(hexadecimal: text)].compactMap { $0 }
         for bytes in readings {
-            if let token = try? FeedToken(decoding: bytes) {
-                self = token
+            do {
+                self = try FeedToken(decoding: bytes)
                 return
-            }
+            } catch let error as StrataError where error.code == .newerFormat {
+                throw UsageError(
+                    "\(name) is a change token of a later release; use a newer strata, this is \(Tool.version)")
+            } catch {}
         }
         let reason = readings.isEmpty ? "is neither base64 nor hexadecimal" : "was cut short or changed"
         throw UsageError("\(name) is not a change token: the text \(reason)")

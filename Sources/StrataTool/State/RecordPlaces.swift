@@ -3,8 +3,9 @@ import StrataStore
 
 /// Finds the zones that have a record of a name, to tell somebody who has looked into another one.
 struct RecordPlaces {
-    /// More private databases are not searched.
+    /// More databases of others are not searched.
     private static let maximumDatabases = 200
+    private static let defaultZone = ZoneID("_defaultZone")
 
     private let state: ContainerState
 
@@ -12,24 +13,41 @@ struct RecordPlaces {
 
     /// Returns the options that lead to a record of that name in another place than the one that was looked in, first
     /// of all in the same database; nil if there is none.
-    func advice(for name: String, besides options: DatabaseOptions) throws -> String? {
-        let zone = options.zone ?? ZoneID("_defaultZone")
-        let own = DatabaseID(options.database.scope, owner: options.ownerName)
-        var databases: [ContainerState.Database] = []
-        try state.forEachDatabase { if databases.count < Self.maximumDatabases { databases.append($0) } }
-        for database in databases where LogFilter.isSame(database.id.owner, own.owner) && database.id.scope == own.scope
-        {
-            guard options.zone == nil, let found = try zones(with: name, in: database).first(where: { $0 != zone })
-            else { continue }
-            return "There is one in another zone: --zone \(found.name)"
+    ///
+    /// - Parameter searchesOthers: false to look into the same database only.
+    func advice(
+        for name: String, besides options: DatabaseOptions, searchesOthers: Bool = true
+    ) throws -> String? {
+        let asked = options.zone ?? Self.defaultZone
+        // An owner who has written nothing has none.
+        let own = try? state.database(options.database.scope, of: options.ownerName)
+        if let own, let found = try zones(with: name, in: own).first(where: { $0 != asked }) {
+            return "There is one in another zone: --zone \(Self.shellWord(found.name))"
         }
-        for database in databases where database.id != own {
-            guard let found = try zones(with: name, in: database).first else { continue }
-            let place = found == ZoneID("_defaultZone") ? "" : " --zone \(found.name)"
+        guard searchesOthers else { return nil }
+        var databases: [ContainerState.Database] = []
+        try state.forEachDatabase { database in
+            guard databases.count < Self.maximumDatabases, database.ordinal != own?.ordinal else { return }
+            databases.append(database)
+        }
+        for database in databases {
+            let zones = try zones(with: name, in: database)
+            guard let found = zones.first(where: { $0 == asked }) ?? zones.first else { continue }
+            // A zone that was given stays unless another one is.
+            let isUsual = found == Self.defaultZone && options.zone == nil
+            let place = isUsual ? "" : " --zone \(Self.shellWord(found.name))"
             if database.id.scope == .public { return "There is one in the public database: --database public" + place }
-            return "There is one in the private database of \(database.id.owner): --user \(database.id.owner)" + place
+            let owner = database.id.owner
+            return "There is one in the private database of \(owner): --user \(Self.shellWord(owner))" + place
         }
         return nil
+    }
+
+    /// Returns a name as a shell takes it for one word.
+    private static func shellWord(_ name: String) -> String {
+        let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:/@%+".utf8)
+        let isPlain = !name.isEmpty && name.utf8.allSatisfy { $0 >= 0x80 || plain.contains($0) }
+        return isPlain ? name : ShellCompletions.quoted(name)
     }
 
     /// The living zones of a database that have a record of that name.

@@ -77,6 +77,15 @@ struct StateAccess {
         }
     }
 
+    /// Has `body` answer a question about commits; one that is behind damage cannot be said not to be there.
+    ///
+    /// - Throws: the damage in the place of `outOfRange`.
+    func tellingDamage<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as StrataError where error.code == .outOfRange {
+            throw damage ?? error
+        }
+    }
+
     /// The log that the state is folded from. It may go on behind the state.
     func log() throws -> LogReader {
         try LogReader.open(at: path, requiresWholeEnd: files.limit == nil, platform: Platform(files: files))

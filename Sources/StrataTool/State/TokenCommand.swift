@@ -1,5 +1,7 @@
+import StrataLog
 import StrataModel
 import StrataStore
+import StrataSystem
 
 /// `strata token`: what a change token says, and whether a store would take it.
 enum TokenCommand: Command {
@@ -19,8 +21,12 @@ enum TokenCommand: Command {
         "strata token AQI2qMtUnq0AAAA…", "strata token Notes.strata AQI2qMtUnq0AAAA… --json | jq .served",
     ]
 
+    static func stores(_ arguments: Arguments) -> [String] { Array(arguments.operands.dropLast()) }
+
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
-        guard let text = arguments.operands.last else { throw UsageError("TEXT is missing") }
+        guard let text = arguments.operands.last,
+            arguments.operands.count > 1 || (try? RealFileSystem().exists(StorePaths(text).identity)) != true
+        else { throw UsageError("TEXT is missing: the token; always the last argument") }
         let token = try FeedToken(text: text, of: "TEXT")
         guard arguments.operands.count > 1 else {
             try write(TokenReport(token: token), arguments, output)

@@ -171,6 +171,6 @@ extension StatisticsReport {
     static func hour(_ number: Int) -> String { (number < 10 ? "0" : "") + "\(number):00" }
 
     private static func percent(_ part: UInt64, of whole: UInt64) -> String {
-        whole == 0 ? "0 %" : "\(Int((Double(part) * 100 / Double(whole)).rounded())) %"
+        whole == 0 ? "0%" : "\(Int((Double(part) * 100 / Double(whole)).rounded()))%"
     }
 }
