@@ -73,6 +73,7 @@ enum CommandLines {
             command: "what-if", words: ["what-if", store, "--drop", "4"],
             headings: [
                 "A request told once more", "A record that differs", "The end of a diff", "The end of a what-if",
+                "A what-if without an answer",
             ], code: 1),
         line(
             "minimise", ["Note", "--where", "creationDate != nil OR creationDate == nil", "--user", "anna"],
