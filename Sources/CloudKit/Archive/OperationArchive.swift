@@ -53,14 +53,7 @@ struct OperationArchive {
     init() {}
 
     func encoded() throws -> [UInt8] {
-        let binary = try encoded(in: .binary)
-        // A statically linked Foundation writes no bytes in the binary format.
-        return binary.isEmpty ? try encoded(in: .xml) : binary
-    }
-
-    private func encoded(in format: PropertyListSerialization.PropertyListFormat) throws -> [UInt8] {
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
-        archiver.outputFormat = format
         func encode(_ objects: [NSObject]?, _ key: String) {
             if let objects { archiver.encode(NSArray(array: objects), forKey: key) }
         }
@@ -90,7 +83,14 @@ struct OperationArchive {
         if let group { archiver.encode(group, forKey: Key.group) }
         archiver.finishEncoding()
         if let error = archiver.error { throw error }
-        return [UInt8](archiver.encodedData)
+        let bytes = [UInt8](archiver.encodedData)
+        guard !bytes.isEmpty else {
+            throw CKError(
+                .internalError,
+                message: "A long-lived operation cannot be kept: Foundation archives nothing in a program that is "
+                    + "linked with --static-swift-stdlib. Link it without, or make the operation an ordinary one.")
+        }
+        return bytes
     }
 
     /// - Throws: The unarchiver's error for what cannot be read.

@@ -36,7 +36,7 @@ struct OperationSurface: Section {
         try expect(operation.configuration.isLongLived == false)
     }
 
-    // A long-lived operation is kept, also in a program that links Foundation statically.
+    // A long-lived operation is kept, or fails where it cannot be: linked statically, Foundation archives nothing.
     func longLived() async throws {
         let database = try CloudStore.inMemory().container(user: "anna").privateCloudDatabase
         let operation = CKModifyRecordsOperation(recordsToSave: [CKRecord(recordType: "Note")])
@@ -45,7 +45,11 @@ struct OperationSurface: Section {
             operation.modifyRecordsResultBlock = { continuation.resume(returning: $0) }
             database.add(operation)
         }
-        try result.get()
+        let archive = try NSKeyedArchiver.archivedData(withRootObject: NSString("a"), requiringSecureCoding: true)
+        switch result {
+        case .success: try expect(!archive.isEmpty)
+        case .failure(let error): try expect(archive.isEmpty && (error as? CKError)?.code == .internalError)
+        }
     }
 
     // CKOperation, deprecated.
