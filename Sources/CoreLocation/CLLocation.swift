@@ -1,4 +1,4 @@
-// Apple's CoreLocation brings it along: dates, and what archives.
+// Apple's CoreLocation also exports Foundation.
 @_exported import Foundation
 import StrataModel
 

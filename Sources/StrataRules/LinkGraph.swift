@@ -3,10 +3,9 @@ import StrataViews
 
 /// What one record refers to, within its zone.
 struct Links {
-    /// A parent that the record holds; nil for a loose one.
+    /// The parent, if the record holds it; nil for a loose one.
     var parent: String?
-    /// Targets of `deleteSelf` references that the record holds, and of those that are loose; without their zone, which
-    /// is the record's own.
+    /// The targets of held and of loose `deleteSelf` references. Their zone is 0, which stands for the record's own.
     var heldOwners: Set<RecordKey> = []
     var looseOwners: Set<RecordKey> = []
 
@@ -25,7 +24,7 @@ struct Links {
 struct LinkGraph {
     private let zone: UInt64
     private let view: RulesView
-    /// How many records a delete may look at because of loose references; nil where there are none.
+    /// The number of records that one delete may visit through loose references; nil outside the public database.
     private let looseLimit: Int?
     /// Records whose stored references do not count any more.
     private var replaced: Set<RecordKey> = []
@@ -34,9 +33,9 @@ struct LinkGraph {
     /// Names of the records that a cascade came by; their numbers here are those of the other lists.
     private(set) var names: [String] = []
     private var numbers: [RecordKey: Int] = [:]
-    /// What refers to a record with `deleteSelf` and holds it, in the order of names; nil until it is looked up.
+    /// The records that hold each record with `deleteSelf`, in the order of names; nil until they are loaded.
     private var owned: [[Int]?] = []
-    /// What holds a record as its parent, in the order of names; only of those that are somebody's parent.
+    /// The records that hold each record as their parent, in the order of names. Records without children are left out.
     private var children: [Int: [String]] = [:]
 
     init(zone: UInt64, _ view: RulesView, _ limits: Limits, in scope: InternedName.Scope) {
@@ -90,8 +89,8 @@ struct LinkGraph {
         return found
     }
 
-    /// A record and all that goes with it, breadth first, without what is in `gone`, which it adds to; what goes
-    /// because of loose references comes last.
+    /// Returns a record and its cascade, breadth first, without the records in `gone`, and adds them to `gone`. Records
+    /// that go because of loose references come last.
     ///
     /// With a record, all that it takes along is in `gone`; so the rest comes in the order in which it would alone.
     mutating func cascade(from first: Int, sparing gone: inout [Bool]) throws -> [Int] {
@@ -134,16 +133,16 @@ struct LinkGraph {
         return order
     }
 
-    /// What refers loosely to a record, in the order of names: the first ones.
+    /// Returns the first records that refer loosely to a record, in the order of names.
     private func looseSources(of target: String, atMost limit: Int) throws -> [String] {
         let stored = try view.sources(of: key(target), .looseDeleting, limit: limit + replaced.count)
         return Array(sources(of: target, .looseDeleting, stored: stored).prefix(limit))
     }
 
-    /// A record that refers loosely to one that goes, with all that goes with it; none if that is more than there is
-    /// room for, or if a record that stays would lose its parent.
+    /// Returns a record that refers loosely to a deleted one, with its own cascade. Returns nothing if the cascade
+    /// exceeds `room`, or if a record that stays would lose its parent.
     ///
-    /// - Parameter room: becomes less by what was looked at.
+    /// - Parameter room: The number of records that may still be visited; decreases by those visited.
     private mutating func branch(from first: Int, atMost room: inout Int) throws -> [Int] {
         var order = [first]
         var found: Set<Int> = [first]

@@ -223,7 +223,7 @@ final class RecordsWriter {
         }
     }
 
-    /// New versions of parents whose children were saved (B61), if these hold them and the actor may write them.
+    /// Appends a touch for each parent of a saved child that holds it, if the actor may write the parent (B61).
     private func appendTouches() throws {
         guard judge.rules.touchesParents else { return }
         let gone = Set(
@@ -247,7 +247,7 @@ final class RecordsWriter {
         }
     }
 
-    /// The name of a record's parent after its save; nil if the parent was kept and is loose.
+    /// Returns the name of a record's parent after its save; nil if the kept parent is loose.
     private func parent(of save: ModifyRecordsRequest.Save, _ state: SaveState) throws -> String? {
         switch save.parent {
         case .set(let parent): return parent.name

@@ -160,8 +160,8 @@ public final class RulesView {
 
     func exists(_ key: RecordKey) throws -> Bool { try fold.withRecord(key) { _ in } != nil }
 
-    /// Names of the records of its zone that hold a record as their parent, and of those that hold it and go with it,
-    /// each in order.
+    /// Returns the names of the records that hold a record as their parent, and of those that hold it with
+    /// `deleteSelf`, each in order.
     func linkedRecords(to target: RecordKey) throws -> (children: [String], owned: [String]) {
         var links: (children: [String], owned: [String]) = ([], [])
         guard try fold.mayBeReferred(to: target) else { return links }

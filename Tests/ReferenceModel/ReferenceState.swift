@@ -131,7 +131,7 @@ public struct ReferenceRecord: Sendable, Equatable {
     public var type: ReferenceName
     public var fields: [ReferenceName: FieldValue] = [:]
     public var parent: ReferenceName?
-    /// Whether it holds its parent: who set it might write the parent.
+    /// Whether the record holds its parent: the user who set it could write the parent.
     public var holdsParent = true
     public var created: Int64
     public var createdBy: String
@@ -146,12 +146,12 @@ public struct ReferenceRecord: Sendable, Equatable {
     /// The records with which this one goes.
     public var owners: Set<ReferenceName> { Set(owningReferences.map { ReferenceName($0.target.name) }) }
 
-    /// Those of the owners for which this record counts.
+    /// The owners that this record holds.
     public var heldOwners: Set<ReferenceName> {
         Set(owningReferences.filter { !$0.isLoose }.map { ReferenceName($0.target.name) })
     }
 
-    /// Those to which a reference of this record is loose.
+    /// The targets of loose references.
     public var looseOwners: Set<ReferenceName> {
         Set(owningReferences.filter(\.isLoose).map { ReferenceName($0.target.name) })
     }

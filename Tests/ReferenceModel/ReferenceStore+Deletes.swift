@@ -35,7 +35,7 @@ extension ReferenceStore.Judgement {
         }
     }
 
-    /// The record and all that go with it: nearest first, else by name; then what refers loosely to one of them.
+    /// Returns the record and its cascade: nearest first, then by name; records with loose references come last.
     private func cascade(of place: ReferencePlace) -> [ReferenceName] {
         let records = records[place.zone] ?? [:]
         var names = heldCascade(of: place.name, records)

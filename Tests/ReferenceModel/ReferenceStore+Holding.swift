@@ -1,7 +1,7 @@
 import StrataModel
 
 extension ReferenceStore.Judgement {
-    /// What a save makes of its record, with what is known so far of the links that it sets (docs/rules.md §5.12).
+    /// Returns the record after its save, with the looseness of the links that it sets (docs/rules.md §5.12).
     func withHolding(_ index: Int) -> ReferenceRecord? {
         guard var record = merged[index] else { return nil }
         let save = saves[index]

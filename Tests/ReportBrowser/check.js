@@ -64,7 +64,7 @@
     expect(red + green + blue < 384 === isDark, "the page has the browser's theme");
   };
 
-  /// That no column is squeezed so that a word breaks, or a name has no room.
+  /// Checks that no column is so narrow that words break or names do not fit.
   const checkTables = () => {
     const split = new Set();
     const range = document.createRange();

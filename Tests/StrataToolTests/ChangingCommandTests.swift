@@ -99,7 +99,7 @@ import Testing
             let result = try ToolProcess.run(["erase", "People.strata"] + words, in: directory.path)
             #expect(result.code == 1 && result.output.isEmpty && !result.errors.isEmpty, "\(result)")
         }
-        // Nobody else's record is suggested.
+        // Another user's record is not suggested.
         for words in [["card"], ["card", "--zone", "People"], ["card", "--user", "bob"]] {
             let result = try ToolProcess.run(["erase", "People.strata"] + words, in: directory.path)
             #expect(

@@ -1,4 +1,4 @@
-/// Folders of the product that hold so many files that nobody finds one by its name.
+/// Folders of the product with too many files to find one by its name.
 struct FolderSizeRule: StyleRule {
     static let maximumFiles = 25
 

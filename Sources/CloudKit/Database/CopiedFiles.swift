@@ -1,7 +1,7 @@
 import Foundation
 import StrataSystem
 
-/// How much of the files of a request's records has been copied.
+/// The copied fraction of the asset files of a request's records.
 final class CopiedFiles: Sendable {
     private struct Item {
         var total = 0.0
@@ -10,7 +10,7 @@ final class CopiedFiles: Sendable {
     }
 
     private struct State {
-        /// By the place of the record.
+        /// The state of each record, by its place in the request.
         var items: [Int: Item] = [:]
         var copied: [URL: Double] = [:]
     }
@@ -19,7 +19,7 @@ final class CopiedFiles: Sendable {
     private let state: Lock<State>
     private let report: ItemProgress<Int>
 
-    /// - Parameter places: of the records that have each file.
+    /// - Parameter places: The places of the records that have each file.
     init(_ places: [URL: Set<Int>], report: @escaping ItemProgress<Int>) {
         self.places = places
         self.report = report
@@ -38,14 +38,14 @@ final class CopiedFiles: Sendable {
             for place in places[url, default: []] {
                 guard var item = state.items[place] else { continue }
                 item.copied += added
-                // Within the lock, so that they come in order.
+                // The lock keeps the reports in order.
                 if let fraction = item.steps.next(item.copied / item.total) { report(place, fraction) }
                 state.items[place] = item
             }
         }
     }
 
-    /// 0 for a file that is not there, whose record fails.
+    /// Returns the size of a file; 0 if it does not exist, since its record fails.
     private static func size(of url: URL) -> Double {
         var status = stat()
         return stat(url.path, &status) == 0 ? Double(status.st_size) : 0

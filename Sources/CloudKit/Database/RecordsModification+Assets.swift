@@ -69,7 +69,7 @@ extension RecordsModification {
     private func imported(
         into store: Store, _ progress: ItemProgress<Int>?
     ) -> [URL: Result<PinnedAsset, any Error>] {
-        // By file, the places of the records that have it.
+        // The places of the records that have each file.
         var urls: [URL: Set<Int>] = [:]
         for (place, fields) in contents.enumerated() {
             for case .file(let url) in fields.edits.flatMap({ $0.edit.content?.assets ?? [] }).map(\.source) {

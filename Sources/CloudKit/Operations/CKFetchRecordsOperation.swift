@@ -16,8 +16,8 @@ public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Send
     /// The fields to fetch; nil for all, none for the records' metadata only.
     public var desiredKeys: [CKRecord.FieldKey]?
 
-    /// Called for each record: with growing numbers below 1 while the files of its assets are read, unless this process
-    /// has checked them already, and with 1 when the record was fetched.
+    /// A block that receives each record's progress: increasing fractions below 1 while asset files are read that this
+    /// process has not checked yet, then 1 once the record is fetched.
     public var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
     /// Called once for each record.
     public var perRecordResultBlock: ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, Error>) -> Void)?

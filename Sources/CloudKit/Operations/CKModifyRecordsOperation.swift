@@ -37,8 +37,8 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
     /// Whether the items of a zone fail together, where the zone is able to; true if nothing is said.
     public var isAtomic = true
 
-    /// Called for each record to save: with growing numbers below 1 while the files of its assets are copied, with 1
-    /// once it is saved. For a record that fails there is no 1; if no number was reported before, there is a 0.
+    /// A block that receives each save's progress: increasing fractions below 1 while asset files are copied, then 1
+    /// once the record is saved. A record that fails never reports 1; it reports 0 if it reported nothing before.
     public var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
     /// Called once for each record to save.
     public var perRecordSaveBlock: ((_ recordID: CKRecord.ID, _ saveResult: Result<CKRecord, Error>) -> Void)?

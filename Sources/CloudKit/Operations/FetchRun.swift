@@ -10,9 +10,9 @@ struct FetchRun<ID: Hashable & Sendable, Item: Sendable>: OperationRun, @uncheck
     let ids: [ID]?
     /// Says that some failed.
     let failureMessage: String
-    /// Gets no progress if nobody asks how far each item is.
+    /// Fetches the items. `progress` is nil unless the operation reports it per item.
     let fetch: @Sendable ([ID]?, ItemProgress<ID>?) async throws -> Outcome
-    /// Of an item, while it is fetched.
+    /// Reports the progress of an item that is being fetched.
     var progress: ((ID, Double) -> Void)?
     /// Of each item, before the block of today's API.
     var before: ((ID, Result<Item, CKError>) -> Void)?

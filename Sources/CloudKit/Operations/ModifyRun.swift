@@ -46,9 +46,9 @@ struct ModifyRun<Outcome: ModifyOutcome>: OperationRun, @unchecked Sendable {
     let settings: CallSettings
     let saveIDs: [ItemID]
     let deleteIDs: [ItemID]
-    /// Gets nil if nobody asks how far each save is.
+    /// Saves and deletes the items. `progress` is nil unless the operation reports it per save.
     let modify: @Sendable (ItemProgress<Int>?) async throws -> Outcome
-    /// Of a save by its place in the request, while it goes on.
+    /// Reports the progress of a save, by its place in the request.
     var progress: ((Int, Double) -> Void)?
     /// Of each save by its place in the request, before the block of today's API.
     var before: ((Int, Result<Item, CKError>) -> Void)?

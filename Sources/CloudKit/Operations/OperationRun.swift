@@ -23,8 +23,8 @@ struct OperationPieces: Sendable {
     /// Calls blocks on the operation's queue, and returns once they have returned; false if the operation has ended or
     /// was cancelled meanwhile. They are told how to ask whether it was cancelled.
     let emit: @Sendable (_ blocks: @escaping @Sendable (_ isCancelled: () -> Bool) -> Void) async -> Bool
-    /// Has a block called on the operation's queue, and does not wait for it; it is not called if the operation was
-    /// cancelled or has finished by then.
+    /// Schedules a block on the operation's queue without waiting for it. The block is skipped if the operation is
+    /// canceled or finished by then.
     let report: @Sendable (_ block: @escaping @Sendable () -> Void) -> Void
 }
 
@@ -71,13 +71,13 @@ extension CKOperation {
                 await withCheckedContinuation { continuation in
                     queue.async { [self] in
                         if !progress.withLock({ $0.isSettled }) { blocks { isCancelled } }
-                        // Each piece is an answer of the store: the time for the next one begins.
+                        // Each piece is an answer from the store, so the timeout restarts.
                         if let timeout = run.settings.timeout { progress.withLock { $0.deadline?.restart(timeout) } }
                         continuation.resume(returning: !isCancelled && !progress.withLock { $0.isSettled })
                     }
                 }
             },
-            // One that is called after the outcome is known, but before it is delivered, comes in order too.
+            // A block that is scheduled after the outcome is known, but before it is delivered, keeps its order too.
             report: { [self] block in queue.async { [self] in if !isCancelled, !isFinished { block() } } })
     }
 

@@ -15,7 +15,7 @@ extension CKRecord {
     /// - Parameters:
     ///   - isPartial: whether only some keys were fetched.
     ///   - hasAssetFiles: false for the server's record of a conflict: its assets have no `fileURL` (B64).
-    ///   - progress: called while the files of its assets are read, with the fraction of their bytes.
+    ///   - progress: A closure that receives the fraction of the asset bytes read so far.
     /// - Throws: ``CKError`` `assetNotAvailable` or `internalError` for values that cannot be had.
     convenience init(
         stored record: Record, id: CKRecordID, for client: Client, isPartial: Bool = false,

@@ -122,8 +122,8 @@ extension ByteWriter {
 func zigzag(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
 func unzigzag(_ number: UInt64) -> Int64 { Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1) }
 
-/// Whether two texts have the same bytes, by which names and values are compared everywhere. Swift's own comparison
-/// takes composed and decomposed letters for the same.
+/// Returns whether two strings have the same UTF-8 bytes. Names and values are always compared this way, since Swift's
+/// `==` treats composed and decomposed letters as equal.
 public func isSameText(_ left: String, _ right: String) -> Bool {
     // Nearly all texts lie in one piece, and are the same or differ in length.
     let areSame = left.utf8.withContiguousStorageIfAvailable { left in

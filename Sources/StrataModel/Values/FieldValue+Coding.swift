@@ -148,7 +148,7 @@ extension FieldValue.Location {
 extension FieldValue.Reference {
     fileprivate static let looseCode: UInt8 = 2
 
-    /// The action as a byte, with its own code for a loose owning reference.
+    /// The stored action byte; a loose owning reference has a code of its own.
     fileprivate var code: UInt8 { isLoose && action == .deleteSelf ? Self.looseCode : action.rawValue }
 }
 

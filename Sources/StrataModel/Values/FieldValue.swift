@@ -60,8 +60,8 @@ public enum FieldValue: Sendable {
 
         public var target: RecordKey
         public var action: Action
-        /// Whether the user who saved a `deleteSelf` reference might not write its target (docs/rules.md §5). The store
-        /// decides it with each save; equality ignores it.
+        /// Whether the user who saved this `deleteSelf` reference lacked write permission on its target (docs/rules.md
+        /// §5.12). The store sets it with each save, and equality ignores it.
         public var isLoose = false
 
         public init(_ target: RecordKey, action: Action = .none) {

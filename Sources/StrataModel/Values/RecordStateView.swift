@@ -79,7 +79,7 @@ public struct RecordStateView {
     public struct Links {
         /// For ``key(_:)``.
         public var parent: Range<Int>?
-        /// Whether the user who set the parent might not write it.
+        /// Whether the user who set the parent lacked write permission on it.
         public var isParentLoose = false
         public var share: Range<Int>?
         /// The record's name, which is text, if its key has only the short form.
@@ -197,7 +197,7 @@ extension KeyedFields.Field {
         return range
     }
 
-    /// Where the key of a loose parent is in the bytes, of which there is no other then.
+    /// Returns the range of a loose parent's key. A record with a loose parent has no other parent.
     func looseParent(beside parent: Range<Int>?) throws -> Range<Int> {
         guard parent == nil, value.remaining > 0 else {
             throw value.malformed("a loose parent", expected: "a record's key, and no other parent")

@@ -15,7 +15,7 @@ import StrataStore
 public struct Explanation: Sendable {
     public enum Outcome: String, Sendable, CaseIterable {
         case accepted, acceptedInPart, refused, nothingToDo
-        /// The commit carries no request that could be judged.
+        /// The commit has no request to judge.
         case withoutRequest
     }
 
@@ -95,8 +95,8 @@ public struct Explanation: Sendable {
     /// Explains what a commit says of a request: that it was accepted, or refused, of which the log has audits where
     /// the store was told to keep them.
     ///
-    /// - Throws: ``StrataError`` `outOfRange` for an offset that the store does not have, or whose state before it was
-    ///   let go.
+    /// - Throws: ``StrataError`` `outOfRange` for an offset that the store does not have, or whose preceding state was
+    ///   compacted away.
     public static func of(_ offset: UInt64, in store: Store) throws -> Explanation {
         let commit = try ExplainedCommit(offset, in: store)
         if let audit = commit.event(.requestRefused) {

@@ -152,27 +152,27 @@ public struct DeterminismReport: Sendable {
     public internal(set) var checkpoints: [UInt64] = []
     /// In the order of offsets; some, if there are many.
     public internal(set) var differences: [Difference] = []
-    /// Commits that could not be judged again, in order; only the first ones, if there are many.
+    /// The commits that could not be judged again, in order, up to a limit.
     public internal(set) var unjudged: [RetellingReport.Unjudged] = []
-    /// How many commits could not be judged again.
+    /// The number of commits that could not be judged again.
     public internal(set) var unjudgedCount = 0
-    /// How many commits only note something, such as a fetch, and came of no request.
+    /// The number of commits that only record a note, such as a fetch, and have no request.
     public internal(set) var noteCount = 0
-    /// How many commits were to be judged again.
+    /// The number of commits to judge again.
     public var commitCount: Int { Int(end + 1 - first) }
     public var judgedCount: Int { commitCount - unjudgedCount }
     /// Of the state at the end.
     public internal(set) var digests: Digests?
 
-    /// Whether nothing differs; also where nothing could be judged.
+    /// Whether no difference was found. It is also true if nothing could be judged.
     public var isSame: Bool { differences.isEmpty }
 
     public enum Verdict: String, Sendable {
         case same
         case differs
-        /// There were requests to judge, and none of them could be.
+        /// The range has requests, but none of them could be judged.
         case nothingJudged = "nothing judged"
-        /// There are no commits.
+        /// The range has no commits.
         case empty
     }
 
@@ -182,7 +182,7 @@ public struct DeterminismReport: Sendable {
         return unjudgedCount > 0 && judgedCount == noteCount ? .nothingJudged : .same
     }
 
-    /// Whether fewer than half of the commits with something to judge could be judged again.
+    /// Whether fewer than half of the commits with requests could be judged again.
     public var hasJudgedFew: Bool { (judgedCount - noteCount) * 2 < commitCount - noteCount }
 
     init(first: UInt64, end: UInt64) { (self.first, self.end) = (first, end) }

@@ -68,8 +68,8 @@ public struct Retelling {
         }
     }
 
-    /// Returns how many commits the log has behind the first change, and how many of them have no request that could be
-    /// judged again. Notes, such as those of fetches, need none and do not count.
+    /// Returns the number of commits after the first change, and how many of them lack a request to judge. Notes, such
+    /// as those of fetches, are not counted.
     ///
     /// - Throws: ``StrataError`` `outOfRange` for a change of an offset that the log does not have.
     public func countFollowing() throws -> (commits: UInt64, unjudged: UInt64) {
@@ -81,7 +81,7 @@ public struct Retelling {
         var cursor = try store.log.read(from: first)
         while let commit = try cursor.next(), commit.offset <= end {
             var canBeJudged: Bool? = false
-            // What cannot be understood is told when it is judged.
+            // Judging reports a payload that cannot be decoded.
             do { canBeJudged = try Self.canBeJudged(commit) } catch is StrataError {}
             guard let canBeJudged else { continue }
             count += 1
@@ -90,7 +90,7 @@ public struct Retelling {
         return (count, unjudged)
     }
 
-    /// Returns whether a commit has its request, and all that it saved; nil for a note.
+    /// Returns whether a commit still has its request and everything it saved; nil for a note.
     private static func canBeJudged(_ commit: Commit) throws -> Bool? {
         let header = try commit.payload.withUnsafeBytes { try EventWalker($0).header() }
         if header.requestShape.isEmpty {
@@ -185,11 +185,11 @@ public struct RetoldCommit: Sendable {
 
 /// What came of telling a history once more.
 public struct RetellingReport: Sendable {
-    /// Commits in a row that could not be judged again, all for the same reason.
+    /// A run of consecutive commits that could not be judged again for the same reason.
     public struct Unjudged: Sendable {
         public var offsets: ClosedRange<UInt64>
         public var reason: String
-        /// Whether the new timeline has them as they are in the log.
+        /// Whether the new timeline keeps them unchanged.
         public var isKept: Bool
     }
 
@@ -200,15 +200,15 @@ public struct RetellingReport: Sendable {
     public let changedCount: Int
     /// Requests that were changed, dropped or inserted.
     public let directCount: Int
-    /// Commits that only note something, such as a fetch, and came of no request.
+    /// The number of commits that only record a note, such as a fetch, and have no request.
     public let noteCount: Int
-    /// Whether there were requests to judge, and none of them could be.
+    /// Whether the range has requests, but none of them could be judged.
     public var hasJudgedNothing: Bool {
         directCount == 0 && unjudgedCount > 0 && commitCount == noteCount + unjudgedCount
     }
-    /// In order; only the first ones, if there are many.
+    /// The runs of commits that could not be judged again, in order, up to a limit.
     public let unjudged: [Unjudged]
-    /// How many commits could not be judged again.
+    /// The number of commits that could not be judged again.
     public let unjudgedCount: Int
     /// The last commit of the new timeline.
     public let end: UInt64

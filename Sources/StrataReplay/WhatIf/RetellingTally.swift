@@ -1,15 +1,15 @@
-/// What has come of telling a history once more so far.
+/// The results so far of replaying a history with changes.
 struct RetellingTally {
     private static let maximumUnjudged = 1_000
 
     var commitCount = 0
     var changedCount = 0
     var directCount = 0
-    /// Commits that only note something, such as a fetch, and came of no request.
+    /// The number of commits that only record a note, such as a fetch, and have no request.
     var noteCount = 0
     private(set) var unjudged: [RetellingReport.Unjudged] = []
     private(set) var unjudgedCount = 0
-    /// The first commit that is another one in the new timeline, and in what.
+    /// The first commit that differs in the new timeline, and how it differs.
     var divergence: (offset: UInt64, reason: String)?
 
     mutating func addUnjudged(_ offset: UInt64, _ reason: String, isKept: Bool) {
@@ -17,7 +17,7 @@ struct RetellingTally {
         append(.init(offsets: offset...offset, reason: reason, isKept: isKept))
     }
 
-    /// Commits in a row with the same reason are one entry, however many there are.
+    /// Appends to the last run if the commit follows it with the same reason.
     private mutating func append(_ next: RetellingReport.Unjudged) {
         if let last = unjudged.last, last.offsets.upperBound + 1 == next.offsets.lowerBound,
             (last.reason, last.isKept) == (next.reason, next.isKept)
@@ -28,7 +28,7 @@ struct RetellingTally {
         }
     }
 
-    /// Goes on with what came of the part behind.
+    /// Appends the results of the part that follows.
     mutating func add(_ next: RetellingTally) {
         commitCount += next.commitCount
         changedCount += next.changedCount

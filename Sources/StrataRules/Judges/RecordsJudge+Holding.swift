@@ -3,10 +3,10 @@ import StrataViews
 
 /// Decides which links of a request hold their targets (docs/rules.md §5.12).
 extension RecordsJudge {
-    /// Whether a link that this request saves holds its target: everywhere but in the public database, and there if the
-    /// actor may write the target.
+    /// Returns whether a link that this request saves holds its target. In the public database, the actor needs write
+    /// permission on the target; in other databases, every link holds.
     ///
-    /// A target that is not stored is the actor's own if a save that has not failed makes it.
+    /// A target that is not stored yet belongs to the actor if a save of this request creates it and has not failed.
     func holds(_ target: String, in place: Int) throws -> Bool {
         guard scene.scope == .public else { return true }
         let key = RecordKey(zone: UInt64(place), name: target)
@@ -23,7 +23,7 @@ extension RecordsJudge {
         return try mayChange(type: type.ordinal, isUserRecord: type.isUsers, creator: nil)
     }
 
-    /// The reference as the request's event has it, in the zone with an ordinal.
+    /// Returns the reference for the request's event, with the zone's ordinal in the store.
     func placed(_ reference: FieldValue.Reference, in place: Int, zone: UInt64) throws -> FieldValue.Reference {
         var placed = FieldValue.Reference(RecordKey(zone: zone, name: reference.target.name), action: reference.action)
         placed.isLoose = try reference.action == .deleteSelf && !holds(reference.target.name, in: place)

@@ -108,7 +108,7 @@ extension RecordsJudge {
         return !failed.isEmpty
     }
 
-    /// Whether a save names the loose parent again that its record has, which may be gone.
+    /// Returns whether a save sets the loose parent that its record already has. That parent may be deleted.
     private func keepsLooseParent(_ index: Int, _ parent: String) throws -> Bool {
         guard scene.scope == .public, let stored = saves[index].stored else { return false }
         return try stored.bytes.withUnsafeBytes { bytes in

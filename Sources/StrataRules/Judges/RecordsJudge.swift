@@ -18,9 +18,9 @@ final class RecordsJudge {
     /// Nil where none holds.
     private(set) var quota: Quota?
     var deletes: [DeleteState] = []
-    /// Whether links hold records that are stored, by place of the zone and name: a list may name one a million times.
+    /// Cached answers for stored targets, by place of the zone and name, since a list may name one target many times.
     var heldTargets: [RecordKey: Bool] = [:]
-    /// By place of the zone and name; filled once somebody asks.
+    /// The index of each save, by place of the zone and name.
     private(set) lazy var savesByRecord = Dictionary(
         uniqueKeysWithValues: saves.indices.map {
             (RecordKey(zone: UInt64(saves[$0].zone), name: body.saves[$0].record.name), $0)

@@ -15,8 +15,8 @@ extension AssetStore {
     }
 
     /// - Parameters:
-    ///   - path: of the source, for the words of errors.
-    ///   - progress: called after each piece, with the number of bytes that have been copied.
+    ///   - path: The path of the source, for error messages.
+    ///   - progress: A closure that receives the number of bytes copied so far.
     func importFile(
         _ source: any File, _ path: String, atMost limit: UInt64, progress: (_ copied: Int) -> Void = { _ in }
     ) throws -> PinnedAsset {

@@ -5,7 +5,7 @@ extension AssetStore {
     /// An asset's file, with the bytes that its hash stands for. They are read the first time that this process asks,
     /// and again if the file is not the same any more; whoever opens it closes it.
     ///
-    /// - Parameter progress: called after each piece, with the number of bytes that have been read.
+    /// - Parameter progress: A closure that receives the number of bytes read so far.
     /// - Throws: ``StrataError`` `assetNotAvailable` if the file is missing or damaged.
     func open(_ asset: FieldValue.Asset, progress: (_ read: Int) -> Void = { _ in }) throws -> any File {
         let path = path(of: asset.hash)

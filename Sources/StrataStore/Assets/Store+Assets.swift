@@ -11,7 +11,7 @@ extension Store {
     /// let value = FieldValue.asset(photo.value)
     /// ```
     ///
-    /// - Parameter progress: Called after each piece, with the number of bytes that have been copied.
+    /// - Parameter progress: A closure that receives the number of bytes copied so far.
     /// - Throws: ``StrataError`` `assetFileNotFound` for a file that cannot be read, `assetFileModified` for one that
     ///   changes meanwhile, `tooLarge` for one over ``StoreOptions/assetBytes``, and those of the store's own disk.
     public func importAsset(
@@ -72,8 +72,8 @@ extension Store {
 
     /// As ``requireAsset(_:)``, of all desired fields of a record.
     ///
-    /// - Parameter progress: Called while files are read that this process has not checked yet: with the fraction of
-    ///   all bytes of the assets that have been looked at.
+    /// - Parameter progress: A closure that receives the fraction of the asset bytes read so far. It is not called for
+    ///   files that this process has already checked.
     public func requireAssets(of record: Record, progress: (_ fraction: Double) -> Void = { _ in }) throws {
         let assets = try record.assets
         let total = max(1, assets.reduce(0) { $0 + Double($1.size) })

@@ -191,7 +191,7 @@ final class Compactor: Sendable {
         }
     }
 
-    /// - Parameter mayTakeMemory: whether states are folded in memory where the disk has no room for them.
+    /// - Parameter mayTakeMemory: Whether to fold states in memory if the disk has no room for them.
     private func work(_ horizon: UInt64, mayTakeMemory: Bool = false) throws -> Compaction {
         let (draft, base) = try makeBase(horizon, mayTakeMemory)
         let freed: FreedHistory
@@ -248,8 +248,8 @@ final class Compactor: Sendable {
         }
     }
 
-    /// Calls `body` with the directory for files without names; with none, where the disk has no room for them: then
-    /// the state is folded in memory.
+    /// Calls `body` with the directory for temporary files. If the disk is full and `mayTakeMemory` is true, calls it
+    /// again without a directory, so that the state is folded in memory.
     private func withScratch<Result>(
         _ mayTakeMemory: Bool, _ body: (String?, PageStoreOptions) throws -> Result
     ) throws -> Result {

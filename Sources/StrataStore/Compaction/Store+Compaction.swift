@@ -82,7 +82,7 @@ extension StoreEngine {
             recordBytes: estimate.byteCount, zones: try zones(of: estimate, state, through: horizon))
     }
 
-    /// The segments that a compaction removes, and their bytes with those of the base before.
+    /// Returns the number of segments that a compaction removes, and their bytes plus those of the previous base.
     static func removable(
         _ segments: [StoredSegment], _ base: BaseReader?, through horizon: UInt64
     ) throws -> (segmentCount: Int, byteCount: UInt64) {

@@ -41,7 +41,8 @@ extension Store {
         }
     }
 
-    /// Removes the page file once the state is in memory, and writes the base in its room. The state is gone on return.
+    /// Folds the state into memory, removes the page file, and writes the base into the freed space. The state is
+    /// released on return.
     private static func base(at horizon: UInt64, of log: SegmentedLog, _ path: String) throws -> BaseDraft {
         let state = try Views.state(of: log, at: horizon, in: nil, platform: log.platform)
         try PageStore.setAside(in: path, files: log.platform.files)

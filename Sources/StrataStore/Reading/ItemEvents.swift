@@ -222,7 +222,7 @@ extension RecordSavedEvent {
         share = Self.asked(share, before.share)
     }
 
-    /// Whether two values are the same, and hold their targets alike: that changes only where a link is sent again.
+    /// Returns whether two values are equal and equally loose. Looseness changes only if a request sets the link.
     private static func isSame(_ left: FieldValue?, _ right: FieldValue?) -> Bool {
         guard left == right, let left, let right, left.kind.element == .reference else { return left == right }
         return (try? left.encoded()) == (try? right.encoded())

@@ -30,7 +30,7 @@ enum Advice {
         return stores.contains { path.isAtOrBelow(StorePaths($0).store) }
     }
 
-    /// Returns an error as it is told: a store whose log is gone is damaged, and its path is right.
+    /// Returns the error to report. A store whose log is missing is damaged; its path is correct.
     static func told(_ error: StrataError, stores: [String]) -> StrataError {
         guard error.code == .notFound, let path = error.context.path,
             let store = stores.map({ StorePaths($0) }).first(where: { $0.log == path }),

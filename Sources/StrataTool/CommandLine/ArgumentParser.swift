@@ -36,14 +36,14 @@ struct ArgumentParser {
         return arguments
     }
 
-    /// - Parameter next: the first operand that nothing is given for.
+    /// - Parameter next: The first operand without a value.
     private func missing(_ given: [String], _ next: Operand) -> UsageError {
         for (operand, word) in zip(operands, given) where !operand.words.isEmpty && !operand.words.contains(word) {
             if let meant = Suggestion.closest(to: word, among: operand.words) {
                 return UsageError(
                     "'\(word)' is none of \(operand.words.joined(separator: ", "))", suggestion: meant)
             }
-            // The word stands for the operand behind it.
+            // The word is the next operand's value.
             return UsageError("\(operand.name) is missing: \(operand.help)")
         }
         return UsageError("\(next.name) is missing: \(next.help)")

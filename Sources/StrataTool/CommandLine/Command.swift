@@ -29,7 +29,7 @@ struct Operand: Sendable {
     var name: String
     var help: String
     var isRequired = true
-    /// The words that it may be; empty for any.
+    /// The accepted words; empty if any word is accepted.
     var words: [String] = []
     /// Whether it may be given again and again; only the last one of a command.
     var isRepeatable = false

@@ -5,8 +5,8 @@ enum Diagnostics {
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// - Parameters:
-    ///   - advice: what can be done about it, on a line of its own.
-    ///   - list: what it is about, each on a line of its own.
+    ///   - advice: A suggestion, printed on a line of its own.
+    ///   - list: Items to print, each on a line of its own.
     static func report(_ problem: String, advice: String? = nil, list: [String] = [], by command: String?) {
         Cleanup.yield()
         Progress.wipe()

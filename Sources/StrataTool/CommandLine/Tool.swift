@@ -52,7 +52,7 @@ public enum Tool {
         if descriptor > 2 { close(descriptor) }
     }
 
-    /// - Parameter stores: gets the paths that were given for stores.
+    /// - Parameter stores: Receives the paths of stores on the command line.
     private static func dispatch(
         _ words: [String], _ output: Output, _ name: inout String?, _ stores: inout [String]
     ) throws -> ExitCode {
@@ -119,7 +119,7 @@ public enum Tool {
         }
     }
 
-    /// - Throws: ``StrataError`` `notAStore` for a file in the place of a store.
+    /// - Throws: ``StrataError`` `notAStore` if the path names a file.
     private static func requireNoFile(_ command: any Command.Type, _ arguments: Arguments) throws {
         for path in command.stores(arguments) {
             var status = stat()

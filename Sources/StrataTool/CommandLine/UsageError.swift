@@ -3,7 +3,7 @@ struct UsageError: Error, Sendable {
     var problem: String
     /// What was probably meant.
     var suggestion: String?
-    /// What can be chosen from, each on a line of its own.
+    /// The accepted values, printed each on a line of its own.
     var list: [String]
 
     init(_ problem: String, suggestion: String? = nil, list: [String] = []) {

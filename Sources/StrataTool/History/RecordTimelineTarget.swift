@@ -8,7 +8,7 @@ struct RecordTimelineTarget {
         DatabaseOptions.zone, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner,
     ]
 
-    /// More zones are only counted in a message.
+    /// The number of zones to list in a message; the rest are counted.
     private static let mostZones = 40
 
     let store: StoreAccess
@@ -83,7 +83,7 @@ struct RecordTimelineTarget {
         return ambiguity(of: name, in: texts)
     }
 
-    /// - Parameter zones: those that have a record of the name, with their databases.
+    /// - Parameter zones: The zones that have a record of the name, with their databases.
     static func ambiguity(of name: String, in zones: [String]) -> UsageError {
         let more = zones.count > mostZones ? ["… and \(zones.count - mostZones) more"] : []
         return UsageError(

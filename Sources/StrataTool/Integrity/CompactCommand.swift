@@ -78,7 +78,7 @@ enum CompactCommand: Command {
 
     private static func compact(_ offset: UInt64, _ path: String, _ options: StoreOptions) throws -> Compaction {
         let store = try Store.open(at: path, options: options)
-        // A last checkpoint that does not fit costs the next opening time, and undoes nothing.
+        // If the last checkpoint does not fit, only the next opening takes longer.
         defer { try? store.close() }
         return try store.compact(before: offset)
     }

@@ -59,7 +59,7 @@ enum EraseCommand: Command {
         }
     }
 
-    /// Names the first record of which the log knows nothing, and where in the same database one of that name is.
+    /// Reports the first record that the log does not know, and the zones of the same database that have its name.
     private static func reportUnknown(
         _ ids: [RecordID], _ named: DatabaseOptions, _ refusal: Refusal, _ path: String
     ) throws {

@@ -34,7 +34,7 @@ struct CommitJSON: CommitFormat {
         if let stored { json.field("stored", stored) }
     }
 
-    /// The key `events`, into an object that has begun.
+    /// Writes the key `events` and its array into an open object.
     func writeEvents(of commit: Commit, _ envelope: Envelope, _ names: KnownNames, to json: inout JSONWriter) {
         json.beginArray("events")
         for (index, event) in envelope.events.enumerated() {

@@ -31,7 +31,7 @@ enum ShowCommand: Command {
             return .no
         }
         var names = KnownNames()
-        // Names are a service: damage in front keeps nobody from seeing the commit.
+        // Show the commit even if damage hides the names.
         _ = try names.addAll(of: store, before: offset)
         guard let commit = try store.reader.commit(at: offset), let place = try store.reader.place(of: offset) else {
             throw StrataError(.outOfRange, "There is no commit at this offset.", .init(offset: offset))

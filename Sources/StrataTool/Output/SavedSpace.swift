@@ -1,4 +1,4 @@
-/// How much smaller something is that was stored.
+/// The space that storing saved, as text.
 enum SavedSpace {
     /// Returns the share of the bytes that need not be stored, such as `35%`; negative if more are stored, how many
     /// times larger it is from twice the size on, such as `18x larger`, and `-` if there is nothing to compare.
@@ -7,14 +7,14 @@ enum SavedSpace {
         return larger(count, stored) ?? share
     }
 
-    /// Returns it in words that follow both sizes, such as `35% smaller`.
+    /// Returns the saving as words, such as `35% smaller`.
     static func text(of count: UInt64, in stored: UInt64) -> String {
         guard let share = share(count, stored), share != "0%" else { return "about the same size" }
         if let larger = larger(count, stored) { return larger }
         return share.hasPrefix("-") ? "\(share.dropFirst()) larger" : "\(share) smaller"
     }
 
-    /// Nil below twice the size.
+    /// Returns how many times larger the stored form is; nil if it is less than twice as large.
     private static func larger(_ count: UInt64, _ stored: UInt64) -> String? {
         let times = Double(stored) / Double(count)
         return times < 2 ? nil : "\(Int(times.rounded()))x larger"
@@ -23,7 +23,7 @@ enum SavedSpace {
     private static func share(_ count: UInt64, _ stored: UInt64) -> String? {
         guard count > 0, stored > 0 else { return nil }
         let percent = ((1 - Double(stored) / Double(count)) * 100).rounded()
-        // Something is stored, so it is never all.
+        // Never 100%, since something is stored.
         return percent == 100 ? "99.9%" : "\(Int(percent))%"
     }
 }

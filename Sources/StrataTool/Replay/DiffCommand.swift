@@ -32,7 +32,7 @@ enum DiffCommand: Command {
 
     static func stores(_ arguments: Arguments) -> [String] {
         let words = arguments.operands
-        // What is no point of the first store is another one.
+        // A word that names no point of the first store names another store.
         guard words.count == 2, UInt64(words[1]) == nil, (try? Moment(words[1], as: "A")) == nil else {
             return Array(words.prefix(1))
         }

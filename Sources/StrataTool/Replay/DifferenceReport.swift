@@ -61,7 +61,7 @@ struct DifferenceReport {
 
     /// The end of the report.
     ///
-    /// - Parameter same: what is printed if no record differs.
+    /// - Parameter same: The text to print if no record differs.
     mutating func end(_ same: StaticString = "nothing differs") throws -> ExitCode {
         try endPlace()
         let isSame = total.added + total.removed + total.changed == 0

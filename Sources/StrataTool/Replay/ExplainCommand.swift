@@ -54,7 +54,7 @@ enum ExplainCommand: Command {
         }
     }
 
-    /// Writes an explanation, and what the commit did if nobody can explain it.
+    /// Writes an explanation, or the commit's events if it has no request to explain.
     static func write(_ why: Explanation, _ path: String, asJSON: Bool, _ output: Output) throws {
         let told = why.outcome == .withoutRequest ? try commit(at: why.offset, path) : nil
         if asJSON { return try ExplanationJSON.write(why, told, to: output) }
@@ -65,7 +65,7 @@ enum ExplainCommand: Command {
     private static func commit(at offset: UInt64, _ path: String) throws -> ExplanationJSON.ToldCommit? {
         let store = try StrataTool.StoreAccess(path)
         var names = KnownNames()
-        // Names are a service: damage in front keeps nobody from seeing the commit.
+        // Show the commit even if damage hides the names.
         _ = try names.addAll(of: store, before: offset)
         guard let commit = try store.reader.commit(at: offset) else { return nil }
         names.add(from: commit.payload)

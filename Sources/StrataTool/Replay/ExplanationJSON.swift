@@ -4,7 +4,7 @@ import StrataReplay
 
 /// Why a request was answered as it was, for programs.
 enum ExplanationJSON {
-    /// A commit whose events are told, with the names that they need.
+    /// A commit and the names that its events need.
     typealias ToldCommit = (commit: Commit, envelope: Envelope, names: KnownNames)
 
     static func write(_ why: Explanation, _ told: ToldCommit?, to output: Output) throws {

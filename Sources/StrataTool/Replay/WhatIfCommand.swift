@@ -98,7 +98,7 @@ enum WhatIfCommand: Command {
         }
     }
 
-    /// Returns why there is no answer: most of what follows the changes would only be left out. Nil if there is one.
+    /// Returns the reason for refusing to answer, if most commits after the change cannot be judged; nil otherwise.
     private static func reasonNotToAnswer(_ retelling: Retelling) throws -> String? {
         let following = try retelling.countFollowing()
         guard following.unjudged > following.commits / 2 else { return nil }

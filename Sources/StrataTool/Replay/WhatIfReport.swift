@@ -4,7 +4,7 @@ import StrataStore
 
 /// Prints what became of a history: requests as they are found, then records, then how many there were.
 struct WhatIfReport {
-    /// More ranges of commits that could not be judged are only counted; `--json` has more of them.
+    /// The number of ranges to print; the rest are counted, and `--json` lists more of them.
     private static let mostRanges = 20
 
     private let arguments: Arguments
@@ -82,11 +82,11 @@ struct WhatIfReport {
         try output.endLine()
     }
 
-    /// Prints commits that could not be judged again, a line for those in a row with the same reason.
+    /// Prints the commits that could not be judged again, one line for each run with the same reason.
     ///
     /// - Parameters:
-    ///   - count: how many commits there are, of which the ranges may have some.
-    ///   - verdict: what has become of a range of one or more commits.
+    ///   - count: The number of commits, of which the ranges may list only some.
+    ///   - verdict: A closure that returns the text for a range of commits.
     static func write(
         _ unjudged: [RetellingReport.Unjudged], count: Int, to output: Output,
         _ verdict: (_ isOne: Bool, _ isKept: Bool) -> String
@@ -161,7 +161,7 @@ struct WhatIfReport {
 }
 
 extension String {
-    /// A sentence as it stands inside another one, without its capital and its period.
+    /// Returns a sentence without its capital letter and period, to embed it in another one.
     fileprivate var asClause: String {
         let text = hasSuffix(".") ? dropLast() : self[...]
         guard let first = text.first, text.dropFirst().first?.isLowercase == true || text.dropFirst().first == " "
@@ -171,9 +171,9 @@ extension String {
 }
 
 extension JSONWriter {
-    /// Writes commits that could not be judged again, an object for those in a row with the same reason.
+    /// Writes the commits that could not be judged again, one object for each run with the same reason.
     ///
-    /// - Parameter count: how many commits there are, of which the ranges may have some.
+    /// - Parameter count: The number of commits, of which the ranges may list only some.
     mutating func write(_ unjudged: [RetellingReport.Unjudged], count: Int) {
         beginArray("unjudged")
         for commits in unjudged {

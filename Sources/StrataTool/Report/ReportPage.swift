@@ -9,7 +9,7 @@ struct ReportPage {
     /// What the page has around its data and behind it, and a note.
     private static let frameBytes = 8 << 10
 
-    /// Room for the data of histories on a page of so many bytes that has these pieces.
+    /// Returns the space left for history data on a page of the given size.
     static func room(on maximumBytes: Int, beside pieces: ReportMarkup...) -> Int {
         let fixed = pieces.reduce(ReportScript.text.utf8.count + frameBytes) { $0 + $1.text.utf8.count }
         return max(0, maximumBytes - fixed)
@@ -41,7 +41,7 @@ struct ReportPage {
         """
     }
 
-    /// The sections behind the histories.
+    /// The sections after the histories.
     var rest: ReportMarkup {
         """
         \(refusalsSection)
@@ -127,12 +127,12 @@ struct ReportPage {
             """
     }
 
-    /// The head of a column of bars; nothing where all bars would be full and so say nothing.
+    /// Returns the heading of a column of bars, or nothing if all bars would be full.
     func meterHead(_ title: String, of parts: [UInt64]) -> ReportMarkup {
         areCompared(parts) ? "<th scope=\"col\" class=\"meter\">\(title)</th>" : ""
     }
 
-    /// A part of the largest one as a bar, below ``meterHead(_:of:)``.
+    /// Returns a bar for a value relative to the largest one. See ``meterHead(_:of:)``.
     func meter(_ part: UInt64, of parts: [UInt64]) -> ReportMarkup {
         areCompared(parts) ? meter(part, of: parts.max() ?? 0) : ""
     }

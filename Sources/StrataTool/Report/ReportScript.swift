@@ -70,7 +70,7 @@ enum ReportScript {
           const store = document.querySelector("main").dataset.store;
           const path = store.startsWith("-") ? `./${store}` : store;
           const quoted = /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
-          /// Copies the command that explains a commit, or shows it where a page may not copy.
+          /// Copies the command that explains a commit, or shows it if the browser blocks copying.
           const copierOf = (offset) => {
             const command = `strata explain ${quoted} ${offset}`;
             const button = make("button", "copy noprint", "Copy strata explain");
@@ -157,7 +157,7 @@ enum ReportScript {
             } catch { /* Where a page may not change its address, it goes without. */ }
           };
 
-          /// Nothing for a name that no address can have.
+          /// Returns nothing for a name that cannot be an address.
           const anchorOf = (record) => {
             try { return `record=${record.zone}/${encodeURIComponent(record.name)}`; } catch { return ""; }
           };
@@ -207,7 +207,7 @@ enum ReportScript {
             const head = make("header");
             const [title, anchor] = [make("h4"), `commit-${offset}`];
             const text = `Commit ${offset.toLocaleString("en")}`;
-            // A commit may have made several versions, or be one that was refused in part.
+            // A commit may have several versions, or be refused in part.
             if (!$(anchor)) section.id = anchor;
             title.append(section.id ? linkTo(anchor, text) : text);
             title.tabIndex = -1;
@@ -339,7 +339,7 @@ enum ReportScript {
 
           browser.hidden = false;
           find();
-          // Nothing is chosen so far: the one that changed most, and what comes next is not far below.
+          // Open the most changed record at first, shortened so that the next section stays near.
           draw(shown[0], 5);
           const showCommit = (offset) => {
             const record = records.find((record) => record.versions.some((version) => version[0] === offset));

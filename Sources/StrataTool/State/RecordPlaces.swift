@@ -1,9 +1,9 @@
 import StrataModel
 import StrataStore
 
-/// Finds the zones that have a record of a name, to tell somebody who has looked into another one.
+/// Finds the zones that have a record of a name, as a hint for a lookup in the wrong place.
 struct RecordPlaces {
-    /// More databases of others are not searched.
+    /// The number of other users' databases to search.
     private static let maximumDatabases = 200
     private static let defaultZone = ZoneID("_defaultZone")
 
@@ -11,15 +11,15 @@ struct RecordPlaces {
 
     init(_ state: ContainerState) { self.state = state }
 
-    /// Returns the options that lead to a record of that name in another place than the one that was looked in, first
-    /// of all in the same database; nil if there is none.
+    /// Returns the options that find a record of that name elsewhere, preferably in the same database; nil if there is
+    /// none.
     ///
-    /// - Parameter searchesOthers: false to look into the same database only.
+    /// - Parameter searchesOthers: Pass false to search only the same database.
     func advice(
         for name: String, besides options: DatabaseOptions, searchesOthers: Bool = true
     ) throws -> String? {
         let asked = options.zone ?? Self.defaultZone
-        // An owner who has written nothing has none.
+        // A user who has written nothing has no database.
         let own = try? state.database(options.database.scope, of: options.ownerName)
         if let own, let found = try zones(with: name, in: own).first(where: { $0 != asked }) {
             return "There is one in another zone: --zone \(Self.shellWord(found.name))"
@@ -33,7 +33,7 @@ struct RecordPlaces {
         for database in databases {
             let zones = try zones(with: name, in: database)
             guard let found = zones.first(where: { $0 == asked }) ?? zones.first else { continue }
-            // A zone that was given stays unless another one is.
+            // Name the zone if the command line named another one.
             let isUsual = found == Self.defaultZone && options.zone == nil
             let place = isUsual ? "" : " --zone \(Self.shellWord(found.name))"
             if database.id.scope == .public { return "There is one in the public database: --database public" + place }
@@ -43,14 +43,14 @@ struct RecordPlaces {
         return nil
     }
 
-    /// Returns a name as a shell takes it for one word.
+    /// Returns a name quoted for the shell if necessary.
     private static func shellWord(_ name: String) -> String {
         let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:/@%+".utf8)
         let isPlain = !name.isEmpty && name.utf8.allSatisfy { $0 >= 0x80 || plain.contains($0) }
         return isPlain ? name : ShellCompletions.quoted(name)
     }
 
-    /// The living zones of a database that have a record of that name.
+    /// Returns the zones of a database that have a record of that name.
     private func zones(with name: String, in database: ContainerState.Database) throws -> [ZoneID] {
         try state.zones(of: database).filter { $0.row.status == .alive }.map { ZoneID($0.name) }.filter { zone in
             let id = RecordID(name, zone: zone)

@@ -77,9 +77,8 @@ struct StateAccess {
         }
     }
 
-    /// Has `body` answer a question about commits; one that is behind damage cannot be said not to be there.
-    ///
-    /// - Throws: the damage in the place of `outOfRange`.
+    /// Calls `body`. If it throws `outOfRange` and the log is damaged, throws the damage instead, since the commit may
+    /// lie after it.
     func tellingDamage<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as StrataError where error.code == .outOfRange {
             throw damage ?? error

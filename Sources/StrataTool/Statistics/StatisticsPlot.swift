@@ -2,7 +2,7 @@
 struct StatisticsPlot {
     /// More zones than that are no picture.
     private static let mostBars = 20
-    /// Names of zones are cut there.
+    /// The width at which zone names are cut.
     private static let widestZone = 18
 
     private let report: StatisticsReport
@@ -46,7 +46,7 @@ struct StatisticsPlot {
         try output.endLine()
     }
 
-    /// The zone with its database: users have zones of the same name.
+    /// Returns the zone's name with its database, since several users may have zones of one name.
     private func label(ofZone ordinal: UInt64) -> String {
         let names = report.statistics.names
         let zone = cut(Printable.escaped(names.zone(ordinal) ?? "zone \(ordinal)"), at: Self.widestZone)

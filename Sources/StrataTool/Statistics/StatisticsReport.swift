@@ -107,7 +107,7 @@ extension StatisticsReport {
             + "records before compression"
     }
 
-    /// The name of a zone and its database: users have zones of the same name.
+    /// Returns a zone's name and database, since several users may have zones of one name.
     private func zoneCells(_ ordinal: UInt64) -> [String] {
         let names = statistics.names
         return [names.zone(ordinal) ?? "zone \(ordinal)", names.databaseID(ofZone: ordinal)?.shownText ?? ""]

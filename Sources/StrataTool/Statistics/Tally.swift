@@ -35,12 +35,11 @@ struct TallyTable<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// Counts by time in steps of the same length. It begins with short ones; where there are too many of them, several
-/// become one.
+/// Counts over time in steps of equal length. It starts with short steps and merges them when there are too many.
 struct Timeline: Sendable {
     static let hourMicroseconds: Int64 = 3_600_000_000
     private static let maximumSteps = 4_096
-    /// Lengths of steps, each a multiple of the one in front of it, in milliseconds. Longer ones are doubled.
+    /// The lengths of steps in milliseconds, each a multiple of the one before. After the last one, lengths double.
     private static let lengths: [Int64] = {
         let seconds: [Int64] = [1, 2, 10, 30, 60, 120, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400]
         return [1, 2, 10, 20, 100, 200] + seconds.map { $0 * 1_000 }
@@ -66,7 +65,7 @@ struct Timeline: Sendable {
         counts[index] += 1
     }
 
-    /// Several steps become one of the next length.
+    /// Merges the steps into steps of the next length.
     private mutating func coarsen() {
         let length = Self.lengths.first { $0 > stepMilliseconds } ?? stepMilliseconds * 2
         let factor = length / stepMilliseconds

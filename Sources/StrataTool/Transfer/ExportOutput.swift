@@ -47,7 +47,7 @@ struct ExportOutput {
         return File(descriptor: descriptor, draft: draft, path: target)
     }
 
-    /// - Parameter target: the path that an error names, where nobody has asked for the one that is opened.
+    /// - Parameter target: The path that the user gave, for error messages, if a draft is opened in its place.
     private static func open(_ path: String, _ flags: Int32, for target: String? = nil) throws -> Int32 {
         let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw StrataError.systemCall("open", path: target ?? path, errno: errno) }

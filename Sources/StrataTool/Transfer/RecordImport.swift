@@ -193,7 +193,7 @@ struct RecordImport {
         saved.removeAll()
     }
 
-    /// In the public database a record may outlive a parent that it does not hold: it is saved without it.
+    /// Saves records of the public database whose loose parent is gone, without that parent.
     private mutating func adoptPublicOrphans() throws {
         guard place.database.scope == .public else { return }
         let waiting = Set(orphans.values.joined().map { ExactName(text: $0.name) })

@@ -43,7 +43,7 @@ struct StoreDraft {
         }
     }
 
-    /// The error with the store's path in place of the draft's, which is gone and nobody has asked for.
+    /// Returns the error with the store's path in place of the draft's.
     private func named(_ error: any Error) -> any Error {
         guard var error = error as? StrataError, let place = error.context.path, place.hasPrefix(draftPath) else {
             return error

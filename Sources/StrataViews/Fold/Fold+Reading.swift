@@ -9,7 +9,7 @@ extension Fold {
         return fork
     }
 
-    /// Whether records may hold one as their parent or with an action; false only if none does.
+    /// Returns whether records may hold a record as their parent or with `deleteSelf`; false only if none does.
     public func mayBeReferred(to target: RecordKey) throws -> Bool {
         if try sorter != nil || slice.mayHaveLinks() { return true }
         var isReferred = false

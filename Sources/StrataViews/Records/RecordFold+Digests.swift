@@ -68,7 +68,7 @@ extension RecordFold {
         return sum
     }
 
-    /// References by names: a zone has another ordinal in another store. Adds those that are loose to `loose`.
+    /// Returns the hash of a reference by names, since ordinals differ between stores. Adds loose ones to `loose`.
     private mutating func hash(
         _ value: FieldValue, _ field: UInt128, _ loose: inout UInt128, in fork: Fork
     ) throws -> UInt128 {

@@ -7,7 +7,7 @@ public enum ReferenceKind: UInt8, Sendable, CaseIterable {
     /// It is deleted with its target.
     case deleting
     case other
-    /// As ``deleting``, and ``parent``, of a record that does not hold its target (docs/rules.md §5).
+    /// ``deleting`` and ``parent`` of a record that does not hold its target (docs/rules.md §5.12).
     case looseDeleting, looseParent
 }
 

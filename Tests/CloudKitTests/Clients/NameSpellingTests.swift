@@ -2,7 +2,7 @@ import CloudKit
 import Foundation
 import Testing
 
-/// Names are the same only if their bytes are: a composed letter and a decomposed one are two.
+/// Tests that names with composed and decomposed letters are different names.
 @Suite("Names that look alike", .timeLimit(.minutes(1)))
 struct NameSpellingTests {
     private static let composed = "\u{E9}"

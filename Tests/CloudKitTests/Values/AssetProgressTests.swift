@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Progress of assets", .timeLimit(.minutes(2)))
 struct AssetProgressTests {
-    /// What an operation reports of each record, in order: fractions, and nil for the result.
+    /// The reports for each record, in order: fractions, and nil for the result.
     private final class Reports: Sendable {
         private let state = Lock<[String: [Double?]]>([:])
 
@@ -16,7 +16,7 @@ struct AssetProgressTests {
 
         subscript(name: String) -> [Double?] { state.withLock { $0[name, default: []] } }
 
-        /// Those below 1 that were reported before the result, which must come last and once.
+        /// Returns the fractions below 1 before the result, which must come last and once.
         func steps(_ name: String, endingWith end: [Double?]) -> [Double] {
             let all = self[name]
             #expect(Array(all.suffix(end.count)) == end)

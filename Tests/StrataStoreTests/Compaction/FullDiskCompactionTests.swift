@@ -6,7 +6,7 @@ import Testing
 
 @testable import StrataStore
 
-/// Compaction is what gives room back, so it must work where there is none.
+/// Tests that compaction, which frees space, works without free space.
 @Suite("Compaction on a full disk", .timeLimit(.minutes(2)))
 struct FullDiskCompactionTests {
     private let disk = SimulatedDisk()
@@ -14,7 +14,7 @@ struct FullDiskCompactionTests {
     private let end: UInt64
 
     init() throws {
-        // Nobody holds on to the store: its page file is gone once it is removed.
+        // Keep no reference to the store, so that removing its page file frees the space.
         let notes = try CompactedNotes(disk)
         try notes.fill(30)
         (digests, end) = (try notes.digests, notes.store.offset)
@@ -61,7 +61,7 @@ struct FullDiskCompactionTests {
         let store = try open()
         #expect(thrownCode { _ = try compactWithoutRoom(before: 5) } == .locked)
         try store.close()
-        // The last needs more than the first segment, of which nothing would go.
+        // No file lies before the last of these offsets.
         for offset in [0, 1, end + 2, 3] {
             #expect(thrownCode { _ = try compactWithoutRoom(before: offset) } == .invalidArgument)
         }

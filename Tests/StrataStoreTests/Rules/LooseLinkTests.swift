@@ -6,7 +6,7 @@ import Testing
 
 @testable import StrataStore
 
-/// Links that do not hold their targets, in the public database (docs/rules.md §5.12).
+/// Tests loose links, which do not hold their targets (docs/rules.md §5.12).
 @Suite struct LooseLinkTests {
     private let anna: Client
     private let bert: Client
@@ -27,7 +27,7 @@ import Testing
         try bert.save("child", parent: "mine")
         #expect(try version("mine") == before && bert.fetch("child").get().parent == "mine")
         #expect(anna.codes([Save("mine", ["n": .int64(1)], base: before)]) == [nil])
-        // A child of the user's own touches it, as everywhere.
+        // The user's own child touches it.
         let changed = try version("mine")
         try anna.save("own", parent: "mine")
         #expect(try version("mine") != changed)
@@ -53,18 +53,18 @@ import Testing
         #expect(anna.codes(own) == [nil, nil, .limitExceeded])
         #expect(anna.codes(deletes: ["mine"]) == [nil])
         for name in ["ref0", "ref1", "own0", "own1"] { #expect(!anna.exists(name), "\(name)") }
-        // As many as the limit are looked at; the others are left dangling.
+        // One delete visits as many as the limit; the others keep a dangling reference.
         #expect(anna.exists("ref2") && anna.exists("ref3"))
     }
 
     @Test func `What refers loosely stays where it cannot go, and keeps nothing`() throws {
-        // A record that would leave an orphan behind, and more records than a delete looks at.
+        // One record would orphan another; the rest are more than one delete visits.
         try bert.save("x", ["owner": owner("mine")])
         try bert.save("y", parent: "x")
         #expect(bert.codes((0..<3).map { Save("z\($0)", ["owner": owner("mine")]) }) == [nil, nil, nil])
         #expect(anna.codes(deletes: ["mine"]) == [nil])
         #expect(!anna.exists("mine") && anna.exists("x") && anna.exists("y"))
-        // Of the first two names one stays, which has used up what one delete looks at.
+        // `x` stays, and uses up half of what one delete visits.
         #expect(!anna.exists("z0") && anna.exists("z1") && anna.exists("z2"))
         try anna.save("other")
         try bert.save("x2", ["owner": owner("other")])
@@ -109,7 +109,7 @@ import Testing
         try bert.save("child", parent: "mine")
         #expect(try version("mine") != before)
         #expect(anna.codes(deletes: ["mine"]) == [.referenceViolation])
-        // What was held stays so when the grant is taken back, and what was loose stays that when it is given.
+        // A link stays held after the grant is revoked.
         try anna.declare("Note", [], grants: [SchemaGrant("_icloud", .create), SchemaGrant("_creator", .write)])
         #expect(anna.codes(deletes: ["mine"]) == [.referenceViolation])
     }
@@ -118,7 +118,7 @@ import Testing
         let changing = bert.with { $0.policy = .changedKeys }
         #expect(changing.codes([Save("child", ["owner": owner("mine")], parent: "mine")]) == [nil])
         let before = try version("mine")
-        // Among these is one whose event is full.
+        // One of these events is full.
         for number in 0..<20 { #expect(changing.codes([Save("child", ["n": .int64(Int64(number))])]) == [nil]) }
         #expect(try version("mine") == before)
         try anna.declare("Note", [], grants: [SchemaGrant("_icloud", .create), SchemaGrant("_icloud", .write)])
@@ -155,7 +155,7 @@ import Testing
         let bert = anna.with { ($0.user, $0.policy) = ("bert", .changedKeys) }
         #expect(bert.codes([Save("child", ["n": .int64(1)])]) == [nil])
         #expect(try anna.fetch("mine").get().version == before)
-        // Nothing but the reference itself says now that the child goes too.
+        // After reopening, only the stored reference row leads to the child.
         try anna.store.close()
         anna = try open()
         #expect(anna.codes(deletes: ["mine"]) == [nil] && !anna.exists("child"))

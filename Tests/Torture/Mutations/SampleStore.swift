@@ -36,7 +36,7 @@ struct SampleStore {
         var store = try Store.open(at: path, options: options)
         try fill(store, kind == 0 ? 12 : 80, scratch)
         if kind == 2 {
-            // Where nothing says any more what was let go, and the first segment is there, this is the history again.
+            // If FLOOR is lost and the first segment still exists, the compacted history can be read again.
             try note(store)
             try store.compact(before: store.offset - 40)
         }

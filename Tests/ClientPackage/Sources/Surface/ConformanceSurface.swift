@@ -1,6 +1,6 @@
 import CloudKit
 
-/// The conformances that clients rely on.
+/// Checks the conformances that clients rely on.
 struct ConformanceSurface: Section {
     @available(*, deprecated)
     func check() throws {
@@ -52,7 +52,7 @@ struct ConformanceSurface: Section {
             CKAsset.self, CLLocation.self,
         ]
         let data = try NSKeyedArchiver.archivedData(withRootObject: CKRecord.ID(), requiringSecureCoding: true)
-        // Linked statically, as tools/demo links, Foundation archives nothing.
+        // A statically linked Foundation, as in tools/demo, archives nothing.
         guard !data.isEmpty else { return }
         let id = try NSKeyedUnarchiver.unarchivedObject(ofClass: CKRecord.ID.self, from: data)
         try expect(id?.zoneID == .default)

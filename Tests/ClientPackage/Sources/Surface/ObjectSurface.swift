@@ -1,6 +1,6 @@
 import CloudKit
 
-/// The surface that classes have as objects: texts, equality, copies, archives.
+/// Checks descriptions, equality, copies and archives of classes.
 struct ObjectSurface: Section {
     @available(*, deprecated)
     func check() throws {

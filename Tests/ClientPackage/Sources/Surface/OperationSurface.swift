@@ -36,7 +36,7 @@ struct OperationSurface: Section {
         try expect(operation.configuration.isLongLived == false)
     }
 
-    // A long-lived operation is kept, or fails where it cannot be: linked statically, Foundation archives nothing.
+    // A long-lived operation fails if Foundation is linked statically, since it archives nothing then.
     func longLived() async throws {
         let database = try CloudStore.inMemory().container(user: "anna").privateCloudDatabase
         let operation = CKModifyRecordsOperation(recordsToSave: [CKRecord(recordType: "Note")])

@@ -1,11 +1,11 @@
 import CloudKit
 
-/// A part of the modules' surface. That it compiles is most of the test.
+/// A part of the modules' public API. Compiling it is most of the test.
 protocol Section {
     func check() async throws
 }
 
-/// Names every public symbol of CloudKit and CoreLocation, and throws where one does not do what is said here.
+/// Names every public symbol of CloudKit and CoreLocation. Throws if one does not behave as expected.
 public func checkSurface() async throws {
     let sections: [any Section] = [
         ContainerSurface(), try DatabaseSurface(), OperationSurface(), QuestionSurface(), RecordSurface(),
@@ -26,10 +26,10 @@ func expect(_ holds: Bool, file: StaticString = #fileID, line: UInt = #line) thr
     guard holds else { throw Unexpected("\(file):\(line): this does not hold") }
 }
 
-/// Takes a property, which must be of this very type, to be read.
+/// Reads a property, which must have exactly this type.
 func gives<Root, Value>(_ root: Root, _ path: KeyPath<Root, Value>, _: Value.Type) { _ = root[keyPath: path] }
 
-/// As `gives`, and to be written.
+/// Reads and writes a property, which must have exactly this type.
 func keeps<Root: AnyObject, Value>(_ root: Root, _ path: ReferenceWritableKeyPath<Root, Value>, _: Value.Type) {
     root[keyPath: path] = root[keyPath: path]
 }
