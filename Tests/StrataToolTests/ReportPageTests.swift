@@ -74,8 +74,7 @@ import Testing
         let page = try ReportedPage(in: try StoreFixture.small().directory)
         let policy = try page.part(from: "<meta http-equiv=\"Content-Security-Policy\" content=\"", to: "\"")
         #expect(policy.hasPrefix("default-src &#39;none&#39;;"))
-        for (tag, digest) in [("style", ReportStyle.digest), ("script", ReportScript.digest)] {
-            #expect(policy.contains("\(tag)-src &#39;\(digest)&#39;"))
+        for tag in ["style", "script"] {
             try Data(try page.part(from: "<\(tag)>", to: "</\(tag)>").utf8)
                 .write(to: URL(fileURLWithPath: directory.path(tag)))
             let sum = try ToolProcess.run(["sha256sum", tag], in: directory.path(""), program: "/usr/bin/env")
@@ -83,7 +82,7 @@ import Testing
             let bytes = stride(from: 0, to: digits.count, by: 2).compactMap {
                 UInt8(digits.dropFirst($0).prefix(2), radix: 16)
             }
-            #expect(digest == "sha256-" + Data(bytes).base64EncodedString())
+            #expect(policy.contains("\(tag)-src &#39;sha256-\(Data(bytes).base64EncodedString())&#39;"))
         }
     }
 

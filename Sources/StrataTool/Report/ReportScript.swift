@@ -1,8 +1,5 @@
 /// The script of a report's page: searching records, and reading the timeline. Without it the page lacks only these.
 enum ReportScript {
-    /// Of ``text``, for the page's security policy; a test says what it must be.
-    static let digest = "sha256-cQAxaGYslUq3ItxK0XKq5jyOXCtl9zOuEYThqk/jzsw="
-
     static let text = #"""
 
         "use strict";

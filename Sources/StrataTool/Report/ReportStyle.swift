@@ -1,8 +1,5 @@
 /// The style sheet of a report's page.
 enum ReportStyle {
-    /// Of ``text``, for the page's security policy; a test says what it must be.
-    static let digest = "sha256-kuXlDh08p5KPvAVYVCbUYeZ2thxqroLGEa73A5ldNdQ="
-
     static let text = #"""
 
         :root {
