@@ -42,8 +42,8 @@ let package = Package(
         .target(
             name: "CloudKit",
             dependencies: [
-                "StrataModel", "StrataSystem", "StrataLog", "StrataRules", "StrataQuery", "StrataStore", "StrataReplay",
-                "CoreLocation", "CCloudKit",
+                "StrataModel", "StrataSystem", "StrataLog", "StrataViews", "StrataRules", "StrataQuery", "StrataStore",
+                "StrataReplay", "CoreLocation", "CCloudKit",
             ]),
         .target(
             name: "StrataTool",
@@ -68,7 +68,7 @@ let package = Package(
             exclude: ["commands.txt"]),
 
         .target(
-            name: "TestSupport", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Tests/Support",
+            name: "TestSupport", dependencies: ["StrataModel", "StrataSystem"], path: "Tests/Support",
             exclude: ["read_log.py"]),
         .executableTarget(
             name: "crash-child", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Tests/CrashChild"),
@@ -76,7 +76,7 @@ let package = Package(
             name: "reader-child", dependencies: ["StrataModel", "StrataSystem", "StrataTree"],
             path: "Tests/ReaderChild"),
         .executableTarget(
-            name: "store-child", dependencies: ["StrataModel", "StrataSystem", "StrataStore"],
+            name: "store-child", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataStore"],
             path: "Tests/StoreChild"),
         .executableTarget(
             name: "report-store", dependencies: ["StrataModel", "StrataSystem", "StrataStore"],
@@ -88,24 +88,40 @@ let package = Package(
                 "CloudKit", "StrataModel", "StrataSystem", "StrataLog", "StrataViews", "StrataRules", "StrataQuery",
                 "StrataStore", "StrataTool", "TestSupport",
             ], path: "Tests/Torture", exclude: ["Faults"]),
-        .testTarget(name: "StrataModelTests", dependencies: ["StrataModel", "TestSupport"]),
-        .testTarget(name: "StrataSystemTests", dependencies: ["StrataSystem", "CStrata", "TestSupport"]),
+        .testTarget(name: "StrataModelTests", dependencies: ["StrataModel", "StrataSystem", "TestSupport"]),
         .testTarget(
-            name: "StrataLogTests", dependencies: ["StrataLog", "TestSupport", "crash-child"],
+            name: "StrataSystemTests", dependencies: ["StrataModel", "StrataSystem", "CStrata", "TestSupport"]),
+        .testTarget(
+            name: "StrataLogTests",
+            dependencies: ["StrataModel", "StrataSystem", "StrataLog", "TestSupport", "crash-child"],
             resources: [.copy("Golden")]),
         .testTarget(
-            name: "StrataTreeTests", dependencies: ["StrataTree", "TestSupport", "reader-child"],
+            name: "StrataTreeTests",
+            dependencies: ["StrataModel", "StrataSystem", "StrataTree", "TestSupport", "reader-child"],
             resources: [.copy("Golden")]),
-        .testTarget(name: "StrataViewsTests", dependencies: ["StrataViews", "TestSupport"]),
+        .testTarget(
+            name: "StrataViewsTests",
+            dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "TestSupport"]),
         // The rules once more, plain and slow; it shares nothing with StrataRules.
         .target(name: "ReferenceModel", dependencies: ["StrataModel"], path: "Tests/ReferenceModel"),
-        .testTarget(name: "ReferenceModelTests", dependencies: ["ReferenceModel", "TestSupport"]),
-        .testTarget(name: "StrataRulesTests", dependencies: ["StrataRules", "TestSupport"]),
-        .testTarget(name: "StrataQueryTests", dependencies: ["StrataQuery", "TestSupport"]),
+        .testTarget(name: "ReferenceModelTests", dependencies: ["StrataModel", "ReferenceModel"]),
         .testTarget(
-            name: "StrataStoreTests", dependencies: ["StrataStore", "ReferenceModel", "TestSupport", "store-child"]),
+            name: "StrataRulesTests",
+            dependencies: ["StrataModel", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "TestSupport"]),
         .testTarget(
-            name: "StrataReplayTests", dependencies: ["StrataReplay", "StrataStore", "TestSupport"]),
+            name: "StrataQueryTests", dependencies: ["StrataModel", "StrataViews", "StrataQuery", "TestSupport"]),
+        .testTarget(
+            name: "StrataStoreTests",
+            dependencies: [
+                "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "StrataQuery",
+                "StrataStore", "ReferenceModel", "TestSupport", "store-child",
+            ]),
+        .testTarget(
+            name: "StrataReplayTests",
+            dependencies: [
+                "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "StrataQuery",
+                "StrataStore", "StrataReplay", "TestSupport",
+            ]),
         // The documents' scenarios as programs have them, in both language modes: only here may the compiler warn.
         .target(
             name: "SeedSamples", dependencies: ["CloudKit"], path: "Tests/SeedSamples"),
@@ -115,13 +131,17 @@ let package = Package(
         .executableTarget(name: "cloudkit-child", dependencies: ["CloudKit"], path: "Tests/CloudKitChild"),
         .testTarget(
             name: "CloudKitTests",
-            dependencies: ["CloudKit", "TestSupport", "SeedSamples", "SeedSamplesSwift5", "cloudkit-child"],
+            dependencies: [
+                "StrataModel", "StrataSystem", "StrataLog", "StrataRules", "StrataStore", "CloudKit", "TestSupport",
+                "SeedSamples", "SeedSamplesSwift5", "cloudkit-child",
+            ],
             resources: [.copy("Golden")]),
         .testTarget(
             name: "StrataToolTests",
             dependencies: [
-                "StrataTool", "StrataStore", "strata", "store-child", "log-demo", "demo-store", "lost-ticket",
-                "two-devices", "small-program", "TestSupport",
+                "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataQuery", "StrataStore",
+                "StrataTool", "TestSupport", "strata", "store-child", "log-demo", "demo-store", "lost-ticket",
+                "two-devices", "small-program",
             ],
             exclude: ["Golden"]),
         // The fuzz package builds the same sources; here their corpus is replayed.
@@ -129,7 +149,7 @@ let package = Package(
             name: "FuzzedInputs",
             dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataQuery", "StrataStore"],
             path: "Tests/Fuzz/Sources/FuzzBodies"),
-        .testTarget(name: "FuzzReplayTests", dependencies: ["FuzzedInputs"]),
+        .testTarget(name: "FuzzReplayTests", dependencies: ["StrataModel", "StrataSystem", "FuzzedInputs"]),
         .testTarget(name: "StyleTests"),
     ],
     swiftLanguageModes: [.v6]
@@ -148,7 +168,7 @@ if Context.environment["STRATA_BENCH"] == "1" {
             name: "strata-bench",
             dependencies: [
                 "CLMDB", "CSQLite", "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews",
-                "StrataRules", "StrataQuery", "StrataStore", "StrataReplay", "CloudKit", "CoreLocation",
+                "StrataRules", "StrataQuery", "StrataStore", "StrataReplay", "CloudKit",
             ], path: "Benchmarks/Sources/strata-bench"),
     ]
 }

@@ -16,7 +16,8 @@ struct StyleCanaryTests {
 
     @Test("Each rule has a bad sample and a good one", arguments: StyleRules.all.map(\.name))
     func samples(rule: String) {
-        guard rule != "unused files", rule != "folder size" else { return }
+        // These look at several files, and have tests of their own below.
+        guard !["unused files", "folder size", "dependencies"].contains(rule) else { return }
         #expect(RuleSamples.all.contains { $0.rule == rule && $0.isBad })
         #expect(RuleSamples.all.contains { $0.rule == rule && !$0.isBad })
     }
@@ -37,6 +38,39 @@ struct StyleCanaryTests {
         let other = SourceFile(path: "Sources/StrataLog/Other.swift", text: "")
         #expect(rule.findings(in: folder(FolderSizeRule.maximumFiles) + [other]).isEmpty)
         #expect(rule.findings(in: folder(FolderSizeRule.maximumFiles + 1)).map(\.path) == ["Sources/StrataLog/Read"])
+    }
+
+    @Test("Imports and declared dependencies of a target are the same")
+    func dependencies() throws {
+        let rule = try rule("dependencies")
+        func lines(_ dependencies: String, _ imports: String, in folder: String = "Sources/Upper") -> [String] {
+            let manifest = """
+                // .target(name: "Comment", dependencies: ["Lower"]),
+                targets: [
+                    .target(name: "Lower"), .executableTarget(name: "a-child"),
+                    .target(name: "Upper", dependencies: [\(dependencies)]),
+                    .testTarget(
+                        name: "UpperTests", dependencies: [
+                            "Upper", "a-child",
+                        ], resources: [.copy("Golden")]),
+                    .target(name: "Support", dependencies: [], path: "Tests/Upper/Support"),
+                ]
+                """
+            let files = [
+                ("Package.swift", manifest), ("Sources/Lower/A.swift", "import Glibc\n"),
+                ("\(folder)/B.swift", imports),
+                ("Tests/UpperTests/C.swift", "@testable import Upper\nimport Testing\n"),
+            ]
+            return rule.findings(in: files.map { SourceFile(path: $0, text: $1) }).map { "\($0.path):\($0.line)" }
+        }
+        #expect(lines("\"Lower\"", "import Foundation\nimport struct Lower.A\n") == [])
+        #expect(lines("", "import Upper\n// import Lower\n") == [])
+        #expect(lines("", "import Foundation\npublic import Lower\n") == ["Sources/Upper/B.swift:2"])
+        #expect(lines("\"Lower\"", "import Foundation\n") == ["Package.swift:4"])
+        #expect(lines("\"a-child\"", "let a = 1\n") == [])
+        #expect(lines("", "import a_child\n") == ["Sources/Upper/B.swift:1"])
+        #expect(lines("", "import Lower\n", in: "Tests/Upper/Support") == ["Tests/Upper/Support/B.swift:1"])
+        #expect(lines("", "let a = 1\n", in: "Sources/Unheard") == ["Sources/Unheard/B.swift:1"])
     }
 
     @Test("A file is unused until another one names something of it")

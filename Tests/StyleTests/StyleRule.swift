@@ -43,6 +43,7 @@ enum StyleRules {
         ("force unwrap", ForceUnwrapRule()),
         ("unchecked", UncheckedRule()),
         ("imports", ImportsRule()),
+        ("dependencies", DependenciesRule()),
         ("unused files", UnusedFilesRule()),
         ("folder size", FolderSizeRule()),
     ]
