@@ -15,7 +15,7 @@ extension CloudStore {
     /// ```
     public struct Options: Sendable {
         /// The name of the container; it is kept in the store.
-        public var containerIdentifier = "iCloud.local"
+        public var containerIdentifier = StoreOptions.service.containerIdentifier
         /// When a save is on the medium.
         public var durability = Durability.commit
         /// How a call for several records tells that one of them failed.
@@ -27,12 +27,12 @@ extension CloudStore {
         /// How much a request may ask for.
         public var limits = Limits.service
         /// Whether saving a child gives its parent a new change tag.
-        public var parentTouch = true
+        public var parentTouch = StoreOptions.service.touchesParents
         /// Whether the log keeps requests of which nothing came, complete and with the reasons, for whoever looks for a
         /// mistake later. Nobody waits for that: it is written with the next change, or after a second.
         public var recordRefusals = true
         /// Whether the log keeps what was fetched, queried and followed, as it keeps refusals.
-        public var recordFetches = false
+        public var recordFetches = StoreOptions.service.recordsFetches
         /// How much history is kept; all of it, unless this says otherwise.
         public var history = HistoryPolicy.everything
         /// Where the time comes from.
@@ -51,7 +51,7 @@ extension CloudStore {
             var options = Options()
             options.predicates = .extended
             options.limits = .embedded
-            options.parentTouch = false
+            options.parentTouch = StoreOptions.embedded.touchesParents
             return options
         }
     }
@@ -109,18 +109,19 @@ extension CloudStore {
         public var pageSizeMaximum: Int
 
         /// What CloudKit allows.
-        public static let service = Limits(.service, assetBytes: 50_000_000)
+        public static let service = Limits(.service)
         /// For servers and tools.
-        public static let embedded = Limits(.embedded, assetBytes: 4_000_000_000)
+        public static let embedded = Limits(.embedded)
 
-        private init(_ rules: StrataRules.Limits, assetBytes: Int) {
+        private init(_ options: StoreOptions) {
+            let rules = options.limits
             itemsPerRequest = rules.itemsPerRequest
             requestBytes = rules.requestBytes
             recordBytes = rules.recordBytes
             owningReferences = rules.owningReferences
             pageSize = rules.pageSize
             pageSizeMaximum = rules.pageSizeMaximum
-            self.assetBytes = assetBytes
+            assetBytes = Int(clamping: options.assetBytes)
         }
 
         fileprivate var rules: StrataRules.Limits {

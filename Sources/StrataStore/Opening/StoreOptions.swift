@@ -33,20 +33,22 @@ public struct StoreOptions: Sendable {
     /// What is let go of by itself, in the background: nothing, unless this says so.
     public var history: HistoryPolicy
     /// Rows of indexes that are being built take so much memory; beyond, they are sorted in a file.
-    var buildMemoryBytes = 64 << 20
+    var buildMemoryBytes = RunSorter.usualMemoryBytes
     /// Which states are kept for those who look at the past.
     var pasts = PastStates.Limits()
     /// So long a lazy commit waits at most.
-    var auditDelayMilliseconds = 1_000
+    var auditDelayMilliseconds = AuditPolicy().delayMilliseconds
     /// As ``LogOptions/spaceStepBytes``.
     var spaceStepBytes = LogOptions().spaceStepBytes
 
     public init(
-        containerIdentifier: String = "iCloud.local", durability: Durability = .commit, limits: Limits = .service,
+        containerIdentifier: String = LogOptions().containerIdentifier,
+        durability: Durability = LogOptions().durability, limits: Limits = .service,
         assetBytes: UInt64 = 50_000_000,
         touchesParents: Bool = true, unknownTypesAreErrors: Bool = true, predicates: PredicateDialect = .cloudKit,
         schema: SchemaMode = .open, recordsRefusals: Bool = false, recordsFetches: Bool = false,
-        createsStore: Bool = true, segmentBytes: Int = 64 << 20, pages: PageStoreOptions = PageStoreOptions(),
+        createsStore: Bool = LogOptions().createsStore, segmentBytes: Int = LogOptions().segmentBytes,
+        pages: PageStoreOptions = PageStoreOptions(),
         checkpoints: Checkpointer.Policy = Checkpointer.Policy(), history: HistoryPolicy = .everything
     ) {
         self.containerIdentifier = containerIdentifier

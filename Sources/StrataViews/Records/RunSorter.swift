@@ -22,6 +22,9 @@ public final class RunSorter {
         }
     }
 
+    /// What is sorted in memory unless something else is said.
+    public static let usualMemoryBytes = 64 << 20
+
     private let memoryBytes: Int
     private let spill: Spill?
     private let slice = SortSlice()
@@ -36,7 +39,7 @@ public final class RunSorter {
     /// - Parameters:
     ///   - memoryBytes: beyond, entries go to the file.
     ///   - spill: nil if memory has to do.
-    public init(memoryBytes: Int = 64 << 20, spill: Spill?) {
+    public init(memoryBytes: Int = usualMemoryBytes, spill: Spill?) {
         self.memoryBytes = memoryBytes
         self.spill = spill
     }
