@@ -68,10 +68,11 @@ let package = Package(
             exclude: ["commands.txt"]),
 
         .target(
-            name: "TestSupport", dependencies: ["StrataModel", "StrataSystem"], path: "Tests/Support",
+            name: "TestSupport", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Tests/Support",
             exclude: ["read_log.py"]),
         .executableTarget(
-            name: "crash-child", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Tests/CrashChild"),
+            name: "crash-child", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "TestSupport"],
+            path: "Tests/CrashChild"),
         .executableTarget(
             name: "reader-child", dependencies: ["StrataModel", "StrataSystem", "StrataTree"],
             path: "Tests/ReaderChild"),
@@ -147,7 +148,7 @@ let package = Package(
         // The fuzz package builds the same sources; here their corpus is replayed.
         .target(
             name: "FuzzedInputs",
-            dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataQuery", "StrataStore"],
+            dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataQuery", "StrataStore"],
             path: "Tests/Fuzz/Sources/FuzzBodies"),
         .testTarget(name: "FuzzReplayTests", dependencies: ["StrataModel", "StrataSystem", "FuzzedInputs"]),
         .testTarget(name: "StyleTests"),
@@ -169,6 +170,7 @@ if Context.environment["STRATA_BENCH"] == "1" {
             dependencies: [
                 "CLMDB", "CSQLite", "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews",
                 "StrataRules", "StrataQuery", "StrataStore", "StrataReplay", "CloudKit",
+                "TestSupport",
             ], path: "Benchmarks/Sources/strata-bench"),
     ]
 }

@@ -56,29 +56,28 @@ func payload(_ events: [Event]) -> ArraySlice<UInt8> {
 
 // MARK: Saving and reading
 
-func saveNotes(at store: String) async throws {
+/// Appends payloads as commits that share one write and one sync. Returns once they would survive a loss of power.
+func append(_ payloads: [ArraySlice<UInt8>], to log: SegmentedLog) throws -> [Position] {
+    // Times never fall from one commit to the next.
+    let time = max(log.platform.time.nowMicroseconds(), log.endTime ?? Int64.min)
+    let commits = payloads.map { NewCommit(id: log.platform.random.nextIdentifier(), time: time, payload: $0) }
+    // Only one process can have the log open for writing, and here only one thread appends to it.
+    return try log.append(commits, expecting: log.end).positions
+}
+
+func saveNotes(at store: String) throws {
     print("saving notes in \(store)")
     let log = try SegmentedLog.open(at: store)
-    // The queue lets commits of many tasks and threads share one write and one sync.
-    let queue = try CommitQueue(log)
-    let interned = try await queue.commit(payload(namesOfTheDemo.map(\.event) + beginning()))
-    print("  the names are in commit \(interned)")
-    let positions = try await withThrowingTaskGroup(of: [Position].self) { group in
-        for writer in 1...4 {
-            group.addTask {
-                var positions: [Position] = []
-                for number in 1...12 {
-                    let note = try noteSaved("note-\(writer)-\(number)", "Note \(number) of task \(writer)")
-                    // Returns once the commit would survive a loss of power.
-                    positions.append(try await queue.commit(payload([note])))
-                }
-                return positions
-            }
+    let interned = try append([payload(namesOfTheDemo.map(\.event) + beginning())], to: log)
+    print("  the names are in commit \(interned[0])")
+    var positions: [Position] = []
+    for batch in 1...4 {
+        let notes = try (1...12).map { number in
+            try payload([noteSaved("note-\(batch)-\(number)", "Note \(number) of batch \(batch)")])
         }
-        return try await group.reduce(into: []) { $0 += $1 }
+        positions += try append(notes, to: log)
     }
-    print("  \(positions.count) notes from 4 tasks; the log now ends at \(log.end), durable up to \(log.durableEnd)")
-    queue.close()
+    print("  \(positions.count) notes in 4 batches; the log now ends at \(log.end), durable up to \(log.durableEnd)")
     try log.close()
 }
 
@@ -105,12 +104,11 @@ func readNotes(at store: String) throws {
 /// What the child does: commits for ever, and prints each offset once it has been acknowledged.
 func commitUntilKilled(at store: String) throws {
     let log = try SegmentedLog.open(at: store)
-    let queue = try CommitQueue(log)
     var number = 0
     while true {
         number += 1
-        let position = try queue.commit(payload([try noteSaved("child-\(number)", "Saved before the kill")]))
-        print(position.offset)
+        let positions = try append([payload([try noteSaved("child-\(number)", "Saved before the kill")])], to: log)
+        print(positions[0].offset)
         fflush(nil)
     }
 }
@@ -182,7 +180,7 @@ let usage = """
     example: log-demo .
     """
 
-func tour() async throws {
+func tour() throws {
     let words = Array(CommandLine.arguments.dropFirst())
     if words.count == 2, words[0] == "--commit-until-killed" { return try commitUntilKilled(at: words[1]) }
     let arguments = ExampleArguments.read(usage: usage, counts: 0...1)
@@ -192,13 +190,13 @@ func tour() async throws {
     guard try !RealFileSystem().exists(store) else {
         throw DemoFailure("\(store) is there already; name another directory")
     }
-    try await saveNotes(at: store)
+    try saveNotes(at: store)
     try readNotes(at: store)
     try surviveKill(at: store)
     print("look into it with: strata log \(store) -n 5")
 }
 
-do { try await tour() } catch {
+do { try tour() } catch {
     "log-demo: \(error)\n".withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
     exit(1)
 }

@@ -3,6 +3,7 @@ import StrataLog
 import StrataModel
 import StrataSystem
 import Synchronization
+import TestSupport
 
 // What tests kill. The first form commits from several threads and prints what was acknowledged, until it is killed;
 // `early` prints before the commit instead of behind it: a bug, which whoever kills this must notice.

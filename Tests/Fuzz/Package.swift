@@ -15,7 +15,8 @@ let package = Package(
         .executableTarget(name: "fuzz-event", dependencies: ["FuzzDriver", "FuzzBodies"]),
         .executableTarget(name: "fuzz-envelope", dependencies: ["FuzzDriver", "FuzzBodies"]),
         .executableTarget(name: "fuzz-schema", dependencies: ["FuzzDriver", "FuzzBodies"]),
-        .executableTarget(name: "fuzz-page", dependencies: ["FuzzDriver", "FuzzBodies"]),
+        .executableTarget(
+            name: "fuzz-page", dependencies: ["FuzzDriver", .product(name: "StrataEngine", package: "strata")]),
         .executableTarget(name: "fuzz-predicate", dependencies: ["FuzzDriver", "FuzzBodies"]),
         .executableTarget(name: "fuzz-token", dependencies: ["FuzzDriver", "FuzzBodies"]),
     ],

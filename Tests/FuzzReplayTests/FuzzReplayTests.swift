@@ -45,13 +45,6 @@ import Testing
         #expect(decoded.count > 10)
     }
 
-    @Test("the corpus of fuzz-page") func pages() throws {
-        let inputs = try inputs(of: "fuzz-page")
-        #expect(inputs.count > 10)
-        let accepted = inputs.filter { input in input.withUnsafeBytes { FuzzBodies.page($0) } }
-        #expect(accepted.count > 10 && accepted.count < inputs.count)
-    }
-
     @Test("the corpus of fuzz-schema") func schemas() throws {
         let inputs = try inputs(of: "fuzz-schema")
         #expect(inputs.count > 10)

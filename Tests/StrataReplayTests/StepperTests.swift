@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func gapsAreSteppedOver() throws {
-        let log = MemoryLog(hostility: .init(gaps: 700), seed: 7, touches: { _ in [] })
+        let log = HostileLog(.init(gaps: 700), seed: 7, touches: { _ in [] })
         for number in 0..<60 {
             let commit = NewCommit(id: Identifier(high: 1, low: UInt64(number)), time: 0, payload: [])
             _ = try log.append([commit], expecting: log.end)

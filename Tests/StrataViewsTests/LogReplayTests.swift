@@ -15,7 +15,7 @@ struct LogReplayTests {
         let options = LogOptions(segmentBytes: 64 << 10, spaceStepBytes: 0)
         return [
             try SegmentedLog.open(at: "/Notes.strata", options: options, platform: platform), MemoryLog(),
-            MemoryLog(hostility: .init(gaps: 300), seed: seed),
+            HostileLog(.init(gaps: 300), seed: seed),
         ]
     }
 

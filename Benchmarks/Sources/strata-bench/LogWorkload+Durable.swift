@@ -2,6 +2,7 @@ import StrataLog
 import StrataModel
 import StrataSystem
 import Synchronization
+import TestSupport
 
 extension LogWorkload {
     private static let bareFileBytes = 256 << 20

@@ -1,6 +1,7 @@
 import StrataLog
 import StrataModel
 import StrataSystem
+import TestSupport
 
 extension LogWorkload {
     func unsynced(_ memory: MemoryLedger) throws -> [Measurement] {

@@ -1,49 +1,18 @@
 import StrataModel
 import StrataSystem
 
-/// A log in memory that behaves as badly as any log may: a store that works on it works on all of them.
-///
-/// Without hostility it is a plain log that leaves nothing behind.
+/// A log in memory, which leaves nothing behind.
 ///
 /// ```swift
-/// let log = MemoryLog(hostility: .everything, seed: 7)
+/// let store = try Store(on: MemoryLog())
 /// ```
 public final class MemoryLog: EventLog {
-    /// How often, of a thousand appends, the log does what the protocol allows and a caller would rather not see.
-    public struct Hostility: Sendable {
-        /// Some offsets are left out in front of a commit.
-        public var gaps: Int
-        /// Only a prefix is accepted.
-        public var partialAcceptance: Int
-        /// Somebody else's commit came first.
-        public var conflicts: Int
-        /// Nothing is written, and the log says so.
-        public var refusals: Int
-        /// All, some or nothing is written, and the log does not say which. It takes no writes until ``reopen()``.
-        public var unknownOutcomes: Int
-
-        public init(
-            gaps: Int = 0, partialAcceptance: Int = 0, conflicts: Int = 0, refusals: Int = 0, unknownOutcomes: Int = 0
-        ) {
-            self.gaps = gaps
-            self.partialAcceptance = partialAcceptance
-            self.conflicts = conflicts
-            self.refusals = refusals
-            self.unknownOutcomes = unknownOutcomes
-        }
-
-        public static let none = Hostility()
-        public static let everything = Hostility(
-            gaps: 200, partialAcceptance: 200, conflicts: 100, refusals: 100, unknownOutcomes: 50)
-    }
-
     private struct State {
         /// In order of offset.
         var commits: [Commit] = []
         var touches: [[Touch]] = []
         var floor = Position.start
         var durableOffset: UInt64 = 0
-        var refusal: StrataError?
         var isClosed = false
         var endTime: Int64?
 
@@ -51,27 +20,19 @@ public final class MemoryLog: EventLog {
     }
 
     public let maximumCommitBytes: Int
-    public var assignsNextOffset: Bool { hostility.gaps == 0 }
-    private let hostility: Hostility
-    private let random: SeededRandom
+    public var assignsNextOffset: Bool { gap == nil }
+    private let gap: (@Sendable () -> UInt64)?
     private let touchFunction: TouchFunction
-    // What somebody else appends in a conflict; it must be a payload that the log's owner understands.
-    private let foreignPayload: @Sendable (UInt64) -> ArraySlice<UInt8>
     private let state = Lock(State())
     private let waiters = EndWaiters()
 
-    /// - Parameter foreignPayload: makes what somebody else appends when there is a conflict, from a random number.
+    /// - Parameter gap: how many offsets are left out in front of each commit; nil for none.
     public init(
-        hostility: Hostility = .none, seed: UInt64 = 0, maximumCommitBytes: Int = LogFormat.maximumCommitBytes,
-        touches: @escaping TouchFunction = { try Envelope.touches(of: $0) },
-        foreignPayload: @escaping @Sendable (UInt64) -> ArraySlice<UInt8> = { _ in
-            Envelope(events: [Event(.consoleActed, body: [])]).encoded()[...]
-        }
+        maximumCommitBytes: Int = LogFormat.maximumCommitBytes, gap: (@Sendable () -> UInt64)? = nil,
+        touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
     ) {
-        self.hostility = hostility
         self.maximumCommitBytes = maximumCommitBytes
-        self.foreignPayload = foreignPayload
-        random = SeededRandom(seed: seed)
+        self.gap = gap
         touchFunction = touches
     }
 
@@ -83,13 +44,8 @@ public final class MemoryLog: EventLog {
         state.withLock { state in state.commits.last { $0.offset <= state.durableOffset }?.position ?? state.floor }
     }
 
-    /// Takes writes again after an unknown outcome, and any use after it was closed, as a log on disk does that is
-    /// opened anew.
-    public func reopen() { state.withLock { ($0.refusal, $0.isClosed) = (nil, false) } }
-
-    private func happens(_ perThousand: Int) -> Bool {
-        perThousand > 0 && random.next(below: 1_000) < UInt64(perThousand)
-    }
+    /// Takes any use again after it was closed, as a log on disk does that is opened anew.
+    public func reopen() { state.withLock { $0.isClosed = false } }
 
     private static var closedError: StrataError { StrataError(.closed, "The log has been closed.") }
 
@@ -128,31 +84,9 @@ public final class MemoryLog: EventLog {
         _ commits: [NewCommit], _ touches: [[Touch]], _ expecting: Position, _ state: inout State
     ) -> Result<Appended, AppendFailure> {
         if state.isClosed { return .failure(.notWritten(Self.closedError)) }
-        if let refusal = state.refusal { return .failure(.unknown(refusal)) }
         if expecting != state.end { return appendBehindKnown(commits, touches, expecting, &state) }
         if let failure = orderFailure(commits, state) { return .failure(failure) }
-        if happens(hostility.refusals) {
-            return .failure(.notWritten(StrataError(.inputOutput, "The log refused, as it was told to.")))
-        }
-        if happens(hostility.conflicts) {
-            let number = random.next()
-            insert(
-                NewCommit(
-                    id: random.nextIdentifier(), time: max(commits[0].time, state.endTime ?? Int64.min),
-                    payload: foreignPayload(number)), nil, &state)
-            return .failure(.conflict(state.end))
-        }
-        var accepted = commits.count
-        if happens(hostility.partialAcceptance) { accepted = 1 + Int(random.next(below: UInt64(commits.count))) }
-        let isUnknown = happens(hostility.unknownOutcomes)
-        if isUnknown { accepted = Int(random.next(below: UInt64(commits.count) + 1)) }
-        let positions = (0..<accepted).map { insert(commits[$0], touches[$0], &state) }
-        if isUnknown {
-            let refusal = StrataError(.outcomeUnknown, "The log does not say what it wrote, as it was told to.")
-            state.refusal = refusal
-            return .failure(.unknown(refusal))
-        }
-        return .success(Appended(positions: positions))
+        return .success(Appended(positions: zip(commits, touches).map { insert($0, $1, &state) }))
     }
 
     private func orderFailure(_ commits: [NewCommit], _ state: State) -> AppendFailure? {
@@ -182,33 +116,26 @@ public final class MemoryLog: EventLog {
         let rest = Array(commits[known.count...])
         switch append(rest, Array(touches[known.count...]), state.end, &state) {
         case .success(let more): return .success(Appended(positions: known + more.positions))
-        case .failure(.unknown(let error)): return .failure(.unknown(error))
         case .failure: return .success(Appended(positions: known))
         }
     }
 
-    @discardableResult
-    private func insert(_ commit: NewCommit, _ touches: [Touch]?, _ state: inout State) -> Position {
-        let gap = happens(hostility.gaps) ? random.next(below: 5) : 0
+    private func insert(_ commit: NewCommit, _ touches: [Touch], _ state: inout State) -> Position {
         let end = state.end
-        let offset = end.offset + 1 + gap
+        let offset = end.offset + 1 + (gap?() ?? 0)
         let chain = commit.payload.withUnsafeBytes {
             Chain.value(after: end.chain, offset: offset, time: commit.time, payload: $0)
         }
         state.commits.append(
             Commit(offset: offset, id: commit.id, time: commit.time, chain: chain, payload: commit.payload))
-        let found = touches ?? (try? commit.payload.withUnsafeBytes { try touchFunction($0) }) ?? []
-        state.touches.append(found)
+        state.touches.append(touches)
         state.endTime = commit.time
         state.durableOffset = offset
         return Position(offset: offset, chain: chain)
     }
 
     public func sync() throws {
-        try state.withLock { state in
-            if state.isClosed { throw Self.closedError }
-            if let refusal = state.refusal { throw refusal }
-        }
+        if state.withLock({ $0.isClosed }) { throw Self.closedError }
     }
 
     public func trim(to offset: UInt64) throws -> Position {

@@ -10,7 +10,7 @@ import StrataSystem
 /// try log.close()
 /// ```
 ///
-/// Commits of many threads and tasks are gathered by a ``CommitQueue``.
+/// Commits that are appended together share one write and one sync.
 public final class SegmentedLog: EventLog {
     public let identity: StoreIdentity
     public let options: LogOptions

@@ -36,7 +36,7 @@ struct SlotReading: Sendable {
             return reading
         }
         guard let header = reading.header else { return reading }
-        guard try rules.skipsChainCheck || isValid(header.position) else {
+        guard try isValid(header.position) else {
             reading.finding = .stale
             reading.error = StrataError(
                 .brokenChain, "The log does not have what the checkpoint was folded from.",
@@ -58,7 +58,6 @@ struct SlotReading: Sendable {
 struct SlotRules: Sendable {
     var store: Identifier
     var capacity: Int
-    var skipsChainCheck = false
 
     func objection(
         to header: CheckpointHeader, fileBytes: Int, path: String

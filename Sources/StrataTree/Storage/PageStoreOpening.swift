@@ -23,8 +23,7 @@ struct PageStoreOpening {
         do {
             file = try PageFile(
                 try platform.files.open(path, .write), capacity: options.maximumPages, access: options.access)
-            let rules = SlotRules(
-                store: store, capacity: file.capacity, skipsChainCheck: options.knobs.skipsChainCheck)
+            let rules = SlotRules(store: store, capacity: file.capacity)
             readings = try readSlots(of: file, rules, isValid)
         } catch let error as StrataError where error.code == .inputOutput {
             return try begin(.damaged, [error], live: live)

@@ -51,8 +51,6 @@ public enum PageAccess: Sendable, Hashable {
 struct TestKnobs: Sendable {
     /// Lets go of the newest checkpoint, too, when a header has been written.
     var reusesOneSlotTooEarly = false
-    /// Takes a checkpoint without asking whether the log has its chain value.
-    var skipsChainCheck = false
     /// Leaves a header that was not taken where it is.
     var leavesRejectedHeader = false
     /// Takes a header that was found for one that is on the medium.

@@ -32,8 +32,7 @@ struct ConcurrentLogTests {
 
     @Test("The same on a log that leaves gaps, takes prefixes and has other writers", arguments: seeds(4))
     func hostile(seed: UInt64) async throws {
-        let hostility = MemoryLog.Hostility(gaps: 200, partialAcceptance: 300, conflicts: 100)
-        try await run(on: MemoryLog(hostility: hostility, seed: seed))
+        try await run(on: HostileLog(.init(gaps: 200, partialAcceptance: 300, conflicts: 100), seed: seed))
     }
 
     private func run(on log: any EventLog) async throws {

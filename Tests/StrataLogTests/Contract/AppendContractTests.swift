@@ -45,7 +45,7 @@ struct AppendContractTests {
                 let read = try? fixture.log.commit(at: fixture.log.end.offset)
                 #expect(read?.payload == commit.payload)
             } catch {
-                if case .unknown = error { (fixture.log as? MemoryLog)?.reopen() }
+                if case .unknown = error { (fixture.log as? HostileLog)?.reopen() }
             }
             guard round % 4 == 3 else { continue }
             try fixture.fill(1)

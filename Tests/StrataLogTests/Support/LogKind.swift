@@ -67,7 +67,7 @@ final class LogFixture {
             log = segmented
             if case .sealing = kind { try segmented.startSealing { _ in nil } }
         case .memory: log = MemoryLog(touches: touches)
-        case .hostileMemory(let seed): log = MemoryLog(hostility: .everything, seed: seed, touches: touches)
+        case .hostileMemory(let seed): log = HostileLog(.everything, seed: seed, touches: touches)
         }
         self.directory = directory
     }
@@ -102,7 +102,7 @@ final class LogFixture {
                 switch error {
                 case .conflict(let end): expecting = end
                 case .notWritten(let error) where error.code == .inputOutput: continue
-                case .unknown: (log as? MemoryLog)?.reopen()
+                case .unknown: (log as? HostileLog)?.reopen()
                 default: throw error
                 }
             }

@@ -25,8 +25,8 @@ struct ConcurrentStoreTests {
             return try Store.open(at: "/Busy.strata", options: options, platform: Platform(files: SimulatedDisk()))
         case .memory: return try Store(on: MemoryLog(), options: options)
         case .hostile:
-            let hostility = MemoryLog.Hostility(gaps: 100, partialAcceptance: 200, conflicts: 50, refusals: 50)
-            return try Store(on: MemoryLog(hostility: hostility, seed: 4), options: options)
+            let log = HostileLog(.init(gaps: 100, partialAcceptance: 200, conflicts: 50, refusals: 50), seed: 4)
+            return try Store(on: log, options: options)
         }
     }
 

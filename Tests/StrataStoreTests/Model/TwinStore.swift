@@ -28,7 +28,7 @@ struct TwinStore {
     private var dice: SeededGenerator
     private let clock = ManualTime(microseconds: 0)
     private var disk = SimulatedDisk()
-    private var memory: MemoryLog?
+    private var memory: HostileLog?
     private(set) var store: Store
     private var versions = VersionTable()
     /// Time of the last commit.
@@ -55,10 +55,10 @@ struct TwinStore {
         generator = RequestGenerator(seed: seed)
         dice = SeededGenerator(seed: seed &+ 99)
         switch ground {
-        case .memory: memory = MemoryLog()
+        case .memory: memory = HostileLog(.init(), seed: 0)
         case .hostile:
-            memory = MemoryLog(
-                hostility: .init(
+            memory = HostileLog(
+                .init(
                     gaps: seed % 2 == 0 ? 200 : 0, partialAcceptance: 200, conflicts: 100, refusals: 100,
                     unknownOutcomes: 50), seed: seed)
         case .segmented: memory = nil
@@ -88,7 +88,7 @@ struct TwinStore {
     }
 
     private static func open(
-        _ memory: MemoryLog?, _ disk: SimulatedDisk, _ clock: ManualTime, _ options: StoreOptions
+        _ memory: HostileLog?, _ disk: SimulatedDisk, _ clock: ManualTime, _ options: StoreOptions
     ) throws -> Store {
         let platform = Platform(files: disk, time: clock)
         if let memory { return try Store(on: memory, options: options, platform: platform) }

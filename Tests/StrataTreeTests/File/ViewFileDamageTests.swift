@@ -129,8 +129,7 @@ struct ViewFileDamageTests {
         run.loseTail(to: 1)
         _ = try run.reopen()
         try run.step(timeline: 2)
-        run.options.knobs.skipsChainCheck = true
-        let opened = try run.reopen()
+        let opened = try run.reopen(checksChain: false)
         #expect(try run.faults(of: opened) != [])
     }
 

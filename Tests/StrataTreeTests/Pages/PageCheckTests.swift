@@ -55,6 +55,17 @@ struct PageCheckTests {
         #expect(!run(bytes), "\(forgery.name)")
     }
 
+    @Test("The corpus of fuzz-page")
+    func corpus() throws {
+        let tests = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+        let folder = tests.joined(separator: "/") + "/Fuzz/corpus/fuzz-page/"
+        let files = RealFileSystem()
+        let inputs = try files.list(folder).map { try files.readAll(folder + $0, atMost: 1 << 20) }
+        #expect(inputs.count > 10)
+        let accepted = inputs.filter(run)
+        #expect(accepted.count > 10 && accepted.count < inputs.count)
+    }
+
     private func accepts(_ bytes: [UInt8]) -> Bool {
         bytes.withUnsafeBytes { bytes in
             // Never empty: a page has 4,096 bytes.

@@ -1,7 +1,9 @@
+import StrataLog
 import StrataModel
 import StrataSystem
 
-/// Gathers commits of many threads and tasks, so that all that wait share one write and one sync.
+/// Gathers commits of many threads and tasks for a log alone, as a store does for requests: all that wait share one
+/// write and one sync.
 ///
 /// ```swift
 /// let queue = try CommitQueue(log)

@@ -1,8 +1,10 @@
 import StrataModel
 import StrataSystem
 
+@testable import StrataTree
+
 /// Does everything to a page that trees do to pages, to find out whether ``PageCheck`` lets one through that they would
-/// leave or trap on. For the fuzz target and tests; a page is given as it would come from a file.
+/// leave or trap on. The fuzz target has the same file; a page is given as it would come from a file.
 public enum PageTrial {
     /// - Parameter input: a page; one that is too short is filled up with zeros. Its checksum is put right.
     /// - Returns: whether the page was accepted.

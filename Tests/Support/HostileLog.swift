@@ -1,0 +1,155 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+
+/// A log in memory that behaves as badly as any log may: a store that works on it works on all of them.
+///
+/// ```swift
+/// let log = HostileLog(.everything, seed: 7)
+/// ```
+public final class HostileLog: EventLog {
+    /// How often, of a thousand appends, the log does what the protocol allows and a caller would rather not see.
+    public struct Hostility: Sendable {
+        /// Some offsets are left out in front of a commit.
+        public var gaps: Int
+        /// Only a prefix is accepted.
+        public var partialAcceptance: Int
+        /// Somebody else's commit came first.
+        public var conflicts: Int
+        /// Nothing is written, and the log says so.
+        public var refusals: Int
+        /// All, some or nothing is written, and the log does not say which. It takes no writes until ``reopen()``.
+        public var unknownOutcomes: Int
+
+        public init(
+            gaps: Int = 0, partialAcceptance: Int = 0, conflicts: Int = 0, refusals: Int = 0, unknownOutcomes: Int = 0
+        ) {
+            self.gaps = gaps
+            self.partialAcceptance = partialAcceptance
+            self.conflicts = conflicts
+            self.refusals = refusals
+            self.unknownOutcomes = unknownOutcomes
+        }
+
+        public static let everything = Hostility(
+            gaps: 200, partialAcceptance: 200, conflicts: 100, refusals: 100, unknownOutcomes: 50)
+    }
+
+    private let hostility: Hostility
+    private let random: SeededRandom
+    private let log: MemoryLog
+    /// After an unknown outcome, the error of every append. Held while something is appended.
+    private let refusal = Lock<StrataError?>(nil)
+
+    public init(
+        _ hostility: Hostility, seed: UInt64, touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
+    ) {
+        let random = SeededRandom(seed: seed)
+        self.hostility = hostility
+        self.random = random
+        let gaps = UInt64(hostility.gaps)
+        let gap: @Sendable () -> UInt64 = { random.next(below: 1_000) < gaps ? random.next(below: 5) : 0 }
+        log = MemoryLog(gap: gaps > 0 ? gap : nil, touches: touches)
+    }
+
+    private func happens(_ perThousand: Int) -> Bool {
+        perThousand > 0 && random.next(below: 1_000) < UInt64(perThousand)
+    }
+
+    /// Takes writes again after an unknown outcome, and any use after it was closed.
+    public func reopen() {
+        refusal.withLock { $0 = nil }
+        log.reopen()
+    }
+
+    // MARK: Writing
+
+    public func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+        let result: Result<Appended, AppendFailure> = refusal.withLock { refusal in
+            do throws(AppendFailure) { return .success(try append(commits, expecting, &refusal)) } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    private func append(
+        _ commits: [NewCommit], _ expecting: Position, _ refusal: inout StrataError?
+    ) throws(AppendFailure) -> Appended {
+        if let refusal, isOpen { throw .unknown(refusal) }
+        guard isOpen, !commits.isEmpty, expecting == log.end, isAcceptable(commits) else {
+            return try log.append(commits, expecting: expecting)
+        }
+        if happens(hostility.refusals) {
+            throw .notWritten(StrataError(.inputOutput, "The log refused, as it was told to."))
+        }
+        if happens(hostility.conflicts) {
+            let foreign = NewCommit(
+                id: random.nextIdentifier(), time: max(commits[0].time, log.endTime ?? Int64.min),
+                payload: Envelope(events: [Event(.consoleActed, body: [])]).encoded()[...])
+            _ = try log.append([foreign], expecting: expecting)
+            throw .conflict(log.end)
+        }
+        var accepted = commits.count
+        if happens(hostility.partialAcceptance) { accepted = 1 + Int(random.next(below: UInt64(commits.count))) }
+        let isUnknown = happens(hostility.unknownOutcomes)
+        if isUnknown { accepted = Int(random.next(below: UInt64(commits.count) + 1)) }
+        let appended = try log.append(Array(commits.prefix(accepted)), expecting: expecting)
+        if isUnknown {
+            let error = StrataError(.outcomeUnknown, "The log does not say what it wrote, as it was told to.")
+            refusal = error
+            throw .unknown(error)
+        }
+        return appended
+    }
+
+    private var isOpen: Bool { (try? log.sync()) != nil }
+
+    /// Whether a log without hostility would take them; otherwise it says best what is wrong.
+    private func isAcceptable(_ commits: [NewCommit]) -> Bool {
+        var time = log.endTime ?? Int64.min
+        return commits.allSatisfy { commit in
+            defer { time = commit.time }
+            var copy = commit
+            return commit.time >= time && (try? log.prepare(&copy)) != nil
+        }
+    }
+
+    public func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+        try append(commits, expecting: expecting)
+    }
+
+    public func sync() throws {
+        try log.sync()
+        if let refusal = refusal.withLock({ $0 }) { throw refusal }
+    }
+
+    // MARK: The same as of the log in memory
+
+    public var end: Position { log.end }
+    public var durableEnd: Position { log.durableEnd }
+    public var endTime: Int64? { log.endTime }
+    public var floor: Position { log.floor }
+    public var assignsNextOffset: Bool { log.assignsNextOffset }
+    public var maximumCommitBytes: Int { log.maximumCommitBytes }
+
+    public func prepare(_ commit: inout NewCommit) throws { try log.prepare(&commit) }
+    public func trim(to offset: UInt64) throws -> Position { try log.trim(to: offset) }
+    public func close() throws { try log.close() }
+    public func base() throws -> Position? { try log.base() }
+    public func commit(at offset: UInt64) throws -> Commit? { try log.commit(at: offset) }
+    public func read(from offset: UInt64) throws -> any CommitCursor { try log.read(from: offset) }
+    public func chain(at offset: UInt64) throws -> UInt32 { try log.chain(at: offset) }
+    public func firstOffset(notBefore time: Int64) throws -> UInt64? { try log.firstOffset(notBefore: time) }
+    public func waitForEnd(past offset: UInt64) async { await log.waitForEnd(past: offset) }
+
+    public func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+        try log.touches(zone: zone, after: offset, limit: limit)
+    }
+
+    public func rewrite(
+        through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting
+    ) throws {
+        try log.rewrite(through: offset, lookup: lookup, rewritten)
+    }
+}
