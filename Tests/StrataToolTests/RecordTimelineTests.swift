@@ -46,9 +46,9 @@ import Testing
     private func texts(_ entries: some Sequence<RecordTimeline.Entry>) -> [String] { entries.map { "\($0)" } }
 
     private func forEachRecord(
-        _ world: VersionedStore, _ body: (RecordKey, StrataTool.StoreAccess, _ last: UInt64) throws -> Void
+        _ world: VersionedStore, _ body: (RecordKey, StoreAccess, _ last: UInt64) throws -> Void
     ) throws {
-        let access = try StrataTool.StoreAccess(world.path) { try Envelope.touches(of: $0) }
+        let access = try StoreAccess(world.path) { try Envelope.touches(of: $0) }
         #expect(access.reader.segments.count > 1)
         var known = KnownNames()
         _ = try known.addAll(of: access, before: access.reader.end.offset + 1)

@@ -13,7 +13,7 @@ struct RuleSample: Sendable, CustomStringConvertible {
 enum RuleSamples {
     static let library = "Sources/StrataLog/Sample.swift"
 
-    static let all: [RuleSample] = lengths + texts + safety + imports
+    static let all: [RuleSample] = lengths + texts + safety + imports + names
 
     private static func bad(_ rule: String, _ text: String, path: String = library) -> RuleSample {
         RuleSample(rule: rule, path: path, text: text, isBad: true)
@@ -82,6 +82,18 @@ enum RuleSamples {
             good("unchecked", "/// A thing.\n// @unchecked: immutable.\nfinal class A: @unchecked Sendable {}\n"),
             good("unchecked", "let a = \"@unchecked Sendable\"\n"),
         ]
+
+    private static let names = [
+        bad("file name", "struct Other {\n    struct Sample {}\n}\n"),
+        bad("file name", "extension Other { static let sample = 1 }\n", path: "Sources/StrataLog/Sample+Topic.swift"),
+        bad("file name", "func sample() -> Sample { Sample() }\nprivate enum Samples {}\n"),
+        good("file name", "struct Other {}\n\npublic struct Sample {}\n"),
+        good("file name", "extension Other.Sample { func go() {} }\n", path: "Sources/CloudKit/Sample+Topic.swift"),
+        good("file name", "extension Int: @retroactive Sample {}\n", path: "Sources/CloudKit/Sample+Values.swift"),
+        good("file name", "public let first = 1\npublic let second = 2\n"),
+        good("file name", "enum Program {}\n", path: "Sources/strata/main.swift"),
+        good("file name", "struct Other {}\n", path: "Tests/Support/Sample.swift"),
+    ]
 
     private static let imports = [
         bad("imports", "import Foundation\n"),

@@ -46,5 +46,6 @@ enum StyleRules {
         ("dependencies", DependenciesRule()),
         ("unused files", UnusedFilesRule()),
         ("folder size", FolderSizeRule()),
+        ("file name", FileNameRule()),
     ]
 }

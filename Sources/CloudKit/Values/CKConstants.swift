@@ -1,8 +1,6 @@
 // Apple's names begin with capitals.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-import Foundation
-
 /// Stands for the current user where the owner of a zone is named.
 public let CKCurrentUserDefaultName = "__defaultOwner__"
 
@@ -53,8 +51,3 @@ public let CKErrorUserDidResetEncryptedDataKey = "CKUserDidResetEncryptedData"
 
 /// Seconds after which another try makes sense.
 public let CKErrorRetryAfterKey = "CKRetryAfter"
-
-extension NSNotification.Name {
-    /// The account's status, or whose it is, may have changed.
-    public static let CKAccountChanged = NSNotification.Name("CKAccountChangedNotification")
-}

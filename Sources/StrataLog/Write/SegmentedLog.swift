@@ -205,3 +205,51 @@ public final class SegmentedLog: EventLog {
         try writer.file.sync()
     }
 }
+
+/// Stands where a closed log had its file.
+final class ClosedFile: File {
+    let path: String
+
+    init(path: String) { self.path = path }
+
+    private var error: StrataError { StrataError(.closed, "The log has been closed.", .init(path: path)) }
+
+    func size() throws -> Int { throw error }
+    func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int { throw error }
+    func writeSome(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int { throw error }
+    func syncData() throws { throw error }
+    func finishWriteback(_ range: Range<Int>) {}
+    func allocate(_ range: Range<Int>) throws { throw error }
+    func truncate(to size: Int) throws { throw error }
+    func map(length: Int) throws -> any MappedMemory { throw error }
+    func tryLock() throws -> Bool { throw error }
+    func close() {}
+}
+
+/// Calls something again and again, on a thread of its own, until it is stopped.
+final class IntervalSyncer: Sendable {
+    private struct State {
+        var isStopping = false
+        var thread: WorkerThread?
+    }
+
+    private let state = Monitor(State())
+
+    func start(milliseconds: Int, _ body: @escaping @Sendable () -> Void) throws {
+        let state = self.state
+        let thread = try WorkerThread(name: "strata-sync") {
+            while state.wait(milliseconds: milliseconds, { $0.isStopping ? true : nil }) == nil { body() }
+        }
+        state.withLock { $0.thread = thread }
+    }
+
+    func stop() {
+        let thread = state.withLock { state in
+            state.isStopping = true
+            defer { state.thread = nil }
+            return state.thread
+        }
+        state.notifyAll()
+        thread?.join()
+    }
+}

@@ -70,3 +70,13 @@ extension ByteReader {
         return original
     }
 }
+
+extension EventBody {
+    static func check(_ offset: UInt64) throws {
+        guard offset <= Version.maximumOffset else {
+            throw StrataError(
+                .outOfRange, "There is no such offset.",
+                .init(expected: "at most \(Version.maximumOffset)", found: "\(offset)"))
+        }
+    }
+}

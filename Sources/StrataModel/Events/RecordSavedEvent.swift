@@ -1,15 +1,3 @@
-/// Whether a save looks at the version that the client had seen. The numbers are on disk.
-public enum SavePolicy: UInt8, Sendable, CaseIterable {
-    case ifServerRecordUnchanged, changedKeys, allKeys
-}
-
-/// What becomes of a record's link to its parent or share.
-public enum LinkChange: Sendable, Hashable {
-    case kept
-    case removed
-    case set(RecordKey)
-}
-
 /// That a record was saved, as a plain value (docs/format.md §18). ``RecordSavedView`` reads parts of an encoded one.
 ///
 /// ```swift

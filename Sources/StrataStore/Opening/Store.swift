@@ -44,9 +44,9 @@ public final class Store: Sendable {
         public var reasons: [StrataError]
     }
 
-    public let access: StoreAccess
+    public let access: AccessMode
 
-    init(_ engine: StoreEngine, _ lease: StoreTable.Lease?, _ access: StoreAccess = .readWrite) {
+    init(_ engine: StoreEngine, _ lease: StoreTable.Lease?, _ access: AccessMode = .readWrite) {
         self.engine = engine
         self.lease = lease
         self.access = access
@@ -77,7 +77,7 @@ public final class Store: Sendable {
     /// - Throws: ``StrataError`` of the disk, of another process that writes, of damage in the log, and of options that
     ///   differ from those of a handle that is open.
     public static func open(
-        at path: String, options: StoreOptions = .service, access: StoreAccess = .readWrite,
+        at path: String, options: StoreOptions = .service, access: AccessMode = .readWrite,
         platform: Platform = Platform(), progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> Store {
         if access == .readOnly {

@@ -2,15 +2,6 @@ import StrataModel
 import StrataRules
 import StrataSystem
 
-/// What a client gets for a request.
-public struct Answer: Sendable {
-    public var result: RequestResult
-    /// The commit that holds it; nil if there was nothing to write.
-    public var offset: UInt64?
-    /// A state that has it.
-    public var snapshot: StoreSnapshot
-}
-
 /// A request that waits to be judged.
 struct Submission: Sendable {
     let request: Request

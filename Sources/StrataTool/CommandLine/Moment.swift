@@ -72,7 +72,7 @@ extension Store {
         at path: String, _ moment: Moment?, options: StoreOptions = .service
     ) throws -> Store {
         guard let moment else { return try openForReading(at: path, options: options) }
-        try StrataTool.StoreAccess.requireDirectory(path)
+        try StoreAccess.requireDirectory(path)
         let platform = Platform(files: ReadOnlyFiles())
         let offset = try moment.offset(in: LogReader.open(at: path, platform: platform))
         return try Store.open(at: path, through: offset, options: options.lean, platform: platform)

@@ -3,6 +3,7 @@ import StrataModel
 import StrataReplay
 import StrataRules
 import StrataStore
+import StrataSystem
 
 /// A debugger's session on one store: where it stands, and what each line of it does.
 final class DebugSession {
@@ -250,4 +251,27 @@ final class DebugSession {
         guard arguments.operands.count > 1 else { return report.writeHelp() }
         report.writeHelp(of: try DebugVerb.verb(named: arguments.operands[1]))
     }
+}
+
+/// Shows from any thread how far a walk through the commits has come.
+final class DebugProgress: Sendable {
+    /// Threads walk through parts of their own: the farthest is what is shown.
+    private let shown: Lock<(bar: ProgressBar, done: Int)>
+    private let first: UInt64
+    private let last: UInt64
+
+    init(from first: UInt64, to last: UInt64) {
+        shown = Lock((ProgressBar(), 0))
+        (self.first, self.last) = (first, last)
+    }
+
+    func show(_ offset: UInt64) {
+        let (done, total) = (Int(clamping: offset - min(offset, first)), Int(clamping: last - first))
+        shown.withLock { shown in
+            shown.done = max(shown.done, done)
+            shown.bar.show(shown.done, of: total)
+        }
+    }
+
+    func clear() { shown.withLock { $0.bar.clear() } }
 }

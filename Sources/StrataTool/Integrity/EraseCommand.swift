@@ -34,7 +34,7 @@ enum EraseCommand: Command {
             throw UsageError("--apply needs --reason TEXT, which is kept in the log")
         }
         let named = try DatabaseOptions(arguments)
-        try StrataTool.StoreAccess.requireDirectory(arguments.store)
+        try StoreAccess.requireDirectory(arguments.store)
         let zone = named.zone ?? ZoneID("_defaultZone")
         let ids = arguments.operands.dropFirst().map { RecordID($0, zone: zone) }
         // Whoever erases is the service itself, whose database has no owner that could be left out.

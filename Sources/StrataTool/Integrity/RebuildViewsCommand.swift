@@ -18,11 +18,11 @@ enum RebuildViewsCommand: Command {
     static func isPaged(_ arguments: Arguments) -> Bool { !arguments[apply] }
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
-        try StrataTool.StoreAccess.requireDirectory(arguments.store)
+        try StoreAccess.requireDirectory(arguments.store)
         let isApplied = arguments[apply]
         let before = try pageFileBytes(arguments.store)
         if isApplied { try rebuild(arguments.store) }
-        let log = try StrataTool.StoreAccess(arguments.store)
+        let log = try StoreAccess(arguments.store)
         let commits = log.reader.end.offset
         let after = isApplied ? try pageFileBytes(arguments.store) : nil
         if arguments[Option.json] {

@@ -63,7 +63,7 @@ enum ExplainCommand: Command {
     }
 
     private static func commit(at offset: UInt64, _ path: String) throws -> ExplanationJSON.ToldCommit? {
-        let store = try StrataTool.StoreAccess(path)
+        let store = try StoreAccess(path)
         var names = KnownNames()
         // Show the commit even if damage hides the names.
         _ = try names.addAll(of: store, before: offset)

@@ -38,7 +38,7 @@ enum ReportCommand: Command {
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try CommitRange.check(arguments)
-        try StrataTool.StoreAccess.requireDirectory(arguments.store)
+        try StoreAccess.requireDirectory(arguments.store)
         let request = ReportRequest(arguments)
         let target = try ExportOutput(arguments.operands[1], store: arguments.store, standard: output)
         var damage: StrataError?

@@ -109,7 +109,7 @@ struct StateAccess {
                     at: path, through: offset, options: options.lean, platform: Platform(files: files))
                 return StateAccess(store: store, damage: isCertain ? nil : shown, path: path, files: files)
             } catch let next as StrataError where next.isDamage {
-                shown = StrataTool.StoreAccess.told(next, of: shown)
+                shown = StoreAccess.told(next, of: shown)
                 error = next
             }
         }
@@ -131,10 +131,10 @@ struct StateAccess {
     private static func limit(
         below error: StrataError, _ path: String, _ files: ReadOnlyFiles
     ) -> ReadOnlyFiles.Limit? {
-        if let limit = StrataTool.StoreAccess.limit(below: error, path, files) { return limit }
+        if let limit = StoreAccess.limit(below: error, path, files) { return limit }
         // A commit that is whole but cannot be understood is known by its offset alone.
         guard error.isDamage, error.context.segment == nil, let offset = error.context.offset,
-            let place = try? StrataTool.StoreAccess(path).reader.place(of: offset), place.block == nil
+            let place = try? StoreAccess(path).reader.place(of: offset), place.block == nil
         else { return nil }
         let limit = ReadOnlyFiles.Limit(segment: place.path, byteCount: place.range.lowerBound)
         return limit == files.limit ? nil : limit

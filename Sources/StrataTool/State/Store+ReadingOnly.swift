@@ -5,7 +5,7 @@ import StrataSystem
 extension Store {
     /// Opens a store at its end; its files are read and nothing else.
     static func openForReading(at path: String, options: StoreOptions = .service) throws -> Store {
-        try StrataTool.StoreAccess.requireDirectory(path)
+        try StoreAccess.requireDirectory(path)
         return try Store.open(
             at: path, options: options.lean, access: .readOnly, platform: Platform(files: ReadOnlyFiles()))
     }

@@ -32,7 +32,7 @@ enum StatsCommand: Command {
         if arguments[compaction], arguments.has(zone) || CommitRange.options.contains(where: { arguments.has($0) }) {
             throw UsageError("--compaction is of the whole store, and takes no other choice")
         }
-        try StrataTool.StoreAccess.requireDirectory(arguments.store)
+        try StoreAccess.requireDirectory(arguments.store)
         var report = try gather(arguments)
         guard report.statistics.knowsZone else {
             if let damage = report.damage { throw damage }
@@ -52,7 +52,7 @@ enum StatsCommand: Command {
     }
 
     private static func gather(_ arguments: Arguments) throws -> StatisticsReport {
-        var store = try StrataTool.StoreAccess(arguments.store)
+        var store = try StoreAccess(arguments.store)
         let range = try CommitRange(arguments, &store, by: name)
         var names = KnownNames()
         let damageBefore = try names.addAll(of: store, before: range.first)

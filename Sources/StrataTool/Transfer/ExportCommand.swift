@@ -32,7 +32,7 @@ enum ExportCommand: Command {
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try CommitRange.check(arguments)
         try checkKind(arguments)
-        try StrataTool.StoreAccess.requireDirectory(arguments.store)
+        try StoreAccess.requireDirectory(arguments.store)
         let file = arguments.operands.count > 1 ? arguments.operands[1] : nil
         if arguments[records] {
             return try StateAccess.read(arguments, by: name, output) { access in
@@ -45,7 +45,7 @@ enum ExportCommand: Command {
                 return .success
             }
         }
-        var export = try CommitExport(arguments, try StrataTool.StoreAccess(arguments.store))
+        var export = try CommitExport(arguments, try StoreAccess(arguments.store))
         let target = try ExportOutput(file, store: arguments.store, standard: output)
         do {
             let partial = try target.write {

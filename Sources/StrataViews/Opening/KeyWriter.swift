@@ -9,10 +9,10 @@ import StrataModel
 /// ```
 public struct KeyWriter: Sendable {
     /// Numbers up to this are one byte.
-    fileprivate static let largestSingle: UInt64 = 246
+    static let largestSingle: UInt64 = 246
 
     /// Stands in a text in front of what was a 0 or a 1, so that the 0 at its end is the only one.
-    fileprivate static let escape: UInt8 = 1
+    static let escape: UInt8 = 1
 
     public private(set) var bytes: [UInt8] = []
 
@@ -101,97 +101,5 @@ public struct KeyWriter: Sendable {
 
     private mutating func append(bits: UInt64) {
         withUnsafeBytes(of: bits.bigEndian) { bytes.append(contentsOf: $0) }
-    }
-}
-
-/// Takes keys apart again. Bytes that are no key give an error.
-public struct KeyReader {
-    // Valid only inside the `withUnsafeBytes` that made it; every access below is checked against its count.
-    private let bytes: UnsafeRawBufferPointer
-    public private(set) var position = 0
-
-    public init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
-
-    // Not a reader of any number: a generic call from another module costs more than the rest of a key.
-    public mutating func readByte() throws -> UInt8 {
-        guard position < bytes.count else { throw malformed("longer") }
-        defer { position += 1 }
-        return bytes[position]
-    }
-
-    private func malformed(_ expected: String, found: String? = nil) -> StrataError {
-        ByteReader(bytes, at: position).malformed("a part of a key", expected: expected, found: found)
-    }
-
-    public mutating func readNumber() throws -> UInt64 {
-        let first = try readByte()
-        guard first > UInt8(KeyWriter.largestSingle) else { return UInt64(first) }
-        guard first < 255 else { throw malformed("a number below FF", found: "FF") }
-        var number: UInt64 = 0
-        let count = Int(first) - Int(KeyWriter.largestSingle)
-        for _ in 0..<count { number = number << 8 | UInt64(try readByte()) }
-        let least = count == 1 ? KeyWriter.largestSingle + 1 : 1 << UInt64(8 * count - 8)
-        guard number >= least else { throw malformed("a number in its shortest form", found: "\(number)") }
-        return number
-    }
-
-    public mutating func readText() throws -> [UInt8] {
-        var text: [UInt8] = []
-        while true {
-            let byte = try readByte()
-            if byte == 0 { return text }
-            guard byte == KeyWriter.escape else {
-                text.append(byte)
-                continue
-            }
-            let escaped = try readByte()
-            guard (1...2).contains(escaped) else { throw malformed("01 or 02 behind 01", found: "\(escaped)") }
-            text.append(escaped - 1)
-        }
-    }
-
-    public mutating func skip(_ count: Int) throws {
-        guard count <= bytes.count - position else { throw malformed("longer") }
-        position += count
-    }
-
-    /// The bytes of a text, whose end is its last byte, behind what is there.
-    static func appendText(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
-        guard text.contains(KeyWriter.escape) else {
-            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text.dropLast()))
-            return
-        }
-        var isEscaped = false
-        for byte in text.dropLast() {
-            if isEscaped {
-                bytes.append(byte &- 1)
-                isEscaped = false
-            } else if byte == KeyWriter.escape {
-                isEscaped = true
-            } else {
-                bytes.append(byte)
-            }
-        }
-    }
-
-    public mutating func skipText() throws { while try readByte() != 0 {} }
-
-    /// The rest of the key.
-    public mutating func readLastText() throws -> UnsafeRawBufferPointer {
-        defer { position = bytes.count }
-        return UnsafeRawBufferPointer(rebasing: bytes[position...])
-    }
-
-    public mutating func readInt64() throws -> Int64 { Int64(bitPattern: try readBits() ^ 1 << 63) }
-
-    public mutating func readDouble() throws -> Double {
-        let bits = try readBits()
-        return Double(bitPattern: bits >> 63 == 1 ? bits & ~(1 << 63) : ~bits)
-    }
-
-    private mutating func readBits() throws -> UInt64 {
-        guard bytes.count - position >= 8 else { throw malformed("8 bytes") }
-        defer { position += 8 }
-        return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
     }
 }

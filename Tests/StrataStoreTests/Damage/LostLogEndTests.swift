@@ -35,7 +35,7 @@ struct LostLogEndTests {
         return options
     }
 
-    private func open(_ access: StoreAccess = .readWrite) throws -> Store {
+    private func open(_ access: AccessMode = .readWrite) throws -> Store {
         try Store.open(
             at: AssetFixture.path, options: Self.options, access: access, platform: Platform(files: disk))
     }
@@ -58,7 +58,7 @@ struct LostLogEndTests {
         try #require(segments.count > 3 && assets.count == 24)
         try take(way)
         let views = try disk.content(of: AssetFixture.path + "/views")
-        for access in [StoreAccess.readWrite, .readOnly] {
+        for access in [AccessMode.readWrite, .readOnly] {
             #expect(thrownCode { _ = try open(access) } == .missingSegment)
         }
         #expect(try disk.content(of: AssetFixture.path + "/views") == views)

@@ -89,7 +89,7 @@ struct SampleStore {
     /// Opens a copy of the store and reads everything from it.
     ///
     /// - Parameter mayBeShorter: after a repair, which says what it cut off.
-    func read(_ copy: String, _ access: StoreAccess, mayBeShorter: Bool = false) -> Reading {
+    func read(_ copy: String, _ access: AccessMode, mayBeShorter: Bool = false) -> Reading {
         do {
             var options = options
             options.createsStore = false

@@ -1,0 +1,105 @@
+import StrataModel
+import StrataSystem
+
+/// Gives the payloads of a base one after another.
+///
+/// ```swift
+/// var base = try log.readBase()
+/// while let payload = try base?.next() { fold(payload) }
+/// ```
+public struct BaseReader {
+    private let header: BaseHeader
+    public let path: String
+    private let window: FileWindow
+    private var position: Int
+    private var count: UInt64 = 0
+    private var isDone = false
+
+    /// The commit up to which the base stands for all.
+    public var horizon: Position { header.horizon }
+    /// Of that commit, in microseconds since 1970.
+    public var time: Int64 { header.time }
+    /// Another one for each base that is written, also where it stands for the same commits.
+    public var id: Identifier { header.baseID }
+    /// Of the whole file.
+    public var byteCount: Int { window.limit }
+
+    init(_ file: any File) throws {
+        header = try BaseHeader(
+            decoding: try file.read(count: LogFormat.headerBlockMaximumBytes, at: 0), path: file.path)
+        path = file.path
+        window = FileWindow(file, limit: try file.size())
+        position = header.byteCount
+    }
+
+    /// The floor that the base is for.
+    var mark: FloorMark {
+        FloorMark(storeID: header.storeID, position: header.horizon, time: header.time, hasBase: true)
+    }
+
+    /// Throws unless the base is the one that a floor is for.
+    func require(_ floor: FloorMark) throws {
+        guard header.storeID == floor.storeID, header.horizon == floor.position, header.time == floor.time else {
+            throw StrataError(
+                .foreignSegment, "A base is not that of the floor.",
+                .init(
+                    path: path, expected: "store \(floor.storeID) at \(floor.position)",
+                    found: "store \(header.storeID) at \(header.horizon)"))
+        }
+    }
+
+    /// The next payload; nil behind the last.
+    public mutating func next() throws -> ArraySlice<UInt8>? {
+        if isDone { return nil }
+        do {
+            let block = try nextBlock()
+            switch block.header.kind {
+            case .state where block.header.first == count:
+                count += 1
+                return block.bytes[...]
+            case .end:
+                try check(end: block)
+                isDone = true
+                return nil
+            default:
+                throw block.malformed(
+                    "A block has no place in a base.", expected: "payload \(count), or the end",
+                    found: "\(block.header.kind) \(block.header.first)")
+            }
+        } catch let error as StrataError { throw error.located(path: path, offset: horizon.offset) }
+    }
+
+    private mutating func nextBlock() throws -> Block {
+        let head = try window.bytes(at: position, count: BlockHeader.byteCount)
+        let length = try BlockHeader(decoding: head, salt: header.salt, position: position).blockBytes
+        let bytes = try window.bytes(at: position, count: length)
+        let block = try Block(decoding: bytes, salt: header.salt, position: position)
+        position += length
+        return block
+    }
+
+    /// Where the next block stands; all that is left where it does not say so.
+    func nextRange() throws -> Range<Int> {
+        let head = try window.bytes(at: position, count: BlockHeader.byteCount)
+        let header = try? BlockHeader(decoding: head, salt: self.header.salt, position: position)
+        let limit = header.map { min(position + $0.blockBytes, window.limit) } ?? window.limit
+        return position..<max(position, limit)
+    }
+
+    private func check(end: Block) throws {
+        let numbers = end.bytes.withUnsafeBytes { bytes in
+            bytes.count == 16
+                ? (
+                    UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)),
+                    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+                ) : (UInt64.max, UInt64.max)
+        }
+        guard numbers == (count, UInt64(position)), position == window.limit, end.header.first == horizon.offset,
+            end.header.chain == horizon.chain, end.header.time == header.time
+        else {
+            throw end.malformed(
+                "A base does not end where it says.", expected: "\(count) payloads, \(position) bytes",
+                found: "\(numbers.0) payloads, \(numbers.1) bytes in a file of \(window.limit)")
+        }
+    }
+}

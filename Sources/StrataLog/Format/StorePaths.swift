@@ -1,0 +1,30 @@
+/// Names within a store (docs/format.md §1).
+public struct StorePaths: Sendable {
+    public let store: String
+
+    public init(_ store: String) {
+        // Without slashes at the end: the folder around the store is what stands before the last one.
+        var store = store[...]
+        while store.count > 1, store.last == "/" { store.removeLast() }
+        self.store = String(store)
+    }
+
+    public var identity: String { store + "/STORE" }
+    public var lock: String { store + "/LOCK" }
+    public var log: String { store + "/log" }
+    public var floor: String { log + "/FLOOR" }
+    var spare: String { log + "/spare" }
+    /// A base that is being written.
+    var baseDraft: String { log + "/base.new" }
+    /// What stands for all commits up to an offset.
+    public func base(_ horizon: UInt64) -> String { log + "/" + LogFormat.baseName(horizon) }
+    /// A segment that is being sealed.
+    var sealing: String { log + "/sealing" }
+    var tail: String { log + "/tail" }
+    /// The page file, which the log knows as a witness of its end.
+    var views: String { store + "/views" }
+    /// There while an erasure is not done.
+    var erasing: String { log + "/ERASING" }
+
+    public func segment(_ firstOffset: UInt64) -> String { log + "/" + LogFormat.segmentName(firstOffset) }
+}

@@ -1,0 +1,59 @@
+/// That everything up to an offset was replaced by what it came to.
+public struct BaseMarkerEvent: EventBody {
+    public static let kind = EventKind.baseMarker
+
+    public var horizon: Position
+    public var stateDigest: UInt128
+    public var contentDigest: UInt128
+    /// How many payloads of the base are in front of the marker's.
+    public var payloadCount: UInt64
+    /// Of all of them (docs/compaction.md §3).
+    public var payloadHash: UInt128
+
+    public init(
+        horizon: Position, stateDigest: UInt128, contentDigest: UInt128, payloadCount: UInt64 = 0,
+        payloadHash: UInt128 = 0
+    ) {
+        self.horizon = horizon
+        self.stateDigest = stateDigest
+        self.contentDigest = contentDigest
+        self.payloadCount = payloadCount
+        self.payloadHash = payloadHash
+    }
+
+    private static let payloadCount: UInt64 = 2
+    private static let payloadHash: UInt64 = 4
+
+    public func encode(into writer: inout ByteWriter) throws {
+        try Self.check(horizon.offset)
+        writer.appendVarint(horizon.offset)
+        writer.append(horizon.chain)
+        writer.append(stateDigest)
+        writer.append(contentDigest)
+        writer.appendMeasured { writer in
+            writer.appendField(Self.payloadCount, payloadCount)
+            if payloadHash != 0 { writer.appendField(Self.payloadHash) { $0.append(payloadHash) } }
+        }
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        let offset = try reader.readVarint("a base's horizon", atMost: Version.maximumOffset)
+        horizon = Position(offset: offset, chain: try reader.read(UInt32.self, "a base's chain value"))
+        stateDigest = try reader.read(UInt128.self, "a base's digest")
+        contentDigest = try reader.read(UInt128.self, "a base's digest")
+        (payloadCount, payloadHash) = (0, 0)
+        var fields = try KeyedFields(from: &reader, "the fields of a base")
+        while var field = try fields.next() {
+            switch field.key {
+            case Self.payloadCount: payloadCount = try field.number("the payloads of a base")
+            case Self.payloadHash:
+                payloadHash = try field.value.read(UInt128.self, "the hash of a base")
+                guard payloadHash != 0 else {
+                    throw field.value.malformed("the hash of a base", expected: "left out when it is 0")
+                }
+                try field.value.expectEnd("the hash of a base")
+            default: try field.skip()
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+/// What a client wants to find again with the changes of a zone.
+public struct ClientTokenEvent: StatedEvent {
+    public static let kind = EventKind.clientTokenKept
+    public static let maximumBytes = 65_536
+
+    public var zone: UInt64
+    public var device: UInt64
+    public var token: [UInt8]
+    /// Tells the request apart from others with the same token, by what it saves and deletes; 0 if that is not known.
+    public var items: UInt64
+    public var original: Version?
+
+    private static let items: UInt64 = 5
+
+    public init(zone: UInt64, device: UInt64, token: [UInt8], items: UInt64 = 0, original: Version? = nil) {
+        self.zone = zone
+        self.device = device
+        self.token = token
+        self.items = items
+        self.original = original
+    }
+
+    public func encode(into writer: inout ByteWriter) throws {
+        guard token.count <= Self.maximumBytes else {
+            throw StrataError.tooLarge("a client token's bytes", limit: Self.maximumBytes, found: token.count)
+        }
+        writer.appendVarint(zone)
+        writer.appendVarint(device)
+        writer.appendVarint(UInt64(token.count))
+        writer.append(bytes: token)
+        writer.appendMeasured { writer in
+            writer.appendField(CommonField.original, original?.packed ?? 0)
+            writer.appendField(Self.items, items)
+        }
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        zone = try reader.readVarint("a token's zone")
+        device = try reader.readVarint("a token's device")
+        token = Array(reader.bytes[try reader.readStringRange("a client token", atMost: Self.maximumBytes)])
+        items = 0
+        var fields = try KeyedFields(from: &reader, "the fields of a token")
+        while var field = try fields.next() {
+            switch field.key {
+            case CommonField.original: original = try field.version()
+            case Self.items: items = try field.number("what a request was asked for")
+            default: try field.skip()
+            }
+        }
+    }
+}

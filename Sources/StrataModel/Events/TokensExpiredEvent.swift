@@ -1,0 +1,39 @@
+/// That clients' tokens up to an offset are not served any more.
+public struct TokensExpiredEvent: StatedEvent {
+    public static let kind = EventKind.tokensExpired
+
+    public var offset: UInt64
+    /// Ordinal of the database; 0 is all.
+    public var database: UInt64
+    public var original: Version?
+
+    public init(offset: UInt64, database: UInt64 = 0, original: Version? = nil) {
+        self.offset = offset
+        self.database = database
+        self.original = original
+    }
+
+    private static let database: UInt64 = 4
+
+    public func encode(into writer: inout ByteWriter) throws {
+        try Self.check(offset)
+        writer.appendVarint(offset)
+        writer.appendMeasured { writer in
+            writer.appendField(CommonField.original, original?.packed ?? 0)
+            writer.appendField(Self.database, database)
+        }
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        offset = try reader.readVarint("an offset", atMost: Version.maximumOffset)
+        database = 0
+        var fields = try KeyedFields(from: &reader, "the fields of an expiry")
+        while var field = try fields.next() {
+            switch field.key {
+            case CommonField.original: original = try field.version()
+            case Self.database: database = try field.number("a database")
+            default: try field.skip()
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// What is known of a user from now on.
+public struct UserChangedEvent: StatedEvent {
+    public static let kind = EventKind.userChanged
+
+    public var user: UInt64
+    public var status: AccountStatus
+    /// Bytes; 0 is no limit.
+    public var quota: UInt64
+    public var original: Version?
+
+    public init(user: UInt64, status: AccountStatus = .available, quota: UInt64 = 0, original: Version? = nil) {
+        self.user = user
+        self.status = status
+        self.quota = quota
+        self.original = original
+    }
+
+    private static let status: UInt64 = 4
+    private static let quota: UInt64 = 6
+
+    public func encode(into writer: inout ByteWriter) throws {
+        writer.appendVarint(user)
+        writer.appendMeasured { writer in
+            writer.appendField(CommonField.original, original?.packed ?? 0)
+            writer.appendField(Self.status, UInt64(status.rawValue))
+            writer.appendField(Self.quota, quota)
+        }
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        self.init(user: try reader.readVarint("a user"), status: .couldNotDetermine)
+        var fields = try KeyedFields(from: &reader, "the fields of a user")
+        while var field = try fields.next() {
+            switch field.key {
+            case CommonField.original: original = try field.version()
+            case Self.status:
+                let number = try field.number("an account's status")
+                guard let status = UInt8(exactly: number).flatMap(AccountStatus.init) else {
+                    throw StrataError.newer("an account's status", number, field.value)
+                }
+                self.status = status
+            case Self.quota: quota = try field.number("a quota")
+            default: try field.skip()
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/// That a zone, with all its records, is no more.
+public struct ZoneDeletedEvent: StatedEvent {
+    public static let kind = EventKind.zoneDeleted
+
+    public enum Reason: UInt8, Sendable, CaseIterable {
+        case deleted = 1, purged, encryptedDataReset
+    }
+
+    public var zone: UInt64
+    public var database: UInt64
+    /// Which life of the zone ended.
+    public var incarnation: Version?
+    public var reason: Reason
+    public var original: Version?
+
+    public init(
+        zone: UInt64, database: UInt64, incarnation: Version?, reason: Reason = .deleted, original: Version? = nil
+    ) {
+        self.zone = zone
+        self.database = database
+        self.incarnation = incarnation
+        self.reason = reason
+        self.original = original
+    }
+
+    public func encode(into writer: inout ByteWriter) throws {
+        writer.appendVarint(zone)
+        writer.appendVarint(database)
+        writer.appendVersion(incarnation)
+        writer.append(reason.rawValue)
+        writer.appendFields(original: original)
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        zone = try reader.readVarint("the zone of an event")
+        database = try reader.readVarint("a zone's database")
+        incarnation = try reader.readVersion("a zone's incarnation")
+        let number = try reader.read(UInt8.self, "why a zone was deleted")
+        guard let reason = Reason(rawValue: number) else {
+            throw StrataError.newer("why a zone was deleted", number, reader)
+        }
+        self.reason = reason
+        original = try reader.readOriginal()
+    }
+}

@@ -1,0 +1,83 @@
+/// What can be done with a zone; the bits are those of CloudKit.
+public struct ZoneCapabilities: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt64
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    public static let fetchChanges = Self(rawValue: 1)
+    public static let atomic = Self(rawValue: 2)
+    public static let sharing = Self(rawValue: 4)
+    public static let zoneWideSharing = Self(rawValue: 8)
+}
+
+/// Whether each record has a key of its own, or the zone one for all. The numbers are on disk.
+public enum EncryptionScope: UInt8, Sendable, CaseIterable {
+    case record, zone
+}
+
+/// That a zone was made, or is no longer what it was.
+public struct ZoneSavedEvent: StatedEvent {
+    public static let kind = EventKind.zoneSaved
+
+    public var zone: UInt64
+    public var database: UInt64
+    /// The version of the event that began this life of the zone; nil if it is this one.
+    public var incarnation: Version?
+    public var capabilities: ZoneCapabilities
+    public var encryptionScope: EncryptionScope
+    public var share: RecordKey?
+    public var original: Version?
+    /// In a base, the last commit that changed the zone or one of its records, if that is not the zone's own version.
+    public var lastChanged: UInt64?
+
+    public init(
+        zone: UInt64, database: UInt64, incarnation: Version? = nil, capabilities: ZoneCapabilities = [],
+        encryptionScope: EncryptionScope = .record, share: RecordKey? = nil, original: Version? = nil,
+        lastChanged: UInt64? = nil
+    ) {
+        self.zone = zone
+        self.database = database
+        self.incarnation = incarnation
+        self.capabilities = capabilities
+        self.encryptionScope = encryptionScope
+        self.share = share
+        self.original = original
+        self.lastChanged = lastChanged
+    }
+
+    private static let scope: UInt64 = 4
+    private static let share: UInt64 = 6
+    private static let lastChanged: UInt64 = 8
+
+    public func encode(into writer: inout ByteWriter) throws {
+        writer.appendVarint(zone)
+        writer.appendVarint(database)
+        writer.appendVersion(incarnation)
+        writer.appendVarint(capabilities.rawValue)
+        try writer.appendMeasured { writer in
+            writer.appendField(CommonField.original, original?.packed ?? 0)
+            writer.appendField(Self.scope, UInt64(encryptionScope.rawValue))
+            if let share { try writer.appendField(Self.share) { try $0.append(share) } }
+            writer.appendField(Self.lastChanged, lastChanged ?? 0)
+        }
+    }
+
+    public init(from reader: inout ByteReader) throws {
+        self.init(
+            zone: try reader.readVarint("the zone of an event"), database: try reader.readVarint("a zone's database"),
+            incarnation: try reader.readVersion("a zone's incarnation"),
+            capabilities: ZoneCapabilities(rawValue: try reader.readVarint("a zone's capabilities")))
+        var fields = try KeyedFields(from: &reader, "the fields of a zone")
+        while var field = try fields.next() {
+            switch field.key {
+            case CommonField.original: original = try field.version()
+            case Self.scope:
+                _ = try field.number("an encryption scope", atMost: 1)
+                encryptionScope = .zone
+            case Self.share: share = try field.value.readRecordKey()
+            case Self.lastChanged:
+                lastChanged = try field.number("a zone's last change", atMost: Version.maximumOffset)
+            default: try field.skip()
+            }
+        }
+    }
+}

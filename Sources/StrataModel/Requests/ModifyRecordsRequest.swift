@@ -1,0 +1,122 @@
+/// Records to save and to delete. Ordinals, also those in values, are of the request's own names.
+public struct ModifyRecordsRequest: Sendable, Hashable {
+    public struct Save: Sendable, Hashable {
+        public var record: RecordKey
+        public var type: UInt64
+        /// The version that the client's change tag names.
+        public var base: Version?
+        public var parent: LinkChange
+        public var share: LinkChange
+        /// Keys that were sent, in the order of their ordinals; those without value are to be removed.
+        public var fields: [FieldChange]
+
+        public init(
+            _ record: RecordKey, type: UInt64, base: Version? = nil, parent: LinkChange = .kept,
+            share: LinkChange = .kept, fields: [FieldChange] = []
+        ) {
+            self.record = record
+            self.type = type
+            self.base = base
+            self.parent = parent
+            self.share = share
+            self.fields = fields
+        }
+    }
+
+    public var saves: [Save]
+    public var deletes: [RecordKey]
+    public var policy: SavePolicy
+    public var isAtomic: Bool
+    public var clientToken: [UInt8]?
+
+    public init(
+        saves: [Save] = [], deletes: [RecordKey] = [], policy: SavePolicy = .ifServerRecordUnchanged,
+        isAtomic: Bool = true, clientToken: [UInt8]? = nil
+    ) {
+        self.saves = saves
+        self.deletes = deletes
+        self.policy = policy
+        self.isAtomic = isAtomic
+        self.clientToken = clientToken
+    }
+
+    private static let clientToken: UInt64 = 2
+
+    func encode(into writer: inout ByteWriter) throws {
+        writer.append(policy.rawValue | (isAtomic ? 4 : 0))
+        var builder = FieldTableBuilder()
+        try writer.appendList(saves) { save, writer in
+            try writer.appendMeasured { try save.encode(into: &$0, with: &builder) }
+        }
+        try writer.appendList(deletes) { record, writer in
+            writer.appendVarint(record.zone)
+            try writer.append(name: record.name)
+        }
+        if let clientToken, clientToken.count > ClientTokenEvent.maximumBytes {
+            throw StrataError.tooLarge(
+                "a client token's bytes", limit: ClientTokenEvent.maximumBytes, found: clientToken.count)
+        }
+        writer.appendField(Self.clientToken, bytes: clientToken)
+    }
+
+    init(from reader: inout ByteReader) throws {
+        let flags = try reader.read(UInt8.self, "the flags of a request")
+        guard flags < 8, let policy = SavePolicy(rawValue: flags & 3) else {
+            throw StrataError.newer("the flags of a request", flags, reader)
+        }
+        self.init(policy: policy, isAtomic: flags & 4 != 0)
+        saves = try reader.readList("the number of saves") { reader in
+            let length = try reader.readVarint("the length of a save")
+            return try Save(from: try reader.readReader(count: length, "a save"))
+        }
+        deletes = try reader.readList("the number of deletes") { reader in
+            let zone = try reader.readVarint("a record's zone")
+            return RecordKey(zone: zone, name: try reader.readName("a record name"))
+        }
+        var fields = KeyedFields(restOf: &reader)
+        while var field = try fields.next() {
+            guard field.key == Self.clientToken else {
+                try field.skip()
+                continue
+            }
+            clientToken = try field.bytes("a client token", atMost: ClientTokenEvent.maximumBytes)
+        }
+    }
+}
+
+extension ModifyRecordsRequest.Save {
+    private static let base: UInt64 = 2
+    private static let parent: UInt64 = 4
+    private static let share: UInt64 = 6
+
+    fileprivate func encode(into writer: inout ByteWriter, with builder: inout FieldTableBuilder) throws {
+        writer.appendVarint(record.zone)
+        writer.appendVarint(type)
+        try writer.append(name: record.name)
+        try writer.appendMeasured { writer in
+            writer.appendField(Self.base, base?.packed ?? 0)
+            try writer.appendField(Self.parent, parent)
+            try writer.appendField(Self.share, share)
+        }
+        try builder.append(fields)
+        builder.finish(into: &writer)
+    }
+
+    fileprivate init(from reader: ByteReader) throws {
+        var reader = reader
+        let zone = try reader.readVarint("a record's zone")
+        let type = try reader.readVarint("a record's type")
+        self.init(RecordKey(zone: zone, name: try reader.readName("a record name")), type: type)
+        var fields = try KeyedFields(from: &reader, "the fields of a save")
+        while var field = try fields.next() {
+            switch field.key {
+            case Self.base: base = try field.version()
+            case Self.parent: parent = try field.linkChange()
+            case Self.share: share = try field.linkChange()
+            default: try field.skip()
+            }
+        }
+        let table = reader.position..<reader.position + reader.remaining
+        self.fields = try FieldTable(reader.bytes, in: table).changes()
+    }
+}

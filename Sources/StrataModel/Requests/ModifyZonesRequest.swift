@@ -1,0 +1,42 @@
+/// Zones to save and to delete, as ordinals of the request's own names.
+public struct ModifyZonesRequest: Sendable, Hashable {
+    public struct Save: Sendable, Hashable {
+        public var zone: UInt64
+        public var encryptionScope: EncryptionScope
+
+        public init(_ zone: UInt64, encryptionScope: EncryptionScope = .record) {
+            self.zone = zone
+            self.encryptionScope = encryptionScope
+        }
+    }
+
+    public var saves: [Save]
+    public var deletes: [UInt64]
+
+    public init(saves: [Save] = [], deletes: [UInt64] = []) {
+        self.saves = saves
+        self.deletes = deletes
+    }
+
+    func encode(into writer: inout ByteWriter) throws {
+        try writer.appendList(saves) { save, writer in
+            writer.appendVarint(save.zone)
+            writer.append(save.encryptionScope.rawValue)
+        }
+        try writer.appendList(deletes) { $1.appendVarint($0) }
+    }
+
+    init(from reader: inout ByteReader) throws {
+        saves = try reader.readList("the number of saves") { reader in
+            let zone = try reader.readVarint("a zone")
+            let number = try reader.read(UInt8.self, "an encryption scope")
+            guard let scope = EncryptionScope(rawValue: number) else {
+                throw StrataError.newer("an encryption scope", number, reader)
+            }
+            return Save(zone, encryptionScope: scope)
+        }
+        deletes = try reader.readList("the number of deletes") { try $0.readVarint("a zone") }
+        var fields = KeyedFields(restOf: &reader)
+        try fields.skipAll()
+    }
+}

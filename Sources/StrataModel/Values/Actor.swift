@@ -1,0 +1,23 @@
+/// Who asks.
+public struct Actor: Sendable, Hashable {
+    /// Name of the user; empty if nobody is signed in.
+    public var user: String
+    public var device: String
+
+    public init(user: String, device: String = "default") {
+        self.user = user
+        self.device = device
+    }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        isSameText(left.user, right.user) && isSameText(left.device, right.device)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(bytesOf: user)
+        hasher.combine(bytesOf: device)
+    }
+
+    /// The service itself: what operators do, or a user in Settings.
+    public static let service = Actor(user: "_service", device: "")
+}

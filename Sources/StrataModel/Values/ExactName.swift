@@ -1,0 +1,9 @@
+/// A name that is the same as another only if their bytes are, as a key of dictionaries.
+public struct ExactName: Sendable, Hashable {
+    public let text: String
+
+    public init(text: String) { self.text = text }
+
+    public static func == (left: Self, right: Self) -> Bool { isSameText(left.text, right.text) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(bytesOf: text) }
+}

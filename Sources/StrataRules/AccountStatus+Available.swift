@@ -1,0 +1,17 @@
+import StrataModel
+
+extension AccountStatus {
+    /// - Throws: ``Refusal`` for a user who can do nothing but read the public database (docs/rules.md §2.1).
+    public func requireAvailable() throws {
+        switch self {
+        case .available: break
+        case .couldNotDetermine:
+            throw Refusal(.notAuthenticated, "The status of the account could not be determined.", rule: "B221")
+        case .restricted: throw Refusal(.notAuthenticated, "The account is restricted.", rule: "B221")
+        case .noAccount: throw Refusal(.notAuthenticated, "There is no account on this device.", rule: "B221")
+        case .temporarilyUnavailable:
+            throw Refusal(
+                .accountTemporarilyUnavailable, "The account cannot be used at the moment.", rule: "B221")
+        }
+    }
+}

@@ -1,0 +1,20 @@
+import StrataModel
+
+/// Who asks, as far as the store knows them.
+struct ActorState {
+    let actor: Actor
+    /// Ordinals; 0 if the store has not seen them.
+    let user: UInt64
+    let device: UInt64
+    private let view: RulesView
+
+    /// Of the user's own record.
+    var recordName: String { view.recordName(of: actor.user) }
+
+    init(_ actor: Actor, _ view: RulesView) throws {
+        self.actor = actor
+        self.view = view
+        user = actor == .service ? 0 : try view.ordinal(of: .user(actor.user)) ?? 0
+        device = user == 0 ? 0 : try view.ordinal(of: .device(user: user, actor.device)) ?? 0
+    }
+}

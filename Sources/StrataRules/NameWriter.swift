@@ -1,0 +1,25 @@
+import StrataModel
+
+/// Gives ordinals to names that have none, in the order in which a commit first uses them.
+struct NameWriter {
+    let view: RulesView
+    private(set) var new: [InternedName] = []
+    private var known: [InternedName.Name: UInt64] = [:]
+    /// By namespace, once something is new; 0 is not known yet.
+    private var next: [UInt64] = []
+
+    init(_ view: RulesView) { self.view = view }
+
+    mutating func ordinal(of name: InternedName.Name) throws -> UInt64 {
+        if let ordinal = try view.ordinal(of: name) { return ordinal }
+        if let ordinal = known[name] { return ordinal }
+        let namespace = Int(name.namespace)
+        if next.isEmpty { next = Array(repeating: 0, count: 7) }
+        if next[namespace] == 0 { next[namespace] = try view.nextOrdinal(name.namespace) }
+        let ordinal = next[namespace]
+        next[namespace] += 1
+        known[name] = ordinal
+        new.append(InternedName(ordinal: ordinal, name: name))
+        return ordinal
+    }
+}

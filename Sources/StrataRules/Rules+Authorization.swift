@@ -1,0 +1,35 @@
+import StrataModel
+
+/// What somebody wants to do with a record.
+enum Action {
+    case create, change, delete
+}
+
+extension Rules {
+    /// Whether an actor may do something (docs/rules.md §5.5): the one place that says so.
+    ///
+    /// - Parameters:
+    ///   - creator: ordinal of the stored record's creator; nil for a new one.
+    ///   - isUserRecord: whether the record is of the type `Users`.
+    ///   - grants: those of its type, which hold in the public database.
+    func may(
+        _ actor: ActorState, _ action: Action, creator: UInt64?, isUserRecord: Bool,
+        grants:
+            @autoclosure () throws ->
+            [SchemaGrant], in scope: InternedName.Scope
+    ) rethrows -> Bool {
+        let isCreator = creator == nil || creator == actor.user
+        if isUserRecord { return action != .delete && isCreator }
+        guard scope == .public else { return true }
+        let wanted = action == .create ? SchemaGrant.Permissions.create : .write
+        return try grants().contains { grant in
+            guard grant.permissions.contains(wanted) else { return false }
+            // Nobody is a member of a container's own role: the store does not keep who is.
+            switch grant.role {
+            case "_world", "_icloud": return true
+            case "_creator": return isCreator
+            default: return false
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+import StrataModel
+
+/// What a client gets for a request.
+public struct Answer: Sendable {
+    public var result: RequestResult
+    /// The commit that holds it; nil if there was nothing to write.
+    public var offset: UInt64?
+    /// A state that has it.
+    public var snapshot: StoreSnapshot
+}

@@ -1,0 +1,20 @@
+/// A thread that is made after the object whose work it does.
+public final class WorkerHandle: Sendable {
+    private let thread = Lock<WorkerThread?>(nil)
+
+    public init() {}
+
+    public func start(name: String, _ body: @escaping @Sendable () -> Void) throws {
+        let worker = try WorkerThread(name: name, body)
+        thread.withLock { $0 = worker }
+    }
+
+    /// Waits for its end; a second call returns at once.
+    public func join() {
+        let worker = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        worker?.join()
+    }
+}

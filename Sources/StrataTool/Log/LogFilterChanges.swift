@@ -1,0 +1,47 @@
+import StrataLog
+import StrataModel
+
+/// The commits that changed some zones, or a record in them, oldest first.
+///
+/// Where damage keeps the change lists from being read it gives all commits behind the last one, as far as they are
+/// whole: whoever asks looks at what he gets.
+struct LogFilterChanges: CommitSupply {
+    private let store: StoreAccess
+    private let last: UInt64
+    private var touches: LogFilterTouches
+    private var reads: CommitReads
+    private var nextOffset: UInt64
+    private var listDamage: StrataError?
+    private var scan: CommitSource?
+
+    init(_ store: StoreAccess, _ subject: LogFilterTouches.Subject, from first: UInt64, through last: UInt64) {
+        self.store = store
+        self.last = last
+        nextOffset = first
+        touches = LogFilterTouches(subject, after: first - 1)
+        reads = CommitReads(store.reader)
+    }
+
+    var damage: StrataError? { listDamage ?? scan?.store.damage ?? store.damage }
+
+    mutating func next() throws -> Commit? { try next { _ in false } }
+
+    /// The next commit, without reading those of which `isPassed` says so by the number of their changes.
+    mutating func next(unless isPassed: (_ count: Int) -> Bool) throws -> Commit? {
+        while scan == nil {
+            do {
+                guard let touch = try touches.next(in: store.reader, through: last) else { return nil }
+                if !isPassed(touch.count), let commit = try reads.commit(at: touch.offset) {
+                    nextOffset = touch.offset + 1
+                    return commit
+                }
+                nextOffset = touch.offset + 1
+            } catch let error as StrataError where error.isDamage {
+                listDamage = error
+                scan = try CommitSource(store, from: nextOffset)
+            }
+        }
+        guard let commit = try scan?.next(), commit.offset <= last else { return nil }
+        return commit
+    }
+}

@@ -1,0 +1,38 @@
+import StrataModel
+import StrataTree
+
+/// What recomputing the views from the log found.
+public struct ScrubReport: Sendable {
+    /// An entry that the log does not give, or gives otherwise.
+    public struct Difference: Sendable, Hashable {
+        public enum Kind: String, Sendable {
+            /// The log gives it.
+            case missing
+            /// The log does not.
+            case surplus
+            /// The log gives another row.
+            case changed
+        }
+
+        public var tree: TreeID
+        public var key: [UInt8]
+        public var kind: Kind
+        /// The commit that made the entry, or of a surplus one is said to have; nil if that cannot be told.
+        public var offset: UInt64?
+        /// The name that the entry is about, of which only the log says where it came from.
+        public var name: UsedNames.Key?
+    }
+
+    /// At most ``maximumDifferences`` of them.
+    public internal(set) var differences: [Difference] = []
+    public internal(set) var entryCount = 0
+    /// Whether the rows of indexes were compared too: not if they show other records than those beside them.
+    public internal(set) var comparedIndexes = false
+
+    public static let maximumDifferences = 100
+
+    public init() {}
+
+    public var isWhole: Bool { differences.isEmpty }
+    var isFull: Bool { differences.count >= Self.maximumDifferences }
+}

@@ -1,0 +1,61 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+import StrataTree
+
+extension Views {
+    /// Folds the whole log again and compares every entry of a snapshot with what comes of it; rows of indexes are
+    /// compared with the records.
+    ///
+    /// It reads everything and takes as long as rebuilding does; nothing is changed.
+    ///
+    /// - Parameters:
+    ///   - lag: what the snapshot's indexes show.
+    ///   - scratch: an empty store for the second fold; in memory, or with a page file if it does not fit there.
+    /// - Throws: ``StrataError`` if the log or a page cannot be read.
+    public func scrub(
+        _ snapshot: Snapshot, lag: IndexLag, scratch: PageStore, progress: (Replay.Progress) -> Void = { _ in }
+    ) throws -> ScrubReport {
+        let offset = snapshot.foldedOffset(ViewTree.records)
+        try Replay(log: log, pages: scratch).run(upTo: offset, progress: progress)
+        let comparison = StateComparison(of: snapshot, with: scratch.snapshot())
+        return try comparison.run(comparesIndexes: try lag.touched(in: snapshot, limit: 0) != nil, spill: nil)
+    }
+
+    /// Compares every entry of a state with that of another, which the log gives; rows of indexes are compared with the
+    /// records.
+    ///
+    /// - Parameters:
+    ///   - found: of a checkpoint, so that its indexes show its own records or are to be built anew.
+    ///   - spill: where rows of indexes are sorted that do not fit memory; nil if memory has to do.
+    ///   - pulse: called again and again; what it throws ends the work.
+    public static func compare(
+        _ found: Snapshot, with truth: Snapshot, spill: RunSorter.Spill? = nil, pulse: @escaping () throws -> Void = {}
+    ) throws -> ScrubReport {
+        let isComplete = try IndexKeeper.isComplete(in: found)
+        return try StateComparison(of: found, with: truth, pulse).run(comparesIndexes: isComplete, spill: spill)
+    }
+}
+
+extension Views {
+    /// Both digests of a checkpoint's state, as they were noted with it.
+    ///
+    /// - Throws: ``StrataError`` for the note of another release's form.
+    public static func digests(notedWith checkpoint: Checkpoint) throws -> Digests {
+        try digests(noted: checkpoint.opaque)
+    }
+
+    /// What folds a log into trees in little memory.
+    ///
+    /// - Parameter path: what a file is called for a moment in which events are sorted.
+    public static func leanReplay(
+        of log: any EventLog, into pages: PageStore, files: any FileSystem, sortingIn path: String
+    ) -> Replay {
+        let sorter = EventSorter(files: files, path: path)
+        return Replay(
+            log: log, pages: pages,
+            sorting: .init(
+                sorter: sorter, maximumPages: PageStoreOptions.lean.maximumArenaPages, limits: .lean,
+                publishedBytes: 512 << 20))
+    }
+}

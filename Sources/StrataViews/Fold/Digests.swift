@@ -1,0 +1,20 @@
+/// The two digests of a store, or what an entry contributes to them.
+public struct Digests: Sendable, Hashable {
+    public var state: UInt128
+    public var content: UInt128
+
+    public init(state: UInt128 = 0, content: UInt128 = 0) {
+        self.state = state
+        self.content = content
+    }
+
+    static func += (left: inout Digests, right: Digests) {
+        left.state &+= right.state
+        left.content &+= right.content
+    }
+
+    static func -= (left: inout Digests, right: Digests) {
+        left.state &-= right.state
+        left.content &-= right.content
+    }
+}

@@ -1,0 +1,42 @@
+import StrataModel
+
+/// A subscription that was to fire once, and has.
+public struct FiredSubscription: Sendable {
+    /// The event that made it fire.
+    public var by: Version
+    /// Of the event that saved it last.
+    public var event: SubscriptionSavedEvent
+
+    init(decoding row: UnsafeRawBufferPointer) throws {
+        var reader = ByteReader(row)
+        by = try reader.readPackedVersion("the event that made a subscription fire")
+        event = try SubscriptionSavedEvent(from: &reader)
+    }
+
+    static func key(user: UInt64, database: UInt64, id: String) -> [UInt8] {
+        var key = KeyWriter()
+        key.append(number: user)
+        key.append(number: database)
+        key.append(lastName: id)
+        return key.bytes
+    }
+}
+
+extension Fold {
+    /// Keeps a subscription that has fired, for devices that have yet to be told.
+    func keepFired(_ event: SubscriptionSavedEvent, by version: Version) throws {
+        var row = ByteWriter(reserving: 64)
+        row.append(version.packed)
+        try event.encode(into: &row)
+        try FiredSubscription.key(user: event.user, database: event.database, id: event.subscription.id)
+            .withUnsafeBytes { key in
+                try row.bytes.withUnsafeBytes { try fork.put(ViewTree.firedSubscriptions, key, $0) }
+            }
+    }
+
+    /// A subscription that is made again is another one.
+    func forgetFired(_ event: SubscriptionSavedEvent) throws {
+        let key = FiredSubscription.key(user: event.user, database: event.database, id: event.subscription.id)
+        _ = try key.withUnsafeBytes { try fork.delete(ViewTree.firedSubscriptions, $0) }
+    }
+}

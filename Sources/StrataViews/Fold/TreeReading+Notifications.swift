@@ -1,0 +1,63 @@
+import StrataModel
+import StrataTree
+
+extension TreeReading {
+    /// How far a device has been told of changes; nil if it never was.
+    public func delivery(to device: UInt64) throws -> NotificationDeliveredEvent? {
+        try ViewKeys.numbers(device).withUnsafeBytes { key in
+            try get(ViewTree.deliveries, key) { row in
+                var body = ByteReader(row, at: RowLayout.body)
+                return try NotificationDeliveredEvent(from: &body)
+            }
+        }
+    }
+
+    /// Whether anybody has subscribed to anything.
+    public func hasSubscriptions() throws -> Bool {
+        var hasAny = false
+        let (lower, upper): ([UInt8], [UInt8]) = ([], [0xFF])
+        try lower.withUnsafeBytes { lower in
+            try upper.withUnsafeBytes { upper in
+                try scan(ViewTree.subscriptions, from: lower, to: upper) { _, _ in
+                    hasAny = true
+                    return false
+                }
+            }
+        }
+        return hasAny
+    }
+
+    /// Where a device was seen first; nil if it has written nothing.
+    public func firstSight(of device: UInt64) throws -> Version? {
+        try ViewKeys.numbers(device).withUnsafeBytes { key in
+            try get(ViewTree.devices, key) { row in
+                var reader = ByteReader(row)
+                return try reader.readPackedVersion("where a device was seen")
+            }
+        }
+    }
+
+    /// Calls `body` with each device of a user, until it returns false.
+    public func forEachDevice(of user: UInt64, _ body: (_ device: UInt64) throws -> Bool) throws {
+        var lower = KeyWriter()
+        lower.append(byte: InternedName.Name.device(user: user, "").namespace)
+        lower.append(number: user)
+        // No name begins with FF.
+        let upper = lower.bytes + [0xFF]
+        try lower.bytes.withUnsafeBytes { lower in
+            try upper.withUnsafeBytes { upper in
+                try scan(ViewTree.ordinals, from: lower, to: upper) { _, row in
+                    var reader = ByteReader(row)
+                    return try body(try reader.readVarint("an ordinal"))
+                }
+            }
+        }
+    }
+
+    /// Calls `body` with each subscription of a user that fired once and was not made again, until it returns false.
+    public func forEachFiredSubscription(of user: UInt64, _ body: (FiredSubscription) throws -> Bool) throws {
+        try ViewKeys.withBounds(ofNumber: user) { lower, upper in
+            try scan(ViewTree.firedSubscriptions, from: lower, to: upper) { try body(FiredSubscription(decoding: $1)) }
+        }
+    }
+}
