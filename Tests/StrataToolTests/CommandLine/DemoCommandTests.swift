@@ -7,7 +7,7 @@ import Testing
 /// The examples as a newcomer starts them, and the commands that `tools/demo` proposes for the store of one.
 @Suite struct DemoCommandTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
 
     private static func run(_ name: String, _ words: [String], in directory: TestDirectory) throws -> ToolResult {
         let tools = try ToolProcess.toolPath.dropLast("/strata".count)

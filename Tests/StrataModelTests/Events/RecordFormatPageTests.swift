@@ -138,7 +138,7 @@ struct RecordFormatPageTests {
 
     @Test("§21 The worked record is what the code writes; STRATA_UPDATE_DOCS=1 puts it there")
     func example() throws {
-        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
+        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
         let files = RealFileSystem()
         let content = String(decoding: try files.readAll(root + "/docs/format.md", atMost: 1 << 20), as: UTF8.self)
         let expected = RecordExample.begin + (try RecordExample().markdown()) + RecordExample.end

@@ -7,7 +7,7 @@ import Testing
 /// A reader in another language, written from docs/format.md, must print what the tool prints.
 @Suite struct PythonReaderTests {
     static let reader: String = {
-        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
         return root.joined(separator: "/") + "/Tests/Support/read_log.py"
     }()
 

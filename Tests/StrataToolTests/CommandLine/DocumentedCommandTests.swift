@@ -13,7 +13,7 @@ import Testing
     }
 
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
 
     private static func text(of page: String) throws -> String {
         try String(contentsOf: root.appending(path: page), encoding: .utf8)

@@ -7,7 +7,7 @@ import Testing
 
 /// docs/guide/lost-update.md, run line by line. `STRATA_UPDATE_GOLDEN=1` writes what commands print into the page.
 @Suite struct LostUpdateGuideTests {
-    private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+    private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
         .joined(separator: "/")
     private static let page = root + "/docs/guide/lost-update.md"
 

@@ -15,7 +15,7 @@ struct MinimalTestTests {
     private typealias Fixture = RetellingFixture
 
     private static func path(_ name: String) -> String {
-        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
+        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
         return root.joined(separator: "/") + "/CloudKitTests/Minimal/\(name).swift"
     }
 

@@ -8,7 +8,7 @@ enum Golden {
     private static let updating = Lock(0)
 
     static func path(_ name: String) -> String {
-        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
         return root.joined(separator: "/") + "/Golden/" + name
     }
 

@@ -7,7 +7,7 @@ enum PromisedKeys {
 
     /// Those of the first column below each heading; a key whose last cell says "always" must be there.
     private static let tables: [String: Keys] = {
-        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
         let path = root.joined(separator: "/") + "/docs/guide/tool.md"
         let page = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
         var rows: [String: [[Substring]]] = [:]

@@ -205,7 +205,7 @@ import Testing
 
     @Test("Every rule that the rules name has a sentence")
     func sentences() throws {
-        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
+        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
         let pattern = try NSRegularExpression(pattern: "\"((B[0-9]+|§[0-9.]+))\"")
         var seen = 0
         let folder = "\(root)/Sources/StrataRules"

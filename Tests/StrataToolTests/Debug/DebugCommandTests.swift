@@ -54,7 +54,7 @@ struct DebugCommandTests {
     }
 
     @Test func theRunInTheGuideIsReal() throws {
-        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
         let page = try String(contentsOfFile: root.joined(separator: "/") + "/docs/guide/tool.md", encoding: .utf8)
         let run = try String(contentsOfFile: Golden.path("debug-guide.txt"), encoding: .utf8)
         let isThere = page.contains("\n" + run.replacing(/\n+$/, with: "") + "\n```\n")
