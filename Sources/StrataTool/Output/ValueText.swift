@@ -1,4 +1,3 @@
-import Foundation
 import StrataModel
 import StrataSystem
 
@@ -53,7 +52,7 @@ enum ValueText {
         case .double(let number): json.value(number)
         case .date(let seconds):
             if let time = microseconds(seconds) { json.value(time) } else { json.nullValue() }
-        case .data(let bytes): json.value(Data(bytes).base64EncodedString())
+        case .data(let bytes): json.value(Base64.text(bytes))
         case .location(let place):
             json.beginObject()
             json.field("latitude", place.latitude)

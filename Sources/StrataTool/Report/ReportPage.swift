@@ -1,4 +1,3 @@
-import Foundation
 import StrataModel
 import StrataSystem
 
@@ -87,7 +86,7 @@ struct ReportPage {
 
     /// The hash by which a security policy allows an inline style or script.
     private static func source(_ text: String) -> String {
-        "sha256-\(Data(SHA256.hash(Array(text.utf8))).base64EncodedString())"
+        "sha256-\(Base64.text(SHA256.hash(Array(text.utf8))))"
     }
 
     private static let sections = [

@@ -1,4 +1,3 @@
-import Foundation
 import StrataModel
 import StrataStore
 
@@ -127,7 +126,7 @@ private struct FeedPages {
                 ["deleted", Printable.escaped(deletion.id.name), Printable.escaped(deletion.type), "", ""]
             }
             try Columns.write(changed + deleted, to: output)
-            if let token = page.clientToken { end += "; client token \(Data(token).base64EncodedString())" }
+            if let token = page.clientToken { end += "; client token \(Base64.text(token))" }
         }
         output.write(end)
         try output.endLine()
@@ -165,7 +164,7 @@ private struct FeedPages {
         json.field("moreComing", page.moreComing)
         json.field("token", page.token.text)
         json.field("offset", page.token.position.offset)
-        if let clientToken { json.field("clientToken", Data(clientToken).base64EncodedString()) }
+        if let clientToken { json.field("clientToken", Base64.text(clientToken)) }
         json.endObject()
         try output.endLine()
     }

@@ -4,7 +4,7 @@ import StrataStore
 
 extension FeedToken {
     /// The bytes as base64.
-    var text: String { Data(encoded()).base64EncodedString() }
+    var text: String { Base64.text(encoded()) }
 
     /// - Parameters:
     ///   - text: The bytes as base64 or in hexadecimal; a text can be both, and then one of them is a token.

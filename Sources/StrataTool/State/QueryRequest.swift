@@ -70,7 +70,7 @@ struct QueryRequest {
 }
 
 extension QueryCursor {
-    var text: String { Data(encoded()).base64EncodedString() }
+    var text: String { Base64.text(encoded()) }
 
     /// - Throws: ``StrataError`` for a text that is no cursor's.
     init(text: String) throws {

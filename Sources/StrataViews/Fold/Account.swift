@@ -11,8 +11,6 @@ public struct Account: Sendable, Hashable {
         self.status = status
         self.quota = quota
     }
-
-    public var isOrdinary: Bool { self == Account() }
 }
 
 extension TreeReading {
