@@ -15,13 +15,15 @@ extension SimulatedDisk {
         case shortRead(Int)
         /// So many bytes are written, then it fails.
         case writeThenErrno(Int, Int32)
+        /// It is reported as done, and nothing was.
+        case ignored
         /// EIO, and the kernel forgets that the data was not written: reading shows it, no later sync writes it.
         case syncLoses
 
         func suits(_ kind: CallKind) -> Bool {
             switch self {
             case .errno, .interrupted, .doneThenErrno: true
-            case .shortWrite, .writeThenErrno: kind == .write
+            case .shortWrite, .writeThenErrno, .ignored: kind == .write
             case .shortRead: kind == .read
             case .syncLoses: kind == .syncData
             }

@@ -53,6 +53,7 @@ final class SimulatedFile: File {
             guard position >= 0 else { throw failure("pwrite", EINVAL) }
             var count = min(source.count, max(0, state.largestSize(of: inode) - position))
             if count == 0, !source.isEmpty { throw failure("pwrite", state.capacityBytes == nil ? EFBIG : ENOSPC) }
+            if case .ignored = outcome { return count }
             if case .shortWrite(let bytes) = outcome { count = min(count, bytes) }
             if case .writeThenErrno(let bytes, _) = outcome { count = min(count, bytes) }
             if count > 0 { inode.write(UnsafeRawBufferPointer(rebasing: source[..<count]), at: position) }

@@ -8,10 +8,10 @@ extension Checkpoints {
     func settleSlots(_ before: CheckpointSlots) throws {
         var hasChanged = false
         for (index, slot) in before.slots.enumerated() {
-            if slot.isRejected, !options.knobs.leavesRejectedHeader {
+            if slot.isRejected {
                 try file.write([UInt8](repeating: 0, count: PageLayout.pageBytes), toSlot: index)
                 hasChanged = true
-            } else if slot.isUnconfirmed, let header = slot.header, !options.knobs.trustsFoundHeader {
+            } else if slot.isUnconfirmed, let header = slot.header {
                 try file.write(header.encoded(), toSlot: index)
                 hasChanged = true
             }

@@ -105,7 +105,6 @@ final class Checkpoints: Sendable {
 
     /// Nothing counts as written of a checkpoint that failed.
     private func takeBack(_ moved: [MovedPage]) {
-        if options.knobs.trustsFailedSync { return }
         core.memory.takeBack(moved)
         core.withLedger { ledger in
             ledger.markDirtyAgain(moved.lazy.map(\.number))
@@ -141,14 +140,10 @@ final class Checkpoints: Sendable {
         if file.base == nil { core.memory.moveToFile(draft.plan.dirty) }
         let live = readers.liveEpochs(orAll: before.pinned)
         let letGo = state.withLock { state in
-            var letGo = state.slots[draft.slot].pinned + state.doubtful + state.readers
-            if options.knobs.reusesOneSlotTooEarly {
-                letGo += state.slots[1 - draft.slot].pinned
-                state.slots[1 - draft.slot] = .init()
-            }
+            let letGo = state.slots[draft.slot].pinned + state.doubtful + state.readers
             state.slots[draft.slot] = .init(header: draft.header, kept: draft.kept, opaque: draft.opaque)
             state.doubtful = []
-            state.readers = options.knobs.forgetsReaders ? [] : live
+            state.readers = live
             state.lastSequence = draft.header.sequence
             state.checkpointCount += 1
             return letGo
@@ -156,7 +151,7 @@ final class Checkpoints: Sendable {
         core.withLedger { ledger in
             ledger.markClean(draft.plan.dirty)
             ledger.forgetBirths(upTo: draft.header.epoch)
-            if !options.knobs.forgetsReaders { for epoch in live { ledger.pin(epoch) } }
+            for epoch in live { ledger.pin(epoch) }
             // Each of them may have held a good part of the file.
             return ((), letGo.flatMap { ledger.unpin($0, atMost: 0) })
         }

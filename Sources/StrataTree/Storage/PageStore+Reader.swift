@@ -44,7 +44,7 @@ extension PageStore {
                 try choice.slot.set(epoch: candidate.kept.epoch)
                 // What was read before the epoch is pinned may have changed meanwhile, and was only good for choosing.
                 let isThere = (try? CheckpointHeader.decode(try file.readSlot(candidate.slot))) == candidate.header
-                guard isThere || options.knobs.readsHeadersOnce else {
+                guard isThere else {
                     isOutdated = true
                     break
                 }

@@ -16,7 +16,6 @@ public struct PageStoreOptions: Sendable {
     public var maximumKeptCheckpoints: Int
     /// Called between two slices of a checkpoint; it may take its time.
     public var pace: @Sendable (CheckpointSlice) -> Void
-    var knobs = TestKnobs()
 
     public init(
         maximumPages: Int = 64 << 20, maximumArenaPages: Int = 4 << 20, maximumDirtyPages: Int = 32_768,
@@ -45,22 +44,6 @@ public enum PageAccess: Sendable, Hashable {
         case .read(let count): count
         }
     }
-}
-
-/// Rules that a test breaks, to see that the other tests would notice.
-struct TestKnobs: Sendable {
-    /// Lets go of the newest checkpoint, too, when a header has been written.
-    var reusesOneSlotTooEarly = false
-    /// Leaves a header that was not taken where it is.
-    var leavesRejectedHeader = false
-    /// Takes a header that was found for one that is on the medium.
-    var trustsFoundHeader = false
-    /// Lets go of what readers of other processes look at.
-    var forgetsReaders = false
-    /// A reader does not look again after it has said what it reads.
-    var readsHeadersOnce = false
-    /// Counts pages as written although a sync failed.
-    var trustsFailedSync = false
 }
 
 /// A part of a checkpoint that has been handed to the disk.

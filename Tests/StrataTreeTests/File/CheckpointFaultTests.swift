@@ -20,11 +20,9 @@ struct CheckpointFaultTests {
     /// Lets the k-th call of a kind fail, tries again, loses power; returns what was wrong, and whether there was a
     /// k-th call.
     static func faults(
-        _ kind: Kind, _ outcome: SimulatedDisk.FaultOutcome, at call: Int, knobs: TestKnobs = TestKnobs()
+        _ kind: Kind, _ outcome: SimulatedDisk.FaultOutcome, at call: Int, trustsFailedSync: Bool = false
     ) throws -> (faults: [String], hasFailed: Bool) {
-        var options = DurableRun.smallOptions
-        options.knobs = knobs
-        let run = try DurableRun(seed: UInt64(call), options: options)
+        let run = try DurableRun(seed: UInt64(call))
         for _ in 0..<3 {
             try run.step(changes: 60)
             try run.checkpoint()
@@ -34,6 +32,7 @@ struct CheckpointFaultTests {
         var hasFailed = false
         do { try run.checkpoint() } catch is StrataError { hasFailed = true }
         guard hasFailed else { return ([], false) }
+        if trustsFailedSync { try run.trustFailedSync() }
         var faults: [String] = []
         for keeping in SimulatedDisk.PowerLoss.allCases {
             let survivor = run.disk.afterPowerLoss(seed: UInt64(call), keeping: keeping)
@@ -68,9 +67,7 @@ struct CheckpointFaultTests {
 
     @Test("Canary: pages that a failed sync lost, taken for written, are noticed")
     func trustedSync() throws {
-        var knobs = TestKnobs()
-        knobs.trustsFailedSync = true
-        #expect(try !Self.faults(.syncData, .syncLoses, at: 1, knobs: knobs).faults.isEmpty)
+        #expect(try !Self.faults(.syncData, .syncLoses, at: 1, trustsFailedSync: true).faults.isEmpty)
     }
 
     @Test("A dirty page that a failed sync lost is an error of the next checkpoint, too")

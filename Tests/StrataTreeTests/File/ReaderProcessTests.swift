@@ -13,12 +13,13 @@ struct ReaderProcessTests {
     /// Writes as fast as it can, so that pages are soon used again.
     private struct Writer {
         let store: PageStore
+        let forgetsReaders: Bool
         var random = SeededGenerator(seed: 1)
         var offset: UInt64 = 0
 
-        init(_ directory: String, _ knobs: TestKnobs) throws {
+        init(_ directory: String, forgetsReaders: Bool = false) throws {
+            self.forgetsReaders = forgetsReaders
             var options = DurableRun.smallOptions
-            options.knobs = knobs
             // Or most of what is read would stay anyway.
             options.maximumKeptCheckpoints = 0
             store = try PageStore.open(in: directory, store: DurableRun.storeID, options: options) { _ in true }.store
@@ -42,13 +43,16 @@ struct ReaderProcessTests {
             try store.checkpoint(
                 snapshot, at: Position(offset: offset, chain: 0),
                 opaque: withUnsafeBytes(of: sum.value.littleEndian) { Array($0) })
+            if forgetsReaders { store.checkpoints?.letGoOfReaders() }
         }
     }
 
     /// What two readers said while a writer went on.
-    private static func words(_ knobs: TestKnobs, milliseconds: Int64, restMicroseconds: Int) throws -> [String] {
+    private static func words(
+        forgetsReaders: Bool = false, milliseconds: Int64, restMicroseconds: Int
+    ) throws -> [String] {
         let directory = try TestDirectory()
-        var writer = try Writer(directory.path, knobs)
+        var writer = try Writer(directory.path, forgetsReaders: forgetsReaders)
         for _ in 0..<3 { try writer.checkpoint() }
         let readers = try (0..<2).map { _ in
             try ChildProcess(
@@ -63,19 +67,18 @@ struct ReaderProcessTests {
 
     @Test("Each checkpoint stays whole as long as it is held", .timeLimit(.minutes(10)))
     func whole() throws {
-        let words = try Self.words(TestKnobs(), milliseconds: 2_000, restMicroseconds: 10_000)
+        let words = try Self.words(milliseconds: 2_000, restMicroseconds: 10_000)
         #expect(words.filter { $0.hasPrefix("done") }.count == 2, "\(words)")
         #expect(words.allSatisfy { !$0.hasPrefix("bad") }, "\(words)")
     }
 
     @Test("Canary: processes notice a writer that forgets them", .timeLimit(.minutes(10)))
     func forgets() throws {
-        var knobs = TestKnobs()
-        knobs.forgetsReaders = true
         // On a busy machine a reader may look too rarely to meet a page that was used again, and a writer may write too
         // slowly to use one again while it is held.
         let noticed = try [10, 20, 40, 80, 160, 320, 10, 40, 160, 320].contains { rest in
-            try Self.words(knobs, milliseconds: 2_000, restMicroseconds: rest * 1_000).contains { $0.hasPrefix("bad") }
+            try Self.words(forgetsReaders: true, milliseconds: 2_000, restMicroseconds: rest * 1_000)
+                .contains { $0.hasPrefix("bad") }
         }
         #expect(noticed)
     }
@@ -83,7 +86,7 @@ struct ReaderProcessTests {
     @Test("A reader that is killed holds nothing any more", .timeLimit(.minutes(10)))
     func killed() throws {
         let directory = try TestDirectory()
-        var writer = try Writer(directory.path, TestKnobs())
+        var writer = try Writer(directory.path)
         try writer.checkpoint()
         let reader = try ChildProcess(ChildProcess.product("reader-child"), [directory.path, "30000", "10000"])
         #expect(reader.waitForLine())

@@ -8,11 +8,11 @@ import Testing
 @Suite("Readers beside the writer")
 struct ReaderTests {
     private static func openReader(
-        _ run: DurableRun, upTo limit: UInt64 = .max, scratch: SpillPlace? = nil
+        _ run: DurableRun, upTo limit: UInt64 = .max, files: (any FileSystem)? = nil, scratch: SpillPlace? = nil
     ) throws -> OpenedPageReader {
         try PageStore.openReader(
-            in: DurableRun.directory, store: DurableRun.storeID, upTo: limit, platform: Platform(files: run.disk),
-            options: run.options, scratch: scratch
+            in: DurableRun.directory, store: DurableRun.storeID, upTo: limit,
+            platform: Platform(files: files ?? run.disk), options: run.options, scratch: scratch
         ) { run.log[$0.offset] == $0.chain }
     }
 
@@ -125,7 +125,7 @@ struct ReaderTests {
     @Test("Canary: a writer that forgets its readers is noticed")
     func forgetsReaders() throws {
         let run = try DurableRun(seed: 3)
-        run.options.knobs.forgetsReaders = true
+        run.didCheckpoint = { $0.letGoOfReaders() }
         _ = try run.reopen()
         try Self.churn(run, checkpoints: 2)
         let reader = try Self.openReader(run)
@@ -142,11 +142,10 @@ struct ReaderTests {
             options.maximumKeptCheckpoints = 0
             let run = try DurableRun(seed: seed, options: options)
             try Self.churn(run, checkpoints: 2)
-            run.options.knobs.readsHeadersOnce = isCanary
             let writer = Overtaking(run)
             // The first write there is the reader's, after it has read the headers.
             run.disk.beforeCall = { kind, path in writer.see(kind, path) }
-            let reader = try? Self.openReader(run)
+            let reader = try? Self.openReader(run, files: isCanary ? StaleHeaders(disk: run.disk) : nil)
             run.disk.beforeCall = nil
             guard let reader else {
                 damaged += 1

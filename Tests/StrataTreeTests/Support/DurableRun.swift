@@ -27,6 +27,8 @@ final class DurableRun {
     /// Of a checkpoint that failed and may be there all the same.
     private var uncertain: UInt64?
     var snapshots: [Snapshot] = []
+    /// Called after each checkpoint, to break a rule.
+    var didCheckpoint: (Checkpoints) -> Void = { _ in }
 
     static var smallOptions: PageStoreOptions {
         PageStoreOptions(maximumPages: 1 << 18, maximumArenaPages: 1 << 16, pace: { _ in })
@@ -93,6 +95,7 @@ final class DurableRun {
     func checkpoint() throws {
         inFlight = offset
         try store.checkpoint(store.snapshot(), at: position, opaque: Array("\(offset)".utf8))
+        if let checkpoints = store.checkpoints { didCheckpoint(checkpoints) }
         acknowledged.append(offset)
         inFlight = nil
     }
