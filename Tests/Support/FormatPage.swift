@@ -5,8 +5,9 @@ import StrataSystem
 public struct FormatPage: Sendable {
     private let lines: [Substring]
 
-    public init(named name: String = "format.md", testSupportFile: String = #filePath) throws {
-        let root = testSupportFile.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+    public init(named name: String = "format.md") throws {
+        // Of this file: as a default argument it would be the test's.
+        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
         let path = root.joined(separator: "/") + "/docs/\(name)"
         let bytes = try RealFileSystem().readAll(path, atMost: 1 << 20)
         lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
