@@ -91,11 +91,15 @@ struct FileContractTests {
         #expect(try fixture.files.open(fixture.path("LOCK"), .read).tryLock())
     }
 
-    @Test("Closing lets the lock go though a child that is just starting has the descriptor too")
-    func lockSharedWithChild() throws {
+    @Test(
+        "Closing releases every lock though a child that is just starting has the descriptor too", arguments: [nil, 16])
+    func lockSharedWithChild(byte: Int?) throws {
         let fixture = try FileSystemFixture(.real)
         let file = try fixture.makeFile("LOCK")
-        #expect(try file.tryLock())
+        func tryLock(_ file: any File) throws -> Bool {
+            try byte.map { try file.tryLock(byte: $0) } ?? file.tryLock()
+        }
+        #expect(try tryLock(file))
         let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { name in
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
             return target == fixture.path("LOCK") ? Int32(name).map { dup($0) } : nil
@@ -103,7 +107,7 @@ struct FileContractTests {
         defer { for copy in copies { close(copy) } }
         #expect(!copies.isEmpty)
         file.close()
-        #expect(try fixture.files.open(fixture.path("LOCK"), .write).tryLock())
+        #expect(try tryLock(fixture.files.open(fixture.path("LOCK"), .write)))
     }
 
     @Test("The lock belongs to the file, not to its name", arguments: Kind.allCases)

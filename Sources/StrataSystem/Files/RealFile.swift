@@ -8,7 +8,7 @@ final class RealFile: File {
     let path: String
     // Negative once closed, so that a second close cannot hit a descriptor that somebody else got meanwhile.
     private let descriptor: Atomic<Int32>
-    /// The process that took the file's lock; 0 if none did.
+    /// The process that took the file's lock, or that of a byte; 0 if none did.
     private let lockHolder = Atomic<Int32>(0)
 
     init(path: String, descriptor: Int32) {
@@ -23,7 +23,10 @@ final class RealFile: File {
         guard open >= 0 else { return }
         // A child that another thread is just starting shares the descriptor until it runs its own program, and closing
         // alone would leave the lock with it. A child that copied this object must not unlock what its parent holds.
-        if lockHolder.load(ordering: .relaxed) == getpid() { flock(open, LOCK_UN) }
+        if lockHolder.load(ordering: .relaxed) == getpid() {
+            flock(open, LOCK_UN)
+            _ = strata_unlock_all_bytes(open)
+        }
         Glibc.close(open)
     }
 
@@ -108,7 +111,10 @@ final class RealFile: File {
     }
 
     func tryLock(byte position: Int) throws -> Bool {
-        if strata_lock_byte(openDescriptor, Int64(position)) == 0 { return true }
+        if strata_lock_byte(openDescriptor, Int64(position)) == 0 {
+            lockHolder.store(getpid(), ordering: .relaxed)
+            return true
+        }
         guard errno == EAGAIN || errno == EACCES else { throw failure("fcntl") }
         return false
     }
