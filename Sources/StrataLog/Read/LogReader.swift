@@ -5,6 +5,7 @@ import StrataSystem
 ///
 /// It sees whole commits only; what stands unfinished behind them may be somebody at work. Beside a living writer it
 /// sees no more than that writer vouches for. ``refresh()`` looks for more, ``follow(from:)`` gives it as it comes.
+/// Both throw `directoryGone` once the store's directory is no longer at its path.
 ///
 /// ```swift
 /// let reader = try LogReader.open(at: "Notes.strata")
@@ -86,13 +87,15 @@ public final class LogReader: Sendable {
         at path: String, extent: Extent, platform: Platform, touches: @escaping TouchFunction
     ) throws -> LogReader {
         let paths = StorePaths(path)
-        let directory = try retrying(.notFound) { try LogDirectory.load(paths, platform.files) }
+        // Loading reports a directory that cannot be opened.
+        let files = (try? platform.files.anchored(at: paths.store)) ?? platform.files
+        let directory = try retrying(.notFound) { try LogDirectory.load(paths, files) }
         guard let newest = directory.segments.last else {
             throw StrataError(.missingSegment, "The store has no segments.", .init(path: paths.log))
         }
         let floor =
             directory.floor ?? FloorMark(storeID: directory.identity.storeID, position: .start, time: Int64.min)
-        let file = try platform.files.open(newest.path, .read)
+        let file = try files.open(newest.path, .read)
         var segments = directory.segments
         // Known again once it has been read through to its end, which a sealed one need not be.
         let sealed = SegmentEnd(ofSealed: newest)
@@ -100,7 +103,7 @@ public final class LogReader: Sendable {
         let before = sealed?.end ?? newest.header.before
         let timeBefore = sealed?.time ?? newest.header.timeBefore
         let catalog = LogCatalog(
-            paths: paths, files: platform.files, touches: touches,
+            paths: paths, files: files, touches: touches,
             state: LogCatalog.State(
                 floor: floor, segments: segments,
                 newest: SegmentIndex(firstOffset: newest.firstOffset, endPosition: newest.header.byteCount),
@@ -108,7 +111,7 @@ public final class LogReader: Sendable {
                 durableEnd: before))
         let reader = LogReader(
             identity: directory.identity, extent: extent, catalog: catalog,
-            tail: TailReader(paths, platform.files, storeID: directory.identity.storeID))
+            tail: TailReader(paths, files, storeID: directory.identity.storeID))
         try reader.refresh()
         try directory.checkEnd(reader.end, paths)
         return reader
@@ -182,6 +185,9 @@ public final class LogReader: Sendable {
     }
 
     /// Looks for commits and segments that have come since; returns whether the end has moved.
+    ///
+    /// - Throws: `.directoryGone` if the store's directory is no longer at its path; any error that keeps the log from
+    ///   being read.
     @discardableResult
     public func refresh() throws -> Bool { try look().hasMoved }
 
@@ -189,6 +195,7 @@ public final class LogReader: Sendable {
     func look() throws -> (hasMoved: Bool, outlook: TailOutlook) {
         let (before, outlook) = try looks.withLock { count in
             count += 1
+            try catalog.files.checkAnchor()
             let before = end.offset
             try replaceIfMadeAgain()
             return (before, try readOn())

@@ -84,7 +84,12 @@ final class FollowedLog: OnlyReadLog {
 
     func waitForEnd(past offset: UInt64) async {
         while end.offset <= offset, !gate.isClosed, !Task.isCancelled {
-            do { try await reader.waitForEnd(past: offset) } catch {
+            do { try await reader.waitForEnd(past: offset) } catch let error as StrataError
+                where error.code == .directoryGone
+            {
+                // Nothing more comes; whoever refreshes gets the error.
+                return
+            } catch {
                 // What cannot be read now may be somebody at work.
                 try? await Task.sleep(for: .milliseconds(20))
             }

@@ -46,7 +46,7 @@ final class DirectoryAnchor: Sendable {
         guard fstat(descriptor, &own) == 0 else { throw StrataError.systemCall("fstat", path: path, errno: errno) }
         guard own.st_nlink > 0 else {
             throw StrataError(
-                .directoryGone, "The store's directory was removed; nothing can be saved in it any more.",
+                .directoryGone, "The store's directory was removed; close the store.",
                 .init(path: path))
         }
         guard stat(path, &found) == 0 else {
@@ -60,7 +60,7 @@ final class DirectoryAnchor: Sendable {
         guard found.st_dev == own.st_dev, found.st_ino == own.st_ino else {
             throw StrataError(
                 .directoryGone,
-                "Another directory has taken the place of the store's; close the store before anything is saved.",
+                "Another directory has taken the place of the store's; close the store, and open the new one.",
                 .init(path: path))
         }
     }

@@ -29,7 +29,8 @@ public protocol FileSystem: Sendable {
     /// A page in memory that processes share; nil if files of this kind cannot be that.
     func openSharedPage(_ path: String, _ use: SharedPageUse) throws -> SharedPage?
     /// The same files, of which those below a directory are found through an open descriptor of it: they stay its own
-    /// when it is moved, and when another directory takes its place. Symbolic links are refused there.
+    /// when it is moved, and when another directory takes its place. Symbolic links are refused there. Files that are
+    /// anchored at that directory already stay as they are.
     func anchored(at directory: String) throws -> any FileSystem
     /// - Throws: `.directoryGone` if the directory that these files are anchored at is no longer at its path.
     func checkAnchor() throws

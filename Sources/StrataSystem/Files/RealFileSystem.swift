@@ -37,7 +37,8 @@ public struct RealFileSystem: FileSystem {
     }
 
     public func anchored(at directory: String) throws -> any FileSystem {
-        RealFileSystem(try DirectoryAnchor(directory))
+        if anchor?.relativeName(of: directory) == "." { return self }
+        return RealFileSystem(try DirectoryAnchor(directory))
     }
 
     public func checkAnchor() throws { try anchor?.check() }

@@ -15,10 +15,18 @@ struct ReadOnlyFiles: FileSystem {
         var byteCount: Int?
     }
 
-    private let files = RealFileSystem()
+    private var files: any FileSystem = RealFileSystem()
     var limit: Limit?
     /// Whether it looks as if there was no page file.
     var hidesViews = false
+
+    func anchored(at directory: String) throws -> any FileSystem {
+        var anchored = self
+        anchored.files = try files.anchored(at: directory)
+        return anchored
+    }
+
+    func checkAnchor() throws { try files.checkAnchor() }
 
     func open(_ path: String, _ mode: OpenMode) throws -> any File {
         if hidesViews, path.hasSuffix("/views") {

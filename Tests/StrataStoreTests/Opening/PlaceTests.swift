@@ -82,6 +82,38 @@ struct PlaceTests {
         try again.close()
     }
 
+    @Test("Readers of one that is removed and made again say so when they look for more", arguments: [false, true])
+    func read(isMadeAgain: Bool) async throws {
+        let first = try open(path)
+        #expect(save(10, "a", in: first).saved == 10)
+        try first.close()
+        let reader = try Store.open(at: path, access: .readOnly)
+        let log = try LogReader.open(at: path)
+        #expect(try !reader.refresh())
+        try removeStore()
+        if isMadeAgain {
+            let second = try open(path)
+            #expect(save(400, "b", in: second).saved == 400)
+            try second.close()
+        }
+        let looks: [() throws -> Void] = [{ try reader.refresh() }, { try log.refresh() }]
+        for look in looks {
+            let error = #expect(throws: StrataError.self) { try look() }
+            #expect(error?.code == .directoryGone && error?.context.path == path)
+        }
+        // Those who wait are woken.
+        let waits: [() async throws -> Void] = [
+            { _ = try await reader.waitForChange(past: reader.offset) },
+            { try await log.waitForEnd(past: log.end.offset) },
+        ]
+        for wait in waits {
+            let error = await #expect(throws: StrataError.self) { try await wait() }
+            #expect(error?.code == .directoryGone)
+        }
+        #expect(try names(reader, "a", 10) == 10 && names(reader, "b", 400) == 0)
+        try reader.close()
+    }
+
     @Test("Compacting one that was removed leaves the store that took its place alone")
     func compacted() throws {
         let (first, second) = try replaced()

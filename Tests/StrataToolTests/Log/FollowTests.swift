@@ -1,4 +1,6 @@
+import Foundation
 import Glibc
+import StrataStore
 import StrataSystem
 import Testing
 
@@ -92,5 +94,17 @@ import Testing
         for (path, other) in hidden { try RealFileSystem().rename(other, to: path) }
         #expect(try tool.readLine()?.hasPrefix("\(second) ") == true)
         #expect(try tool.wait() == 0)
+    }
+
+    @Test func aStoreThatIsRemovedAndMadeAgainEndsIt() throws {
+        let fixture = try StoreFixture.small()
+        let tool = try fixture.start("log", "--oneline", "--follow", fixture.name)
+        for _ in 1...4 { #expect(try tool.readLine() != nil) }
+        try FileManager.default.removeItem(atPath: fixture.path)
+        let store = try Store.open(at: fixture.path)
+        try store.close()
+        let result = try tool.finish()
+        #expect(result.code == 3 && result.output.isEmpty, "\(result)")
+        #expect(result.errors.contains("(directoryGone)") && result.errors.contains(fixture.name), "\(result)")
     }
 }
