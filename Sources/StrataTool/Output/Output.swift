@@ -15,7 +15,8 @@ enum OutputError: Error, CustomStringConvertible {
     }
 }
 
-/// The standard output, buffered. Writing never fails by itself: ``endLine()`` and ``flush()`` report what went wrong.
+/// The standard output, buffered. Writing never fails by itself: ``endLine()`` and ``flush()`` report what went wrong,
+/// at once or, with ``defersErrors``, later.
 ///
 /// The first line is handed on at once, so that whoever waits sees that it begins; the rest goes in large pieces.
 final class Output {
@@ -28,6 +29,8 @@ final class Output {
     var columns: Int?
     /// Called before the first byte is handed on: gives the file to write to, or nil for the one that there is.
     var opensOnFirstByte: (() -> Int32?)?
+    /// Whether nothing is thrown: a command that does more than print goes on, and sets this back once that is done.
+    var defersErrors = false
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
     private var count = 0
     private var hasWrittenLine = false
@@ -131,6 +134,7 @@ final class Output {
     }
 
     private func reportFailure() throws {
+        if defersErrors { return }
         throw failure == EPIPE ? OutputError.closedPipe : .refused(failure)
     }
 

@@ -79,7 +79,9 @@ enum WhatIfCommand: Command {
                         try WhatIfReport(arguments, output).write(nil) { try retelling.run(each: $0) }
                     }
                 }
-                return try access.tellingDamage {
+                // The store is made though nobody reads what is printed, and what keeps it from being made is told.
+                output.defersErrors = true
+                let code = try access.tellingDamage {
                     try WhatIfStore(path, of: access, arguments.store).make { log, didFinish in
                         try WhatIfReport(arguments, output).write(path) {
                             let report = try retelling.run(into: log, each: $0)
@@ -88,6 +90,8 @@ enum WhatIfCommand: Command {
                         }
                     }
                 }
+                output.defersErrors = false
+                return code
             }
         } catch let error as StrataError where error.code == .alreadyExists {
             Diagnostics.report(error.description, by: name)

@@ -32,4 +32,20 @@ import Testing
         #expect(shell.code == 3)
         #expect(shell.errors == "strata log: cannot write the output: No space left on device\n")
     }
+
+    @Test("A store that is asked for is made all the same, and what keeps it from being made is told")
+    func aNewStore() throws {
+        let fixture = try StateFixture()
+        func whatIf(_ change: String...) throws -> (code: Int32, errors: String) {
+            let words = ["what-if", fixture.name, "--out", "New.strata"] + change
+            let tool = try ToolProcess(words, in: fixture.directory.path, isRead: false)
+            return (try tool.wait(), try tool.errors())
+        }
+        let made = try whatIf("--drop", "4")
+        #expect(made.code == 0 && made.errors.isEmpty, "\(made)")
+        let record = try fixture.run("query", "New.strata", "Note", "--user", "anna", "--keys", "rank")
+        #expect(record.code == 0 && record.output.contains("rank=2"), "\(record)")
+        let again = try whatIf("--drop", "4")
+        #expect(again.code == 1 && again.errors.contains("something in the place"), "\(again)")
+    }
 }
