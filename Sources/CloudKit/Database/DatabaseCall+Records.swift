@@ -77,6 +77,11 @@ extension DatabaseCall {
         return ids.filter { seen.insert($0).inserted }
     }
 
+    /// As ``unique(_:)``, of IDs of subscriptions, which are the same only if their bytes are.
+    static func uniqueTexts(_ ids: [CKSubscription.ID]) -> [CKSubscription.ID] {
+        unique(ids.map { ExactName(text: $0) }).map(\.text)
+    }
+
     // MARK: Modifying
 
     func delete(_ id: CKRecord.ID) async throws -> CKRecord.ID {

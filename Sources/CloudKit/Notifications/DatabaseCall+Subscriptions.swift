@@ -24,7 +24,7 @@ extension DatabaseCall {
         _ ids: [CKSubscription.ID]
     ) async throws -> [(id: CKSubscription.ID, result: Result<CKSubscription, CKError>)] {
         try await asking(.fetchSubscriptions) { opened in
-            let ids = Self.unique(ids)
+            let ids = Self.uniqueTexts(ids)
             let found = try opened.store.fetchSubscriptions(ids, in: database, as: client.actor)
             let errors = itemErrors(ids.count, .fetchSubscriptions, opened)
             return zip(ids, found).enumerated().map { index, found in

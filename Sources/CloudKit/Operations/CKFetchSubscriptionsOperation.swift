@@ -61,7 +61,7 @@ public final class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecke
         let call = call
         return FetchRun(
             settings: call.settings, ids: fetchesAll ? nil : subscriptionIDs ?? [],
-            failureMessage: "Failed to fetch some subscriptions",
+            unique: DatabaseCall.uniqueTexts, failureMessage: "Failed to fetch some subscriptions",
             fetch: { ids, _ in
                 guard let ids else {
                     return try await call.allSubscriptions().map { ($0.subscriptionID, .success($0)) }

@@ -8,6 +8,8 @@ struct FetchRun<ID: Hashable & Sendable, Item: Sendable>: OperationRun, @uncheck
     let settings: CallSettings
     /// Nil for an operation that fetches without ids.
     let ids: [ID]?
+    /// Returns each of some IDs once.
+    var unique: ([ID]) -> [ID] = { DatabaseCall.unique($0) }
     /// Says that some failed.
     let failureMessage: String
     /// Fetches the items. `progress` is nil unless the operation reports it per item.
@@ -32,7 +34,7 @@ struct FetchRun<ID: Hashable & Sendable, Item: Sendable>: OperationRun, @uncheck
         switch outcome {
         case .success(let outcome): deliver(outcome, isCancelled)
         case .failure(let error) where error.code == .operationCancelled:
-            deliver(DatabaseCall.unique(ids ?? []).map { ($0, .failure(error)) }, isCancelled)
+            deliver(unique(ids ?? []).map { ($0, .failure(error)) }, isCancelled)
         case .failure(let error): finish(nil, error, error)
         }
     }

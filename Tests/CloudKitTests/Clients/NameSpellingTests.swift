@@ -70,6 +70,34 @@ struct NameSpellingTests {
         #expect(Set(feed.modifications.map(\.zoneID)).isSuperset(of: zones))
     }
 
+    @Test(
+        "Results by the IDs of subscriptions have one entry for both spellings, and blocks are called for each (B180)")
+    func results() async throws {
+        let database = store.container(user: "anna", device: "phone").privateCloudDatabase
+        let names = [Self.composed, Self.decomposed]
+        let zones = names.map { CKRecordZone.ID(zoneName: $0) }
+        _ = try await database.modifyRecordZones(saving: zones.map { CKRecordZone(zoneID: $0) }, deleting: [])
+        let subscriptions = zip(names, zones).map { CKRecordZoneSubscription(zoneID: $1, subscriptionID: $0) }
+        let saved = try await database.modifySubscriptions(saving: subscriptions, deleting: [])
+        #expect(saved.saveResults.count == 1 && saved.saveResults.values.allSatisfy { $0.code == nil })
+        #expect(try await database.allSubscriptions().count == 2)
+        #expect(try await database.subscriptions(for: names + names).count == 1)
+        for isCancelled in [false, true] {
+            let told = Journal()
+            let fetch = CKFetchSubscriptionsOperation(subscriptionIDs: names + names)
+            fetch.perSubscriptionResultBlock = { told.add("\($0.unicodeScalars.count)", $1) }
+            if isCancelled { fetch.cancel() }
+            await fetch.finish { database.add($0) }
+            let result = isCancelled ? "operationCancelled" : "success"
+            #expect(told.entries == ["1 \(result)", "2 \(result)"])
+        }
+        let deleted = try await database.modifySubscriptions(saving: [], deleting: names)
+        #expect(deleted.deleteResults.count == 1)
+        // Of two results, the last is there.
+        _ = try await database.save(subscriptions[0])
+        #expect(try await database.subscriptions(for: names)[names[0]]?.code == .unknownItem)
+    }
+
     @Test("Values keep their spelling, and a predicate compares it")
     func values() async throws {
         let database = store.container(user: "anna", device: "phone").privateCloudDatabase
