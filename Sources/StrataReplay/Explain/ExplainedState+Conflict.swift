@@ -55,14 +55,20 @@ extension ExplainedState {
     private func values(of record: Record) throws -> KeyedValues {
         var values: KeyedValues = [:]
         try record.forEachField { values[Array($0.utf8)] = $1 }
-        if let parent = try record.parent { values[Self.parentKey] = Self.link(parent) }
+        if let parent = try record.parent {
+            values[Self.parentKey] = Self.link(parent, isLoose: try record.isParentLoose)
+        }
         if let share = try record.share { values[Self.shareKey] = Self.link(share) }
         return values
     }
 
     private static let parentKey = Array("___parent".utf8)
     private static let shareKey = Array("___share".utf8)
-    private static func link(_ name: String) -> FieldValue { .reference(.init(RecordKey(zone: 0, name: name))) }
+    private static func link(_ name: String, isLoose: Bool = false) -> FieldValue {
+        var reference = FieldValue.Reference(RecordKey(zone: 0, name: name))
+        reference.isLoose = isLoose
+        return .reference(reference)
+    }
 
     /// What the client sent; nil for a key that was to be removed. References are as the store has them.
     private func sentValues(of save: ModifyRecordsRequest.Save, in zone: UInt64) -> [[UInt8]: FieldValue?] {
@@ -99,7 +105,9 @@ extension ExplainedState {
     ) -> [RecordConflict.Field] {
         var keys = Set(sent.keys)
         if let old {
-            for key in Set(old.keys).union(current.keys) where !Self.isSame(old[key], current[key]) { keys.insert(key) }
+            for key in Set(old.keys).union(current.keys) where !FieldValue.isSame(old[key], current[key]) {
+                keys.insert(key)
+            }
         } else {
             for key in changes.flatMap({ $0.keys ?? [] }) { keys.insert(Array(key.utf8)) }
         }
@@ -121,7 +129,7 @@ extension ExplainedState {
     ) -> RecordConflict.Side {
         guard let sent else { return .server }
         guard let old else { return isSame(sent, server) ? .same : .unknown }
-        switch (isSame(sent, old), isSame(server, old)) {
+        switch (isSame(sent, old), FieldValue.isSame(server, old)) {
         case (true, true): return .unchanged
         case (true, false): return .server
         case (false, true): return .client
@@ -129,7 +137,8 @@ extension ExplainedState {
         }
     }
 
-    /// A number is the same whether it was sent as one kind or stored as the other.
+    /// Whether what was sent is what a state has: a number is, whether it was sent as one kind or stored as the other,
+    /// and a reference, whether it is loose or not.
     private static func isSame(_ left: FieldValue?, _ right: FieldValue?) -> Bool {
         switch (left, right) {
         case (.int64(let whole)?, .double(let number)?), (.double(let number)?, .int64(let whole)?):
@@ -189,7 +198,7 @@ extension ExplainedState {
         }
         var keys: [String]?
         if let old = before, let new = after {
-            keys = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
+            keys = Set(old.keys).union(new.keys).filter { !FieldValue.isSame(old[$0], new[$0]) }
                 .sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
         }
         before = after

@@ -23,7 +23,7 @@ public struct Watch: Sendable {
         let before = try snapshot.record(record, asOf: old, in: database, as: actor)
         let after = try snapshot.record(record, asOf: new, in: database, as: actor)
         guard before?.version != after?.version else { return nil }
-        if let field, try before?.fields[field] == after?.fields[field] { return nil }
+        if let field, FieldValue.isSame(try before?.fields[field], try after?.fields[field]) { return nil }
         return RecordDifference(record, in: database, before: before, after: after)
     }
 }

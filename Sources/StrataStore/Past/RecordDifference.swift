@@ -16,7 +16,8 @@ public struct RecordDifference: Sendable {
         case added, removed, changed
     }
 
-    /// A key whose value is another one, or is in one of the states only.
+    /// A key whose value is another one, or is in one of the states only. A reference that has become loose, or is so
+    /// no more, is another value too (docs/rules.md §5.12).
     public struct Field: Sendable, Hashable {
         public let key: String
         /// Nil where the record has no such value.
@@ -24,7 +25,8 @@ public struct RecordDifference: Sendable {
         public let after: FieldValue?
     }
 
-    /// A link that names another record of the same zone, or that is in one of the states only.
+    /// A link that names another record of the same zone, that is in one of the states only, or that is loose in one of
+    /// them only.
     public struct Link: Sendable, Hashable {
         public enum Kind: String, Sendable, CaseIterable {
             case parent, share
@@ -33,6 +35,9 @@ public struct RecordDifference: Sendable {
         public let kind: Kind
         public let before: String?
         public let after: String?
+        /// Whether each is a loose parent (docs/rules.md §5.12).
+        public let isLooseBefore: Bool
+        public let isLooseAfter: Bool
     }
 
     public let id: RecordID
@@ -76,25 +81,37 @@ public struct RecordDifference: Sendable {
             var old = try Self.values(of: before)
             if let newZones {
                 // One that the other store does not have is none of its zones.
-                old = try old.mapValues { try $0.mappingTargets { newZones[$0] ?? 0 } }
+                old = try old.mapValues { value in
+                    try value.mappingReferences { reference in
+                        var mapped = reference
+                        mapped.target.zone = newZones[reference.target.zone] ?? 0
+                        return mapped
+                    }
+                }
             }
             let new = try Self.values(of: after)
             let keys = Set(old.keys).union(new.keys).sorted { $0.lexicographicallyPrecedes($1) }
             return keys.compactMap { key in
                 let field = Field(key: String(decoding: key, as: UTF8.self), before: old[key], after: new[key])
-                return field.before == field.after ? nil : field
+                return FieldValue.isSame(field.before, field.after) ? nil : field
             }
         }
     }
 
-    /// Whether the record's parent or its share is another one.
+    /// The links that differ: a parent or a share that is another one, and a parent that is loose in one state only.
     public var links: [Link] {
         get throws {
             let all = [
-                Link(kind: .parent, before: try before?.parent, after: try after?.parent),
-                Link(kind: .share, before: try before?.share, after: try after?.share),
+                Link(
+                    kind: .parent, before: try before?.parent, after: try after?.parent,
+                    isLooseBefore: try before?.isParentLoose ?? false, isLooseAfter: try after?.isParentLoose ?? false),
+                Link(
+                    kind: .share, before: try before?.share, after: try after?.share, isLooseBefore: false,
+                    isLooseAfter: false),
             ]
-            return all.filter { !isSameText($0.before ?? "", $0.after ?? "") }
+            return all.filter {
+                !isSameText($0.before ?? "", $0.after ?? "") || $0.isLooseBefore != $0.isLooseAfter
+            }
         }
     }
 

@@ -211,21 +211,16 @@ extension RecordSavedEvent {
     /// Whether it says what the record became rather than what was sent.
     var hidesWhatWasAsked: Bool { isFull && change == .update }
 
-    /// Keeps of a full event what is not as it was before; asking for that alone comes to the same.
+    /// Keeps of a full event what is not as it was before; asking for that alone comes to the same. Whether a link is
+    /// loose changes only if a request sets it.
     mutating func reduce(to before: RecordState) {
         let stored = Dictionary(before.fields.map { ($0.field, $0.value) }) { $1 }
         let kept = Set(fields.map(\.field))
-        fields.removeAll { Self.isSame($0.value, stored[$0.field]) }
+        fields.removeAll { FieldValue.isSame($0.value, stored[$0.field]) }
         fields += before.fields.filter { !kept.contains($0.field) }.map { FieldChange($0.field, nil) }
         fields.sort { $0.field < $1.field }
         if isParentLoose == before.isParentLoose { parent = Self.asked(parent, before.parent) }
         share = Self.asked(share, before.share)
-    }
-
-    /// Returns whether two values are equal and equally loose. Looseness changes only if a request sets the link.
-    private static func isSame(_ left: FieldValue?, _ right: FieldValue?) -> Bool {
-        guard left == right, let left, let right, left.kind.element == .reference else { return left == right }
-        return (try? left.encoded()) == (try? right.encoded())
     }
 
     private static func asked(_ link: LinkChange, _ before: RecordKey?) -> LinkChange {

@@ -1,4 +1,5 @@
 import StrataModel
+import StrataStore
 
 /// What became of one field of a record, or of one of its links.
 struct RecordTimelineChange {
@@ -24,12 +25,15 @@ struct RecordTimelineChange {
     static func differences(from old: RecordState?, to new: RecordState?) -> [RecordTimelineChange] {
         var changes: [RecordTimelineChange] = []
         func compare(_ key: Key, _ old: FieldValue?, _ new: FieldValue?) {
-            if old == new { return }
+            if FieldValue.isSame(old, new) { return }
             let before = old.map { Before.value($0) } ?? Before.none
             changes.append(RecordTimelineChange(key: key, before: before, after: new))
         }
-        compare(.parent, old?.parent.map(value), new?.parent.map(value))
-        compare(.share, old?.share.map(value), new?.share.map(value))
+        func parent(of state: RecordState?) -> FieldValue? {
+            state.flatMap { state in state.parent.map { value($0, isLoose: state.isParentLoose) } }
+        }
+        compare(.parent, parent(of: old), parent(of: new))
+        compare(.share, old?.share.map { value($0) }, new?.share.map { value($0) })
         var (left, right) = ((old?.fields ?? [])[...], (new?.fields ?? [])[...])
         while let field = [left.first?.field, right.first?.field].compactMap(\.self).min() {
             let before = left.first?.field == field ? left.popFirst()?.value : nil
@@ -47,14 +51,19 @@ struct RecordTimelineChange {
             case .kept: continue
             case .removed: changes.append(RecordTimelineChange(key: key, before: .unknown, after: nil))
             case .set(let target):
-                changes.append(RecordTimelineChange(key: key, before: .unknown, after: value(target)))
+                let after = value(target, isLoose: key == .parent && saved.isParentLoose)
+                changes.append(RecordTimelineChange(key: key, before: .unknown, after: after))
             }
         }
         return changes
             + saved.fields.map { RecordTimelineChange(key: .field($0.field), before: .unknown, after: $0.value) }
     }
 
-    static func value(_ link: RecordKey) -> FieldValue { .reference(.init(link)) }
+    private static func value(_ link: RecordKey, isLoose: Bool = false) -> FieldValue {
+        var reference = FieldValue.Reference(link)
+        reference.isLoose = isLoose
+        return .reference(reference)
+    }
 }
 
 /// One event of a record, and what it changed; or what the record was when the log's beginning was let go.

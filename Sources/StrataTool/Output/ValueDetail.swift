@@ -64,7 +64,7 @@ struct ValueDetail {
             if let time { json.field("time", time) } else { json.null("time") }
         case .reference(let reference):
             json.field("record", reference.target.name)
-            json.field("deletesWithTarget", reference.action == .deleteSelf)
+            json.fields(ofLink: reference)
             if let zone = try otherZone(of: reference) { json.field("zone", zone) }
         case .asset(let asset):
             json.field("bytes", asset.size)

@@ -19,6 +19,14 @@ enum ValueText {
         }
     }
 
+    /// A reference to a record, or a parent.
+    static func link(_ name: String, isLoose: Bool = false) -> String {
+        "@" + Printable.escaped(name) + mark(isLoose: isLoose)
+    }
+
+    /// The text behind a link that does not hold its target (docs/rules.md §5.12).
+    static func mark(isLoose: Bool) -> String { isLoose ? " (loose)" : "" }
+
     private static func sealedText(_ sealed: FieldValue.Sealed) -> String {
         let count = sealed.valueBytes
         return "‹encrypted, \(count) \(count == 1 ? "byte" : "bytes")›"
@@ -62,7 +70,7 @@ enum ValueText {
         case .reference(let reference):
             json.beginObject()
             json.field("record", reference.target.name)
-            json.field("deletesWithTarget", reference.action == .deleteSelf)
+            json.fields(ofLink: reference)
             json.endObject()
         case .asset(let asset):
             json.beginObject()
@@ -76,6 +84,14 @@ enum ValueText {
         }
     }
 }
+extension JSONWriter {
+    /// What a reference does, beside the record that it names.
+    mutating func fields(ofLink reference: FieldValue.Reference) {
+        field("deletesWithTarget", reference.action == .deleteSelf)
+        if reference.isLoose { field("loose", true) }
+    }
+}
+
 
 extension FieldValue.Sealed {
     /// Without the cipher's tag and the value's kind.

@@ -129,7 +129,9 @@ struct DifferenceReport {
             "\(mark) \(Printable.escaped(try difference.type)) \(Printable.escaped(difference.id.name))  \(tags)", ink)
         try output.endLine()
         for link in try difference.links {
-            try writeLine(link.kind.rawValue, link.before.map(Self.text), link.after.map(Self.text))
+            try writeLine(
+                link.kind.rawValue, link.before.map { ValueText.link($0, isLoose: link.isLooseBefore) },
+                link.after.map { ValueText.link($0, isLoose: link.isLooseAfter) })
         }
         for field in try difference.fields {
             try writeLine(
@@ -137,8 +139,6 @@ struct DifferenceReport {
                 field.after.map { ValueText.text(of: $0) })
         }
     }
-
-    private static func text(of link: String) -> String { "@" + Printable.escaped(link) }
 
     private func writeLine(_ key: String, _ before: String?, _ after: String?) throws {
         switch (before, after) {
@@ -166,6 +166,8 @@ struct DifferenceReport {
             json.field("link", link.kind.rawValue)
             if let before = link.before { json.field("old", before) } else { json.null("old") }
             if let after = link.after { json.field("new", after) } else { json.null("new") }
+            if link.isLooseBefore { json.field("oldLoose", true) }
+            if link.isLooseAfter { json.field("newLoose", true) }
             json.endObject()
         }
         for field in try difference.fields {

@@ -31,7 +31,9 @@ struct RecordDetail {
         lines.append(("created", Self.text(of: record.created, by: try record.createdBy)))
         let (user, device) = (try record.modifiedBy, try record.modifiedWith)
         lines.append(("modified", Self.text(of: record.modified, by: user, on: device)))
-        if let parent = try record.parent { lines.append(("parent", Printable.escaped(parent))) }
+        if let parent = try record.parent {
+            lines.append(("parent", Printable.escaped(parent) + ValueText.mark(isLoose: try record.isParentLoose)))
+        }
         if let share = try record.share { lines.append(("share", Printable.escaped(share))) }
         if fields.isEmpty { lines.append(("fields", "none")) }
         try Columns.write(lines.map { [$0.0, $0.1] }, indentation: 4, to: output)
@@ -77,7 +79,7 @@ struct RecordDetail {
         json.field("modified", record.modified)
         json.field("modifiedBy", try record.modifiedBy)
         json.field("modifiedWith", try record.modifiedWith)
-        if let parent = try record.parent { json.field("parent", parent) }
+        try json.field(parentOf: record)
         if let share = try record.share { json.field("share", share) }
         json.beginObject("fields")
         for (key, value) in fields {
@@ -85,5 +87,14 @@ struct RecordDetail {
             try values.write(value, to: &json)
         }
         json.endObject()
+    }
+}
+
+extension JSONWriter {
+    /// The parent of a record, if it has one.
+    mutating func field(parentOf record: Record) throws {
+        guard let parent = try record.parent else { return }
+        field("parent", parent)
+        if try record.isParentLoose { field("looseParent", true) }
     }
 }

@@ -96,7 +96,7 @@ struct RecordJSON: RecordFormat {
             json.field("createdBy", try record.createdBy)
             json.field("modified", record.modified)
             json.field("modifiedBy", try record.modifiedBy)
-            if let parent = try record.parent { json.field("parent", parent) }
+            try json.field(parentOf: record)
             if let share = try record.share { json.field("share", share) }
             json.beginObject("fields")
             for (key, value) in try shownFields(of: record, keys, secrets) {

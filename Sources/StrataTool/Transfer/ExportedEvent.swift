@@ -123,7 +123,7 @@ struct ExportedEvent {
         if let device = saved.modifiedWith { json.field("modifiedWith", device) }
         if let time = saved.created { json.field("created", time) }
         if let user = saved.createdBy { json.field("createdBy", user) }
-        write("parent", saved.parent, to: &json)
+        write("parent", saved.parent, isLoose: saved.isParentLoose, to: &json)
         write("share", saved.share, to: &json)
         let values = ExportedValue { [names] zone in names.zone(zone) ?? "\(zone)" }
         json.beginArray("fields")
@@ -141,7 +141,9 @@ struct ExportedEvent {
         json.endArray()
     }
 
-    private func write(_ key: StaticString, _ link: LinkChange, to json: inout JSONWriter) {
+    private func write(
+        _ key: StaticString, _ link: LinkChange, isLoose: Bool = false, to json: inout JSONWriter
+    ) {
         switch link {
         case .kept: break
         case .removed: json.null(key)
@@ -149,6 +151,7 @@ struct ExportedEvent {
             json.beginObject(key)
             json.zone(target.zone, names)
             json.field("record", target.name)
+            if isLoose { json.field("loose", true) }
             json.endObject()
         }
     }

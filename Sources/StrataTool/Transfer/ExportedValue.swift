@@ -31,7 +31,7 @@ struct ExportedValue {
             json.beginObject()
             json.field("record", reference.target.name)
             if let zone = zoneName(reference.target.zone) { json.field("zone", zone) }
-            json.field("deletesWithTarget", reference.action == .deleteSelf)
+            json.fields(ofLink: reference)
             json.endObject()
         case .asset(let asset):
             json.beginObject()

@@ -88,6 +88,7 @@ struct RecordExport {
             json.field("modifiedWith", try text(header.modifiedWith, of: 2) { try $0.device(header.modifiedWith) })
         }
         if let parent = record.parent { json.field("parent", parent.name) }
+        if record.isParentLoose { json.field("looseParent", true) }
         if let share = record.share { json.field("share", share.name) }
         // Of a record of another zone, which no request can make, only that it is one.
         let values = ExportedValue { $0 == zone.ordinal ? nil : "\($0)" }

@@ -247,6 +247,38 @@ struct RecordDifferenceTests {
         try worn.store.close()
     }
 
+    @Test("A link that is loose in one state and holds in the other is another one, in one store and between two")
+    func looseness() throws {
+        let anna = try Client().with { $0.scope = .public }
+        let bert = anna.with { ($0.user, $0.policy) = ("bert", .allKeys) }
+        try anna.save("mine")
+        let list = FieldValue.list(try FieldList([owner("mine")]))
+        let child = Client.Save("child", ["list": list, "owner": owner("mine")], parent: "mine")
+        #expect(bert.codes([child]) == [nil])
+        let past = try anna.store.asOf(anna.store.offset)
+        let before = past.snapshot()
+        try anna.declare("Note", [], grants: [SchemaGrant("_icloud", .create), SchemaGrant("_icloud", .write)])
+        #expect(bert.codes([child]) == [nil])
+        try past.advance(to: anna.store.offset)
+        var count = 0
+        func check(_ difference: RecordDifference) throws -> Bool {
+            guard difference.id.name == "child" else { return true }
+            count += 1
+            let link = try #require(try difference.links.first)
+            #expect(link.kind == .parent && link.before == "mine" && link.after == "mine")
+            #expect(link.isLooseBefore && !link.isLooseAfter)
+            let fields = try difference.fields
+            #expect(fields.map(\.key) == ["list", "owner"])
+            for field in fields { #expect(field.before?.references.map(\.isLoose) == [true]) }
+            for field in fields { #expect(field.after?.references.map(\.isLoose) == [false]) }
+            return true
+        }
+        try past.snapshot().forEachDifference(since: before, check)
+        try past.snapshot().forEachDifference(fromOther: before, check)
+        #expect(count == 2)
+        try past.close()
+    }
+
     private static func text(_ difference: RecordDifference) throws -> String {
         let fields = try difference.fields.map { "\($0)" }
         return "\(difference.database) \(difference.id) \(difference.before?.version.tag ?? "-") "
