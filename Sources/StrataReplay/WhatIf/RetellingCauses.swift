@@ -1,4 +1,5 @@
 import StrataModel
+import StrataStore
 import StrataTree
 import StrataViews
 
@@ -126,6 +127,16 @@ extension TreeReading {
     }
 }
 
+extension ModifyRecordsRequest.Save {
+    /// The records that a parent or a `deleteSelf` reference ties the saved one to, all of its own zone.
+    fileprivate var linkTargets: [String] {
+        var targets: [String] = []
+        if case .set(let target) = parent { targets.append(target.name) }
+        let references = fields.flatMap { $0.value?.references ?? [] }
+        return targets + references.filter { $0.action == .deleteSelf }.map(\.target.name)
+    }
+}
+
 extension Request {
     /// The database that it is about, with its owner named.
     func homeDatabase(of actor: Actor) -> DatabaseID {
@@ -137,10 +148,10 @@ extension Request {
     func causeKeys(_ before: RequestOutcome?, _ after: RequestOutcome, as actor: Actor) -> [UInt64] {
         let database = homeDatabase(of: actor)
         var (records, links, zones): ([UInt64], [UInt64], [UInt64]) = ([], [], [])
-        func add(_ zone: UInt64, _ record: String?, _ parent: LinkChange = .kept) {
+        func add(_ zone: UInt64, _ record: String?, _ targets: [String] = []) {
             guard let zone = names.zone(zone) else { return }
             if let record { records.append(RetellingCauses.key(database, zone.name, record)) }
-            if case .set(let key) = parent { links.append(RetellingCauses.key(database, zone.name, key.name)) }
+            links += targets.map { RetellingCauses.key(database, zone.name, $0) }
             zones.append(RetellingCauses.key(database, zone.name, nil))
         }
         switch content {
@@ -151,7 +162,7 @@ extension Request {
             for isCulprit in order {
                 for (index, save) in body.saves.enumerated()
                 where culprits.contains(where: { $0.list == .saves && $0.index == index }) == isCulprit {
-                    add(save.record.zone, save.record.name, save.parent)
+                    add(save.record.zone, save.record.name, save.linkTargets)
                 }
                 for (index, delete) in body.deletes.enumerated()
                 where culprits.contains(where: { $0.list == .deletes && $0.index == index }) == isCulprit {

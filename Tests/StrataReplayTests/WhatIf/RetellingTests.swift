@@ -99,6 +99,30 @@ struct RetellingTests {
         }
     }
 
+    @Test("A save that is refused for its owner names what became of the owner, among several changes")
+    func owner() throws {
+        let fixture = try Fixture { $0.limits.owningReferences = 2 }
+        func refer(_ names: String...) throws -> Version? {
+            var builder = RequestBuilder(Fixture.database, policy: .allKeys)
+            for name in names {
+                let owner = builder.reference(to: RecordID("owner", zone: Fixture.notes), action: .deleteSelf)
+                builder.save(RecordID(name, zone: Fixture.notes), type: "Note", fields: ["owner": owner])
+            }
+            return try fixture.modify(builder.request)?.saves.first.flatMap { try? $0.get() }
+        }
+        try fixture.save("owner", ["rank": .int64(1)])
+        _ = try refer("a", "b")
+        try fixture.delete("owner")
+        let deletion = fixture.store.offset
+        let third = try #require(try refer("c"))
+        let other = try #require(try fixture.save("other", ["rank": .int64(1)]))
+        let told = try fixture.tell(.drop(deletion), .drop(other.offset))
+        defer { try? told.report.close() }
+        let refused = try #require(told.commit(third.offset))
+        #expect(refused.after.items.first?.refusal.code == .limitExceeded && !refused.isDirect)
+        #expect(refused.cause?.offset == deletion && refused.cause?.root == deletion)
+    }
+
     @Test("What was inserted is judged too, and what it stands in the way of names it")
     func inserted() throws {
         let fixture = try Fixture()
