@@ -15,18 +15,31 @@ extension StoreEngine {
                     .init(found: "\(log.floor.offset)"))
             }
             let segmented = log as? SegmentedLog
-            try segmented?.beginErasure()
+            do { try segmented?.beginErasure() } catch { throw told(error, Self.nothingErased) }
             // One that was not carried out is carried out with this one.
             let start = try segmented?.unfinishedErasures() ?? log.durableEnd.offset
             do { try commit() } catch {
                 // Where an outcome is unknown, the log may have it all the same.
                 let isKnown = pipeline.state.withLock { $0.refusal == nil }
-                if isKnown, try erasures(behind: start).isEmpty { try? segmented?.endErasures() }
-                throw error
+                guard isKnown, try erasures(behind: start).isEmpty else { throw error }
+                try? segmented?.endErasures()
+                throw told(error, Self.nothingErased)
             }
             try log.sync()
-            try carryOutErasures(behind: start)
+            do { try carryOutErasures(behind: start) } catch { throw told(error, Self.unfinishedErasure) }
         }
+    }
+
+    private static let nothingErased: StaticString =
+        "The disk is full, so nothing was erased; free some space and erase again."
+    private static let unfinishedErasure: StaticString =
+        "The disk is full, so an erasure is not finished; free some space and open the store again, which finishes it."
+
+    /// Returns the error to throw: of a full disk, one that names the store and says what became of the erasure.
+    private func told(_ error: any Error, _ message: StaticString) -> any Error {
+        guard let error = error as? StrataError, error.code == .noSpace else { return error }
+        return StrataError(
+            .noSpace, message, .init(path: path, found: error.context.found, errno: error.context.errno))
     }
 
     /// Does what is left of erasures whose commits are in the log.
@@ -35,7 +48,7 @@ extension StoreEngine {
             guard let offset = try (log as? SegmentedLog)?.unfinishedErasures() else { return }
             count += 1
             resumedErasure.withLock { $0 = true }
-            try carryOutErasures(behind: offset)
+            do { try carryOutErasures(behind: offset) } catch { throw told(error, Self.unfinishedErasure) }
         }
     }
 

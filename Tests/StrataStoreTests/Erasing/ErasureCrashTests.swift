@@ -1,3 +1,4 @@
+import Glibc
 import StrataLog
 import StrataModel
 import StrataSystem
@@ -71,6 +72,34 @@ struct ErasureCrashTests {
                 #expect(try made.text("other", in: store) == "2 \(made.other)")
                 try store.close()
             }
+        }
+    }
+
+    @Test("On a full disk the error names the store, and says whether anything was erased and what to do")
+    func fullDisk() throws {
+        for (file, problem) in [
+            ("ERASING", "nothing was erased; free some space and erase again"),
+            ("sealing", "an erasure is not finished; free some space and open the store again"),
+        ] {
+            func check(_ error: StrataError?) {
+                #expect(error?.code == .noSpace && error?.context.path == ErasureFixture.path)
+                let text = error.map { "\($0)" } ?? ""
+                #expect(text.contains(problem) && !text.contains(file), "\(text)")
+            }
+            let made = try ErasureFixture()
+            try made.fill()
+            made.disk.fail(.create, from: 1, with: .errno(ENOSPC), on: file)
+            check(#expect(throws: StrataError.self) { try made.erase("secret") })
+            try? made.store.close()
+            // A full disk keeps nobody from the store.
+            let again = try ErasureFixture.open(made.disk)
+            if file == "sealing" { check(again.opening?.reasons.last) }
+            try again.close()
+            made.disk.heal()
+            let store = try ErasureFixture.open(made.disk)
+            let isThere = (try? made.text("secret", in: store)) != nil
+            #expect(isThere == (file == "ERASING"))
+            try store.close()
         }
     }
 }
