@@ -33,9 +33,9 @@ struct DeepText {
         if report.pageDamage.isEmpty, report.differences.isEmpty, report.checkpoints.allSatisfy(\.isWhole) {
             let kept = report.checkpoints.count - 1
             heading(
-                "views ok: \(checkpoint) has \(Self.count(report.entryCount, "entry", "entries")) as a fresh fold "
-                    + "gives them, in \(Self.count(report.pageCount, "page", "pages"))"
-                    + (kept > 0 ? "; digests of \(kept) older ones agree too" : ""), .added)
+                "views ok: \(checkpoint) has \(report.entryCount.counted("entry", "entries")) as a fresh fold "
+                    + "gives them, in \(report.pageCount.counted("page"))"
+                    + (kept > 0 ? "; digests of \(kept.counted("older one")) agree too" : ""), .added)
         } else {
             writeDifferences(checkpoint)
             line("advice: 'strata rebuild-views' folds the page file anew from the log, which is whole")
@@ -58,7 +58,7 @@ struct DeepText {
 
     private func writeDifferences(_ checkpoint: String) {
         if !report.pageDamage.isEmpty {
-            heading("views damaged: \(Self.count(report.pageDamage.count, "page", "pages"))", .damage)
+            heading("views damaged: \(report.pageDamage.count.counted("page"))", .damage)
             lines(report.pageDamage.map { "\($0)" })
         }
         for found in report.checkpoints where !found.isWhole {
@@ -69,7 +69,7 @@ struct DeepText {
         }
         guard !report.differences.isEmpty else { return }
         let isMore = report.differences.count >= ScrubReport.maximumDifferences
-        let count = Self.count(report.differences.count, "entry", "entries")
+        let count = report.differences.count.counted("entry", "entries")
         heading("views differ: \(isMore ? "at least " : "")\(count) of \(checkpoint)", .damage)
         if let offset = report.firstOffset { line("first commit that made one of them: \(offset)") }
         let order = report.differences.sorted { ($0.offset ?? .max) < ($1.offset ?? .max) }
@@ -99,15 +99,15 @@ struct DeepText {
 
     private func writeAssets() {
         guard report.logDamage == nil else { return }
-        let files = Self.count(report.assetCount, "file", "files")
+        let files = report.assetCount.counted("file")
         if report.assetProblems.isEmpty {
-            heading("assets ok: \(files), \(report.assetBytes) bytes", .added)
+            heading("assets ok: \(files), \(report.assetBytes.counted("byte"))", .added)
         } else {
             heading("assets damaged: \(report.assetProblems.count) of \(files)", .damage)
             lines(report.assetProblems.map(Self.text))
         }
         if !report.strayFiles.isEmpty {
-            note("\(Self.count(report.strayFiles.count, "file", "files")) that no commit names:")
+            note("\(report.strayFiles.count.counted("file")) that no commit names:")
             lines(report.strayFiles)
         }
     }
@@ -116,7 +116,7 @@ struct DeepText {
         let place = "\(problem.path), named by commit \(problem.offset)"
         return switch problem.kind {
         case .missing: "missing: \(place)"
-        case .size: "\(problem.foundBytes ?? 0) bytes instead of \(problem.expectedBytes): \(place)"
+        case .size: "\((problem.foundBytes ?? 0).counted("byte")) instead of \(problem.expectedBytes): \(place)"
         case .content: "other bytes than it is named by: \(place)"
         case .unreadable: "cannot be read: \(place): \(problem.error.map { "\($0)" } ?? "")"
         }
@@ -135,9 +135,5 @@ struct DeepText {
     private func lines(_ texts: [String]) {
         for text in texts.prefix(Self.mostLines) { line(text) }
         if texts.count > Self.mostLines { line("… and \(texts.count - Self.mostLines) more") }
-    }
-
-    private static func count(_ count: Int, _ one: String, _ many: String) -> String {
-        "\(count) \(count == 1 ? one : many)"
     }
 }

@@ -128,7 +128,7 @@ private struct HexPrinter {
             place += piece.count
         } while place < shown.endIndex
         if shown.count < bytes.count {
-            output.write("          … \(bytes.count - shown.count) bytes more")
+            output.write("          … \((bytes.count - shown.count).counted("byte")) more")
             try output.endLine()
         }
     }

@@ -106,7 +106,7 @@ enum EraseCommand: Command {
 
     private static func write(_ plan: ErasurePlan, _ isApplied: Bool, _ output: Output) throws {
         for entry in plan.records {
-            let versions = entry.versionCount == 1 ? "1 version" : "\(entry.versionCount) versions"
+            let versions = entry.versionCount.counted("version")
             output.write(
                 Printable.escaped("\(entry.record.zone.name) / \(entry.type) / \(entry.record.name)"), .heading)
             output.write(": \(versions), ")

@@ -86,7 +86,7 @@ struct FrameListing {
             .malformed, "Bytes of a file of the log are no valid frame or block.",
             .init(
                 segment: file.segment, position: UInt64(gap.range.lowerBound), path: file.path,
-                found: "\(gap.range.count) bytes"))
+                found: gap.range.count.counted("byte")))
     }
 }
 
@@ -106,14 +106,13 @@ struct FrameLines: FrameFormat {
 
     func write(_ head: StoredPieceWalk, _ file: LogFiles.Entry, to output: Output) throws {
         output.write(Printable.escaped(file.path), .heading)
+        output.write(": \(head.byteCount.counted("byte")), ")
         switch head.head {
         case .segment(let header, let isSealed):
-            output.write(
-                ": \(head.byteCount) bytes, a segment of \(isSealed ? "blocks" : "frames"), from \(header.firstOffset)")
+            output.write("a segment of \(isSealed ? "blocks" : "frames"), from \(header.firstOffset)")
         case .base(let horizon, _):
-            output.write(": \(head.byteCount) bytes, a base for all up to \(horizon.offset)")
+            output.write("a base for all up to \(horizon.offset)")
         case .unreadable(let error):
-            output.write(": \(head.byteCount) bytes, ")
             output.write("a header that cannot be read: \(Printable.escaped(error.description))", .removed)
         }
         try output.endLine()
@@ -146,21 +145,23 @@ struct FrameLines: FrameFormat {
         }
         let (first, last) = (Timestamp(microseconds: footer.firstTime), Timestamp(microseconds: footer.lastTime))
         let place = footer.indexPosition
-        try line("footer: \(footer.payloadBytes) bytes of payloads, \(first) to \(last); index at \(place)")
+        try line("footer: \(footer.payloadBytes.counted("byte")) of payloads, \(first) to \(last); index at \(place)")
         for block in footer.commitBlocks {
             try line(
-                "  commits \(Self.text(block.offsets)) at \(block.range.lowerBound), \(block.range.count) bytes, from "
-                    + "\(Timestamp(microseconds: block.time))")
+                "  commits \(Self.text(block.offsets)) at \(block.range.lowerBound), "
+                    + "\(block.range.count.counted("byte")), from \(Timestamp(microseconds: block.time))")
         }
-        try line("  \(footer.touchCount) changes of \(footer.zones.count) zones in \(Self.text(footer.changeBlocks))")
+        let changes = "\(footer.touchCount.counted("change")) of \(footer.zones.count.counted("zone"))"
+        try line("  \(changes) in \(Self.text(footer.changeBlocks))")
         for zone in footer.zones {
             let name = names.zone(zone.zone).map { " \($0)" } ?? ""
-            try line("    zone \(zone.zone)\(name): \(zone.touchCount) changes, \(zone.byteCount) bytes")
+            try line(
+                "    zone \(zone.zone)\(name): \(zone.touchCount.counted("change")), \(zone.byteCount.counted("byte"))")
         }
         try line(
-            "  filter of \(footer.recordNameCount) record names: \(footer.filterGroups) groups in "
+            "  filter of \(footer.recordNameCount.counted("record name")): \(footer.filterGroups.counted("group")) in "
                 + Self.text(footer.filterBlocks))
-        try line("  \(footer.names.count) names in \(Self.text(footer.nameBlocks))")
+        try line("  \(footer.names.count.counted("name")) in \(Self.text(footer.nameBlocks))")
     }
 
     private static func cells(_ raw: UInt32, _ stored: UInt32, _ codec: FrameHeader.Codec) -> [String] {
@@ -173,8 +174,7 @@ struct FrameLines: FrameFormat {
     }
 
     private static func text(_ blocks: [Range<Int>]) -> String {
-        let bytes = blocks.reduce(0) { $0 + $1.count }
-        return blocks.count == 1 ? "1 block of \(bytes) bytes" : "\(blocks.count) blocks of \(bytes) bytes"
+        "\(blocks.count.counted("block")) of \(blocks.reduce(0) { $0 + $1.count }.counted("byte"))"
     }
 
     private func write(cells: [String], to output: Output, isWrong: Bool = false) throws {

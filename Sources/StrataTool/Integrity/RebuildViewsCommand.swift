@@ -34,12 +34,13 @@ enum RebuildViewsCommand: Command {
             json.field("bytesAfter", after)
             json.endObject()
         } else if let after {
-            output.write("folded up to commit \(commits): the page file has \(after) bytes")
+            output.write("folded up to commit \(commits): the page file has \(after.counted("byte"))")
             if let before { output.write(", and had \(before)") }
         } else {
             output.write(
                 "would fold the log up to commit \(commits) into a new page file, in the place of "
-                    + (before.map { "one of \($0) bytes" } ?? "none") + "; nothing was changed: say --apply to do it")
+                    + (before.map { "one of \($0.counted("byte"))" } ?? "none")
+                    + "; nothing was changed: say --apply to do it")
         }
         try output.endLine()
         if let damage = log.damage { throw damage }

@@ -93,7 +93,7 @@ extension StoreInfo {
         timeLine("created", identity.created)
         line("commits", "\(commitCount)")
         line("floor", "\(floor)")
-        if let base { line("base", "\(base.byteCount) bytes, for all up to \(base.horizon.offset)") }
+        if let base { line("base", "\(base.byteCount.counted("byte")), for all up to \(base.horizon.offset)") }
         line("end", "\(end)")
         if let firstTime { timeLine("first", firstTime) }
         if let lastTime { timeLine("last", lastTime) }
@@ -102,14 +102,14 @@ extension StoreInfo {
         line("checkpoint", checkpointText)
         line("names", namesText)
         if let tail {
-            line("tail", "\(tail.byteCount) unfinished bytes at position \(tail.position) of \(tail.path)")
+            line("tail", "\(tail.byteCount.counted("unfinished byte")) at position \(tail.position) of \(tail.path)")
             line("", tail.reason)
         }
-        output.write("segments    \(segments.count), \(byteCount) bytes")
+        output.write("segments    \(segments.count), \(byteCount.counted("byte"))")
         for (segment, byteCount) in segments {
             let first = segment.firstOffset
             let offsets = segment.lastOffset.map { "\(first) to \($0)" } ?? "from \(first), empty"
-            output.write("\n  \(offsets), \(byteCount) bytes, \(segment.isClosed ? "closed" : "active")")
+            output.write("\n  \(offsets), \(byteCount.counted("byte")), \(segment.isClosed ? "closed" : "active")")
         }
     }
 
@@ -141,7 +141,7 @@ extension StoreInfo {
     private var checkpointText: String {
         if let viewsProblem { return "unknown: \(viewsProblem)" }
         guard let views else { return "none: there is no page file" }
-        let file = "\(views.byteCount) bytes"
+        let file = views.byteCount.counted("byte")
         guard let position = views.position else {
             // As a program leaves it that made the store and ended before it wrote much.
             if views.finding == .missing { return "none yet; the page file has \(file)" }
@@ -160,11 +160,8 @@ extension StoreInfo {
 
     private var namesText: String {
         guard let names else { return "unknown" }
-        func count(_ namespace: UInt8, _ noun: String) -> String {
-            "\(names[namespace]) \(noun)\(names[namespace] == 1 ? "" : "s")"
-        }
-        let text = [count(1, "user"), count(4, "zone"), count(5, "record type"), count(6, "field")]
-            .joined(separator: ", ")
+        let nouns: [(namespace: UInt8, noun: String)] = [(1, "user"), (4, "zone"), (5, "record type"), (6, "field")]
+        let text = nouns.map { names[$0.namespace].counted($0.noun) }.joined(separator: ", ")
         return names.through == end.offset ? text : "\(text); up to commit \(names.through)"
     }
 }

@@ -64,8 +64,8 @@ enum VerifyCommand: Command {
     private static func write(_ report: LogVerifier.Report, isDeep: Bool, to output: Output) {
         let extent =
             [
-                count(report.commitCount, "commit"), count(report.eventCount, "event"),
-                count(UInt64(report.segmentCount), "segment"), count(UInt64(report.fileBytes), "byte"),
+                report.commitCount.counted("commit"), report.eventCount.counted("event"),
+                report.segmentCount.counted("segment"), report.fileBytes.counted("byte"),
             ].joined(separator: ", ")
         if let damage = report.damage {
             output.write("damaged", .damage)
@@ -73,7 +73,7 @@ enum VerifyCommand: Command {
             for (label, value) in Advice.items(of: damage) {
                 output.write("  \(label): \(Printable.escaped(value))\n")
             }
-            output.write("  whole up to: \(report.end), with \(count(report.commitCount, "commit"))\n")
+            output.write("  whole up to: \(report.end), with \(report.commitCount.counted("commit"))\n")
             for line in report.extent.map(DamageText.lines) ?? [] { output.write("  \(line)\n") }
             output.write(
                 "  advice: copy the store before anything else is done to it; 'strata log' prints what is whole ")
@@ -84,14 +84,12 @@ enum VerifyCommand: Command {
         output.write(": \(extent), end \(report.end)")
         if let base = report.base { output.write(", behind a base that stands for all up to \(base)") }
         if let tail = report.unfinishedTail {
+            let bytes = tail.byteCount.counted("byte behind the end is", "bytes behind the end are")
             output.write(
-                "\nnote: \(tail.byteCount) bytes behind the end are unfinished, at position \(tail.position) of "
-                    + "\(Printable.escaped(tail.path)): \(tail.reason) The next program that opens the store for "
-                    + "writing removes them.")
+                "\nnote: \(bytes) unfinished, at position \(tail.position) of \(Printable.escaped(tail.path)): "
+                    + "\(tail.reason) The next program that opens the store for writing removes them.")
         }
     }
-
-    private static func count(_ count: UInt64, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
     private static func writeJSON(_ report: LogVerifier.Report, _ deep: DeepReport?, to output: Output) {
         var json = JSONWriter(output)

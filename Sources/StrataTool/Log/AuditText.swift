@@ -34,15 +34,15 @@ enum AuditText {
         if let keys = fetched.desiredKeys {
             text += ", keys \(keys.map { Printable.escaped($0) }.joined(separator: ", "))"
         }
-        text += ", at \(fetched.offset): \(fetched.resultCount) \(fetched.resultCount == 1 ? "result" : "results")"
+        text += ", at \(fetched.offset): \(fetched.resultCount.counted("result"))"
         return text + (fetched.moreComing ? ", more coming" : "")
     }
 
     /// What a request was, as far as it was kept.
     static func request(_ bytes: [UInt8]?, byteCount: UInt64) -> String {
-        guard let bytes else { return byteCount > 0 ? "\(byteCount) bytes, not kept" : "not kept" }
+        guard let bytes else { return byteCount > 0 ? "\(byteCount.counted("byte")), not kept" : "not kept" }
         guard let request = try? Request(decoding: bytes[...]) else {
-            return "\(bytes.count) bytes that are no request"
+            return "\(bytes.count.counted("byte")) that are no request"
         }
         return summary(of: request)
     }

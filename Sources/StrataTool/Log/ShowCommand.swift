@@ -69,7 +69,7 @@ private struct CommitDetail: CommitFormat {
             line(
                 "block",
                 "of commits \(block.firstOffset) to \(block.firstOffset + UInt64(block.commitCount) - 1), "
-                    + "\(block.rawLength) bytes raw, \(block.storedLength) bytes stored, "
+                    + "\(block.rawLength.counted("byte")) raw, \(block.storedLength.counted("byte")) stored, "
                     + "body \(hexadecimal(block.bodyChecksum))")
         }
         if case .success(let envelope) = envelope, !envelope.header.requestShape.isEmpty {
@@ -98,7 +98,7 @@ private struct CommitDetail: CommitFormat {
                 let name = names.field(field.ordinal).map { Printable.escaped($0) } ?? "field \(field.ordinal)"
                 output.write("        \(name)  ")
                 output.write(field.kind?.description ?? "removed", field.kind == nil ? .removed : .added)
-                if field.kind != nil { output.write(", \(field.bytes) \(field.bytes == 1 ? "byte" : "bytes")") }
+                if field.kind != nil { output.write(", \(field.bytes.counted("byte"))") }
                 output.write("\n" as StaticString)
             }
         }

@@ -15,7 +15,7 @@ struct ValueDetail {
         case .data(let bytes):
             let digits = bytes.prefix(Self.mostDataBytes).map { hexadecimal($0) }.joined()
             let rest = bytes.count > Self.mostDataBytes ? "…" : ""
-            return "<\(bytes.count) \(bytes.count == 1 ? "byte" : "bytes"): \(digits)\(rest)>"
+            return "<\(bytes.count.counted("byte")): \(digits)\(rest)>"
         case .location(let place):
             return "<\(place.latitude), \(place.longitude), altitude \(place.altitude), accuracy "
                 + "\(place.horizontalAccuracy) and \(place.verticalAccuracy), course \(place.course), speed "
@@ -24,7 +24,7 @@ struct ValueDetail {
             let place = try otherZone(of: reference).map { " in " + Printable.escaped($0) } ?? ""
             return ValueText.text(of: value) + place + (reference.action == .deleteSelf ? ", goes with it" : "")
         case .asset(let asset):
-            return "<asset of \(asset.size) \(asset.size == 1 ? "byte" : "bytes"), \(asset.hash)>"
+            return "<asset of \(asset.size.counted("byte")), \(asset.hash)>"
         case .list(let list): return "[" + (try list.elements.map(text)).joined(separator: ", ") + "]"
         default: return ValueText.text(of: value)
         }

@@ -10,10 +10,10 @@ enum ValueText {
         case .int64(let number): return "\(number)"
         case .double(let number): return "\(number)"
         case .date(let seconds): return microseconds(seconds).map { "\(Timestamp(microseconds: $0))" } ?? "\(seconds) s"
-        case .data(let bytes): return bytes.count == 1 ? "<1 byte>" : "<\(bytes.count) bytes>"
+        case .data(let bytes): return "<\(bytes.count.counted("byte"))>"
         case .location(let place): return "<\(place.latitude), \(place.longitude)>"
-        case .reference(let reference): return "@" + Printable.escaped(reference.target.name)
-        case .asset(let asset): return "<asset of \(asset.size) bytes>"
+        case .reference(let reference): return link(reference.target.name, isLoose: reference.isLoose)
+        case .asset(let asset): return "<asset of \(asset.size.counted("byte"))>"
         case .sealed(let sealed): return sealedText(sealed)
         case .list(let list): return "[" + list.elements.map(text).joined(separator: ", ") + "]"
         }
@@ -28,8 +28,7 @@ enum ValueText {
     static func mark(isLoose: Bool) -> String { isLoose ? " (loose)" : "" }
 
     private static func sealedText(_ sealed: FieldValue.Sealed) -> String {
-        let count = sealed.valueBytes
-        return "‹encrypted, \(count) \(count == 1 ? "byte" : "bytes")›"
+        "‹encrypted, \(sealed.valueBytes.counted("byte"))›"
     }
 
     static func quoted(_ text: String) -> String {
@@ -84,6 +83,7 @@ enum ValueText {
         }
     }
 }
+
 extension JSONWriter {
     /// What a reference does, beside the record that it names.
     mutating func fields(ofLink reference: FieldValue.Reference) {
@@ -91,7 +91,6 @@ extension JSONWriter {
         if reference.isLoose { field("loose", true) }
     }
 }
-
 
 extension FieldValue.Sealed {
     /// Without the cipher's tag and the value's kind.

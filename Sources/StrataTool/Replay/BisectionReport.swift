@@ -104,7 +104,7 @@ struct BisectionReport {
             } else {
                 output.write("holds after\n" as StaticString)
                 try CommitText().write(commit, envelope, names, to: output)
-                output.write("found in \(steps) \(steps == 1 ? "step" : "steps")")
+                output.write("found in \(steps.counted("step"))")
                 try output.endLine()
             }
         }

@@ -61,22 +61,20 @@ enum DeterminismCommand: Command {
         let range = "from \(report.first) to \(report.end)"
         let commits =
             switch report.verdict {
-            case .nothingJudged: "0 of \(count(report.commitCount - report.noteCount)) could be judged again, \(range)"
+            case .nothingJudged:
+                "0 of \((report.commitCount - report.noteCount).counted("commit")) could be judged again, \(range)"
             case .empty where report.end == 0: "the store has no commits"
             case .empty: "there are no commits behind \(report.end)"
             case .same, .differs:
-                "\(report.judgedCount) of \(count(report.commitCount)) judged again"
+                "\(report.judgedCount) of \(report.commitCount.counted("commit")) judged again"
                     + "\(report.hasJudgedFew ? ", fewer than half" : ""), \(range)"
             }
         let checkpoints = report.checkpoints.map { "\($0)" }.joined(separator: ", ")
         try line(
-            "\(verdict): \(commits); digests compared at \(report.comparedCount) "
-                + "\(report.comparedCount == 1 ? "offset" : "offsets"), "
+            "\(verdict): \(commits); digests compared at \(report.comparedCount.counted("offset")), "
                 + "checkpoints: \(checkpoints.isEmpty ? "none" : checkpoints)")
         if let digests = report.digests { try line("digest of the state at \(report.end): \(text(digests.state))") }
     }
-
-    private static func count(_ commits: Int) -> String { commits == 1 ? "1 commit" : "\(commits) commits" }
 
     private static func text(_ digest: UInt128) -> String {
         let digits = String(digest, radix: 16)

@@ -30,7 +30,7 @@ struct DeviceReport {
             output.write("zone \(zone.database.shownText), \(Printable.escaped(zone.zone.name))  ")
             if !zone.isThere { output.write("not there; ") }
             output.write(zone.given.map { Self.text(of: $0) } ?? "no fetch of its changes is noted")
-            if let count = zone.changesBehind { output.write("; \(count) changes behind") }
+            if let count = zone.changesBehind { output.write("; \(count.counted("change")) behind") }
             if let token = zone.lastClientToken { output.write("; its last client token came with commit \(token)") }
             try output.endLine()
         }

@@ -94,7 +94,9 @@ struct ExplanationText {
         if conflict.changes.isEmpty { return }
         try line(
             conflict.base == nil ? "what made it what it was:" : "commits behind what the client had:", to: output)
-        if conflict.earlierChangeCount > 0 { try line("  \(conflict.earlierChangeCount) earlier ones …", to: output) }
+        if conflict.earlierChangeCount > 0 {
+            try line("  \(conflict.earlierChangeCount.counted("earlier one")) …", to: output)
+        }
         try Columns.write(
             conflict.changes.map { change in
                 [

@@ -28,11 +28,11 @@ struct MinimisationReport {
         guard !request.isWhole else { return }
         output.write("    only ")
         if request.itemCount < request.originalItemCount {
-            output.write("\(request.itemCount) of its \(request.originalItemCount) items")
+            output.write("\(request.itemCount) of its \(request.originalItemCount.counted("item"))")
             if request.fieldCount < request.originalFieldCount { output.write(", ") }
         }
         if request.fieldCount < request.originalFieldCount {
-            output.write("\(request.fieldCount) of its \(request.originalFieldCount) keys")
+            output.write("\(request.fieldCount) of its \(request.originalFieldCount.counted("key"))")
         }
         try output.endLine()
     }
@@ -49,10 +49,10 @@ struct MinimisationReport {
         if count == 0 {
             output.write("it holds before any commit: the log begins with a base in which it does")
         } else {
-            output.write("\(count) of \(commitCount) \(commitCount == 1 ? "commit" : "commits") left")
+            output.write("\(count) of \(commitCount.counted("commit")) left")
             output.write(history.isComplete ? ", none of which can go" : ", of which more might go")
         }
-        output.write("; \(history.trialCount) histories tried")
+        output.write("; \(history.trialCount.counted("history", "histories")) tried")
         try output.endLine()
         if let path = arguments[MinimiseCommand.out] {
             output.write("saved as \(Printable.escaped(path)), up to offset \(end(of: history))")

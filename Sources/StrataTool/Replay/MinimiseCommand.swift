@@ -116,10 +116,10 @@ enum MinimiseCommand: Command {
         let line = ProgressLine()
         defer { line.clear() }
         return try minimisation.run { progress in
-            let left = progress.requestCount == 1 ? "1 commit" : "\(progress.requestCount) commits"
+            let left = progress.requestCount.counted("commit")
             line.show(
                 progress.readThrough.map { "reading commit \($0)" }
-                    ?? "\(left) left, \(progress.trialCount) histories tried")
+                    ?? "\(left) left, \(progress.trialCount.counted("history", "histories")) tried")
         }
     }
 }

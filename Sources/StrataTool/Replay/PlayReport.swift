@@ -42,7 +42,7 @@ struct PlayReport {
         } else {
             output.write("the service" as StaticString)
         }
-        output.write(": \(commit.eventCount) \(commit.eventCount == 1 ? "event" : "events")")
+        output.write(": \(commit.eventCount.counted("event"))")
         try output.endLine()
     }
 

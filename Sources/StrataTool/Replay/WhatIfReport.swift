@@ -68,7 +68,7 @@ struct WhatIfReport {
     private func write(_ report: RetellingReport, _ path: String?) throws {
         let unjudgedCount = report.unjudgedCount
         let judged = unjudgedCount > 0 ? "\(report.commitCount - unjudgedCount) of " : ""
-        let commits = report.commitCount == 1 ? "1 commit" : "\(report.commitCount) commits"
+        let commits = report.commitCount.counted("commit")
         output.write(
             "\(judged)\(commits) judged again: \(report.directCount) changed, "
                 + "\(report.changedCount) more came to something else")

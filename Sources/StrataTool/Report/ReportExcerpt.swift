@@ -23,7 +23,7 @@ struct ReportExcerpt {
         let shown = scalars.dropFirst(start).prefix(length)
         guard shown.count < scalars.count else { return String(String.UnicodeScalarView(shown)) }
         let end = start + shown.count < scalars.count ? "…" : ""
-        let note = " [\(scalars.count) characters]"
+        let note = " [\(scalars.count.counted("character"))]"
         return (start > 0 ? "…" : "") + String(String.UnicodeScalarView(shown)) + end + note
     }
 }

@@ -71,7 +71,7 @@ struct RecordLines: RecordFormat {
     }
 
     func writeEnd(count: Int, cursor: String?, to output: Output) throws {
-        output.write(count == 1 ? "1 record" : "\(count) records")
+        output.write(count.counted("record"))
         if let cursor { output.write("; more with --cursor \(cursor)") }
         try output.endLine()
     }

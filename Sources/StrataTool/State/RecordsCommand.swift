@@ -129,7 +129,7 @@ private struct RecordList {
             json.field("more", isCutShort)
             json.endObject()
         } else {
-            output.write(count == 1 ? "1 record" : "\(count) records")
+            output.write(count.counted("record"))
             if isCutShort { output.write("; there are more") }
         }
         try output.endLine()

@@ -36,7 +36,7 @@ enum SubscriptionsCommand: Command {
                 try forEachFired(of: user, in: database, state, write)
             }
             if !arguments[Option.json] {
-                output.write(count == 1 ? "1 subscription" : "\(count) subscriptions")
+                output.write(count.counted("subscription"))
                 try output.endLine()
             }
             return .success

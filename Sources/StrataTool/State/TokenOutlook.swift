@@ -123,16 +123,16 @@ extension TokenOutlook {
     }
 
     private var behindText: String {
-        var text = Self.count(commitsBehind, "commit") + (isWithinCommit ? " and the rest of its own" : "")
+        var text = commitsBehind.counted("commit") + (isWithinCommit ? " and the rest of its own" : "")
         guard let (commits, changes) = zoneChangesBehind else { return text }
         text += ", \(commits) of them of the zone"
-        return text + (changes == 0 ? "" : ", with \(Self.count(changes, "change"))")
+        return text + (changes == 0 ? "" : ", with \(changes.counted("change"))")
     }
 
     private static func text(of next: Next) -> String {
         var text = "\(next.changedCount) changed, \(next.deletedCount) deleted"
         guard let first = next.firstPage, first.moreComing else { return text + ", in one page" }
-        text += ", in \(next.pageCount) pages; the first has \(first.changed) and \(first.deleted)"
+        text += ", in \(next.pageCount.counted("page")); the first has \(first.changed) and \(first.deleted)"
         return text
     }
 
@@ -140,10 +140,6 @@ extension TokenOutlook {
         guard let expiringCompaction else { return "with no compaction that is possible now" }
         let atEnd = expiresWithCompactionAtEnd ? "so also" : "so not"
         return "with a compaction before \(expiringCompaction) or later, \(atEnd) before the end, \(end)"
-    }
-
-    private static func count(_ number: UInt64, _ what: String) -> String {
-        number == 1 ? "1 \(what)" : "\(number) \(what)s"
     }
 }
 

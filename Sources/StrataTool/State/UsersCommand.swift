@@ -28,7 +28,7 @@ enum UsersCommand: Command {
                 if arguments[Option.json] { try user.writeJSON(to: output) } else { try user.write(to: output) }
             }
             if !arguments[Option.json] {
-                output.write(count == 1 ? "1 user" : "\(count) users")
+                output.write(count.counted("user"))
                 try output.endLine()
             }
             return .success
@@ -90,15 +90,15 @@ private struct UserDetail {
         try output.endLine()
         let quota = account.quota == 0 ? "no quota" : "quota \(account.quota)"
         var lines = [("record", UserRecord.name(of: name)), ("account", account.status.name)]
-        lines.append(("in use", "\(usedBytes) \(usedBytes == 1 ? "byte" : "bytes"), \(quota)"))
+        lines.append(("in use", "\(usedBytes.counted("byte")), \(quota)"))
         lines.append(("private", privateText))
         for device in devices { lines.append(("device", Self.text(of: device))) }
         try Columns.write(lines.map { [$0.0, $0.1] }, indentation: 4, to: output)
     }
 
     private var privateText: String {
-        var text = "\(zoneCount) \(zoneCount == 1 ? "zone" : "zones"), "
-        text += "\(recordCount) \(recordCount == 1 ? "record" : "records")"
+        var text = "\(zoneCount.counted("zone")), "
+        text += "\(recordCount.counted("record"))"
         guard lastChange > 0 else { return text }
         text += "; changed by commit \(lastChange)"
         return text + (lastChangeTime.map { ", \(Timestamp(microseconds: $0))" } ?? "")

@@ -44,7 +44,7 @@ enum ZonesCommand: Command {
                 try state.forEachDatabase(write)
             }
             if !arguments[Option.json] {
-                output.write(count == 1 ? "1 zone" : "\(count) zones")
+                output.write(count.counted("zone"))
                 try output.endLine()
             }
             return .success
@@ -58,8 +58,8 @@ enum ZonesCommand: Command {
         if row.encryptionScope == .zone { properties.append("one key for the zone") }
         if row.status != .alive { properties = [row.status.name] }
         return [
-            Printable.escaped(zone.name), row.recordCount == 1 ? "1 record" : "\(row.recordCount) records",
-            row.usedBytes == 1 ? "1 byte" : "\(row.usedBytes) bytes", "changed by \(row.lastChanged)",
+            Printable.escaped(zone.name), row.recordCount.counted("record"),
+            row.usedBytes.counted("byte"), "changed by \(row.lastChanged)",
             "life since commit \(life.offset), event \(life.eventIndex)", properties.joined(separator: ", "),
         ]
     }

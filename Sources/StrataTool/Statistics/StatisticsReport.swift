@@ -70,16 +70,13 @@ extension StatisticsReport {
         if numbers.lazyCount > 0 { commits += "; \(numbers.lazyCount) lazy" }
         if numbers.malformedCount > 0 { commits += "; \(numbers.malformedCount) malformed" }
         lines.append(("commits", commits))
-        lines.append(("events", "\(numbers.events.count), \(numbers.events.byteCount) bytes"))
-        lines.append(("payloads", "\(numbers.commits.byteCount) bytes"))
+        lines.append(("events", "\(numbers.events.count), \(numbers.events.byteCount.counted("byte"))"))
+        lines.append(("payloads", numbers.commits.byteCount.counted("byte")))
         if tellsStoredBytes {
             let size = SavedSpace.text(of: stored.payloadBytes, in: stored.storedBytes)
             let segments = stored.segmentCount == 1 ? "1 segment" : "\(stored.segmentCount) whole segments"
-            lines.append(
-                (
-                    "stored",
-                    "\(stored.storedBytes) bytes in \(segments), for \(stored.payloadBytes) of payloads: \(size)"
-                ))
+            let bytes = stored.storedBytes.counted("byte")
+            lines.append(("stored", "\(bytes) in \(segments), for \(stored.payloadBytes) of payloads: \(size)"))
         }
         let saves = numbers.saves
         lines.append(
@@ -98,13 +95,12 @@ extension StatisticsReport {
     private var compactionText: String? {
         if let compactionObstacle { return "\(compactionObstacle)" }
         guard let compaction else { return nil }
-        let going = "\(compaction.segmentCount) segments, \(compaction.freedBytes) bytes would go"
+        let going = "\(compaction.segmentCount.counted("segment")), \(compaction.freedBytes.counted("byte")) would go"
+        let base = compaction.baseBytes.counted("byte")
         if compaction.isEstimate {
-            return "estimate: before \(compaction.horizon + 1), \(going), and a base of about \(compaction.baseBytes) "
-                + "bytes would come"
+            return "estimate: before \(compaction.horizon + 1), \(going), and a base of about \(base) would come"
         }
-        return "before \(compaction.horizon + 1), \(going); the base would have \(compaction.baseBytes) bytes of "
-            + "records before compression"
+        return "before \(compaction.horizon + 1), \(going); the base would have \(base) of records before compression"
     }
 
     /// Returns a zone's name and database, since several users may have zones of one name.
@@ -123,14 +119,14 @@ extension StatisticsReport {
         let shown = rows.prefix(Self.mostRows)
         try Columns.write(
             shown.map { row in
-                row.cells.map { Printable.escaped($0) } + ["\(row.tally.count)", "\(row.tally.byteCount) bytes"]
+                row.cells.map { Printable.escaped($0) } + ["\(row.tally.count)", row.tally.byteCount.counted("byte")]
             }, indentation: 2, to: output)
         let rest = rows.dropFirst(Self.mostRows)
         guard !rest.isEmpty || others.count > 0 else { return }
         let count = rest.reduce(others.count) { $0 + $1.1.count }
         let bytes = rest.reduce(others.byteCount) { $0 + $1.1.byteCount }
         let what = others.count > 0 ? "all others" : "\(rest.count) more"
-        output.write("  … \(what): \(count), \(bytes) bytes")
+        output.write("  … \(what): \(count), \(bytes.counted("byte"))")
         try output.endLine()
     }
 
@@ -144,7 +140,7 @@ extension StatisticsReport {
             counts.sorted { $0.key < $1.key }.map { [what, "\($0.value)", AuditText.code($0.key)] }
         }
         try Columns.write(rows("requests", refused.requests) + rows("items", refused.items), indentation: 2, to: output)
-        output.write(refused.conflicts == 1 ? "  1 conflict" : "  \(refused.conflicts) conflicts")
+        output.write("  \(refused.conflicts.counted("conflict"))")
         try output.endLine()
     }
 

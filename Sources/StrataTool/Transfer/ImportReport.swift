@@ -18,7 +18,7 @@ struct ImportReport {
 
     func write(to output: Output) throws {
         let noun = content == .commits ? "commit" : "record"
-        output.write("\(count) \(noun)\(count == 1 ? "" : "s") imported into \(Printable.escaped(path)); ")
+        output.write("\(count.counted(noun)) imported into \(Printable.escaped(path)); ")
         output.write("it ends with commit \(endOffset)")
         try output.endLine()
         for note in notes {
