@@ -39,6 +39,26 @@ extension Store {
         return try engine.compactionPlan(to: offset > 0 ? offset - 1 : 0)
     }
 
+    /// Returns the outcome of a compaction that has no file of the log to remove, and so would only forget history: the
+    /// horizon and the base that there are. Returns nil if there is a file to remove. Nothing is changed, and the store
+    /// need not be open.
+    ///
+    /// - Throws: as ``compact(before:)``.
+    public static func compactionInVain(
+        at path: String, before offset: UInt64, platform: Platform = Platform()
+    ) throws -> Compaction? {
+        let log = try LogReader.open(at: path, platform: platform)
+        let horizon = offset > 0 ? offset - 1 : 0
+        try Compactor.requireHorizon(
+            horizon, behind: log.floor.offset, through: log.end.offset,
+            noted: try KeptOperation.firstOffset(inStore: path, platform.files))
+        let base = try log.readBase()
+        guard try StoreEngine.removable(log.storedSegments(), base, through: horizon).byteCount == 0 else { return nil }
+        return Compaction(
+            horizon: log.floor.offset, segmentCount: 0, freedBytes: 0, baseBytes: UInt64(base?.byteCount ?? 0),
+            assetCount: 0)
+    }
+
     /// Why the last compaction by the policy of ``StoreOptions/history`` failed; nil if it did not. It is tried again
     /// when the log has grown.
     public var compactionFailure: (any Error)? { engine.compactor?.failure }

@@ -1,5 +1,6 @@
 import StrataModel
 import StrataStore
+import StrataSystem
 
 /// `strata compact`: lets go of a store's oldest commits, or tells what that would give back.
 enum CompactCommand: Command {
@@ -10,8 +11,9 @@ enum CompactCommand: Command {
         + "states from before it are not served any more. Without --apply it changes nothing, "
         + "works beside a program that writes, and tells what would go, zone by zone. It ends with 1 and the reason "
         + "for an OFFSET that cannot be: one behind the end, one before which nothing is left, or one behind the "
-        + "beginning of a long-lived operation that has not ended. On a full disk it folds the state in memory and "
-        + "removes the page file for room; the next opening makes it again."
+        + "beginning of a long-lived operation that has not ended. Where no file of the log would go, it changes "
+        + "nothing and says so. On a full disk it folds the state in memory and removes the page file for room; the "
+        + "next opening makes it again."
     static let operands = [Operand.store]
     static let before = Option.number(
         "--before", "OFFSET", 1...Version.maximumOffset, help: "let go of what is in front of this offset")
@@ -28,7 +30,7 @@ enum CompactCommand: Command {
         try StoreAccess.requireDirectory(arguments.store)
         do {
             if arguments[apply] {
-                try compact(offset, arguments, output)
+                try writeDone(compact(offset, arguments.store), before: offset, asJSON: arguments[Option.json], output)
             } else {
                 try plan(offset, arguments, output)
             }
@@ -47,19 +49,23 @@ enum CompactCommand: Command {
         try output.endLine()
     }
 
-    private static func compact(_ offset: UInt64, _ arguments: Arguments, _ output: Output) throws {
+    private static func compact(_ offset: UInt64, _ path: String) throws -> Compaction {
+        let reading = Platform(files: ReadOnlyFiles())
+        if let inVain = try Store.compactionInVain(at: path, before: offset, platform: reading) { return inVain }
         var options = StoreOptions.embedded
         options.createsStore = false
-        let done: Compaction
-        do { done = try compact(offset, arguments.store, options) } catch let error as StrataError
-            where error.code == .noSpace
-        {
+        do { return try compact(offset, path, options) } catch let error as StrataError where error.code == .noSpace {
             Diagnostics.report(
                 "the disk is full: the state is folded in memory, and the page file removed for room; the next "
                     + "opening makes it again", by: name)
-            done = try Store.compactWithoutRoom(at: arguments.store, before: offset, options: options)
+            return try Store.compactWithoutRoom(at: path, before: offset, options: options)
         }
-        if arguments[Option.json] {
+    }
+
+    private static func writeDone(
+        _ done: Compaction, before offset: UInt64, asJSON: Bool, _ output: Output
+    ) throws {
+        if asJSON {
             var json = JSONWriter(output)
             json.beginObject()
             json.field("horizon", done.horizon)
@@ -68,10 +74,14 @@ enum CompactCommand: Command {
             json.field("baseBytes", done.baseBytes)
             json.field("assets", done.assetCount)
             json.endObject()
+        } else if done.horizon + 1 < offset {
+            output.write(
+                "nothing can be compacted before commit \(offset): no file of the log would go; nothing was changed")
         } else {
             output.write(
-                "commits up to \(done.horizon) are gone: \(done.segmentCount) segments, \(done.freedBytes) bytes; "
-                    + "the base takes \(done.baseBytes) bytes; \(done.assetCount) files of assets went")
+                "commits up to \(done.horizon) are gone: \(done.segmentCount.counted("segment")), "
+                    + "\(done.freedBytes.counted("byte")); the base takes \(done.baseBytes.counted("byte")); "
+                    + "\(done.assetCount.counted("file of assets", "files of assets")) went")
         }
         try output.endLine()
     }
@@ -84,18 +94,20 @@ enum CompactCommand: Command {
     }
 
     private static func write(_ plan: CompactionPlan, _ output: Output) {
-        let base = "the base would have \(plan.recordBytes) bytes of records before compression"
+        let base = "the base would have \(plan.recordBytes.counted("byte")) of records before compression"
         output.write(
             plan.freedBytes == 0
                 ? "nothing to gain: commits up to \(plan.horizon) would go, and no file with them; \(base)"
-                : "commits up to \(plan.horizon) would go: \(plan.segmentCount) segments, \(plan.freedBytes) bytes; "
-                    + base)
+                : "commits up to \(plan.horizon) would go: \(plan.segmentCount.counted("segment")), "
+                    + "\(plan.freedBytes.counted("byte")); \(base)")
         for zone in plan.zones {
             let database = zone.database.scope.name + (zone.database.owner.isEmpty ? "" : " of \(zone.database.owner)")
             output.write("\n  ")
             output.write(Printable.escaped("\(zone.zone.name) (\(database))"))
+            let stays = zone.recordCount == 1 ? "stays" : "stay"
             output.write(
-                ": \(zone.changeCount) changes would go, \(zone.recordCount) records of \(zone.byteCount) bytes stay")
+                ": \(zone.changeCount.counted("change")) would go, \(zone.recordCount.counted("record")) of "
+                    + "\(zone.byteCount.counted("byte")) \(stays)")
         }
     }
 

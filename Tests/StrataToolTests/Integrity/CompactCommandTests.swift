@@ -1,3 +1,4 @@
+import StrataLog
 import StrataModel
 import StrataStore
 import StrataSystem
@@ -14,7 +15,9 @@ import Testing
     init() throws {
         directory = try TestDirectory()
         path = directory.path("Notes.strata")
-        let store = try Store.open(at: path)
+        var options = StoreOptions.service
+        options.segmentBytes = 64 << 10
+        let store = try Store.open(at: path, options: options)
         let anna = Actor(user: "anna")
         var names = RequestNames()
         let zone = names.ordinal(of: ZoneID("Notes"))
@@ -32,6 +35,23 @@ import Testing
         }
         end = store.offset
         try store.close()
+    }
+
+    /// Fills a few segments; returns the segments that there are then.
+    private func fillSegments() throws -> [LogReader.Segment] {
+        var options = StoreOptions.service
+        options.segmentBytes = 64 << 10
+        let store = try Store.open(at: path, options: options)
+        var generator = SeededGenerator(seed: 1)
+        for number in 0..<6 {
+            var builder = RequestBuilder(DatabaseID(.private))
+            builder.save(
+                RecordID("large-\(number)", zone: ZoneID("Notes")), type: "Note",
+                fields: ["data": .data(generator.nextBytes(30_000))])
+            _ = try store.modify(builder.request, as: Actor(user: "anna"))
+        }
+        try store.close()
+        return try LogReader.open(at: path).segments
     }
 
     private func run(_ words: String...) throws -> ToolResult {
@@ -53,16 +73,37 @@ import Testing
         #expect(try run("--before", "\(end)").code == 0)
     }
 
+    @Test func whereNoFileWouldGoNothingIsChanged() throws {
+        let before = try StateFixture.content(path)
+        for offset in [3, end] {
+            let text = try run("--before", "\(offset)", "--apply")
+            #expect(
+                text.output
+                    == "nothing can be compacted before commit \(offset): no file of the log would go; nothing was "
+                    + "changed\n")
+            #expect(text.code == 0 && text.errors.isEmpty, "\(text)")
+        }
+        let json = try run("--before", "3", "--apply", "--json")
+        #expect(
+            json.code == 0
+                && json.output == #"{"horizon":0,"segments":0,"freedBytes":0,"baseBytes":0,"assets":0}"# + "\n")
+        #expect(try StateFixture.content(path) == before)
+    }
+
     @Test func whatIsLetGoIsGoneForTheOtherCommandsToo() throws {
+        let newest = try fillSegments()
+        let (count, end) = (newest.count - 1, try #require(newest.last?.firstOffset))
+        #expect(count > 1)
         let done = try run("--before", "\(end)", "--apply", "--json")
         #expect(done.code == 0 && done.errors.isEmpty, "\(done)")
-        #expect(done.output.hasPrefix("{\"horizon\":\(end - 1),\"segments\":0,\"freedBytes\":0,\"baseBytes\":"))
+        #expect(done.output.hasPrefix("{\"horizon\":\(end - 1),\"segments\":\(count),\"freedBytes\":"), "\(done)")
         func tool(_ words: String...) throws -> ToolResult { try ToolProcess.run(words, in: directory.path) }
         let records = try tool("query", "Notes.strata", "Note", "--user", "anna", "--zone", "Notes")
-        #expect(records.code == 0 && records.lines.count == 4, "\(records)")
+        #expect(records.code == 0 && records.lines.count == 10, "\(records)")
         // Names come from the base.
         let log = try tool("log", "Notes.strata", "--oneline")
-        #expect(log.code == 0 && log.lines.count == 1 && log.output.contains("anna"), "\(log)")
+        let kept = try #require(newest.last?.lastOffset) - end + 1
+        #expect(log.code == 0 && UInt64(log.lines.count) == kept && log.output.contains("anna"), "\(log)")
         #expect(try tool("verify", "Notes.strata").code == 0)
         #expect(try tool("info", "Notes.strata").code == 0)
         let segments = try tool("segments", "Notes.strata")
@@ -82,7 +123,7 @@ import Testing
         try RealFileSystem().replace(base, in: directory.path("Notes.strata/log"), with: bytes)
         let again = try run("--before", "\(end + 1)", "--apply")
         #expect(again.code == 0 && again.output.hasPrefix("commits up to \(end) are gone: 0 segments"), "\(again)")
-        #expect(try tool("query", "Notes.strata", "Note", "--user", "anna").lines.count == 4)
+        #expect(try tool("query", "Notes.strata", "Note", "--user", "anna").lines.count == 10)
         #expect(try tool("verify", "Notes.strata").code == 0)
     }
 
@@ -96,11 +137,13 @@ import Testing
         #expect(try run("--before", "0", "--apply").code == 2)
         let missing = ["compact", "Missing.strata", "--before", "3", "--apply"]
         #expect(try ToolProcess.run(missing, in: directory.path).code == 3)
+        let second = try #require(try fillSegments().dropFirst().first).firstOffset
         let writer = try Store.open(at: path)
-        let locked = try run("--before", "3", "--apply")
+        let locked = try run("--before", "\(second)", "--apply")
         #expect(locked.code == 3 && locked.errors.contains("(locked)"), "\(locked)")
         try writer.close()
-        #expect(try run("--before", "3", "--apply").code == 0)
-        #expect(try run("--before", "3", "--apply").code == 1)
+        let done = try run("--before", "\(second)", "--apply")
+        #expect(done.code == 0 && done.output.hasPrefix("commits up to \(second - 1) are gone: 1 segment, "), "\(done)")
+        #expect(try run("--before", "\(second)", "--apply").code == 1)
     }
 }
