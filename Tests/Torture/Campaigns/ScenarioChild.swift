@@ -104,9 +104,12 @@ struct ScenarioChild {
         ]
         for line in lines + lines + lines {
             unlink("\(store).jsonl")
-            let code = tool.run([line[0], store] + line.dropFirst())
+            let code = tool.run([line[0], store] + line.dropFirst(), errors: "\(store).errors")
             Telling.count("tool commands", 1)
-            if code != 0 { Telling.wrong("beside a writer, strata \(line.joined(separator: " ")) ends with \(code)") }
+            guard code != 0 else { continue }
+            let text = (try? String(contentsOfFile: "\(store).errors", encoding: .utf8)) ?? ""
+            let message = text.split(separator: "\n").joined(separator: " ")
+            Telling.wrong("beside a writer, strata \(line.joined(separator: " ")) ends with \(code): \(message)")
         }
     }
 }

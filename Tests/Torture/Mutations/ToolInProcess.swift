@@ -17,18 +17,20 @@ struct ToolInProcess {
         ["debug", "-e", "step", "-e", "list"], ["bisect", "Note", "--where", "number > 9", "--user", "user-0"],
     ]
 
-    /// - Parameter output: where it prints; nil for nowhere.
-    func run(_ words: [String], output: String? = nil) -> Int32 {
-        let target = output.map { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600) } ?? nowhere
+    /// - Parameters:
+    ///   - output: The file that receives what the command prints; nil for none.
+    ///   - errors: The file that receives its error messages; nil for none.
+    func run(_ words: [String], output: String? = nil, errors: String? = nil) -> Int32 {
+        let targets = [output, errors].map { path in
+            path.map { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600) } ?? nowhere
+        }
         let own = (dup(1), dup(2))
-        dup2(target, 1)
-        dup2(nowhere, 2)
+        dup2(targets[0], 1)
+        dup2(targets[1], 2)
         defer {
             dup2(own.0, 1)
             dup2(own.1, 2)
-            close(own.0)
-            close(own.1)
-            if output != nil { close(target) }
+            for descriptor in [own.0, own.1] + targets where descriptor != nowhere { close(descriptor) }
         }
         let texts = words.map { strdup($0) }
         defer { for text in texts { free(text) } }
