@@ -106,9 +106,9 @@ public enum Tool {
         while true {
             let floor = floorOffset(arguments)
             do { return try command.run(arguments, output) } catch let error as StrataError
-                where error.code == .outOfRange && floorOffset(arguments) != floor
+                where [.outOfRange, .notFound].contains(error.code) && floorOffset(arguments) != floor
             {
-                // Another program compacted the history that was being read.
+                // Another program compacted the history that was being read, and removed its files.
                 guard !output.hasHandedOn else {
                     throw StrataError(
                         .outOfRange, "Another program compacted the history while it was read; run the command again.",

@@ -18,7 +18,8 @@ enum OutputError: Error, CustomStringConvertible {
 /// The standard output, buffered. Writing never fails by itself: ``endLine()`` and ``flush()`` report what went wrong,
 /// at once or, with ``defersErrors``, later.
 ///
-/// The first line is handed on at once, so that whoever waits sees that it begins; the rest goes in large pieces.
+/// The first line is handed on at once, unless ``holdsFirstLine``, so that a reader sees that the command has begun.
+/// The rest goes in large pieces.
 final class Output {
     private static let capacity = 64 << 10
 
@@ -31,6 +32,8 @@ final class Output {
     var opensOnFirstByte: (() -> Int32?)?
     /// Whether nothing is thrown: a command that does more than print goes on, and sets this back once that is done.
     var defersErrors = false
+    /// Whether the first line waits with the others, so that a command can start again as long as little is printed.
+    var holdsFirstLine = false
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
     private var count = 0
     private var hasWrittenLine = false
@@ -113,7 +116,7 @@ final class Output {
 
     func endLine() throws {
         write(UInt8(ascii: "\n"))
-        if !hasWrittenLine {
+        if !hasWrittenLine, !holdsFirstLine {
             hasWrittenLine = true
             empty()
         }

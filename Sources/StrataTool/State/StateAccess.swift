@@ -46,6 +46,8 @@ struct StateAccess {
         }
         let offset = state.store.offset
         let code: ExitCode
+        // A compaction may remove the commits whose times are printed: then the command starts again.
+        output.holdsFirstLine = true
         do { code = try state.answer(options, output, body) } catch let refusal as Refusal {
             // What was printed before it happened comes first.
             try output.flush()
