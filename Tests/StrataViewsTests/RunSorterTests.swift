@@ -6,7 +6,7 @@ import Testing
 @testable import StrataViews
 
 /// What is sorted comes back in the order of its keys, equal keys as they came, in memory or through a file.
-@Suite(.timeLimit(.minutes(10))) struct RunSorterTests {
+@Suite(.timeLimit(.minutes(5))) struct RunSorterTests {
     private struct Entry: Equatable {
         var key: [UInt8]
         var value: [UInt8]

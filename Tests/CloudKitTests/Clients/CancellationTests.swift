@@ -2,7 +2,7 @@ import CloudKit
 import StrataSystem
 import Testing
 
-@Suite("Operations cancelled at every stage (B203)", .timeLimit(.minutes(10)))
+@Suite("Operations cancelled at every stage (B203)", .timeLimit(.minutes(2)))
 struct CancellationTests {
     // MARK: Before the store is asked
 

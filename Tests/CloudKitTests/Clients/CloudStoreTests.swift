@@ -5,7 +5,7 @@ import Testing
 
 @testable import CloudKit
 
-@Suite("Stores and named containers", .timeLimit(.minutes(10)))
+@Suite("Stores and named containers", .timeLimit(.minutes(2)))
 struct CloudStoreTests {
     private func url(_ directory: TestDirectory) -> URL { URL(fileURLWithPath: directory.path("Notes.strata")) }
 

@@ -2,7 +2,7 @@ import CloudKit
 import StrataSystem
 import Testing
 
-@Suite("Many operations at the same time", .timeLimit(.minutes(10)))
+@Suite("Many operations at the same time", .timeLimit(.minutes(2)))
 struct ConcurrentOperationTests {
     @Test("Many at once, on many devices, all end")
     func many() async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import CloudKit
 
 /// What operators do, or a user in Settings, as clients see it: B38, B154, B221, B257, B268.
-@Suite("Console", .timeLimit(.minutes(10)))
+@Suite("Console", .timeLimit(.minutes(1)))
 struct ConsoleTests {
     private let notes: NotesStore
     private var store: CloudStore { notes.store }

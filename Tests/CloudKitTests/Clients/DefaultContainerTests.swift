@@ -2,7 +2,7 @@ import CloudKit
 import TestSupport
 import Testing
 
-@Suite("The default container of a process, and its environment", .timeLimit(.minutes(10)))
+@Suite("The default container of a process, and its environment", .timeLimit(.minutes(2)))
 struct DefaultContainerTests {
     /// The lines that `cloudkit-child save` prints with nothing but these in its environment.
     private func lines(_ environment: [String: String], saving name: String = "note") throws -> [String] {

@@ -6,7 +6,7 @@ import Testing
 @testable import CloudKit
 
 /// What the console has go wrong, and for whom.
-@Suite("Faults", .timeLimit(.minutes(10)))
+@Suite("Faults", .timeLimit(.minutes(1)))
 struct FaultTests {
     private let notes: NotesStore
     private var store: CloudStore { notes.store }

@@ -28,7 +28,7 @@ private func answer<Value: Sendable>(
     }
 }
 
-@Suite("Methods with completion handlers: what the handlers get (B200)", .timeLimit(.minutes(10)))
+@Suite("Methods with completion handlers: what the handlers get (B200)", .timeLimit(.minutes(2)))
 struct HandlerTests {
     private let notes: NotesStore
     private let missing = CKRecordZone.ID(zoneName: "Missing")

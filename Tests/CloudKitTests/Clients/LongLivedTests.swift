@@ -5,7 +5,7 @@ import Testing
 
 @testable import CloudKit
 
-@Suite("Long-lived operations (B208)", .timeLimit(.minutes(10)))
+@Suite("Long-lived operations (B208)", .timeLimit(.minutes(2)))
 struct LongLivedTests {
     private func open(_ directory: TestDirectory) throws -> CloudStore {
         try CloudStore(at: URL(fileURLWithPath: directory.path("Notes.strata")))

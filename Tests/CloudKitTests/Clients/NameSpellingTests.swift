@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Tests that names with composed and decomposed letters are different names.
-@Suite("Names that look alike", .timeLimit(.minutes(10)))
+@Suite("Names that look alike", .timeLimit(.minutes(1)))
 struct NameSpellingTests {
     private static let composed = "\u{E9}"
     private static let decomposed = "e\u{301}"

@@ -3,7 +3,7 @@ import StrataSystem
 import TestSupport
 import Testing
 
-@Suite("Operations on queues, and what blocks may do", .timeLimit(.minutes(10)))
+@Suite("Operations on queues, and what blocks may do", .timeLimit(.minutes(2)))
 struct OperationQueueTests {
     @Test("A queue's own means of waiting return once the blocks were called (B261)", arguments: 0..<3)
     func waiting(way: Int) async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CloudKit
 
-@Suite("Operations", .timeLimit(.minutes(10)))
+@Suite("Operations", .timeLimit(.minutes(2)))
 struct OperationTests {
     private func operation(saving records: [CKRecord], deleting ids: [CKRecord.ID] = [], _ journal: Journal)
         -> CKModifyRecordsOperation

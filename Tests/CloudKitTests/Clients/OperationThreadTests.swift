@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite("Threads of operations", .timeLimit(.minutes(10)))
+@Suite("Threads of operations", .timeLimit(.minutes(2)))
 struct OperationThreadTests {
     @Test("2,000 operations one after another need no more threads than a few")
     func oneAfterAnother() throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CloudKit
 
-@Suite("Stores as they were", .timeLimit(.minutes(10)))
+@Suite("Stores as they were", .timeLimit(.minutes(2)))
 struct PastStoreTests {
     enum Ground: CaseIterable, Sendable { case memory, disk }
 

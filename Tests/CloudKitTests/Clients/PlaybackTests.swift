@@ -5,7 +5,7 @@ import Testing
 
 @testable import CloudKit
 
-@Suite("Stores that are played again", .timeLimit(.minutes(10)))
+@Suite("Stores that are played again", .timeLimit(.minutes(2)))
 struct PlaybackTests {
     enum Ground: CaseIterable, Sendable { case memory, disk }
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The page "Getting started": its blocks stand here line for line, are compiled, and run.
-@Suite("Guide: getting started", .timeLimit(.minutes(10)))
+@Suite("Guide: getting started", .timeLimit(.minutes(2)))
 struct GettingStartedTests {
     @Test("Every block of the page stands in this file")
     func page() throws {

@@ -38,7 +38,7 @@ final class NoteSync {
 }
 
 /// The page "Testing an app that uses CloudKit": its blocks stand here line for line, are compiled, and run.
-@Suite("Guide: testing", .timeLimit(.minutes(10)))
+@Suite("Guide: testing", .timeLimit(.minutes(3)))
 struct TestingGuideTests {
     @Test("Every block of the page stands in this file")
     func page() throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import CloudKit
 
 /// Nobody reads or writes another user's private database, through any door, whatever IDs are named (B220, B266).
-@Suite("Isolation of users", .timeLimit(.minutes(10)))
+@Suite("Isolation of users", .timeLimit(.minutes(1)))
 struct IsolationTests {
     private let notes: NotesStore
     private let anna: CKContainer

@@ -2,7 +2,7 @@ import CloudKit
 import Foundation
 import Testing
 
-@Suite("Queries, rule by rule", .timeLimit(.minutes(10)))
+@Suite("Queries, rule by rule", .timeLimit(.minutes(2)))
 struct QueryRuleTests {
     private typealias Cursor = CKQueryOperation.Cursor
 

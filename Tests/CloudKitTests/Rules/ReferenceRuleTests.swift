@@ -110,7 +110,7 @@ struct ReferenceRuleTests {
         }
     }
 
-    @Test("At most 750 records are owned by one (B98)", .timeLimit(.minutes(10)))
+    @Test("At most 750 records are owned by one (B98)", .timeLimit(.minutes(1)))
     func owned() async throws {
         let notes = try await NotesStore()
         try await notes.database.save(notes.note("owner"))

@@ -5,7 +5,7 @@ import Testing
 @testable import CloudKit
 
 /// Notifications as a program gets them: B186 to B194.
-@Suite("Remote notifications", .timeLimit(.minutes(10)))
+@Suite("Remote notifications", .timeLimit(.minutes(1)))
 struct RemoteNotificationTests {
     private let notes: NotesStore
     private let phone: CKContainer

@@ -1,7 +1,7 @@
 import CloudKit
 import Testing
 
-@Suite("Requests as a whole: limits, repeats, first writes", .timeLimit(.minutes(10)))
+@Suite("Requests as a whole: limits, repeats, first writes", .timeLimit(.minutes(2)))
 struct RequestRuleTests {
     private func sized(_ record: CKRecord, bytes: Int) -> CKRecord {
         record["text"] = nil

@@ -1,7 +1,7 @@
 import CloudKit
 import Testing
 
-@Suite("What a save writes, and when it may", .timeLimit(.minutes(10)))
+@Suite("What a save writes, and when it may", .timeLimit(.minutes(2)))
 struct SavePolicyTests {
     typealias Policy = CKModifyRecordsOperation.RecordSavePolicy
 

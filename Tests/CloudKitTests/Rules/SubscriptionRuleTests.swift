@@ -4,7 +4,7 @@ import Testing
 
 @testable import CloudKit
 
-@Suite("Subscriptions, as clients save, fetch and delete them", .timeLimit(.minutes(10)))
+@Suite("Subscriptions, as clients save, fetch and delete them", .timeLimit(.minutes(2)))
 struct SubscriptionRuleTests {
     private func query(
         _ id: String, _ predicate: NSPredicate = NSPredicate(value: true),

@@ -2,7 +2,7 @@ import CloudKit
 import StrataSystem
 import Testing
 
-@Suite("The documents' scenarios run", .timeLimit(.minutes(10)))
+@Suite("The documents' scenarios run", .timeLimit(.minutes(1)))
 struct SeedSampleTests {
     @Test("A record made again from cached metadata saves over its own version only", arguments: SeedMode.allCases)
     func cachedMetadata(mode: SeedMode) async throws {

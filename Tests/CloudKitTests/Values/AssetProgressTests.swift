@@ -4,7 +4,7 @@ import StrataSystem
 import TestSupport
 import Testing
 
-@Suite("Progress of assets", .timeLimit(.minutes(10)))
+@Suite("Progress of assets", .timeLimit(.minutes(2)))
 struct AssetProgressTests {
     /// The reports for each record, in order: fractions, and nil for the result.
     private final class Reports: Sendable {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Assets", .timeLimit(.minutes(10)))
+@Suite("Assets", .timeLimit(.minutes(2)))
 struct AssetTests {
     /// A store in a directory, and files to put into it.
     final class Place {

@@ -40,7 +40,7 @@ final class NotesDirectory {
     func loseKeys() throws { try reopen { try FileManager.default.removeItem(atPath: path + "/keys") } }
 }
 
-@Suite("Encrypted values that were saved and fetched", .timeLimit(.minutes(10)))
+@Suite("Encrypted values that were saved and fetched", .timeLimit(.minutes(1)))
 struct EncryptedValueTests {
     @Test("B21: an encrypted value of each type comes back, also from a store that is opened again")
     func saved() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 /// `Golden` has an archive of each class as this package first wrote it (`cloudkit-child archives`), and, with `-apple`
 /// in their names, some made by hand as Apple's platforms write them: with bare class names. Later versions read them.
-@Suite("Archives that were written before, here and on Apple's platforms", .timeLimit(.minutes(10)))
+@Suite("Archives that were written before, here and on Apple's platforms", .timeLimit(.minutes(3)))
 struct GoldenArchiveTests {
     private static let directory: String = {
         let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(2)

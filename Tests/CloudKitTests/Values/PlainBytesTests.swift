@@ -7,7 +7,7 @@ import Testing
 
 @testable import CloudKit
 
-@Suite("No file of a store has an encrypted value in the clear", .timeLimit(.minutes(10)))
+@Suite("No file of a store has an encrypted value in the clear", .timeLimit(.minutes(1)))
 struct PlainBytesTests {
     private static let secret = "verborgen-7f3a"
     private static let canary = "sichtbar-91c2"

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CloudKit
 
-@Suite("Copies of fetched assets", .timeLimit(.minutes(10)))
+@Suite("Copies of fetched assets", .timeLimit(.minutes(2)))
 struct StagedAssetTests {
     private let directory: TestDirectory
     private let store: Store

@@ -1,7 +1,7 @@
 import CloudKit
 import Testing
 
-@Suite("Records that were saved and fetched", .timeLimit(.minutes(10)))
+@Suite("Records that were saved and fetched", .timeLimit(.minutes(1)))
 struct StoredRecordTests {
     @Test("B13, B16, B59: what a save and a fetch hand out has a tag, dates and users, and no changes")
     func saved() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StrataLog
 
-@Suite("A base stands for the commits up to its horizon", .timeLimit(.minutes(10)))
+@Suite("A base stands for the commits up to its horizon", .timeLimit(.minutes(3)))
 struct BaseFileTests {
     private static func fill(_ store: TinyStore, _ count: Int = 40) throws -> [Commit] {
         var sequence = CommitSequence(seed: 9, noise: 0.9)

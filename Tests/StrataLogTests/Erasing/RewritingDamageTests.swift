@@ -6,7 +6,7 @@ import Testing
 
 @testable import StrataLog
 
-@Suite("Rewriting segments, damage and loss of power", .timeLimit(.minutes(10)))
+@Suite("Rewriting segments, damage and loss of power", .timeLimit(.minutes(5)))
 struct RewritingDamageTests {
     private static let eraser = ErasureStore.eraser("first", "second")
 

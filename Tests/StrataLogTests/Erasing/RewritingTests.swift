@@ -5,7 +5,7 @@ import Testing
 
 @testable import StrataLog
 
-@Suite("What is erased is nowhere in the log, and all else is as it was", .timeLimit(.minutes(10)))
+@Suite("What is erased is nowhere in the log, and all else is as it was", .timeLimit(.minutes(5)))
 struct RewritingTests {
     private enum Before: CaseIterable { case frames, sealed, sealedInPart }
 

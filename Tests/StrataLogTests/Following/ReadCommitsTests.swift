@@ -5,7 +5,7 @@ import Testing
 
 @testable import StrataLog
 
-@Suite("A reader shows the newest segment's commits in batches", .timeLimit(.minutes(10)))
+@Suite("A reader shows the newest segment's commits in batches", .timeLimit(.minutes(3)))
 struct ReadCommitsTests {
     /// One segment of so many commits.
     private func store(_ count: Int) throws -> (store: TinyStore, commits: [Commit]) {

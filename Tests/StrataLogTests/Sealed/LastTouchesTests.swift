@@ -5,7 +5,7 @@ import Testing
 
 @testable import StrataLog
 
-@Suite("The last touches of a record, from the newest segment on", .timeLimit(.minutes(10)))
+@Suite("The last touches of a record, from the newest segment on", .timeLimit(.minutes(3)))
 struct LastTouchesTests {
     @Test("Against all touches of the record, for any number and up to any offset")
     func againstAll() throws {

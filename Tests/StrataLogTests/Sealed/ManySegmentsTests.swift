@@ -5,7 +5,7 @@ import Testing
 
 @testable import StrataLog
 
-@Suite("A log of very many segments", .timeLimit(.minutes(10)))
+@Suite("A log of very many segments", .timeLimit(.minutes(3)))
 struct ManySegmentsTests {
     @Test("Few files are open at a time, whatever is read")
     func bounded() throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StrataLog
 
-@Suite("Damage of a sealed segment is noticed", .timeLimit(.minutes(10)))
+@Suite("Damage of a sealed segment is noticed", .timeLimit(.minutes(5)))
 struct SealedDamageTests {
     @Test("Every flipped byte is found by whoever reads it, with its place")
     func flips() throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StrataLog
 
-@Suite("A sealed segment gives what the segment gave", .timeLimit(.minutes(10)))
+@Suite("A sealed segment gives what the segment gave", .timeLimit(.minutes(3)))
 struct SealedReadingTests {
     @Test("Commits of every size, by offset, in order from everywhere, by time, with their chain values")
     func commits() throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StrataLog
 
-@Suite("Sealing and what comes between", .timeLimit(.minutes(10)))
+@Suite("Sealing and what comes between", .timeLimit(.minutes(5)))
 struct SealingCrashTests {
     private static func makeStore(_ disk: SimulatedDisk = SimulatedDisk()) throws -> (TinyStore, [Commit]) {
         let store = TinyStore(disk, seed: 6)

@@ -7,7 +7,7 @@ import Testing
 @testable import StrataReplay
 
 /// What devices are told by a playback, against what they were told when it was news.
-@Suite("Notifications that are played again", .timeLimit(.minutes(10)))
+@Suite("Notifications that are played again", .timeLimit(.minutes(3)))
 struct PlaybackNotificationTests {
     /// Users with several devices that write, subscribe and are told.
     private struct World {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import StrataReplay
 
-@Suite("Histories that are played again", .timeLimit(.minutes(10)))
+@Suite("Histories that are played again", .timeLimit(.minutes(2)))
 struct PlaybackTests {
     private static let (anna, database) = (RetellingFixture.anna, RetellingFixture.database)
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StrataStore
 
-@Suite("What collects files never takes one that is needed", .timeLimit(.minutes(10)))
+@Suite("What collects files never takes one that is needed", .timeLimit(.minutes(3)))
 struct AssetCollectorTests {
     private let disk = SimulatedDisk()
 

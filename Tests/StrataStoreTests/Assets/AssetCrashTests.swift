@@ -5,7 +5,7 @@ import Testing
 
 @testable import StrataStore
 
-@Suite("Power is lost between an asset and its commit", .timeLimit(.minutes(10)))
+@Suite("Power is lost between an asset and its commit", .timeLimit(.minutes(4)))
 struct AssetCrashTests {
     private static let names = ["a", "b", "c", "d"]
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import StrataStore
 
-@Suite("Files of assets", .timeLimit(.minutes(10)))
+@Suite("Files of assets", .timeLimit(.minutes(2)))
 struct AssetStoreTests {
     private let disk = SimulatedDisk()
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import StrataStore
 
-@Suite("Power is lost while history is let go of", .timeLimit(.minutes(10)))
+@Suite("Power is lost while history is let go of", .timeLimit(.minutes(4)))
 struct CompactionCrashTests {
     private struct Expected: Sendable {
         var digests: Digests

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StrataStore
 
-@Suite("Feeds of a store that lets go of its history", .timeLimit(.minutes(10)))
+@Suite("Feeds of a store that lets go of its history", .timeLimit(.minutes(2)))
 struct CompactionFeedTests {
     /// What a device knows of the notes by their feed alone.
     private struct Device {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StrataStore
 
-@Suite("A store that lets go of its history does what one does that keeps it", .timeLimit(.minutes(10)))
+@Suite("A store that lets go of its history does what one does that keeps it", .timeLimit(.minutes(3)))
 struct CompactionModelTests {
     @Test("Compacted at random points, opened again without views, after power was lost")
     func agreement() throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import StrataStore
 
-@Suite("History that is let go of", .timeLimit(.minutes(10)))
+@Suite("History that is let go of", .timeLimit(.minutes(2)))
 struct CompactionTests {
     @Test("Segments go, the state stays, also after opening again without views")
     func stateStays() throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import StrataStore
 
-@Suite("History is let go of beside those who read and write", .timeLimit(.minutes(10)))
+@Suite("History is let go of beside those who read and write", .timeLimit(.minutes(3)))
 struct ConcurrentCompactionTests {
     private static func client(_ notes: CompactedNotes, _ number: Int, _ count: Int) throws {
         let name = "writer-\(number)"

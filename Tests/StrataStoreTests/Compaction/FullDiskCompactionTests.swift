@@ -7,7 +7,7 @@ import Testing
 @testable import StrataStore
 
 /// Tests that compaction, which frees space, works without free space.
-@Suite("Compaction on a full disk", .timeLimit(.minutes(10)))
+@Suite("Compaction on a full disk", .timeLimit(.minutes(2)))
 struct FullDiskCompactionTests {
     private let disk = SimulatedDisk()
     private let digests: Digests

@@ -7,7 +7,7 @@ import Testing
 
 @testable import StrataStore
 
-@Suite("What a store lets go of by itself", .timeLimit(.minutes(10)))
+@Suite("What a store lets go of by itself", .timeLimit(.minutes(2)))
 struct HistoryPolicyTests {
     private static let day: Int64 = 86_400_000_000
     /// Ten commits and a hundred bytes each; the last one grows.

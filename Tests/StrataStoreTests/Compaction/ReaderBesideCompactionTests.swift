@@ -7,7 +7,7 @@ import Testing
 @testable import StrataStore
 
 /// A reader that another process's compaction overtakes looks again; it takes a sound store for nothing else.
-@Suite("Readers beside a compaction", .timeLimit(.minutes(10)))
+@Suite("Readers beside a compaction", .timeLimit(.minutes(3)))
 struct ReaderBesideCompactionTests {
     /// A store of some segments with a base, and a writer that will move the floor once more.
     private let filled: SimulatedDisk

@@ -7,7 +7,7 @@ import Testing
 
 @testable import StrataStore
 
-@Suite("An erasure that is interrupted is done when the store is opened", .timeLimit(.minutes(10)))
+@Suite("An erasure that is interrupted is done when the store is opened", .timeLimit(.minutes(5)))
 struct ErasureCrashTests {
     private static let changes: Set<SimulatedDisk.CallKind> = [
         .create, .write, .rename, .remove, .syncData, .syncDirectory,

@@ -8,7 +8,7 @@ import Testing
 
 @testable import StrataStore
 
-@Suite("What is erased is in no file of the store any more", .timeLimit(.minutes(10)))
+@Suite("What is erased is in no file of the store any more", .timeLimit(.minutes(4)))
 struct ErasureTests {
     private func code(_ body: () throws -> Void) -> Refusal.Code? {
         do { try body() } catch let refusal as Refusal { return refusal.code } catch { Issue.record(error) }

@@ -7,7 +7,7 @@ import Testing
 @testable import StrataStore
 
 /// Devices that only use tokens, while others write, delete and drop zones.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(5)))
 struct FeedModelTests {
     @Test(arguments: seeds(12))
     func `Each device ends with exactly the store's state, whatever it forgets or repeats`(_ seed: UInt64) throws {

@@ -7,7 +7,7 @@ import Testing
 
 /// Users with several devices that subscribe, listen, leave and restart, while all of them write; against a plain list
 /// of what each device must at least be told.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(5)))
 struct NotificationModelTests {
     @Test(arguments: seeds(8))
     func `Each device is told of what others did, and never of what it did itself`(_ seed: UInt64) async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import StrataStore
 
 /// Who is told of what: B183, B186 to B194.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(1)))
 struct NotifierTests {
     private let phone: Client
     private let tablet: Client
@@ -328,7 +328,7 @@ struct NotifierTests {
         #expect(told.withLock { Set($0) } == ["all: database", "zone: zone Notes"])
     }
 
-    @Test(.timeLimit(.minutes(10))) func `What one handle of a store listens to and follows ends with that handle`()
+    @Test(.timeLimit(.minutes(1))) func `What one handle of a store listens to and follows ends with that handle`()
         async throws
     {
         let directory = try TestDirectory()

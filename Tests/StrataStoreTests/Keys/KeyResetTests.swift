@@ -6,7 +6,7 @@ import Testing
 
 @testable import StrataStore
 
-@Suite("Resets of encrypted data (B38, B154)", .timeLimit(.minutes(10)))
+@Suite("Resets of encrypted data (B38, B154)", .timeLimit(.minutes(2)))
 struct KeyResetTests {
     private static let defaultZone = ZoneID("_defaultZone")
 

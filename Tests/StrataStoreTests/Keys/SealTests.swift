@@ -49,7 +49,7 @@ struct SecretStore {
     static func keys(_ disk: SimulatedDisk) throws -> KeyBook { try KeyFile(in: path, disk).read() }
 }
 
-@Suite("Seals and keys", .timeLimit(.minutes(10)))
+@Suite("Seals and keys", .timeLimit(.minutes(1)))
 struct SealTests {
     @Test("A value opens again, here and after the store was opened anew; the file is its owner's alone")
     func reopened() throws {

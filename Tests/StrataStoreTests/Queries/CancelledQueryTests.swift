@@ -6,7 +6,7 @@ import Testing
 @testable import StrataStore
 
 /// A query that nobody waits for any more ends soon, whatever it is doing.
-@Suite(.timeLimit(.minutes(10))) struct CancelledQueryTests {
+@Suite(.timeLimit(.minutes(5))) struct CancelledQueryTests {
     private func ask(_ client: Client, _ format: String, _ order: [SortKey], cancelAfter calls: Int) throws -> Int {
         let query = Query("Note", where: try PredicateParser.parse(format), order: order)
         let asked = Lock(0)

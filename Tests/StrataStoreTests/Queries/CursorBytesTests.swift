@@ -6,7 +6,7 @@ import Testing
 @testable import StrataStore
 
 /// Bytes that are no cursor, or one that nobody was given: a clear refusal, and nothing else.
-@Suite(.timeLimit(.minutes(10))) struct CursorBytesTests {
+@Suite(.timeLimit(.minutes(5))) struct CursorBytesTests {
     private let client: Client
 
     init() throws {

@@ -3,7 +3,7 @@ import StrataSystem
 import TestSupport
 import Testing
 
-@Suite("Clients that sync at the same time", .timeLimit(.minutes(10)))
+@Suite("Clients that sync at the same time", .timeLimit(.minutes(2)))
 struct ConcurrentClientTests {
     @Test("Devices that edit, push and pull side by side lose nothing and come to agree")
     func sideBySide() async throws {

@@ -2,7 +2,7 @@ import CloudKit
 import TestSupport
 import Testing
 
-@Suite("Clients that sync", .timeLimit(.minutes(10)))
+@Suite("Clients that sync", .timeLimit(.minutes(2)))
 struct SyncClientTests {
     @Test(
         "Whatever happens to devices, store and zone, all come to have what the store has",
