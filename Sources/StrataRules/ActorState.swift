@@ -1,6 +1,6 @@
 import StrataModel
 
-/// Who asks, as far as the store knows them.
+/// The stored state of the actor who makes a request.
 struct ActorState {
     let actor: Actor
     /// Ordinals; 0 if the store has not seen them.
@@ -8,7 +8,7 @@ struct ActorState {
     let device: UInt64
     private let view: RulesView
 
-    /// Of the user's own record.
+    /// The name of the user's own record.
     var recordName: String { view.recordName(of: actor.user) }
 
     init(_ actor: Actor, _ view: RulesView) throws {

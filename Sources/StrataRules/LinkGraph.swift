@@ -5,7 +5,7 @@ import StrataViews
 struct Links {
     /// The parent, if the record holds it; nil for a loose one.
     var parent: String?
-    /// The targets of held and of loose `deleteSelf` references. Their zone is 0, which stands for the record's own.
+    /// The targets of held and of loose `deleteSelf` references. Zone 0 is the record's own zone.
     var heldOwners: Set<RecordKey> = []
     var looseOwners: Set<RecordKey> = []
 

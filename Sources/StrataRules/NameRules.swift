@@ -1,6 +1,6 @@
 import StrataModel
 
-/// What names may be (docs/rules.md §5).
+/// The rules for names (docs/rules.md §5).
 enum NameRules {
     static let maximumCharacters = SchemaName.maximumCharacters
 

@@ -1,12 +1,12 @@
 import StrataModel
 
-/// What somebody wants to do with a record.
+/// An action on a record.
 enum Action {
     case create, change, delete
 }
 
 extension Rules {
-    /// Whether an actor may do something (docs/rules.md §5.5): the one place that says so.
+    /// Returns whether an actor may perform an action (docs/rules.md §5.5). Every authorization goes through here.
     ///
     /// - Parameters:
     ///   - creator: ordinal of the stored record's creator; nil for a new one.
@@ -24,7 +24,7 @@ extension Rules {
         let wanted = action == .create ? SchemaGrant.Permissions.create : .write
         return try grants().contains { grant in
             guard grant.permissions.contains(wanted) else { return false }
-            // Nobody is a member of a container's own role: the store does not keep who is.
+            // A container's own role has no members: the store does not keep them.
             switch grant.role {
             case "_world", "_icloud": return true
             case "_creator": return isCreator

@@ -131,7 +131,7 @@ public struct ReferenceRecord: Sendable, Equatable {
     public var type: ReferenceName
     public var fields: [ReferenceName: FieldValue] = [:]
     public var parent: ReferenceName?
-    /// Whether the record holds its parent: the user who set it could write the parent.
+    /// True if the record holds its parent: the user who set it could write the parent.
     public var holdsParent = true
     public var created: Int64
     public var createdBy: String

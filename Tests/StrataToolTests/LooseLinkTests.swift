@@ -31,7 +31,7 @@ import Testing
                     builder.save(id("comment"), type: "Item", parent: .set("news"), fields: ["owner": later])
                 }
             }
-            // Bert's record is nothing that anna may write, and the other one is not there yet.
+            // Anna may not write Bert's record, and the other record does not exist yet.
             let loose = try saveComment()
             _ = try modify(as: StateFixture.bert) { $0.delete(id("news")) }
             _ = try modify(as: StateFixture.phone) { builder in

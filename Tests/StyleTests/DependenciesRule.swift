@@ -1,4 +1,4 @@
-/// The imports of each target's files are the dependencies that Package.swift declares for it, in both directions.
+/// Compares the imports of each target's files with the dependencies that Package.swift declares, in both directions.
 ///
 /// A module that is imported but not declared builds only while something else happens to build it first. Modules that
 /// Package.swift does not declare belong to the system. A dependency on a program may be there to run it.

@@ -1,4 +1,4 @@
-/// Folders of the product with too many files to find one by its name.
+/// Finds folders of the product with more files than a reader can search by name.
 struct FolderSizeRule: StyleRule {
     static let maximumFiles = 25
 

@@ -1,4 +1,4 @@
-/// Which modules of the system each target of the product may import.
+/// Limits the system modules that each target of the product may import.
 struct ImportsRule: FileRule {
     /// Only StrataSystem and the tool talk to the operating system, only the API and the tool use Foundation freely.
     private static let allowed: [String: Set<String>] = [

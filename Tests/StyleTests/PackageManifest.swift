@@ -3,13 +3,13 @@ struct PackageManifest {
     struct Target {
         let name: String
         let isExecutable: Bool
-        /// Where its sources are, from the repository's root.
+        /// The path of its sources, relative to the repository's root.
         let folder: String
         let dependencies: [String]
-        /// From 0.
+        /// The line, counted from 0.
         let line: Int
 
-        /// The name as imports have it.
+        /// The name of the module.
         var module: String { Self.module(of: name) }
 
         static func module(of name: String) -> String { String(name.map { $0 == "-" ? "_" : $0 }) }

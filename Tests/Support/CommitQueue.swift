@@ -2,8 +2,8 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// Gathers commits of many threads and tasks for a log alone, as a store does for requests: all that wait share one
-/// write and one sync.
+/// Appends the commits of many threads and tasks to a log in groups: all commits that wait share one write and one
+/// sync.
 ///
 /// ```swift
 /// let queue = try CommitQueue(log)

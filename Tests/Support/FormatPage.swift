@@ -6,7 +6,7 @@ public struct FormatPage: Sendable {
     private let lines: [Substring]
 
     public init(named name: String = "format.md") throws {
-        // Of this file: as a default argument it would be the test's.
+        // The path of this file. As a default argument it would be the caller's.
         let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
         let path = root.joined(separator: "/") + "/docs/\(name)"
         let bytes = try RealFileSystem().readAll(path, atMost: 1 << 20)

@@ -8,13 +8,13 @@ import StrataSystem
 /// let log = HostileLog(.everything, seed: 7)
 /// ```
 public final class HostileLog: EventLog {
-    /// How often, of a thousand appends, the log does what the protocol allows and a caller would rather not see.
+    /// The rates, per thousand appends, of the faults that the protocol allows.
     public struct Hostility: Sendable {
-        /// Some offsets are left out in front of a commit.
+        /// Offsets are skipped before a commit.
         public var gaps: Int
         /// Only a prefix is accepted.
         public var partialAcceptance: Int
-        /// Somebody else's commit came first.
+        /// Another writer's commit came first.
         public var conflicts: Int
         /// Nothing is written, and the log says so.
         public var refusals: Int
@@ -81,7 +81,7 @@ public final class HostileLog: EventLog {
             return try log.append(commits, expecting: expecting)
         }
         if happens(hostility.refusals) {
-            throw .notWritten(StrataError(.inputOutput, "The log refused, as it was told to."))
+            throw .notWritten(StrataError(.inputOutput, "The log refused, as configured."))
         }
         if happens(hostility.conflicts) {
             let foreign = NewCommit(
@@ -96,7 +96,7 @@ public final class HostileLog: EventLog {
         if isUnknown { accepted = Int(random.next(below: UInt64(commits.count) + 1)) }
         let appended = try log.append(Array(commits.prefix(accepted)), expecting: expecting)
         if isUnknown {
-            let error = StrataError(.outcomeUnknown, "The log does not say what it wrote, as it was told to.")
+            let error = StrataError(.outcomeUnknown, "The log does not report what it wrote, as configured.")
             refusal = error
             throw .unknown(error)
         }
@@ -105,7 +105,7 @@ public final class HostileLog: EventLog {
 
     private var isOpen: Bool { (try? log.sync()) != nil }
 
-    /// Whether a log without hostility would take them; otherwise it says best what is wrong.
+    /// Returns whether a log without faults would accept the commits. If not, that log throws the best error.
     private func isAcceptable(_ commits: [NewCommit]) -> Bool {
         var time = log.endTime ?? Int64.min
         return commits.allSatisfy { commit in

@@ -15,7 +15,7 @@ extension SimulatedDisk {
         case shortRead(Int)
         /// So many bytes are written, then it fails.
         case writeThenErrno(Int, Int32)
-        /// It is reported as done, and nothing was.
+        /// The call reports success without having done anything.
         case ignored
         /// EIO, and the kernel forgets that the data was not written: reading shows it, no later sync writes it.
         case syncLoses

@@ -77,7 +77,7 @@ extension DatabaseCall {
         return ids.filter { seen.insert($0).inserted }
     }
 
-    /// As ``unique(_:)``, of IDs of subscriptions, which are the same only if their bytes are.
+    /// As ``unique(_:)``, for subscription IDs, which are compared by their bytes.
     static func uniqueTexts(_ ids: [CKSubscription.ID]) -> [CKSubscription.ID] {
         unique(ids.map { ExactName(text: $0) }).map(\.text)
     }

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// What a base says of itself: which commits it stands for (docs/format.md §27).
+/// The header of a base file: the commits that the base replaces (docs/format.md §27).
 struct BaseHeader: Sendable, Equatable {
     private enum Tag {
         static let storeID: UInt16 = 1
@@ -13,9 +13,9 @@ struct BaseHeader: Sendable, Equatable {
 
     let storeID: Identifier
     let baseID: Identifier
-    /// The last commit that it stands for.
+    /// The last commit that the base replaces.
     let horizon: Position
-    /// Of that commit.
+    /// The time of that commit.
     let time: Int64
     let salt: UInt32
     let byteCount: Int

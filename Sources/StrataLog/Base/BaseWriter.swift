@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// Writes the payloads of a base, one block each, into a file that nobody reads yet.
+/// Writes the payloads of a base, one block each, into a file that has no readers yet.
 struct BaseWriter: ~Copyable {
     private let header: BaseHeader
     private let file: any File

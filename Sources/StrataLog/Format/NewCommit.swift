@@ -4,11 +4,11 @@ import StrataModel
 public struct NewCommit: Sendable {
     /// Tells a repeated append from a new one; the caller draws it at random.
     public var id: Identifier
-    /// Microseconds since 1970, not before the time of the commit in front of it.
+    /// The time in microseconds since 1970, at or after the time of the preceding commit.
     public var time: Int64
-    /// Changing it takes back what `prepare` worked out: the log would keep the old bytes under the new chain value.
+    /// Changing it discards the result of `prepare`: the log would keep the old bytes under the new chain value.
     public var payload: ArraySlice<UInt8> { didSet { prepared = nil } }
-    // What `prepare` worked out ahead of time; nil where it has not been called.
+    // The result of `prepare`; nil until it is called.
     private(set) var prepared: PreparedPayload?
 
     public init(id: Identifier, time: Int64, payload: ArraySlice<UInt8>) {

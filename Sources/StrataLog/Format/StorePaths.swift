@@ -16,7 +16,7 @@ public struct StorePaths: Sendable {
     var spare: String { log + "/spare" }
     /// A base that is being written.
     var baseDraft: String { log + "/base.new" }
-    /// What stands for all commits up to an offset.
+    /// The path of the base that replaces all commits up to an offset.
     public func base(_ horizon: UInt64) -> String { log + "/" + LogFormat.baseName(horizon) }
     /// A segment that is being sealed.
     var sealing: String { log + "/sealing" }

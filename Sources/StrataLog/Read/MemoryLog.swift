@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// A log in memory, which leaves nothing behind.
+/// A log in memory.
 ///
 /// ```swift
 /// let store = try Store(on: MemoryLog())
@@ -26,7 +26,7 @@ public final class MemoryLog: EventLog {
     private let state = Lock(State())
     private let waiters = EndWaiters()
 
-    /// - Parameter gap: how many offsets are left out in front of each commit; nil for none.
+    /// - Parameter gap: The number of offsets to skip before each commit; nil for none.
     public init(
         maximumCommitBytes: Int = LogFormat.maximumCommitBytes, gap: (@Sendable () -> UInt64)? = nil,
         touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
@@ -44,7 +44,7 @@ public final class MemoryLog: EventLog {
         state.withLock { state in state.commits.last { $0.offset <= state.durableOffset }?.position ?? state.floor }
     }
 
-    /// Takes any use again after it was closed, as a log on disk does that is opened anew.
+    /// Reopens a closed log.
     public func reopen() { state.withLock { $0.isClosed = false } }
 
     private static var closedError: StrataError { StrataError(.closed, "The log has been closed.") }

@@ -26,7 +26,7 @@ public struct Version: Hashable, Sendable, Comparable {
 
     public var isOfThisCommit: Bool { offset == 0 && eventIndex > 0 }
 
-    /// Itself, or what ``ofThisCommit(eventIndex:)`` stands for in the commit at `offset`.
+    /// Returns the version itself, or the version that ``ofThisCommit(eventIndex:)`` denotes in the commit at `offset`.
     public func resolved(in offset: UInt64) -> Version {
         isOfThisCommit ? Version(offset: offset, eventIndex: eventIndex - 1) : self
     }

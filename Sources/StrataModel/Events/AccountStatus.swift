@@ -1,4 +1,4 @@
-/// Whether a user can use the service. The numbers are CloudKit's, and on disk.
+/// The status of a user's account. The raw values are CloudKit's, and are stored on disk.
 public enum AccountStatus: UInt8, Sendable, CaseIterable {
     case couldNotDetermine, available, restricted, noAccount, temporarilyUnavailable
 }

@@ -1,13 +1,13 @@
-/// That everything up to an offset was replaced by what it came to.
+/// The event that ends a base: the state up to an offset replaces its history.
 public struct BaseMarkerEvent: EventBody {
     public static let kind = EventKind.baseMarker
 
     public var horizon: Position
     public var stateDigest: UInt128
     public var contentDigest: UInt128
-    /// How many payloads of the base are in front of the marker's.
+    /// The number of payloads in the base before the marker's.
     public var payloadCount: UInt64
-    /// Of all of them (docs/compaction.md §3).
+    /// The hash of these payloads (docs/compaction.md §3).
     public var payloadHash: UInt128
 
     public init(

@@ -1,4 +1,4 @@
-/// What a client wants to find again with the changes of a zone.
+/// The token that a client saves with a request and gets back with the changes of the zone.
 public struct ClientTokenEvent: StatedEvent {
     public static let kind = EventKind.clientTokenKept
     public static let maximumBytes = 65_536

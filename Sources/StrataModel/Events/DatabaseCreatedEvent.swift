@@ -1,4 +1,4 @@
-/// That a database was written to for the first time.
+/// The event of the first write to a database.
 public struct DatabaseCreatedEvent: StatedEvent {
     public static let kind = EventKind.databaseCreated
 

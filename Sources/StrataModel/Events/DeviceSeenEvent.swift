@@ -1,4 +1,4 @@
-/// That a device of a user came for the first time.
+/// The event of the first request from a user's device.
 public struct DeviceSeenEvent: StatedEvent {
     public static let kind = EventKind.deviceSeen
 

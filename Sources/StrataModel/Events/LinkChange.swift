@@ -1,4 +1,4 @@
-/// What becomes of a record's link to its parent or share.
+/// A change of a record's link to its parent or share.
 public enum LinkChange: Sendable, Hashable {
     case kept
     case removed

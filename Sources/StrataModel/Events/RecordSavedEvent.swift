@@ -37,7 +37,7 @@ public struct RecordSavedEvent: Sendable, Hashable {
     public var created: Int64?
     public var createdBy: UInt64?
     public var parent: LinkChange
-    /// Whether the user who set the parent lacked write permission on it (docs/rules.md §5.12).
+    /// True if the user who set the parent lacked write permission on it (docs/rules.md §5.12).
     public var isParentLoose = false
     public var share: LinkChange
     /// What was sent, in the order of the fields' ordinals.

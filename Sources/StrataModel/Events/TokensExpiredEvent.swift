@@ -1,4 +1,4 @@
-/// That clients' tokens up to an offset are not served any more.
+/// The event that expires change tokens up to an offset.
 public struct TokensExpiredEvent: StatedEvent {
     public static let kind = EventKind.tokensExpired
 

@@ -1,4 +1,4 @@
-/// That a zone, with all its records, is no more.
+/// The event that deletes a zone with all its records.
 public struct ZoneDeletedEvent: StatedEvent {
     public static let kind = EventKind.zoneDeleted
 

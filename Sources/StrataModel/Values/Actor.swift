@@ -1,6 +1,6 @@
-/// Who asks.
+/// The user and device that make a request.
 public struct Actor: Sendable, Hashable {
-    /// Name of the user; empty if nobody is signed in.
+    /// The name of the user; empty if no user is signed in.
     public var user: String
     public var device: String
 

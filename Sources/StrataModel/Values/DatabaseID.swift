@@ -1,7 +1,7 @@
 /// A database by name: that of everybody, or one of a user.
 public struct DatabaseID: Sendable, Hashable {
     public var scope: InternedName.Scope
-    /// Name of the user; empty in the public database, and in a request for whoever asks.
+    /// The name of the user; empty for the public database, and in a request for the user who makes it.
     public var owner: String
 
     public init(_ scope: InternedName.Scope, owner: String = "") {

@@ -60,7 +60,7 @@ public enum FieldValue: Sendable {
 
         public var target: RecordKey
         public var action: Action
-        /// Whether the user who saved this `deleteSelf` reference lacked write permission on its target (docs/rules.md
+        /// True if the user who saved this `deleteSelf` reference lacked write permission on its target (docs/rules.md
         /// §5.12). The store sets it with each save, and equality ignores it.
         public var isLoose = false
 

@@ -47,7 +47,7 @@ public struct RecordState: Sendable, Hashable {
 
     public var header: RecordHeader
     public var parent: RecordKey?
-    /// Whether the user who set the parent lacked write permission on it (docs/rules.md §5.12).
+    /// True if the user who set the parent lacked write permission on it (docs/rules.md §5.12).
     public var isParentLoose = false
     public var share: RecordKey?
     /// The record's name if it is longer than ``longestKeyName`` bytes.

@@ -79,7 +79,7 @@ public struct RecordStateView {
     public struct Links {
         /// For ``key(_:)``.
         public var parent: Range<Int>?
-        /// Whether the user who set the parent lacked write permission on it.
+        /// True if the user who set the parent lacked write permission on it.
         public var isParentLoose = false
         public var share: Range<Int>?
         /// The record's name, which is text, if its key has only the short form.

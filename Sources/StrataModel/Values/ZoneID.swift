@@ -1,7 +1,7 @@
 /// A zone by name, within a database. Names are the same only if their bytes are.
 public struct ZoneID: Sendable, Hashable {
     public var name: String
-    /// Name of the user; empty for whoever asks.
+    /// The name of the user; empty for the user who makes the request.
     public var owner: String
 
     public init(_ name: String, owner: String = "") {

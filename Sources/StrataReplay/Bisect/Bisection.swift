@@ -125,7 +125,7 @@ public struct Bisection {
     }
 }
 
-/// What is asked of each state: whether a record fulfils a predicate.
+/// The condition tested in each state: that a record matches a predicate.
 ///
 /// ```swift
 /// let overdue = try PredicateParser.parse("rank > 3")

@@ -154,7 +154,7 @@ struct BisectionWalk {
     }
 }
 
-/// What touched one record, in order, from a log's change lists.
+/// Iterates over the touches of one record, in order, from a log's change lists.
 struct BisectionTouches {
     /// Entries that are read at a time.
     private static let pageCount = 1_024
@@ -164,7 +164,7 @@ struct BisectionTouches {
     private let log: any EventLog
     private var page: TouchPage
     private var place = 0
-    /// What ``next()`` gave last.
+    /// The touch that ``next()`` returned last.
     private(set) var current: ZoneTouch?
 
     init(_ name: [UInt8], in zone: UInt64, of log: any EventLog) {
@@ -172,7 +172,7 @@ struct BisectionTouches {
         page = TouchPage(touches: [], readThrough: log.floor.offset, moreComing: true)
     }
 
-    /// Nil behind the last.
+    /// Returns the next touch; nil after the last one.
     mutating func next() throws -> ZoneTouch? {
         while place == page.touches.count, page.moreComing {
             page = try log.touches(record: name, in: zone, after: page.readThrough, limit: Self.pageCount)

@@ -137,8 +137,8 @@ extension ExplainedState {
         }
     }
 
-    /// Whether what was sent is what a state has: a number is, whether it was sent as one kind or stored as the other,
-    /// and a reference, whether it is loose or not.
+    /// Returns whether a sent value equals a stored one. Numbers are equal across kinds, and references whether they are
+    /// loose or not.
     private static func isSame(_ left: FieldValue?, _ right: FieldValue?) -> Bool {
         switch (left, right) {
         case (.int64(let whole)?, .double(let number)?), (.double(let number)?, .int64(let whole)?):

@@ -164,7 +164,7 @@ public struct DeterminismReport: Sendable {
     /// Of the state at the end.
     public internal(set) var digests: Digests?
 
-    /// Whether no difference was found. It is also true if nothing could be judged.
+    /// True if no difference was found, or if nothing could be judged.
     public var isSame: Bool { differences.isEmpty }
 
     public enum Verdict: String, Sendable {
@@ -182,7 +182,7 @@ public struct DeterminismReport: Sendable {
         return unjudgedCount > 0 && judgedCount == noteCount ? .nothingJudged : .same
     }
 
-    /// Whether fewer than half of the commits with requests could be judged again.
+    /// True if fewer than half of the commits with requests could be judged again.
     public var hasJudgedFew: Bool { (judgedCount - noteCount) * 2 < commitCount - noteCount }
 
     init(first: UInt64, end: UInt64) { (self.first, self.end) = (first, end) }

@@ -189,7 +189,7 @@ public struct RetellingReport: Sendable {
     public struct Unjudged: Sendable {
         public var offsets: ClosedRange<UInt64>
         public var reason: String
-        /// Whether the new timeline keeps them unchanged.
+        /// True if the new timeline keeps them unchanged.
         public var isKept: Bool
     }
 
@@ -202,7 +202,7 @@ public struct RetellingReport: Sendable {
     public let directCount: Int
     /// The number of commits that only record a note, such as a fetch, and have no request.
     public let noteCount: Int
-    /// Whether the range has requests, but none of them could be judged.
+    /// True if the range has requests and none of them could be judged.
     public var hasJudgedNothing: Bool {
         directCount == 0 && unjudgedCount > 0 && commitCount == noteCount + unjudgedCount
     }

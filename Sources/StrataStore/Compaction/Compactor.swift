@@ -191,7 +191,7 @@ final class Compactor: Sendable {
         }
     }
 
-    /// - Parameter mayTakeMemory: Whether to fold states in memory if the disk has no room for them.
+    /// - Parameter mayTakeMemory: True to fold states in memory if the disk has no room for them.
     private func work(_ horizon: UInt64, mayTakeMemory: Bool = false) throws -> Compaction {
         let (draft, base) = try makeBase(horizon, mayTakeMemory)
         let freed: FreedHistory

@@ -87,7 +87,7 @@ final class FollowedLog: OnlyReadLog {
             do { try await reader.waitForEnd(past: offset) } catch let error as StrataError
                 where error.code == .directoryGone
             {
-                // Nothing more comes; whoever refreshes gets the error.
+                // No more commits follow; the next refresh throws the error.
                 return
             } catch {
                 // What cannot be read now may be somebody at work.

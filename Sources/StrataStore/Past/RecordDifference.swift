@@ -35,7 +35,7 @@ public struct RecordDifference: Sendable {
         public let kind: Kind
         public let before: String?
         public let after: String?
-        /// Whether each is a loose parent (docs/rules.md §5.12).
+        /// True if the parent before or after is loose (docs/rules.md §5.12).
         public let isLooseBefore: Bool
         public let isLooseAfter: Bool
     }

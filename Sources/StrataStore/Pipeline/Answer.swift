@@ -1,6 +1,6 @@
 import StrataModel
 
-/// What a client gets for a request.
+/// The answer to a request.
 public struct Answer: Sendable {
     public var result: RequestResult
     /// The commit that holds it; nil if there was nothing to write.

@@ -46,7 +46,7 @@ public struct Record: Sendable {
         get throws { try withView { view in try view.links().parent.map { try view.key($0).name } } }
     }
 
-    /// Whether the parent is loose (docs/rules.md §5.12).
+    /// True if the parent is loose (docs/rules.md §5.12).
     public var isParentLoose: Bool { get throws { try withView { try $0.links().isParentLoose } } }
 
     public var share: String? {

@@ -154,7 +154,7 @@ struct RecordTimeline {
     }
 }
 
-/// Whether a record has gone with its zone: no event of its own tells of that.
+/// Returns whether a record was deleted with its zone, which its own events do not show.
 struct RecordTimelineEnd {
     private static let pageCount = 1_000
 
@@ -163,7 +163,7 @@ struct RecordTimelineEnd {
     /// The last offset that counts.
     let last: UInt64
 
-    /// The first event behind a version that deleted the zone, with its commit; nil if the zone is still there.
+    /// The first event after a version that deleted the zone, with its commit; nil if the zone still exists.
     ///
     /// - Throws: ``StrataError`` for damage that is met on the way.
     func deletion(behind version: Version) throws -> (version: Version, commit: Commit)? {
@@ -181,8 +181,8 @@ struct RecordTimelineEnd {
         return nil
     }
 
-    /// Up to where the page file knows that the zone was not deleted behind a version, or in front of which commit it
-    /// was; nil if it does not know.
+    /// Returns the offset up to which the page file proves that the zone was not deleted after a version, or the offset
+    /// before its deletion; nil if the page file cannot prove it.
     private func knownUpTo(behind version: Version) throws -> UInt64? {
         let known = try? Views.glance(of: store.reader, in: store.path, files: ReadOnlyFiles()) { trees, checkpoint in
             guard case .zone(let database, _, _)? = try trees.name(4, zone),

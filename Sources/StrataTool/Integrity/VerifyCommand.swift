@@ -84,7 +84,7 @@ enum VerifyCommand: Command {
         output.write(": \(extent), end \(report.end)")
         if let base = report.base { output.write(", behind a base that stands for all up to \(base)") }
         if let tail = report.unfinishedTail {
-            let bytes = tail.byteCount.counted("byte behind the end is", "bytes behind the end are")
+            let bytes = tail.byteCount.counted("byte after the end is", "bytes after the end are")
             output.write(
                 "\nnote: \(bytes) unfinished, at position \(tail.position) of \(Printable.escaped(tail.path)): "
                     + "\(tail.reason) The next program that opens the store for writing removes them.")

@@ -3,9 +3,9 @@ import StrataModel
 
 /// Commits one after another, however they are come by.
 protocol CommitSupply {
-    /// The next commit; nil behind the last, or in front of ``damage``.
+    /// Returns the next commit; nil after the last one, or before ``damage``.
     mutating func next() throws -> Commit?
-    /// What kept some from being given; nil if nothing was met.
+    /// The damage that ended the supply early; nil if none was found.
     var damage: StrataError? { get }
 }
 

@@ -30,9 +30,9 @@ final class Output {
     var columns: Int?
     /// Called before the first byte is handed on: gives the file to write to, or nil for the one that there is.
     var opensOnFirstByte: (() -> Int32?)?
-    /// Whether nothing is thrown: a command that does more than print goes on, and sets this back once that is done.
+    /// True to throw no errors, for a command that has more to do than print. The command resets it when that is done.
     var defersErrors = false
-    /// Whether the first line waits with the others, so that a command can start again as long as little is printed.
+    /// True to buffer the first line with the others, so that a command can restart while its output is small.
     var holdsFirstLine = false
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
     private var count = 0

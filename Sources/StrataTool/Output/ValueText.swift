@@ -24,7 +24,7 @@ enum ValueText {
         "@" + Printable.escaped(name) + mark(isLoose: isLoose)
     }
 
-    /// The text behind a link that does not hold its target (docs/rules.md §5.12).
+    /// The text after a link that does not hold its target (docs/rules.md §5.12).
     static func mark(isLoose: Bool) -> String { isLoose ? " (loose)" : "" }
 
     private static func sealedText(_ sealed: FieldValue.Sealed) -> String {
@@ -85,7 +85,7 @@ enum ValueText {
 }
 
 extension JSONWriter {
-    /// What a reference does, beside the record that it names.
+    /// The action of a reference, as text after the name of its target.
     mutating func fields(ofLink reference: FieldValue.Reference) {
         field("deletesWithTarget", reference.action == .deleteSelf)
         if reference.isLoose { field("loose", true) }

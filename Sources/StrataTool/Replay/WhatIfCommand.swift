@@ -79,7 +79,7 @@ enum WhatIfCommand: Command {
                         try WhatIfReport(arguments, output).write(nil) { try retelling.run(each: $0) }
                     }
                 }
-                // The store is made though nobody reads what is printed, and what keeps it from being made is told.
+                // A closed pipe must not keep the store from being made, nor hide an error of making it.
                 output.defersErrors = true
                 let code = try access.tellingDamage {
                     try WhatIfStore(path, of: access, arguments.store).make { log, didFinish in

@@ -1,4 +1,4 @@
-/// An entry that a scan has come to, valid as long as its value.
+/// An entry found by a scan, valid as long as its value.
 public struct ScannedEntry {
     let leaf: Page
     let index: Int
@@ -14,8 +14,8 @@ public struct ScannedEntry {
 }
 
 extension Snapshot {
-    /// Calls `body` with each entry from `lower` up to in front of `upper`, in order, until it returns false. The bytes
-    /// are valid only inside it. Faster than a cursor.
+    /// Calls `body` with each entry from `lower` up to but excluding `upper`, in order, until it returns false. The
+    /// bytes are valid only inside it. Faster than a cursor.
     public func scan(
         _ id: TreeID, from lower: UnsafeRawBufferPointer? = nil, to upper: UnsafeRawBufferPointer? = nil,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
@@ -23,7 +23,7 @@ extension Snapshot {
         try core.memory.scan(roots[id], from: lower, to: upper, body)
     }
 
-    /// As ``scan(_:from:to:_:)``, for who needs few of the keys.
+    /// As ``scan(_:from:to:_:)``, for callers that need few of the keys.
     public func scanValues(
         _ id: TreeID, from lower: UnsafeRawBufferPointer? = nil, to upper: UnsafeRawBufferPointer? = nil,
         _ body: (_ value: UnsafeRawBufferPointer, _ entry: ScannedEntry) throws -> Bool

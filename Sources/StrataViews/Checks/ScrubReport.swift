@@ -1,7 +1,7 @@
 import StrataModel
 import StrataTree
 
-/// What recomputing the views from the log found.
+/// The result of comparing the views with views recomputed from the log.
 public struct ScrubReport: Sendable {
     /// An entry that the log does not give, or gives otherwise.
     public struct Difference: Sendable, Hashable {
@@ -17,7 +17,7 @@ public struct ScrubReport: Sendable {
         public var tree: TreeID
         public var key: [UInt8]
         public var kind: Kind
-        /// The commit that made the entry, or of a surplus one is said to have; nil if that cannot be told.
+        /// The commit that wrote the entry, or that a surplus entry names; nil if unknown.
         public var offset: UInt64?
         /// The name that the entry is about, of which only the log says where it came from.
         public var name: UsedNames.Key?
@@ -26,7 +26,7 @@ public struct ScrubReport: Sendable {
     /// At most ``maximumDifferences`` of them.
     public internal(set) var differences: [Difference] = []
     public internal(set) var entryCount = 0
-    /// Whether the rows of indexes were compared too: not if they show other records than those beside them.
+    /// True if index rows were compared too, which needs indexes of the same state as the records.
     public internal(set) var comparedIndexes = false
 
     public static let maximumDifferences = 100

@@ -4,7 +4,7 @@ import StrataModel
 public struct FiredSubscription: Sendable {
     /// The event that made it fire.
     public var by: Version
-    /// Of the event that saved it last.
+    /// The version of the event that saved it last.
     public var event: SubscriptionSavedEvent
 
     init(decoding row: UnsafeRawBufferPointer) throws {
@@ -23,7 +23,7 @@ public struct FiredSubscription: Sendable {
 }
 
 extension Fold {
-    /// Keeps a subscription that has fired, for devices that have yet to be told.
+    /// Keeps a subscription that has fired for the devices that have not received its notification.
     func keepFired(_ event: SubscriptionSavedEvent, by version: Version) throws {
         var row = ByteWriter(reserving: 64)
         row.append(version.packed)
@@ -34,7 +34,7 @@ extension Fold {
             }
     }
 
-    /// A subscription that is made again is another one.
+    /// A subscription that is deleted and saved again is a new one.
     func forgetFired(_ event: SubscriptionSavedEvent) throws {
         let key = FiredSubscription.key(user: event.user, database: event.database, id: event.subscription.id)
         _ = try key.withUnsafeBytes { try fork.delete(ViewTree.firedSubscriptions, $0) }

@@ -50,7 +50,7 @@ enum ViewKeys {
         return key.bytes
     }
 
-    /// What the keys of all references to a record begin with that are of a kind; with `behind`, the first key after
+    /// Returns the common prefix of the keys of all references of a kind to a record; with `behind`, the first key after
     /// them.
     static func reference(_ target: RecordKey, _ kind: ReferenceKind, behind: Bool = false) -> KeyWriter {
         var key = KeyWriter()

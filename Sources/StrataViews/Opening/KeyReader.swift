@@ -41,7 +41,7 @@ public struct KeyReader {
                 continue
             }
             let escaped = try readByte()
-            guard (1...2).contains(escaped) else { throw malformed("01 or 02 behind 01", found: "\(escaped)") }
+            guard (1...2).contains(escaped) else { throw malformed("01 or 02 after 01", found: "\(escaped)") }
             text.append(escaped - 1)
         }
     }
@@ -51,7 +51,7 @@ public struct KeyReader {
         position += count
     }
 
-    /// The bytes of a text, whose end is its last byte, behind what is there.
+    /// Appends the bytes of a text that ends with its terminator.
     static func appendText(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
         guard text.contains(KeyWriter.escape) else {
             bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text.dropLast()))

@@ -22,7 +22,7 @@ public final class RunSorter {
         }
     }
 
-    /// What is sorted in memory unless something else is said.
+    /// The default number of bytes that are sorted in memory.
     public static let usualMemoryBytes = 64 << 20
 
     private let memoryBytes: Int

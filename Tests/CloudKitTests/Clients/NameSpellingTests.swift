@@ -93,7 +93,7 @@ struct NameSpellingTests {
         }
         let deleted = try await database.modifySubscriptions(saving: [], deleting: names)
         #expect(deleted.deleteResults.count == 1)
-        // Of two results, the last is there.
+        // The second result replaces the first.
         _ = try await database.save(subscriptions[0])
         #expect(try await database.subscriptions(for: names)[names[0]]?.code == .unknownItem)
     }

@@ -91,7 +91,7 @@ struct ErasureCrashTests {
             made.disk.fail(.create, from: 1, with: .errno(ENOSPC), on: file)
             check(#expect(throws: StrataError.self) { try made.erase("secret") })
             try? made.store.close()
-            // A full disk keeps nobody from the store.
+            // The store opens on a full disk, too.
             let again = try ErasureFixture.open(made.disk)
             if file == "sealing" { check(again.opening?.reasons.last) }
             try again.close()

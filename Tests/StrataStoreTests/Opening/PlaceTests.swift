@@ -82,7 +82,7 @@ struct PlaceTests {
         try again.close()
     }
 
-    @Test("Readers of one that is removed and made again say so when they look for more", arguments: [false, true])
+    @Test("A reader of a replaced store fails at its next refresh", arguments: [false, true])
     func read(isMadeAgain: Bool) async throws {
         let first = try open(path)
         #expect(save(10, "a", in: first).saved == 10)
@@ -101,7 +101,7 @@ struct PlaceTests {
             let error = #expect(throws: StrataError.self) { try look() }
             #expect(error?.code == .directoryGone && error?.context.path == path)
         }
-        // Those who wait are woken.
+        // Waiting readers are woken.
         let waits: [() async throws -> Void] = [
             { _ = try await reader.waitForChange(past: reader.offset) },
             { try await log.waitForEnd(past: log.end.offset) },

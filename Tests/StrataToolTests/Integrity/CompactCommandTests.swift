@@ -37,7 +37,7 @@ import Testing
         try store.close()
     }
 
-    /// Fills a few segments; returns the segments that there are then.
+    /// Fills a few segments and returns all segments of the log.
     private func fillSegments() throws -> [LogReader.Segment] {
         var options = StoreOptions.service
         options.segmentBytes = 64 << 10

@@ -24,7 +24,7 @@ import Testing
         let result = try fixture.run("verify", fixture.name)
         #expect(result.code == 0)
         #expect(result.lines.count == 2 && result.lines[0].hasPrefix("ok: 4 commits, "))
-        #expect(result.lines.last?.hasPrefix("note: 100 bytes behind the end are unfinished, at position ") == true)
+        #expect(result.lines.last?.hasPrefix("note: 100 bytes after the end are unfinished, at position ") == true)
         #expect(try fixture.run("verify", "--json", fixture.name).output.contains("\"bytes\":100,\"reason\":"))
     }
 

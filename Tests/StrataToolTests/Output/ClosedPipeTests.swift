@@ -33,7 +33,7 @@ import Testing
         #expect(shell.errors == "strata log: cannot write the output: No space left on device\n")
     }
 
-    @Test("A store that is asked for is made all the same, and what keeps it from being made is told")
+    @Test("A closed pipe neither keeps a store from being made nor hides an error of making it")
     func aNewStore() throws {
         let fixture = try StateFixture()
         func whatIf(_ change: String...) throws -> (code: Int32, errors: String) {

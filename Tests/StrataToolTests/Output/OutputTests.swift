@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataTool
 
-/// When printed lines leave the buffer.
+/// Tests when printed lines leave the buffer.
 @Suite struct OutputTests {
     private static func isHandedOn(holdsFirstLine: Bool, lineBytes: Int) throws -> Bool {
         let descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC)

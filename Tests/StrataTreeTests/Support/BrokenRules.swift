@@ -4,10 +4,10 @@ import TestSupport
 
 @testable import StrataTree
 
-// Rules that a test breaks, to see that the other tests would notice.
+// Broken rules of the page store, for canaries: the other tests must notice each.
 
 extension Checkpoints {
-    /// Lets go of the older checkpoint, too, although its header is still in its slot.
+    /// Also frees the older checkpoint, although its header is still in its slot.
     func letGoOfOlderSlot() {
         let epochs = state.withLock { state -> [UInt64] in
             guard let newest = state.newestIndex else { return [] }
@@ -28,7 +28,7 @@ extension Checkpoints {
 }
 
 extension DurableRun {
-    /// Takes pages for written that a checkpoint brought to the file before its sync failed.
+    /// Counts pages as written although the sync of their checkpoint failed.
     func trustFailedSync() throws {
         let content = try disk.content(of: PageStore.viewsPath(Self.directory))
         let memory = store.core.memory
@@ -52,7 +52,7 @@ extension DurableRun {
     }
 }
 
-/// A disk whose page file shows the headers of checkpoints as they were when they were read first.
+/// A disk that always returns the headers of checkpoints as they were first read.
 struct StaleHeaders: FileSystem {
     let disk: SimulatedDisk
 

@@ -53,7 +53,7 @@ final class DurableRun {
         ) { !checksChain || log[$0.offset] == $0.chain }
     }
 
-    /// - Parameter checksChain: whether a checkpoint must be of a state that the log has.
+    /// - Parameter checksChain: True to require that the log has the state of each checkpoint.
     func reopen(checksChain: Bool = true) throws -> OpenedPageStore {
         snapshots = []
         let opened = try Self.open(disk, options, log, checksChain: checksChain)
