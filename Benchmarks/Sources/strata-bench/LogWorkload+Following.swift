@@ -133,10 +133,9 @@ final class SyncTimes: FileSystem {
     }
 }
 
-private final class TimedFile: File {
-    private let file: any File
+private final class TimedFile: ForwardingFile {
+    let file: any File
     private let times: SyncTimes
-    var path: String { file.path }
 
     init(_ file: any File, _ times: SyncTimes) {
         self.file = file
@@ -148,21 +147,4 @@ private final class TimedFile: File {
         // The space ahead of the log is synced by another thread.
         if path.hasSuffix(".seg") { times.lastSync.withLock { $0 = secondsNow() } }
     }
-
-    func size() throws -> Int { try file.size() }
-
-    func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int {
-        try file.readSome(into: target, at: position)
-    }
-
-    func writeSome(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int {
-        try file.writeSome(source, at: position)
-    }
-
-    func finishWriteback(_ range: Range<Int>) { file.finishWriteback(range) }
-    func allocate(_ range: Range<Int>) throws { try file.allocate(range) }
-    func truncate(to size: Int) throws { try file.truncate(to: size) }
-    func map(length: Int) throws -> any MappedMemory { try file.map(length: length) }
-    func tryLock() throws -> Bool { try file.tryLock() }
-    func close() { file.close() }
 }

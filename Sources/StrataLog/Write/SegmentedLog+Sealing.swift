@@ -194,24 +194,10 @@ private struct SealingFailure: Error {
 }
 
 /// A file that somebody else closes.
-private final class SharedFile: File {
-    private let file: any File
+private final class SharedFile: ForwardingFile {
+    let file: any File
 
     init(_ file: any File) { self.file = file }
 
-    var path: String { file.path }
-    func size() throws -> Int { try file.size() }
-    func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int {
-        try file.readSome(into: target, at: position)
-    }
-    func writeSome(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int {
-        try file.writeSome(source, at: position)
-    }
-    func syncData() throws { try file.syncData() }
-    func finishWriteback(_ range: Range<Int>) { file.finishWriteback(range) }
-    func allocate(_ range: Range<Int>) throws { try file.allocate(range) }
-    func truncate(to size: Int) throws { try file.truncate(to: size) }
-    func map(length: Int) throws -> any MappedMemory { try file.map(length: length) }
-    func tryLock() throws -> Bool { try file.tryLock() }
     func close() {}
 }

@@ -137,8 +137,8 @@ extension ExplainedState {
         }
     }
 
-    /// Returns whether a sent value equals a stored one. Numbers are equal across kinds, and references whether they are
-    /// loose or not.
+    /// Returns whether a sent value equals a stored one. Numbers are equal across kinds; references are equal
+    /// whether they are loose or not.
     private static func isSame(_ left: FieldValue?, _ right: FieldValue?) -> Bool {
         switch (left, right) {
         case (.int64(let whole)?, .double(let number)?), (.double(let number)?, .int64(let whole)?):

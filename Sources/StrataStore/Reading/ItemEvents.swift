@@ -211,8 +211,8 @@ extension RecordSavedEvent {
     /// Whether it says what the record became rather than what was sent.
     var hidesWhatWasAsked: Bool { isFull && change == .update }
 
-    /// Removes from a full event what did not change: a request for the rest alone has the same result. The looseness of
-    /// a link changes only if a request sets it.
+    /// Removes from a full event what did not change: a request for the rest alone has the same result. The looseness
+    /// of a link changes only if a request sets it.
     mutating func reduce(to before: RecordState) {
         let stored = Dictionary(before.fields.map { ($0.field, $0.value) }) { $1 }
         let kept = Set(fields.map(\.field))

@@ -50,8 +50,8 @@ enum ViewKeys {
         return key.bytes
     }
 
-    /// Returns the common prefix of the keys of all references of a kind to a record; with `behind`, the first key after
-    /// them.
+    /// Returns the common prefix of the keys of all references of a kind to a record; with `behind`, the first key
+    /// after them.
     static func reference(_ target: RecordKey, _ kind: ReferenceKind, behind: Bool = false) -> KeyWriter {
         var key = KeyWriter()
         key.append(number: target.zone)

@@ -76,8 +76,8 @@ private final class CountingFiles: FileSystem {
     func syncDirectory(_ directory: String) throws { try disk.syncDirectory(directory) }
 }
 
-private final class CountedFile: File {
-    private let file: any File
+private final class CountedFile: ForwardingFile {
+    let file: any File
     private let onClose: @Sendable () -> Void
     private let isOpen = Lock(true)
 
@@ -87,21 +87,6 @@ private final class CountedFile: File {
     }
 
     deinit { close() }
-
-    var path: String { file.path }
-    func size() throws -> Int { try file.size() }
-    func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int {
-        try file.readSome(into: target, at: position)
-    }
-    func writeSome(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int {
-        try file.writeSome(source, at: position)
-    }
-    func syncData() throws { try file.syncData() }
-    func finishWriteback(_ range: Range<Int>) { file.finishWriteback(range) }
-    func allocate(_ range: Range<Int>) throws { try file.allocate(range) }
-    func truncate(to size: Int) throws { try file.truncate(to: size) }
-    func map(length: Int) throws -> any MappedMemory { try file.map(length: length) }
-    func tryLock() throws -> Bool { try file.tryLock() }
 
     func close() {
         let wasOpen = isOpen.withLock { isOpen in

@@ -44,21 +44,13 @@ struct InterceptedFiles: FileSystem {
     }
 }
 
-private final class InterceptedFile: File {
+private final class InterceptedFile: ForwardingFile {
     let file: any File
     let listener: InterceptedFiles.Listener
-    var path: String { file.path }
 
     init(_ file: any File, _ listener: @escaping InterceptedFiles.Listener) {
         self.file = file
         self.listener = listener
-    }
-
-    func size() throws -> Int { try file.size() }
-    func identity() throws -> FileIdentity { try file.identity() }
-
-    func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int {
-        try file.readSome(into: target, at: position)
     }
 
     func writeSome(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int {
@@ -69,8 +61,6 @@ private final class InterceptedFile: File {
         if try listener(.syncData, path) { try file.syncData() }
     }
 
-    func finishWriteback(_ range: Range<Int>) { file.finishWriteback(range) }
-
     func allocate(_ range: Range<Int>) throws {
         if try listener(.allocate, path) { try file.allocate(range) }
     }
@@ -78,10 +68,6 @@ private final class InterceptedFile: File {
     func truncate(to size: Int) throws {
         if try listener(.truncate, path) { try file.truncate(to: size) }
     }
-
-    func map(length: Int) throws -> any MappedMemory { try file.map(length: length) }
-    func tryLock() throws -> Bool { try file.tryLock() }
-    func close() { file.close() }
 }
 
 extension SimulatedDisk.CallKind {

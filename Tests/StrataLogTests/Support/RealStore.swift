@@ -109,10 +109,9 @@ struct HookedFiles: FileSystem {
     }
 }
 
-private final class HookedFile: File {
+private final class HookedFile: ForwardingFile {
     let file: any File
     let beforeSize: @Sendable () throws -> Void
-    var path: String { file.path }
 
     init(_ file: any File, _ beforeSize: @escaping @Sendable () throws -> Void) {
         self.file = file
@@ -123,20 +122,4 @@ private final class HookedFile: File {
         try beforeSize()
         return try file.size()
     }
-
-    func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int {
-        try file.readSome(into: target, at: position)
-    }
-
-    func writeSome(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int {
-        try file.writeSome(source, at: position)
-    }
-
-    func syncData() throws { try file.syncData() }
-    func finishWriteback(_ range: Range<Int>) { file.finishWriteback(range) }
-    func allocate(_ range: Range<Int>) throws { try file.allocate(range) }
-    func truncate(to size: Int) throws { try file.truncate(to: size) }
-    func map(length: Int) throws -> any MappedMemory { try file.map(length: length) }
-    func tryLock() throws -> Bool { try file.tryLock() }
-    func close() { file.close() }
 }

@@ -69,8 +69,8 @@ struct StaleHeaders: FileSystem {
     func syncDirectory(_ directory: String) throws { try disk.syncDirectory(directory) }
 }
 
-private final class StaleHeaderFile: File {
-    private let file: any File
+private final class StaleHeaderFile: ForwardingFile {
+    let file: any File
     private let known = Lock<[Int: [UInt8]]>([:])
 
     init(_ file: any File) { self.file = file }
@@ -87,24 +87,4 @@ private final class StaleHeaderFile: File {
         known.withLock { $0[position] = Array(target.prefix(count)) }
         return count
     }
-
-    var path: String { file.path }
-    func size() throws -> Int { try file.size() }
-    func identity() throws -> FileIdentity { try file.identity() }
-    func status() throws -> FileStatus { try file.status() }
-    func writeSome(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int {
-        try file.writeSome(source, at: position)
-    }
-    func syncData() throws { try file.syncData() }
-    func finishWriteback(_ range: Range<Int>) { file.finishWriteback(range) }
-    func allocate(_ range: Range<Int>) throws { try file.allocate(range) }
-    func truncate(to size: Int) throws { try file.truncate(to: size) }
-    func map(length: Int) throws -> any MappedMemory { try file.map(length: length) }
-    func mapGrowing(reserving byteCount: Int) throws -> any GrowingMap { try file.mapGrowing(reserving: byteCount) }
-    func map(_ range: Range<Int>, over address: UnsafeMutableRawPointer) throws { try file.map(range, over: address) }
-    func tryLock() throws -> Bool { try file.tryLock() }
-    func tryLock(byte position: Int) throws -> Bool { try file.tryLock(byte: position) }
-    func unlock(byte position: Int) throws { try file.unlock(byte: position) }
-    func isLockedElsewhere(byte position: Int) throws -> Bool { try file.isLockedElsewhere(byte: position) }
-    func close() { file.close() }
 }
