@@ -39,12 +39,11 @@ extension Store {
         return try engine.compactionPlan(to: offset > 0 ? offset - 1 : 0)
     }
 
-    /// Returns the outcome of a compaction that has no file of the log to remove, and so would only forget history: the
-    /// horizon and the base that there are. Returns nil if there is a file to remove. Nothing is changed, and the store
-    /// need not be open.
+    /// Returns the outcome of a compaction that would remove no file of the log: the current horizon and base. Returns
+    /// nil if it would remove one. Changes nothing.
     ///
     /// - Throws: as ``compact(before:)``.
-    public static func compactionInVain(
+    package static func emptyCompaction(
         at path: String, before offset: UInt64, platform: Platform = Platform()
     ) throws -> Compaction? {
         let log = try LogReader.open(at: path, platform: platform)

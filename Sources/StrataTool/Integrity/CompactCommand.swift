@@ -51,7 +51,7 @@ enum CompactCommand: Command {
 
     private static func compact(_ offset: UInt64, _ path: String) throws -> Compaction {
         let reading = Platform(files: ReadOnlyFiles())
-        if let inVain = try Store.compactionInVain(at: path, before: offset, platform: reading) { return inVain }
+        if let empty = try Store.emptyCompaction(at: path, before: offset, platform: reading) { return empty }
         var options = StoreOptions.embedded
         options.createsStore = false
         do { return try compact(offset, path, options) } catch let error as StrataError where error.code == .noSpace {
