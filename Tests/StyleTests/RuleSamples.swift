@@ -57,6 +57,12 @@ enum RuleSamples {
         bad("foreign words", "let a = \"\(ForeignWordsRule.words[2])a\"\n"),
         bad("foreign words", "a \(ForeignWordsRule.words[5])\n", path: ".ci/run"),
         good("foreign words", "see docs/format.md, the network, /usr/bin\n", path: "README.md"),
+        bad("page paths", "see [a page](other.md)\n", path: "docs/page.md"),
+        bad("page paths", "a file, `Sources/Gone.swift`\n", path: "docs/page.md"),
+        bad("page paths", "see [a page](../other.md#part)\n", path: "docs/guide/page.md"),
+        good("page paths", "[itself](../docs/page.md#a), [a site](https://a.b/c), [here](#a)\n", path: "docs/page.md"),
+        good("page paths", "`docs/`, `docs/*.md`, `docs/<name>`, `let docs/page`\n", path: "docs/page.md"),
+        good("page paths", "gone: `Sources/Gone.swift`\n", path: "CHANGELOG.md"),
     ]
 
     private static let safety =

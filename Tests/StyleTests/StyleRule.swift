@@ -47,5 +47,6 @@ enum StyleRules {
         ("unused files", UnusedFilesRule()),
         ("folder size", FolderSizeRule()),
         ("file name", FileNameRule()),
+        ("page paths", PagePathsRule()),
     ]
 }
