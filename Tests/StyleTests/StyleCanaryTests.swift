@@ -40,6 +40,13 @@ struct StyleCanaryTests {
         #expect(rule.findings(in: folder(FolderSizeRule.maximumFiles + 1)).map(\.path) == ["Sources/StrataLog/Read"])
     }
 
+    @Test("A module may have the comments to mend that it is allowed, neither more nor fewer")
+    func plainWords() {
+        let file = SourceFile(path: "Sources/Sample/Sample.swift", text: "/// What it is.\n/// How it is.\n")
+        func count(_ allowed: Int) -> Int { PlainWordsRule(allowed: ["Sample": allowed]).findings(in: [file]).count }
+        #expect((0...3).map(count) == [2, 2, 0, 1])
+    }
+
     @Test("Imports and declared dependencies of a target are the same")
     func dependencies() throws {
         let rule = try rule("dependencies")

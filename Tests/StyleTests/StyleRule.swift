@@ -48,5 +48,6 @@ enum StyleRules {
         ("folder size", FolderSizeRule()),
         ("file name", FileNameRule()),
         ("page paths", PagePathsRule()),
+        ("plain words", PlainWordsRule()),
     ]
 }
