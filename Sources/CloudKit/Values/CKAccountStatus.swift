@@ -1,6 +1,6 @@
 import Foundation
 
-/// Whether a user can be used as somebody who is signed in.
+/// The availability of a user's account.
 public enum CKAccountStatus: Int, Sendable, BitwiseCopyable {
     case couldNotDetermine = 0
     case available = 1
@@ -12,6 +12,6 @@ public enum CKAccountStatus: Int, Sendable, BitwiseCopyable {
 extension NSNotification.Name {
     // Apple's name begins with capitals.
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// The account's status, or whose it is, may have changed.
+    /// Posted when the account, or its status, may have changed.
     public static let CKAccountChanged = NSNotification.Name("CKAccountChangedNotification")
 }

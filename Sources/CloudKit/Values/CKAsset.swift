@@ -11,20 +11,20 @@ import StrataModel
 /// if let url = (fetched["photo"] as? CKAsset)?.fileURL { show(try Data(contentsOf: url)) }
 /// ```
 ///
-/// Saving copies the file's bytes and leaves the file alone; its name and dates are not kept (B25). An asset that was
-/// fetched can be saved again, in the same record or another one: nothing is copied then.
+/// Saving copies the file's bytes and leaves the file alone; its name and dates are not kept (B25). A fetched asset can
+/// be saved again, in the same record or another one, without copying.
 // @unchecked: its one property is a constant.
 public final class CKAsset: NSObject, NSSecureCoding, CVarArg, @unchecked Sendable {
     enum Source: Sendable {
-        /// The caller's, to be copied when the record is saved.
+        /// A file of the caller, copied when the record is saved.
         case file(URL)
-        /// What a store has, and the caller's copy of it; nil where nobody knows the store.
+        /// An asset of a store and the caller's copy of it; nil where the store is unknown.
         case stored(FieldValue.Asset, StagedCopy?)
     }
 
     let source: Source
 
-    /// An asset of a file, which is copied when the record is saved and stays the caller's.
+    /// Creates an asset of a file. Saving the record copies the file, which remains the caller's.
     public init(fileURL: URL) {
         source = .file(fileURL)
         super.init()
@@ -35,11 +35,11 @@ public final class CKAsset: NSObject, NSSecureCoding, CVarArg, @unchecked Sendab
         super.init()
     }
 
-    /// The file that was passed, or a copy of what was fetched, made now; nil if there is none.
+    /// The file that was passed, or a copy of the fetched asset, created by this call; nil if there is none.
     ///
-    /// Each fetch has a file of its own, in a directory for temporary files (B254). It stays at least as long as the
-    /// asset or its record does, and goes at the latest when the store is closed (B26): move or copy what is to be
-    /// kept.
+    /// Each fetch has its own file, in a directory for temporary files (B254). The file stays at least as long as the
+    /// asset or its record does, and is deleted at the latest when the store is closed (B26): move or copy it to keep
+    /// it.
     public var fileURL: URL? {
         switch source {
         case .file(let url): url
@@ -47,7 +47,7 @@ public final class CKAsset: NSObject, NSSecureCoding, CVarArg, @unchecked Sendab
         }
     }
 
-    /// Nil for a file of the caller.
+    /// The stored asset; nil for a file of the caller.
     var storedValue: FieldValue.Asset? {
         if case .stored(let asset, _) = source { asset } else { nil }
     }
@@ -67,14 +67,14 @@ public final class CKAsset: NSObject, NSSecureCoding, CVarArg, @unchecked Sendab
 
     private static let fileKey = "AssetFileURL"
 
-    /// Writes where the file is, not its bytes and not what a store calls them.
+    /// Encodes the file's location, not its bytes and not the store's name for them.
     public func encode(with coder: NSCoder) {
         guard coder.allowsKeyedCoding, let fileURL else { return }
         coder.encode(NSURL(string: fileURL.absoluteString), forKey: Self.fileKey)
     }
 
-    /// An asset of the file that the archive names, which need not be there any more: saving the asset fails then.
-    /// Nil if the archive names none.
+    /// Decodes an asset of the file that the archive names; nil if the archive names none. The file may no longer
+    /// exist: saving the asset fails then.
     public init?(coder: NSCoder) {
         let archive = ArchiveReader(coder)
         guard let url = archive.object(NSURL.self, Self.fileKey), archive.isIntact,

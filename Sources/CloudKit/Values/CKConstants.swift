@@ -1,10 +1,10 @@
 // Apple's names begin with capitals.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-/// Stands for the current user where the owner of a zone is named.
+/// The name that represents the current user as the owner of a zone.
 public let CKCurrentUserDefaultName = "__defaultOwner__"
 
-/// Stands for the current user.
+/// The name that represents the current user.
 @available(*, deprecated, renamed: "CKCurrentUserDefaultName")
 public let CKOwnerDefaultName = "__defaultOwner__"
 
@@ -28,26 +28,26 @@ public let CKRecordParentKey = "___parent"
 @available(*, unavailable, renamed: "CKRecord.SystemFieldKey.share")
 public let CKRecordShareKey = "___share"
 
-/// Record name of the share of a whole zone.
+/// The record name of a zone-wide share.
 public let CKRecordNameZoneWideShare = "cloudkit.zoneshare"
 
-/// Domain of every ``CKError``.
+/// The domain of every ``CKError``.
 public let CKErrorDomain = "CKErrorDomain"
 
-/// Of a partial failure: the error of each item that failed, by its ID.
+/// The key of a partial failure's errors, by the ID of the failed item.
 public let CKPartialErrorsByItemIDKey = "CKPartialErrors"
 
-/// Of a conflict: the record as the client's edit found it.
+/// The key of a conflict's record as it was before the client's edit.
 public let CKRecordChangedErrorAncestorRecordKey = "AncestorRecord"
 
-/// Of a conflict: the record that is stored now. Edit and save this one to resolve it.
+/// The key of a conflict's record that is stored now. Edit and save this one to resolve the conflict.
 public let CKRecordChangedErrorServerRecordKey = "ServerRecord"
 
-/// Of a conflict: the record that the client tried to save.
+/// The key of a conflict's record that the client tried to save.
 public let CKRecordChangedErrorClientRecordKey = "ClientRecord"
 
-/// Of a missing zone: true if it went when the user reset encrypted data.
+/// The key of a flag for a missing zone: true if resetting the user's encrypted data deleted it.
 public let CKErrorUserDidResetEncryptedDataKey = "CKUserDidResetEncryptedData"
 
-/// Seconds after which another try makes sense.
+/// The key of the number of seconds to wait before retrying.
 public let CKErrorRetryAfterKey = "CKRetryAfter"

@@ -1,7 +1,7 @@
 import Foundation
 
 extension CKError {
-    /// What went wrong, by number.
+    /// The numeric codes of errors.
     public enum Code: Int, Sendable, Hashable, BitwiseCopyable {
         case internalError = 1
         /// Some items failed: see ``CKError/partialErrorsByItemID``.
@@ -18,7 +18,7 @@ extension CKError {
         case invalidArguments = 12
         @available(*, deprecated, message: "Results are not cut off any more.")
         case resultsTruncated = 13
-        /// The stored record is another version: see ``CKError/serverRecord``.
+        /// The stored record has a different version: see ``CKError/serverRecord``.
         case serverRecordChanged = 14
         case serverRejectedRequest = 15
         case assetFileNotFound = 16
@@ -26,7 +26,7 @@ extension CKError {
         case incompatibleVersion = 18
         case constraintViolation = 19
         case operationCancelled = 20
-        /// Forget the token and fetch everything.
+        /// The token is no longer valid: discard it and fetch everything.
         case changeTokenExpired = 21
         /// Another item of the same zone failed.
         case batchRequestFailed = 22
@@ -34,7 +34,7 @@ extension CKError {
         case badDatabase = 24
         case quotaExceeded = 25
         case zoneNotFound = 26
-        /// Too much at once: try again with half.
+        /// The request is too large: try again with half of the items.
         case limitExceeded = 27
         case userDeletedZone = 28
         case tooManyParticipants = 29
@@ -42,7 +42,7 @@ extension CKError {
         case referenceViolation = 31
         case managedAccountRestricted = 32
         case participantMayNeedVerification = 33
-        /// It may have been done, or not.
+        /// The outcome is unknown: the request may have been executed.
         case serverResponseLost = 34
         case assetNotAvailable = 35
         case accountTemporarilyUnavailable = 36

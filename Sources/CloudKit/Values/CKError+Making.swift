@@ -2,16 +2,17 @@ import Foundation
 import StrataModel
 
 extension CKError {
-    /// An error with a sentence that says what and which.
+    /// Creates an error with a message that names the problem and the item.
     init(_ code: Code, message: String, cause: (any Error)? = nil, userInfo: [String: Any] = [:]) {
         var userInfo = userInfo
-        // Names in it may hold what a terminal obeys.
+        // Names in the message may contain terminal control sequences.
         userInfo[NSDebugDescriptionErrorKey] = message.withoutControls
         userInfo[NSUnderlyingErrorKey] = cause
         self.init(code, userInfo: userInfo)
     }
 
-    /// What the rules said. Records of a conflict are passed in, since a refusal names only their versions.
+    /// Creates the error for a refusal by the rules. The caller passes the records of a conflict, since a refusal names
+    /// only their versions.
     init(
         _ refusal: Refusal, clientRecord: CKRecord? = nil, serverRecord: CKRecord? = nil,
         ancestorRecord: CKRecord? = nil
@@ -25,14 +26,14 @@ extension CKError {
         self.init(code, message: refusal.message, userInfo: userInfo)
     }
 
-    /// Some of the items failed.
+    /// Creates the error for a partial failure.
     init(partialErrors: [AnyHashable: any Error], message: String, userInfo: [String: Any] = [:]) {
         var userInfo = userInfo
         userInfo[CKPartialErrorsByItemIDKey] = partialErrors
         self.init(.partialFailure, message: message, userInfo: userInfo)
     }
 
-    /// Whatever the engine threw, as clients see it.
+    /// Converts any error of the engine to an error for clients.
     init(engine error: any Error) {
         switch error {
         case let error as CKError: self = error

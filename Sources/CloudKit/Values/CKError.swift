@@ -1,37 +1,37 @@
 import Foundation
 import StrataModel
 
-/// Why an operation, or one item of it, failed.
+/// The reason why an operation, or one item of it, failed.
 ///
 /// ```swift
 /// do { _ = try await database.save(record) } catch let error as CKError where error.code == .serverRecordChanged {
 ///     if let server = error.serverRecord { try await merge(record, into: server) }
 /// }
 /// ```
-// @unchecked: what is in its user info is not changed by anybody.
+// @unchecked: the user info never changes.
 public struct CKError: Error, CustomNSError, LocalizedError, Hashable, @unchecked Sendable {
-    /// What Foundation makes of the error.
+    /// The error as a Foundation object.
     public let _nsError: NSError
 
-    /// An error as Foundation knows it, of the domain ``CKErrorDomain``.
+    /// Creates an error from a Foundation error of the domain ``CKErrorDomain``.
     public init(_nsError error: NSError) { _nsError = error }
 
-    /// An error with a code and what there is to say about it.
+    /// Creates an error with a code and details.
     public init(_ code: CKError.Code, userInfo: [String: Any] = [:]) {
         var userInfo = userInfo
-        // Foundation's own text on Linux is another one.
+        // Foundation's default text on Linux differs.
         if userInfo[NSLocalizedDescriptionKey] == nil {
             userInfo[NSLocalizedDescriptionKey] = Self.plainText(code.rawValue)
         }
         _nsError = NSError(domain: CKErrorDomain, code: code.rawValue, userInfo: userInfo)
     }
 
-    /// ``CKErrorDomain``.
+    /// The domain of every error: ``CKErrorDomain``.
     public static var errorDomain: String { CKErrorDomain }
 
     public static func == (left: CKError, right: CKError) -> Bool { left._nsError == right._nsError }
 
-    // Foundation's own hash of an NSError does not come to an end on Linux.
+    // Foundation's own hash of an NSError never terminates on Linux.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(_nsError.domain)
         hasher.combine(_nsError.code)
@@ -39,45 +39,45 @@ public struct CKError: Error, CustomNSError, LocalizedError, Hashable, @unchecke
 }
 
 extension CKError {
-    /// What went wrong.
+    /// The kind of error.
     public var code: Code { Code(rawValue: _nsError.code) ?? .internalError }
     /// The number of ``code``.
     public var errorCode: Int { _nsError.code }
-    /// All that the error says, by keys such as ``CKErrorRetryAfterKey``.
+    /// The details of the error, under keys such as ``CKErrorRetryAfterKey``.
     public var userInfo: [String: Any] { _nsError.userInfo }
     /// The same as ``userInfo``.
     public var errorUserInfo: [String: Any] { _nsError.userInfo }
-    /// A text for users, in the form that Apple's platforms have: domain and number. ``debugDescription`` says more.
+    /// A text for users in the form that Apple's platforms use: domain and number. ``debugDescription`` says more.
     public var localizedDescription: String {
         userInfo[NSLocalizedDescriptionKey] as? String ?? Self.plainText(errorCode)
     }
     /// The same as ``localizedDescription``.
     public var errorDescription: String? { localizedDescription }
 
-    /// What went wrong, with which item, and why; nil if nothing is said.
+    /// The problem, the item and the reason; nil if the error has no message.
     var detail: String? { userInfo[NSDebugDescriptionErrorKey] as? String }
 
     private static func plainText(_ code: Int) -> String {
         "The operation couldn’t be completed. (\(CKErrorDomain) error \(code).)"
     }
 
-    /// Of a partial failure: the error of each item that failed, by its ID.
+    /// The errors of a partial failure, by the ID of the failed item.
     public var partialErrorsByItemID: [AnyHashable: any Error]? {
         userInfo[CKPartialErrorsByItemIDKey] as? [AnyHashable: any Error]
     }
 
-    /// Of a conflict: the record as the client's edit found it.
+    /// The record of a conflict as it was before the client's edit.
     public var ancestorRecord: CKRecord? { userInfo[CKRecordChangedErrorAncestorRecordKey] as? CKRecord }
-    /// Of a conflict: the record that is stored now. Edit and save this one to resolve it.
+    /// The record of a conflict that is stored now. Edit and save this one to resolve the conflict.
     public var serverRecord: CKRecord? { userInfo[CKRecordChangedErrorServerRecordKey] as? CKRecord }
-    /// Of a conflict: the record that the client tried to save.
+    /// The record of a conflict that the client tried to save.
     public var clientRecord: CKRecord? { userInfo[CKRecordChangedErrorClientRecordKey] as? CKRecord }
-    /// How long to wait before another try.
+    /// The number of seconds to wait before retrying.
     public var retryAfterSeconds: Double? { (userInfo[CKErrorRetryAfterKey] as? NSNumber)?.doubleValue }
 }
 
 extension CKError: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Code, number and message, and how many items failed.
+    /// The code, number and message, and the number of failed items.
     public var description: String {
         let parts = partialErrorsByItemID.map { "; \($0.count) of its items failed" } ?? ""
         let message = (detail ?? userInfo[NSLocalizedDescriptionKey] as? String).map { ": \($0)" } ?? ""
@@ -86,7 +86,7 @@ extension CKError: CustomStringConvertible, CustomDebugStringConvertible {
     public var debugDescription: String { description }
 }
 
-// Without Objective-C no cast looks at an `NSError`'s domain; the standard library's own bridging does.
+// Without Objective-C, casts ignore an `NSError`'s domain; the standard library's own bridging checks it.
 extension CKError: _ObjectiveCBridgeable {
     public func _bridgeToObjectiveC() -> NSError { _nsError }
 
@@ -94,7 +94,7 @@ extension CKError: _ObjectiveCBridgeable {
         result = CKError(_nsError: source)
     }
 
-    /// Lets `error as? CKError` give an error of this domain that came along as an `NSError`.
+    /// Lets `error as? CKError` convert an `NSError` of this domain.
     public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout CKError?) -> Bool {
         result = source.domain == CKErrorDomain ? CKError(_nsError: source) : nil
         return result != nil

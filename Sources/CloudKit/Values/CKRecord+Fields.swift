@@ -1,22 +1,22 @@
 import Foundation
 
 extension CKRecord {
-    /// The value of a key, new for each call; nil if it has none.
+    /// Returns the value of a key, as a new object for each call; nil if the key has no value.
     public func object(forKey key: FieldKey) -> (any __CKRecordObjCValue)? {
         if let value = systemValue(forKey: key) { return value }
         return state.withLock { $0.content(of: key, isEncrypted: false) }?.object
     }
 
-    /// Keeps a copy of a value; nil removes it.
+    /// Stores a copy of a value under a key; nil removes the value.
     public func setObject(_ object: (any __CKRecordObjCValue)?, forKey key: FieldKey) {
         _setContent(object?._fieldContent, forKey: key)
     }
 
-    /// The value of a key, as ``object(forKey:)``.
+    /// Returns the value of a key, as ``object(forKey:)`` does.
     public func value(forKey key: String) -> Any? { object(forKey: key) }
 
-    /// Keeps a copy of a value; nil removes it. A value that a record cannot hold makes its save fail with
-    /// `invalidArguments` (B270).
+    /// Stores a copy of a value under a key; nil removes the value. If a record cannot hold the value, saving the
+    /// record fails with `invalidArguments` (B270).
     ///
     /// ```swift
     /// note.setValue("Groceries", forKey: "title")
@@ -34,23 +34,23 @@ extension CKRecord {
         }
     }
 
-    /// The value of a key, new for each call; nil removes it.
+    /// The value of a key, a new object for each read; setting nil removes it.
     @_disfavoredOverload
     public subscript(key: FieldKey) -> (any __CKRecordObjCValue)? {
         get { object(forKey: key) }
         set { setObject(newValue, forKey: key) }
     }
 
-    /// The keys that have values, in order, those of ``encryptedValues`` included (B12).
+    /// Returns the keys that have values, sorted, including those of ``encryptedValues`` (B12).
     ///
-    /// The subscript of the record gives nil for a key of an encrypted value.
+    /// The record's subscript returns nil for the key of an encrypted value.
     public func allKeys() -> [FieldKey] { state.withLock { $0.allKeys() } }
 
-    /// The keys that were set or removed since the record was fetched, in order, those of ``encryptedValues``
-    /// included (B13).
+    /// Returns the keys that were set or removed since the record was fetched, sorted, including those of
+    /// ``encryptedValues`` (B13).
     public func changedKeys() -> [FieldKey] { state.withLock { $0.changedKeys() } }
 
-    /// The words of all fields that are strings (B19).
+    /// Returns the words of all string fields (B19).
     public func allTokens() -> [String] {
         state.withLock { $0.all(isEncrypted: false) }.flatMap { _, content -> [String] in
             guard case .plain(.string(let text)) = content else { return [] }
@@ -58,12 +58,12 @@ extension CKRecord {
         }
     }
 
-    /// Goes through the keys with their values, in order.
+    /// Returns an iterator over the keys and their values, in key order.
     public func makeIterator() -> CKRecordKeyValueIterator {
         CKRecordKeyValueIterator(state.withLock { $0.all(isEncrypted: false) })
     }
 
-    /// Values that are encrypted where they are stored: every type but assets and references (B21).
+    /// The values that the store encrypts: every type except assets and references (B21).
     ///
     /// ```swift
     /// note.encryptedValues["pin"] = "1234"
@@ -71,9 +71,9 @@ extension CKRecord {
     /// let pin: String? = saved.encryptedValues["pin"]
     /// ```
     ///
-    /// A key is encrypted or not, for good; it cannot be queried or sorted by (B22), nor saved in the public database.
-    /// A record with a value that does not open, because the store's keys were lost or reset, cannot be fetched with
-    /// that key: `internalError`.
+    /// A key stays encrypted or unencrypted for good. An encrypted key cannot be queried or sorted by (B22), nor saved
+    /// in the public database. If a value cannot be decrypted because the store's keys were lost or reset, fetching the
+    /// record with that key fails with `internalError`.
     public var encryptedValues: any CKRecordKeyValueSetting & Sendable { EncryptedValues(self) }
 
     private func systemValue(forKey key: FieldKey) -> (any RecordValue)? {
@@ -96,7 +96,7 @@ extension CKRecord {
         if case .reference(let reference)? = content {
             parent = reference
         } else if let content {
-            // Kept under the key, so that the save can say what is wrong.
+            // Kept under the key so that the save can report the error.
             state.withLock { $0.set(content, forKey: SystemFieldKey.parent, isEncrypted: false) }
         } else {
             parent = nil

@@ -2,13 +2,13 @@ import Foundation
 import StrataModel
 
 extension CKRecord {
-    /// What a save of the record sends.
+    /// Returns the part of a save request for this record.
     ///
     /// - Parameters:
-    ///   - fields: those of this record when it was passed.
-    ///   - names: those of the request, to which the record's are added.
-    ///   - call: says who saves, who may be named as an owner, and seals encrypted values.
-    /// - Throws: ``CKError`` `invalidArguments` for what cannot be saved, naming the record and the key.
+    ///   - fields: The fields of this record at the time it was passed.
+    ///   - names: The names of the request; this adds the record's names.
+    ///   - call: Identifies the saving user, whom an owner name may denote, and seals encrypted values.
+    /// - Throws: ``CKError`` `invalidArguments` if something cannot be saved, naming the record and the key.
     func save(
         _ fields: RecordFields, names: inout RequestNames, policy: SavePolicy, _ call: DatabaseCall
     ) throws -> ModifyRecordsRequest.Save {
@@ -85,7 +85,7 @@ extension CKReference {
 }
 
 extension Version {
-    /// The version that a change tag names. One that is not ours names a version that no record has.
+    /// Creates the version that a change tag names. A foreign tag gives a version that no record has.
     init(tag: String) {
         let none = Version(offset: Self.maximumOffset, eventIndex: 0)
         guard let packed = UInt64(tag, radix: 36), packed > 0, packed <= UInt64.max >> 1 else {

@@ -1,22 +1,23 @@
 import StrataModel
 import StrataStore
 
-/// What becomes of a record of which a file or an encrypted value cannot be had.
+/// The handling of records with an asset file or encrypted value that cannot be read.
 enum UnreadableValues {
-    /// The record cannot be had (docs/cloudkit.md, "Encrypted values"; B145).
+    /// Fetching the record fails (docs/cloudkit.md, "Encrypted values"; B145).
     case fail
-    /// It is as if those keys had not been asked for: what a save made of a record is no error of that save.
+    /// Those keys are omitted, as if not requested: a problem with the record that a save returns does not fail that
+    /// save.
     case leaveOut
 }
 
 extension CKRecord {
-    /// A record as a client's device sees it. Its fields are decoded when they are asked for.
+    /// Creates a record as a client's device sees it. Fields are decoded on first access.
     ///
     /// - Parameters:
-    ///   - isPartial: whether only some keys were fetched.
-    ///   - hasAssetFiles: false for the server's record of a conflict: its assets have no `fileURL` (B64).
+    ///   - isPartial: True if only some keys were fetched.
+    ///   - hasAssetFiles: False for the server's record of a conflict, whose assets have no `fileURL` (B64).
     ///   - progress: A closure that receives the fraction of the asset bytes read so far.
-    /// - Throws: ``CKError`` `assetNotAvailable` or `internalError` for values that cannot be had.
+    /// - Throws: ``CKError`` `assetNotAvailable` or `internalError` if a value cannot be read.
     convenience init(
         stored record: Record, id: CKRecordID, for client: Client, isPartial: Bool = false,
         hasAssetFiles: Bool = true, unreadable: UnreadableValues = .fail, progress: (Double) -> Void = { _ in }
@@ -33,8 +34,8 @@ extension CKRecord {
 }
 
 extension RecordFields {
-    /// Looks up what must be there when the record is handed out: later nobody could be told of a file that is missing
-    /// or of a value that does not open.
+    /// Reads asset files and encrypted values before the record is returned: later there is no way to report a missing
+    /// file or a value that cannot be decrypted.
     fileprivate mutating func findSpecialValues(
         of record: Record, _ client: Client, hasAssetFiles: Bool, _ unreadable: UnreadableValues,
         _ progress: (Double) -> Void

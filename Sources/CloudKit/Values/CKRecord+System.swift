@@ -6,7 +6,7 @@ import StrataViews
 extension CKRecord {
     private var origin: RecordFields.Origin { state.withLock { $0.origin } }
 
-    /// Names the version that was fetched; nil until the record is saved, another with every save (B60).
+    /// The tag of the version that was fetched, different after every save; nil until the record is saved (B60).
     public var recordChangeTag: String? {
         switch origin {
         case .new: nil
@@ -15,7 +15,7 @@ extension CKRecord {
         }
     }
 
-    /// When the record was first saved; nil until then.
+    /// The time of the first save; nil until then.
     public var creationDate: Date? {
         switch origin {
         case .new: nil
@@ -24,7 +24,7 @@ extension CKRecord {
         }
     }
 
-    /// When the record was last saved, later with every save (B250); nil until then.
+    /// The time of the last save, later with every save (B250); nil until the first.
     public var modificationDate: Date? {
         switch origin {
         case .new: nil
@@ -33,7 +33,7 @@ extension CKRecord {
         }
     }
 
-    /// Its name is ``CKCurrentUserDefaultName`` for the current user.
+    /// The user who created the record. For the current user the record name is ``CKCurrentUserDefaultName``.
     public var creatorUserRecordID: CKRecordID? {
         switch origin {
         case .new: nil
@@ -42,7 +42,7 @@ extension CKRecord {
         }
     }
 
-    /// Who saved the record last, as ``creatorUserRecordID``.
+    /// The user who last saved the record, in the form of ``creatorUserRecordID``.
     public var lastModifiedUserRecordID: CKRecordID? {
         switch origin {
         case .new: nil
@@ -53,22 +53,22 @@ extension CKRecord {
 
     // MARK: Hierarchy
 
-    /// The record above this one, which is shared along with it. Its action is none (B20).
+    /// The record above this one, which is shared along with it. Its action is `none` (B20).
     public var parent: CKReference? {
         get { parent(of: state.withLock { $0 }) }
         set { state.withLock { $0.parent = newValue.map { .set($0) } ?? .removed } }
     }
 
-    /// Makes a record the ``parent``; nil takes the parent away.
+    /// Sets the ``parent`` to a record; nil removes the parent.
     public func setParent(_ parentRecord: CKRecord?) { setParent(parentRecord?.recordID) }
 
-    /// Makes a record the ``parent`` by its ID; nil takes the parent away.
+    /// Sets the ``parent`` to the record with an ID; nil removes the parent.
     @_disfavoredOverload
     public func setParent(_ parentRecordID: CKRecordID?) {
         parent = parentRecordID.map { CKReference(recordID: $0, action: .none) }
     }
 
-    /// The share that the record is in as its root.
+    /// The share whose root is this record.
     public var share: CKReference? { link(of: origin, { try $0.share }, { $0.share }) }
 
     func parent(of fields: RecordFields) -> CKReference? {
@@ -94,7 +94,8 @@ extension CKRecord {
 }
 
 extension CKRecordID {
-    /// The user record of somebody, who may be the current user; others have the name of their own user record.
+    /// Creates the ID of a user's record: ``CKCurrentUserDefaultName`` for the current user, else the name of the user
+    /// record.
     fileprivate convenience init(user: String, me: String) {
         self.init(recordName: isSameText(user, me) ? CKCurrentUserDefaultName : UserRecord.name(of: user))
     }

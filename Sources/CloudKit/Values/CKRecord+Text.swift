@@ -11,7 +11,7 @@ extension CKRecord {
         let text =
             "<CKRecord: \(id)\(owner.isEmpty ? "" : " of \(owner)"), tag \(recordChangeTag ?? "none")"
             + "; {\(parts.joined(separator: ", "))}>"
-        // Names that no save would take can hold breaks of lines as well.
+        // Invalid names, which no save accepts, can contain line breaks too.
         return text.withoutControls
     }
 }
@@ -46,13 +46,13 @@ extension FieldContent {
 }
 
 extension FieldValue {
-    /// Without breaks of lines, whatever is in it; bytes by their number.
+    /// The value without line breaks; data is shown as its number of bytes.
     fileprivate var text: String {
         switch self {
         case .string(let text): text.debugDescription
         case .int64(let number): "\(number)"
         case .double(let number): "\(number)"
-        // Foundation cannot describe what is no date.
+        // Foundation cannot describe a date that is not a number.
         case .date(let seconds) where seconds.isNaN: "no date"
         case .date(let seconds): "\(Date(timeIntervalSinceReferenceDate: seconds))"
         case .data(let bytes): "\(bytes.count) bytes"

@@ -3,7 +3,7 @@ import StrataModel
 import StrataStore
 import StrataSystem
 
-/// Values under keys, saved and fetched as a whole.
+/// A set of values under keys, saved and fetched as a whole.
 ///
 /// ```swift
 /// let note = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "note-1", zoneID: zone.zoneID))
@@ -11,35 +11,35 @@ import StrataSystem
 /// let saved = try await database.save(note)
 /// ```
 ///
-/// Two are equal if they are the same object; compare their ``recordID`` and ``recordChangeTag``.
+/// Two records are equal if they are the same object; compare their ``recordID`` and ``recordChangeTag``.
 ///
-/// Nothing that is passed traps: a key or value that cannot be is remembered, and saving the record fails with
+/// Setting an invalid key or value never traps: the record remembers it, and saving the record fails with
 /// `invalidArguments` (B270).
-// @unchecked: what changes lies behind the lock.
+// @unchecked: the lock protects all mutable state.
 public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKeyValueSetting, CVarArg,
     @unchecked Sendable
 {
-    /// What kind of thing a record is: a letter, then letters, digits and underscores (B6).
+    /// The kind of a record: a letter, then letters, digits and underscores (B6).
     public typealias RecordType = String
-    /// Names a value of a record: a letter, then letters, digits and underscores (B7).
+    /// The name of a value of a record: a letter, then letters, digits and underscores (B7).
     public typealias FieldKey = String
-    /// Names a record within a database.
+    /// Identifies a record within a database.
     public typealias ID = CKRecordID
     /// A link to another record.
     public typealias Reference = CKReference
 
-    /// What kind of thing the record is.
+    /// The kind of record.
     public let recordType: RecordType
-    /// Names the record within its database.
+    /// The ID of the record within its database.
     public let recordID: CKRecordID
     let state: Lock<RecordFields>
 
-    /// A record that nobody has saved yet; without an ID, one with a name of its own in the default zone.
+    /// Creates an unsaved record; without an ID, it gets a unique name in the default zone.
     public convenience init(recordType: RecordType, recordID: CKRecordID = CKRecordID()) {
         self.init(recordType, recordID, RecordFields(.new, in: recordID.zoneID, isPartial: false))
     }
 
-    /// A record that nobody has saved yet, with a name of its own.
+    /// Creates an unsaved record with a unique name.
     @available(*, deprecated, message: "Pass a record ID that names the zone.")
     public convenience init(recordType: RecordType, zoneID: CKRecordZoneID) {
         self.init(recordType: recordType, recordID: CKRecordID(zoneID: zoneID))
@@ -52,29 +52,29 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
         super.init()
     }
 
-    /// Record types that the system makes itself.
+    /// Record types that the system defines.
     public enum SystemType {
-        /// The record that each user has.
+        /// The type of the record that each user has.
         public static let userRecord: RecordType = "Users"
-        /// What makes others see a record or zone.
+        /// The type of the record that shares a record or zone with other users.
         public static let share: RecordType = "cloudkit.share"
     }
 
-    /// Keys for predicates and sort descriptors, of what every record has.
+    /// Keys of the properties that every record has, for predicates and sort descriptors.
     public enum SystemFieldKey {
-        /// Of ``CKRecord/recordID``.
+        /// The key of ``CKRecord/recordID``.
         public static let recordID: FieldKey = "___recordID"
-        /// Of ``CKRecord/creatorUserRecordID``.
+        /// The key of ``CKRecord/creatorUserRecordID``.
         public static let creatorUserRecordID: FieldKey = "___createdBy"
-        /// Of ``CKRecord/creationDate``.
+        /// The key of ``CKRecord/creationDate``.
         public static let creationDate: FieldKey = "___createTime"
-        /// Of ``CKRecord/lastModifiedUserRecordID``.
+        /// The key of ``CKRecord/lastModifiedUserRecordID``.
         public static let lastModifiedUserRecordID: FieldKey = "___modifiedBy"
-        /// Of ``CKRecord/modificationDate``.
+        /// The key of ``CKRecord/modificationDate``.
         public static let modificationDate: FieldKey = "___modTime"
-        /// Of ``CKRecord/parent``.
+        /// The key of ``CKRecord/parent``.
         public static let parent: FieldKey = "___parent"
-        /// Of ``CKRecord/share``.
+        /// The key of ``CKRecord/share``.
         public static let share: FieldKey = "___share"
     }
 
@@ -84,18 +84,18 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
 
     public func copy(with zone: NSZone? = nil) -> Any { CKRecord(recordType, recordID, state.withLock { $0 }) }
 
-    /// Writes all of the record, with what was changed since it was fetched (B18).
+    /// Encodes the whole record, including the changes since it was fetched (B18).
     ///
-    /// Fields with names that are longer than any that can be saved are not written: the record that is read then
-    /// cannot be saved either, and the save says why.
+    /// Fields whose names are too long to be saved are not encoded: the decoded record cannot be saved either, and the
+    /// save reports the reason.
     public func encode(with coder: NSCoder) {
         do { try encode(ArchivedFields(state.withLock { $0 }), with: coder) } catch {
-            // Telling the coder of it would end the process: Foundation on Linux knows no other answer.
+            // Reporting the error to the coder would end the process: Foundation on Linux does nothing else with it.
             try? encode(ArchivedFields(mistake: "The fields could not be archived: \(error)"), with: coder)
         }
     }
 
-    /// Reads what ``encode(with:)`` or ``encodeSystemFields(with:)`` wrote; nil if that is damaged.
+    /// Decodes what ``encode(with:)`` or ``encodeSystemFields(with:)`` encoded; nil if the archive is damaged.
     public required init?(coder: NSCoder) {
         guard let (type, id, fields) = Self.fields(from: coder) else { return nil }
         recordType = type
@@ -104,7 +104,7 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
         super.init()
     }
 
-    /// Writes what names the record and its version, without its fields (B17).
+    /// Encodes the record's ID and version, without its fields (B17).
     ///
     /// ```swift
     /// let archiver = NSKeyedArchiver(requiringSecureCoding: true)
@@ -112,13 +112,13 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
     /// let system = archiver.encodedData
     /// ```
     public func encodeSystemFields(with coder: NSCoder) {
-        // Only fields can be more than an archive takes.
+        // Only fields can exceed the limits of an archive.
         try? encode(nil, with: coder)
     }
 
     // MARK: Text
 
-    /// Type, name, zone, tag and fields, in one line.
+    /// The type, name, zone, tag and fields, on one line.
     public override var description: String { oneLine }
     public override var debugDescription: String { oneLine }
 }

@@ -1,22 +1,22 @@
 import Foundation
 import StrataModel
 
-/// Names a record within a database: `CKRecord.ID`.
+/// Identifies a record within a database: `CKRecord.ID`.
 ///
 /// ```swift
 /// let id = CKRecord.ID(recordName: "note-1", zoneID: CKRecordZone.ID(zoneName: "Notes"))
 /// let made = CKRecord.ID()      // a name that nothing else has, in the default zone
 /// ```
 ///
-/// Two are equal if their names and zones are, as they are written (B2).
+/// Two IDs are equal if their names and zones are, compared exactly as written (B2).
 // @unchecked: its properties are constants.
 public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
-    /// The name, which no other record of the zone has.
+    /// The name, unique within the zone.
     public let recordName: String
-    /// The zone that the record is in.
+    /// The zone of the record.
     public let zoneID: CKRecordZoneID
 
-    /// The ID of a record; without a name, one that nothing else has.
+    /// Creates the ID of a record; without a name, it gets a unique one.
     public init(recordName: String = UUID().uuidString, zoneID: CKRecordZoneID = .default) {
         self.recordName = recordName
         self.zoneID = zoneID
@@ -27,10 +27,10 @@ public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, CVarArg, @un
         self.init(recordName: model.name, zoneID: CKRecordZoneID(model.zone))
     }
 
-    /// The owner of its zone is empty for the current user.
+    /// The ID with an empty zone owner for the current user.
     var model: RecordID { RecordID(recordName, zone: zoneID.model) }
 
-    /// For a store in which the current user's name is `me`, who may be named by it.
+    /// Returns the ID for a store whose current user is named `me`; an ID may use that name for the owner.
     func model(for me: String) -> RecordID { RecordID(recordName, zone: zoneID.model(for: me)) }
 
     public override func isEqual(_ object: Any?) -> Bool {

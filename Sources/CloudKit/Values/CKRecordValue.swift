@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a key of a record can hold: strings, numbers, dates, data, locations, references, assets, and arrays of these.
+/// A value of a record: a string, number, date, data, location, reference or asset, or an array of these.
 ///
 /// ```swift
 /// record["title"] = "Groceries"
@@ -8,29 +8,29 @@ import Foundation
 /// let title: String? = record["title"]
 /// ```
 ///
-/// A type of one's own that conforms is no value yet: saving a record with one fails with `invalidArguments`.
+/// Conforming your own type does not make it a valid value: saving a record with one fails with `invalidArguments`.
 public protocol CKRecordValueProtocol {
     var _fieldContent: _FieldContent { get }
 }
 
-/// What the class-bound subscript and ``CKRecord/setObject(_:forKey:)`` take.
+/// The type of values that the class-bound subscript and ``CKRecord/setObject(_:forKey:)`` accept.
 ///
-/// On Apple's platforms Swift's values turn into these classes by themselves; here they conform, so that
-/// `title as CKRecordValue` means the same.
+/// On Apple's platforms Swift's values bridge to these classes; here they conform, so that `title as CKRecordValue`
+/// means the same.
 public protocol __CKRecordObjCValue {
     var _fieldContent: _FieldContent { get }
 }
 
-/// A value of a record, for methods that take one of any type.
+/// A value of a record, for methods that accept any type of value.
 public typealias CKRecordValue = __CKRecordObjCValue
 
-/// A value as a record keeps it. Of no use outside the module.
+/// The stored form of a value. Not for use outside the module.
 public struct _FieldContent: Sendable {
     let content: FieldContent
 
     init(_ content: FieldContent) { self.content = content }
 
-    /// nil for an optional without a value.
+    /// Returns nil for an optional without a value.
     init?(any value: Any) {
         switch value {
         case let value as any CKRecordValueProtocol: self = value._fieldContent
@@ -42,7 +42,7 @@ public struct _FieldContent: Sendable {
 }
 
 extension FieldContent {
-    /// A value of a type that no record holds.
+    /// Returns the content for a value whose type a record cannot hold.
     static func mistake(of value: Any) -> FieldContent {
         .mistake("A value of type \(type(of: value)) cannot be kept in a record.")
     }

@@ -10,32 +10,32 @@ import StrataSystem
 /// try await database.save(zone)
 /// ```
 ///
-/// Two are equal if they are the same object; compare their ``zoneID``.
-// @unchecked: what changes lies behind the lock.
+/// Two zones are equal if they are the same object; compare their ``zoneID``.
+// @unchecked: the lock protects all mutable state.
 public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
-    /// Names a zone.
+    /// Identifies a zone.
     public typealias ID = CKRecordZoneID
 
-    /// Names the zone.
+    /// The ID of the zone.
     public let zoneID: CKRecordZoneID
-    /// What the store allows of the zone: none until it was saved and fetched (B33).
+    /// The capabilities that the store gives the zone: none until the zone is saved and fetched (B33).
     public let capabilities: Capabilities
     /// The share of the whole zone, if it was fetched and has one.
     public let share: CKReference?
     private let scope: Lock<EncryptionScope>
 
-    /// The zone that every private and public database has.
+    /// Returns the zone that every private and public database has.
     public class func `default`() -> CKRecordZone { CKRecordZone(zoneID: .default) }
 
-    /// A zone of the current user, to be saved.
+    /// Creates a zone of the current user, to be saved.
     public convenience init(zoneName: String) { self.init(zoneID: CKRecordZoneID(zoneName: zoneName)) }
 
-    /// A zone, to be saved.
+    /// Creates a zone, to be saved.
     public convenience init(zoneID: CKRecordZoneID) {
         self.init(zoneID, capabilities: [], share: nil, scope: .perRecord)
     }
 
-    /// A zone as the store has it.
+    /// Creates a zone from its stored form.
     convenience init(stored zone: Zone) {
         self.init(
             CKRecordZoneID(zone.id), capabilities: Capabilities(rawValue: UInt(zone.capabilities.rawValue)), share: nil,
@@ -50,32 +50,32 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, CVarArg, @
         super.init()
     }
 
-    /// Whether records have keys of their own; fixed when the zone is first saved (B39).
+    /// Indicates whether each record or the whole zone has its own key; fixed when the zone is first saved (B39).
     public var encryptionScope: EncryptionScope {
         get { scope.withLock { $0 } }
         set { scope.withLock { $0 = newValue } }
     }
 
-    /// What the store allows of a zone.
+    /// The operations that the store allows in a zone.
     public struct Capabilities: OptionSet, Sendable, Hashable, BitwiseCopyable {
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
-        /// Its changes can be fetched.
+        /// The changes of the zone can be fetched.
         public static let fetchChanges = Self(rawValue: 1)
-        /// Its records can be changed together, or not at all.
+        /// Records of the zone can be changed together, or not at all.
         public static let atomic = Self(rawValue: 2)
-        /// Its records can be shared.
+        /// Records of the zone can be shared.
         public static let sharing = Self(rawValue: 4)
-        /// It can be shared as a whole.
+        /// The zone can be shared as a whole.
         public static let zoneWideSharing = Self(rawValue: 8)
     }
 
-    /// What has a key of its own.
+    /// The unit that has its own encryption key.
     public enum EncryptionScope: Int, Sendable, BitwiseCopyable {
-        /// Each record.
+        /// Each record has its own key.
         case perRecord = 0
-        /// The zone as a whole.
+        /// The zone has one key.
         case perZone = 1
     }
 

@@ -1,27 +1,27 @@
 import Foundation
 import StrataModel
 
-/// Names a zone: `CKRecordZone.ID`.
+/// Identifies a zone: `CKRecordZone.ID`.
 ///
 /// ```swift
 /// let notes = CKRecordZone.ID(zoneName: "Notes")
 /// notes.ownerName == CKCurrentUserDefaultName
 /// ```
 ///
-/// Two are equal if their names are, as they are written (B5).
+/// Two IDs are equal if their names and owners are, compared exactly as written (B5).
 // @unchecked: its one property is a constant.
 public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
-    /// The owner is empty for the current user.
+    /// The ID with an empty owner for the current user.
     let model: ZoneID
 
-    /// The ID of a zone; if nothing is said, of the default zone and the current user.
+    /// Creates the ID of a zone, by default of the current user's default zone.
     public convenience init(
         zoneName: String = CKRecordZoneID.defaultZoneName, ownerName: String = CKCurrentUserDefaultName
     ) {
         self.init(ZoneID(zoneName, owner: ownerName == CKCurrentUserDefaultName ? "" : ownerName))
     }
 
-    /// The ID of a zone; nil stands for the current user.
+    /// Creates the ID of a zone; a nil owner means the current user.
     @available(*, deprecated, message: "Leave the owner out for the current user.")
     @_disfavoredOverload
     public convenience init(
@@ -35,17 +35,17 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, CVarArg,
         super.init()
     }
 
-    /// The zone that every private and public database has.
+    /// The ID of the zone that every private and public database has.
     public static let `default` = CKRecordZoneID()
     /// The name of the zone that every private and public database has.
     public static let defaultZoneName = "_defaultZone"
 
-    /// The name, which no other zone of its owner has.
+    /// The name, unique among the zones of its owner.
     public var zoneName: String { model.name }
-    /// ``CKCurrentUserDefaultName`` for the current user.
+    /// The owner; ``CKCurrentUserDefaultName`` for the current user.
     public var ownerName: String { model.owner.isEmpty ? CKCurrentUserDefaultName : model.owner }
 
-    /// For a store in which the current user's name is `me`, who may be named by it.
+    /// Returns the ID for a store whose current user is named `me`; an ID may use that name for the owner.
     func model(for me: String) -> ZoneID { isSameText(model.owner, me) ? ZoneID(model.name) : model }
 
     public override func isEqual(_ object: Any?) -> Bool { (object as? CKRecordZoneID)?.model == model }

@@ -7,26 +7,26 @@ import StrataModel
 /// line["invoice"] = CKRecord.Reference(recordID: invoice.recordID, action: .deleteSelf)
 /// ```
 ///
-/// Two are equal if they name the same record and do the same when it goes.
+/// Two references are equal if their record IDs and actions are.
 // @unchecked: its properties are constants.
 public final class CKReference: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
-    /// The record that it leads to.
+    /// The ID of the target record.
     public let recordID: CKRecordID
-    /// What becomes of the record that holds the reference when the other is deleted.
+    /// The effect on the record that holds the reference when the target is deleted.
     public let action: CKRecord.ReferenceAction
 
-    /// What becomes of the record that holds a reference.
+    /// The effect on the record that holds a reference when the target is deleted.
     @available(*, deprecated, message: "Write CKRecord.ReferenceAction.")
     public typealias Action = CKRecord.ReferenceAction
 
-    /// A link to the record with an ID.
+    /// Creates a link to the record with an ID.
     public init(recordID: CKRecordID, action: CKRecord.ReferenceAction) {
         self.recordID = recordID
         self.action = action
         super.init()
     }
 
-    /// A link to a record.
+    /// Creates a link to a record.
     public convenience init(record: CKRecord, action: CKRecord.ReferenceAction) {
         self.init(recordID: record.recordID, action: action)
     }
@@ -69,15 +69,15 @@ public final class CKReference: NSObject, NSSecureCoding, NSCopying, CVarArg, @u
 }
 
 extension CKRecord {
-    /// What becomes of the record that holds a reference when the other is deleted.
+    /// The effect on the record that holds a reference when the target is deleted.
     public enum ReferenceAction: UInt, Sendable, BitwiseCopyable {
-        /// The record stays, and its reference points nowhere.
+        /// The record stays, with a dangling reference.
         case none = 0
-        /// The record is deleted along.
+        /// The record is deleted too.
         case deleteSelf = 1
     }
 }
 
-/// What becomes of the record that holds a reference.
+/// The effect on the record that holds a reference when the target is deleted.
 @available(*, deprecated, renamed: "CKRecord.ReferenceAction")
 public typealias CKRecord_Reference_Action = CKRecord.ReferenceAction

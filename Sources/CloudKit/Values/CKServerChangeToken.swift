@@ -1,6 +1,6 @@
 import Foundation
 
-/// How far a client has read the changes of a database or zone. It is opaque: keep it, and ask with it again.
+/// An opaque position in the changes of a database or zone. Keep it, and pass it to the next fetch.
 ///
 /// ```swift
 /// let saved = try NSKeyedArchiver.archivedData(withRootObject: token, requiringSecureCoding: true)

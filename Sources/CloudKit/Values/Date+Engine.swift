@@ -2,9 +2,9 @@ import Foundation
 import StrataModel
 
 extension Date {
-    /// - Parameter microseconds: a time of the engine, since 1970.
+    /// - Parameter microseconds: A time of the engine, since 1970.
     init(microseconds: Int64) { self.init(timeIntervalSinceReferenceDate: EngineDate.seconds(microseconds)) }
 
-    /// Since 1970, whole; nil for a date that the engine has no number for.
+    /// The whole microseconds since 1970; nil if the engine cannot represent the date.
     var microseconds: Int64? { Int64(exactly: (timeIntervalSince1970 * 1_000_000).rounded()) }
 }

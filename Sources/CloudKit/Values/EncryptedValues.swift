@@ -1,6 +1,6 @@
 import Foundation
 
-/// A record's encrypted values, which are apart from its others.
+/// The encrypted values of a record, separate from its other values.
 // @unchecked: its one property is a constant.
 final class EncryptedValues: NSObject, CKRecordKeyValueSetting, @unchecked Sendable {
     private let record: CKRecord

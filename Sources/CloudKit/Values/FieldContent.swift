@@ -1,15 +1,15 @@
 import Foundation
 import StrataModel
 
-/// What a record keeps of a value that was set or fetched: a copy, never the caller's object (B15).
+/// The content of a field that was set or fetched: a copy, never the caller's object (B15).
 enum FieldContent: Sendable {
-    /// Anything without references and assets, which mean nothing without their names and files.
+    /// A value without references and assets, which need their names and files.
     case plain(FieldValue)
     case reference(CKReference)
     case references([CKReference])
     case asset(CKAsset)
     case assets([CKAsset])
-    /// What was set cannot be saved, and why (B270).
+    /// The reason why the value that was set cannot be saved (B270).
     case mistake(String)
 
     var isOfAssets: Bool {
@@ -24,7 +24,7 @@ enum FieldContent: Sendable {
             ?? .mistake("The number \(number) does not fit into 64 bits with a sign.")
     }
 
-    /// Elements of one kind; integers among doubles become doubles.
+    /// Creates a list from elements of one kind; integers among doubles become doubles.
     static func list(_ elements: [FieldContent]) -> FieldContent {
         switch elements.first {
         case nil: return .plain(.list(.empty))
@@ -53,9 +53,9 @@ enum FieldContent: Sendable {
         }
     }
 
-    /// A stored value; `zone` gives the zones that its references point into.
+    /// Creates the content of a stored value; `zone` returns the zones of its references.
     ///
-    /// - Parameter assets: where those of its record get their copies.
+    /// - Parameter assets: Holds the copies of the record's assets.
     init(_ value: FieldValue, _ assets: FetchedAssets? = nil, zone: (UInt64) -> CKRecordZoneID) {
         switch value {
         case .reference(let link): self = .reference(CKReference(link, zone(link.target.zone)))
@@ -74,7 +74,7 @@ enum FieldContent: Sendable {
         }
     }
 
-    /// A new object for the caller; nil for what cannot be read.
+    /// A new object for the caller; nil if the value cannot be read.
     var object: (any RecordValue)? {
         switch self {
         case .plain(let value): value.object
@@ -88,7 +88,8 @@ enum FieldContent: Sendable {
 }
 
 extension FieldValue {
-    /// As CloudKit hands it out. Numbers are `NSNumber`s, which cast to every number type that holds them exactly.
+    /// The value as CloudKit returns it. Numbers are `NSNumber`s, which cast to every number type that holds them
+    /// exactly.
     fileprivate var object: (any RecordValue)? {
         switch self {
         case .string(let text): text
@@ -104,7 +105,7 @@ extension FieldValue {
 }
 
 extension FieldList {
-    /// An array of one element type, so that it casts without looking at each.
+    /// An array of one element type, so that a cast need not check each element.
     fileprivate var object: (any RecordValue)? {
         switch kind.element {
         case .string: elements.compactMap { if case .string(let text) = $0 { text } else { nil } }

@@ -1,10 +1,10 @@
-/// What the caller did with the keys of a record, in the order of their first change.
+/// The caller's changes to the keys of a record, in the order of each key's first change.
 ///
-/// Most records have a few keys, which are found by looking at each: that costs less than to hash one. Beyond that a
-/// table says where they are.
+/// Most records have few keys. A linear search finds them faster than hashing does; beyond a limit, a table maps each
+/// key to its place.
 struct FieldEdits: Sendable {
     struct Edit: Sendable {
-        /// Nil: removed.
+        /// Nil if the value was removed.
         var content: FieldContent?
         var isEncrypted: Bool
     }
@@ -12,10 +12,10 @@ struct FieldEdits: Sendable {
     private static let mostWithoutTable = 16
 
     private var edits: [(key: String, edit: Edit)] = []
-    /// Of every key, as soon as there are more than a few; empty before.
+    /// The place of every key, once there are more than a few keys; empty before.
     private var places: [String: Int] = [:]
 
-    /// Whether an asset was ever set; most records have none, and nobody then has to look at each key.
+    /// Indicates whether an asset was ever set. Most records have none, and then no caller has to check each key.
     private(set) var mayHaveAssets = false
 
     var isEmpty: Bool { edits.isEmpty }

@@ -1,25 +1,25 @@
 import StrataModel
 import StrataStore
 
-/// Where a record's fields come from, and what the caller made of them since.
+/// The original fields of a record, and the caller's changes since.
 struct RecordFields: Sendable {
     enum Origin: Sendable {
         case new
-        /// Fields are decoded when they are asked for. The name is that of the current user.
+        /// Fields are decoded on first access. `me` is the name of the current user.
         case stored(Record, me: String)
         case archived(ArchivedRecord)
     }
 
     let origin: Origin
-    /// Whether the store may have keys that were not fetched.
+    /// Indicates whether the store may have keys that were not fetched.
     var isPartial: Bool
     let zone: CKRecordZoneID
-    /// Copies of the assets of a record that was fetched; nil if it has none.
+    /// The copies of a fetched record's assets; nil if it has none.
     var assets: FetchedAssets?
-    /// Values of a stored record that are encrypted there.
+    /// The decrypted values of a stored record's encrypted fields.
     var opened: [String: FieldValue] = [:]
     var edits = FieldEdits()
-    /// Nil: as it was.
+    /// Nil if unchanged.
     var parent: LinkEdit?
 
     enum LinkEdit: Sendable {
@@ -45,7 +45,7 @@ struct RecordFields: Sendable {
         case .new: return nil
         case .stored(let record, _):
             if isEncrypted { return opened[key].map { .plain($0) } }
-            // A value that cannot be read any more is as good as none: the subscript has no way to say why.
+            // A value that cannot be read counts as missing: the subscript cannot report an error.
             guard let value = (try? record[key]) ?? nil, !value.kind.isSealed else { return nil }
             return FieldContent(value, assets) { _ in zone }
         case .archived(let record):
@@ -53,7 +53,7 @@ struct RecordFields: Sendable {
         }
     }
 
-    /// All fields in the order of their keys.
+    /// Returns all fields, sorted by key.
     func all(isEncrypted: Bool) -> [(String, FieldContent)] {
         var fields = originals(isEncrypted: isEncrypted)
         for (key, edit) in edits { fields[key] = edit.isEncrypted == isEncrypted ? edit.content : nil }
@@ -75,14 +75,14 @@ struct RecordFields: Sendable {
         }
     }
 
-    /// The keys of one kind that have values which can be saved, in order.
+    /// Returns the keys of one kind whose values can be saved, sorted.
     func keys(isEncrypted: Bool) -> [String] {
         all(isEncrypted: isEncrypted).compactMap { key, content in
             if case .mistake = content { nil } else { key }
         }
     }
 
-    /// The keys of both kinds. No key is of both: the last value that was set decides.
+    /// Returns the keys of both kinds, sorted. No key has both kinds: the last value that was set decides.
     func allKeys() -> [String] { (keys(isEncrypted: false) + keys(isEncrypted: true)).sorted() }
 
     func changedKeys(where isIncluded: (FieldEdits.Edit) -> Bool = { _ in true }) -> [String] {
@@ -92,7 +92,7 @@ struct RecordFields: Sendable {
     // MARK: Writing
 
     mutating func set(_ content: FieldContent?, forKey key: String, isEncrypted: Bool) {
-        // What was done with the key's value of the other kind stays.
+        // Removing a value of one kind does not undo an edit of the other kind.
         if content == nil, let edit = edits[key], edit.isEncrypted != isEncrypted { return }
         if content == nil, !mayBeStored(key, isEncrypted: isEncrypted) {
             edits.remove(key)
@@ -101,7 +101,8 @@ struct RecordFields: Sendable {
         }
     }
 
-    /// Clearing a key that was never saved is no change; clearing one that was is (B14).
+    /// Returns true if the store may have a value for the key: removing a value that was never saved is no change,
+    /// removing a saved one is (B14).
     private func mayBeStored(_ key: String, isEncrypted: Bool) -> Bool {
         switch origin {
         case .new: false

@@ -1,3 +1,3 @@
-// Apple's CloudKit brings both along: programs import nothing else.
+// Apple's CloudKit re-exports both: programs import nothing else.
 @_exported import CoreLocation
 @_exported import Foundation
