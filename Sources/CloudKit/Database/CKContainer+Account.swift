@@ -1,16 +1,16 @@
 import Foundation
 
 extension CKContainer {
-    /// Whether somebody is signed in on this device.
+    /// Returns the status of the user's account on this device.
     ///
-    /// - Throws: Why the store cannot be opened.
+    /// - Throws: `CKError` if the store cannot be opened.
     @discardableResult
     public func accountStatus() async throws -> CKAccountStatus {
         _ = try client.opened()
         return client.accountStatus
     }
 
-    /// As the asynchronous form; the handler is called on a queue of the container.
+    /// The same as the asynchronous form. The handler is called on a queue of the container.
     @preconcurrency
     public func accountStatus(completionHandler: @escaping @Sendable (CKAccountStatus, Error?) -> Void) {
         client.answer {
@@ -23,16 +23,16 @@ extension CKContainer {
         }
     }
 
-    /// Name of the user's own record, which is also how others know the user.
+    /// Returns the ID of the user's own record, which also identifies the user to others.
     ///
-    /// - Throws: `notAuthenticated` if nobody is signed in.
+    /// - Throws: `notAuthenticated` if no user is signed in.
     @discardableResult
     public func userRecordID() async throws -> CKRecord.ID {
         try client.requireAccount()
         return CKRecord.ID(recordName: client.userRecordName)
     }
 
-    /// As the asynchronous form; the handler is called on a queue of the container.
+    /// The same as the asynchronous form. The handler is called on a queue of the container.
     @preconcurrency
     public func fetchUserRecordID(completionHandler: @escaping @Sendable (CKRecord.ID?, Error?) -> Void) {
         client.answer({ try await self.userRecordID() }, with: completionHandler)
@@ -40,7 +40,7 @@ extension CKContainer {
 }
 
 extension Client {
-    /// Calls a handler with what comes of a piece of work, never on the main thread.
+    /// Passes the result of the work to a handler, never on the main thread.
     func answer<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value,
         with handler: @escaping @Sendable (Result<Value, any Error>) -> Void
@@ -52,7 +52,7 @@ extension Client {
         }
     }
 
-    /// As the other, for handlers that get a value or an error.
+    /// The same as the other form, for handlers that take a value and an error.
     func answer<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value,
         with handler: @escaping @Sendable (Value?, (any Error)?) -> Void

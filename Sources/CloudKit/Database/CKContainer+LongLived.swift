@@ -2,7 +2,7 @@ import Foundation
 import StrataModel
 
 extension CKContainer {
-    /// Long-lived operations of this device that have not ended, also those of earlier processes.
+    /// Returns the IDs of this device's unfinished long-lived operations, including those of earlier processes.
     ///
     /// ```swift
     /// for id in try await container.allLongLivedOperationIDs() {
@@ -21,7 +21,7 @@ extension CKContainer {
         }
     }
 
-    /// As ``allLongLivedOperationIDs()``.
+    /// The same as ``allLongLivedOperationIDs()``, with a completion handler.
     @preconcurrency
     public func fetchAllLongLivedOperationIDs(
         completionHandler: @escaping @Sendable ([CKOperation.ID]?, Error?) -> Void
@@ -29,9 +29,9 @@ extension CKContainer {
         client.answer({ try await self.allLongLivedOperationIDs() }, with: completionHandler)
     }
 
-    /// A long-lived operation that has not ended, to be given blocks and added; nil if there is none of that id.
+    /// Returns an unfinished long-lived operation, to be given blocks and added again; nil if none has the ID.
     ///
-    /// What it did before the process ended is not done again: its blocks get those results.
+    /// Work that the operation did before its process ended is not repeated: its blocks receive the earlier results.
     @discardableResult
     public func longLivedOperation(for operationID: CKOperation.ID) async throws -> CKOperation? {
         do {
@@ -42,7 +42,7 @@ extension CKContainer {
             do { archive = try kept.archive(in: opened.store) } catch let error as StrataError
                 where error.code == .keyDestroyed
             {
-                // What it was to save went with the user's encrypted data.
+                // The values to save were destroyed with the user's encrypted data.
                 try place.remove(operationID)
                 return nil
             }
@@ -59,7 +59,7 @@ extension CKContainer {
         }
     }
 
-    /// As ``longLivedOperation(for:)``.
+    /// The same as ``longLivedOperation(for:)``, with a completion handler.
     @preconcurrency
     public func fetchLongLivedOperation(
         withID operationID: CKOperation.ID, completionHandler: @escaping @Sendable (CKOperation?, Error?) -> Void
@@ -76,7 +76,7 @@ extension CKContainer {
 }
 
 extension CKDatabaseOperation {
-    /// An operation with kept properties, without blocks.
+    /// Recreates an operation from its archived properties, without blocks.
     fileprivate static func make(
         _ kind: LongLivedOperation.Kind, _ id: CKOperation.ID, _ archive: OperationArchive
     ) -> CKDatabaseOperation {

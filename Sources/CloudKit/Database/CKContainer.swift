@@ -9,39 +9,39 @@ import StrataSystem
 /// let database = container.privateCloudDatabase
 /// ```
 ///
-/// `CKContainer.default()` and `CKContainer(identifier:)` open a store in the user's data directory and never fail:
-/// what went wrong is the error of each call. See ``CloudStore`` for stores elsewhere and for several users and
-/// devices.
+/// `CKContainer.default()` and `CKContainer(identifier:)` open a store in the user's data directory and never fail: if
+/// the store cannot be opened, every call fails with that error. To open stores elsewhere, or for several users and
+/// devices, see ``CloudStore``.
 public final class CKContainer: NSObject, NamedContainer, CVarArg, Sendable {
     let client: Client
-    /// What `configuredWith` put on this object; nil for the container itself.
+    /// The settings that `configuredWith` gave this object; nil for the container itself.
     let scope: CallScope?
-    /// Held, so that a program may keep the container and refer to its databases weakly.
+    /// Held so that a program may keep the container and refer to its databases weakly.
     private let databases = Lock<[CKDatabase.Scope: CKDatabase]>([:])
 
-    /// The container itself is made by its client, which knows whether there is one.
+    /// Only the client creates the container itself, since it knows whether one exists.
     init(_ client: Client, scope: CallScope?) {
         self.client = client
         self.scope = scope
         super.init()
     }
 
-    /// The container of this program: `iCloud.` and the bundle identifier, or the name of the executable.
+    /// Returns this program's container: `iCloud.` and the bundle identifier, or the name of the executable.
     public class func `default`() -> CKContainer { NamedContainers.shared.container(NamedContainers.defaultIdentifier) }
 
-    /// The container's name.
+    /// The name of the container.
     public var containerIdentifier: String? { client.containerIdentifier }
 
     // MARK: Databases
 
-    /// The records of the user, which nobody else sees.
+    /// The user's own records, which no other user sees.
     public var privateCloudDatabase: CKDatabase { database(with: .private) }
-    /// The records that everybody can read.
+    /// The records that every user can read.
     public var publicCloudDatabase: CKDatabase { database(with: .public) }
-    /// The records that others have shared with the user.
+    /// The records that other users have shared with the user.
     public var sharedCloudDatabase: CKDatabase { database(with: .shared) }
 
-    /// The database of a scope, always the same object, which the container holds.
+    /// Returns the database of a scope: always the same object, which the container holds.
     public func database(with databaseScope: CKDatabase.Scope) -> CKDatabase {
         databases.withLock { databases in
             if let database = databases[databaseScope] { return database }
@@ -52,14 +52,14 @@ public final class CKContainer: NSObject, NamedContainer, CVarArg, Sendable {
         }
     }
 
-    /// Runs an operation; one without a database works in the private one. What runs already is left alone.
+    /// Runs an operation, in the private database unless it has another. An operation that already runs is unaffected.
     public func add(_ operation: CKOperation) {
         guard operation.markAdded(to: self, scope) else { return operation.refuseSecondRun() }
         client.operations.addOperation(operation)
     }
 
-    /// Runs a piece of work, under a configuration and in a group that hold for what is called on the passed container
-    /// only, and only until the body returns.
+    /// Calls a closure with a container whose calls use a configuration and a group. They apply only to calls on that
+    /// container, and only until the closure returns.
     ///
     /// ```swift
     /// try container.configuredWith(group: firstSync) { container in
@@ -76,7 +76,7 @@ public final class CKContainer: NSObject, NamedContainer, CVarArg, Sendable {
         return try body(CKContainer(client, scope: scope))
     }
 
-    /// As the other `configuredWith`, for a body that suspends.
+    /// The same as the other `configuredWith`, for an asynchronous closure.
     @discardableResult @preconcurrency
     public func configuredWith<R>(
         configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,

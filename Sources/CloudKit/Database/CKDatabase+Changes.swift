@@ -1,55 +1,55 @@
 import Foundation
 
 extension CKDatabase {
-    /// What can become of a zone.
+    /// The changes to a zone.
     public enum DatabaseChange {
-        /// A zone that is new, was changed, or has changes of its records.
+        /// A zone that is new or was changed, or whose records have changes.
         public struct Modification: Sendable, Hashable {
-            /// The zone.
+            /// The ID of the zone.
             public let zoneID: CKRecordZone.ID
         }
 
-        /// A zone that is gone.
+        /// A deleted zone.
         public struct Deletion: Sendable, Hashable {
-            /// The zone.
+            /// The ID of the zone.
             public let zoneID: CKRecordZone.ID
-            /// Why it is gone.
+            /// The reason for the deletion.
             public let reason: Reason
 
-            /// Why it is gone.
+            /// The reasons for the deletion of a zone.
             public enum Reason: Sendable, Hashable, BitwiseCopyable {
                 /// An app deleted it.
                 case deleted
-                /// Its user deleted it in Settings: forget it, and do not upload it again.
+                /// The user deleted it in Settings: remove local data, and do not upload it again.
                 case purged
-                /// It went with its user's encrypted data: upload what is known of it again.
+                /// It was deleted when the user's encrypted data was reset: upload local data again.
                 case encryptedDataReset
             }
 
-            /// Whether its user deleted it in Settings.
+            /// Indicates whether the user deleted the zone in Settings.
             @available(*, deprecated, message: "Use reason.")
             public var purged: Bool { reason == .purged }
         }
     }
 
-    /// What can become of a record.
+    /// The changes to a record.
     public enum RecordZoneChange {
         /// A record that is new or was changed.
         public struct Modification: Sendable, Hashable {
-            /// The record as it is now.
+            /// The current record.
             public let record: CKRecord
         }
 
         /// A record that was deleted.
         public struct Deletion: Sendable, Hashable {
-            /// The record.
+            /// The ID of the record.
             public let recordID: CKRecord.ID
-            /// The type that it had.
+            /// The type of the record before it was deleted.
             public let recordType: CKRecord.RecordType
         }
     }
 
-    /// The zones that have changed since a token.
+    /// Returns the zones that have changed since a token.
     ///
     /// ```swift
     /// let changes = try await database.databaseChanges(since: token)
@@ -67,7 +67,7 @@ extension CKDatabase {
         return (page.modifications, page.deletions, page.token, page.moreComing)
     }
 
-    /// As ``databaseChanges(since:resultsLimit:)``.
+    /// The same as ``databaseChanges(since:resultsLimit:)``, with a completion handler.
     @preconcurrency
     public func fetchDatabaseChanges(
         since changeToken: CKServerChangeToken?, resultsLimit: Int? = nil,
@@ -89,7 +89,7 @@ extension CKDatabase {
             }, with: completionHandler)
     }
 
-    /// The records of a zone that have changed since a token.
+    /// Returns the records of a zone that have changed since a token.
     ///
     /// ```swift
     /// let changes = try await database.recordZoneChanges(inZoneWith: notes, since: token)
@@ -111,7 +111,7 @@ extension CKDatabase {
         return (page.resultsByID, page.deletions, page.token, page.moreComing)
     }
 
-    /// As ``recordZoneChanges(inZoneWith:since:desiredKeys:resultsLimit:)``.
+    /// The same as ``recordZoneChanges(inZoneWith:since:desiredKeys:resultsLimit:)``, with a completion handler.
     @preconcurrency
     public func fetchRecordZoneChanges(
         inZoneWith zoneID: CKRecordZone.ID, since changeToken: CKServerChangeToken?,

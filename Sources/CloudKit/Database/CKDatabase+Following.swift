@@ -3,18 +3,18 @@ import StrataModel
 import StrataStore
 
 extension CKDatabase {
-    /// What has become of zones, and where to go on.
+    /// A page of zone changes, with the token of its end.
     public struct ChangePage: Sendable {
-        /// The zones that are new, were changed, or have changes of their records.
+        /// The zones that are new or were changed, or whose records have changes.
         public let modifications: [DatabaseChange.Modification]
-        /// The zones that are gone.
+        /// The deleted zones.
         public let deletions: [DatabaseChange.Deletion]
-        /// Where to go on after it.
+        /// The token that continues after this page.
         public let changeToken: CKServerChangeToken
     }
 
-    /// The zones of a private or shared database that change, page after page, as soon as they do; what has changed
-    /// since the token comes first. Nobody polls.
+    /// Returns the changed zones of a private or shared database, page by page, as soon as they change. Changes since
+    /// the token come first. The sequence does not poll.
     ///
     /// ```swift
     /// for await change in database.changes(after: token) {
@@ -24,26 +24,26 @@ extension CKDatabase {
     /// }
     /// ```
     ///
-    /// It ends when the task is cancelled or the store is closed; and with an error where the feed cannot be read, as
-    /// with a token that has expired.
+    /// The sequence ends when the task is cancelled or the store is closed. It also ends, with an error, when the feed
+    /// cannot be read, for example because the token has expired.
     public func changes(after changeToken: CKServerChangeToken?) -> Changes {
         Changes(call: call, token: changeToken)
     }
 
-    /// A database's changes as they happen.
+    /// The changes of a database as they happen.
     public struct Changes: AsyncSequence, Sendable {
-        /// A page of changes, or why there are no more.
+        /// A page of changes, or the error that ends the sequence.
         public typealias Element = Result<ChangePage, CKError>
-        /// Errors are elements.
+        /// The sequence never throws: errors are elements.
         public typealias Failure = Never
 
         let call: DatabaseCall
         let token: CKServerChangeToken?
 
-        /// Begins after the token.
+        /// Returns an iterator that starts after the token.
         public func makeAsyncIterator() -> Iterator { Iterator(call: call, token: token) }
 
-        /// Gives page after page.
+        /// An iterator over pages of changes.
         public struct Iterator: AsyncIteratorProtocol {
             let call: DatabaseCall
             var token: CKServerChangeToken?
@@ -54,10 +54,10 @@ extension CKDatabase {
                 self.token = token
             }
 
-            /// The next page that has anything; nil at the end.
+            /// Waits for the next page with changes and returns it; nil at the end.
             public mutating func next() async -> Element? { await next(isolation: nil) }
 
-            /// As the other `next`.
+            /// The same as the other `next`.
             public mutating func next(isolation actor: isolated (any Swift.Actor)?) async -> Element? {
                 while !hasEnded {
                     do {

@@ -1,5 +1,5 @@
 extension CKDatabase {
-    /// How the store answers a query. Apple's CloudKit has nothing like it.
+    /// Returns the plan by which the store answers a query. Apple's CloudKit has no equivalent.
     ///
     /// ```swift
     /// let query = CKQuery(recordType: "Note", predicate: NSPredicate(format: "text BEGINSWITH 'Buy'"))
@@ -8,12 +8,12 @@ extension CKDatabase {
     /// ```
     ///
     /// - Parameters:
-    ///   - query: what would be asked, as it is now.
-    ///   - zoneID: nil for all zones.
-    ///   - resultsLimit: of a page; plans for few results may differ from those for many.
-    ///   - carryingOut: whether the first page is looked up, to count what that takes. As any query it may have an
-    ///     index declared that would have helped.
-    /// - Throws: the `CKError` that the query would end with.
+    ///   - query: The query in its present state.
+    ///   - zoneID: The zone to search; nil for all zones.
+    ///   - resultsLimit: The size of a page; plans for few results may differ from those for many.
+    ///   - carryingOut: True to fetch the first page and count the work that it takes. Like any query, this may have
+    ///     the store declare an index that would have helped.
+    /// - Throws: The `CKError` that the query would fail with.
     public func queryPlan(
         for query: CKQuery, inZoneWith zoneID: CKRecordZone.ID? = nil,
         resultsLimit: Int = CKQueryOperation.maximumResults, carryingOut: Bool = false

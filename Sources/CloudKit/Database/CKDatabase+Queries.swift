@@ -1,5 +1,5 @@
 extension CKDatabase {
-    /// The matches of a page, and where the next page begins.
+    /// The matches of a page, and the cursor of the next page.
     private typealias Page = (
         matchResults: [(CKRecord.ID, Result<CKRecord, Error>)], queryCursor: CKQueryOperation.Cursor?
     )
@@ -18,7 +18,7 @@ extension CKDatabase {
         try await call.page(request).matches.map { try $0.result.get() }
     }
 
-    /// A request for the first page of a query, as the query is now.
+    /// Returns a request for the first page of a query in its present state.
     private func request(
         _ query: CKQuery, _ zoneID: CKRecordZone.ID?, _ desiredKeys: [CKRecord.FieldKey]? = nil,
         _ limit: Int = CKQueryOperation.maximumResults
@@ -29,14 +29,14 @@ extension CKDatabase {
 
     // MARK: Queries
 
-    /// The first records that match, in the query's order, and where the next ones begin.
+    /// Returns the first matching records in the query's order, and a cursor for the next ones.
     ///
     /// ```swift
     /// let query = CKQuery(recordType: "Note", predicate: NSPredicate(format: "text BEGINSWITH 'Buy'"))
     /// let (matches, cursor) = try await database.records(matching: query, resultsLimit: 20)
     /// ```
     ///
-    /// A record that cannot be fetched is that record's failure (B145).
+    /// If a record cannot be fetched, only its own result is a failure (B145).
     public func records(
         matching query: CKQuery, inZoneWith zoneID: CKRecordZone.ID? = nil, desiredKeys: [CKRecord.FieldKey]? = nil,
         resultsLimit: Int = CKQueryOperation.maximumResults
@@ -46,7 +46,7 @@ extension CKDatabase {
         try await Self.page(call, request(query, zoneID, desiredKeys, resultsLimit))
     }
 
-    /// The records after those that came with a cursor.
+    /// Returns the next records after a cursor.
     public func records(
         continuingMatchFrom queryCursor: CKQueryOperation.Cursor, desiredKeys: [CKRecord.FieldKey]? = nil,
         resultsLimit: Int = CKQueryOperation.maximumResults
@@ -57,7 +57,7 @@ extension CKDatabase {
             call, DatabaseCall.PageRequest(cursor: queryCursor, desiredKeys: desiredKeys, limit: resultsLimit))
     }
 
-    /// As ``records(matching:inZoneWith:desiredKeys:resultsLimit:)``.
+    /// The same as ``records(matching:inZoneWith:desiredKeys:resultsLimit:)``, with a completion handler.
     @preconcurrency
     public func fetch(
         withQuery query: CKQuery, inZoneWith zoneID: CKRecordZone.ID? = nil, desiredKeys: [CKRecord.FieldKey]? = nil,
@@ -74,7 +74,7 @@ extension CKDatabase {
         client.answer({ try await Self.page(call, request) }, with: completionHandler)
     }
 
-    /// As ``records(continuingMatchFrom:desiredKeys:resultsLimit:)``.
+    /// The same as ``records(continuingMatchFrom:desiredKeys:resultsLimit:)``, with a completion handler.
     @preconcurrency
     public func fetch(
         withCursor queryCursor: CKQueryOperation.Cursor, desiredKeys: [CKRecord.FieldKey]? = nil,
@@ -94,7 +94,7 @@ extension CKDatabase {
 
     // MARK: Queries, first page only (B264)
 
-    /// The first records that match.
+    /// Returns the first matching records.
     @available(*, deprecated, message: "Use records(matching:inZoneWith:desiredKeys:resultsLimit:).")
     @preconcurrency
     public func perform(
@@ -105,13 +105,13 @@ extension CKDatabase {
         client.answer({ try await Self.records(call, request) }, with: completionHandler)
     }
 
-    /// The first records that match.
+    /// Returns the first matching records.
     @available(*, deprecated, message: "Use records(matching:inZoneWith:desiredKeys:resultsLimit:).")
     public func perform(_ query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?) async throws -> [CKRecord] {
         try await Self.records(call, request(query, zoneID))
     }
 
-    /// The first records that match.
+    /// Returns the first matching records.
     @available(*, deprecated, message: "Use records(matching:inZoneWith:desiredKeys:resultsLimit:).")
     @_disfavoredOverload
     public func records(matching query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?) async throws -> [CKRecord] {

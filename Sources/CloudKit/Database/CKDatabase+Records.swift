@@ -3,7 +3,7 @@ import Foundation
 extension CKDatabase {
     // MARK: One record
 
-    /// A record by its id.
+    /// Fetches a record by its ID.
     ///
     /// ```swift
     /// do {
@@ -19,7 +19,7 @@ extension CKDatabase {
         try await call.record(recordID)
     }
 
-    /// As ``record(for:)``.
+    /// The same as ``record(for:)``, with a completion handler.
     @preconcurrency
     public func fetch(
         withRecordID recordID: CKRecord.ID, completionHandler: @escaping @Sendable (CKRecord?, Error?) -> Void
@@ -28,7 +28,7 @@ extension CKDatabase {
         client.answer({ try await call.record(recordID) }, with: completionHandler)
     }
 
-    /// Saves a record if nobody has saved it since it was fetched.
+    /// Saves a record if it has not been saved since it was fetched.
     ///
     /// ```swift
     /// do {
@@ -38,14 +38,14 @@ extension CKDatabase {
     /// }
     /// ```
     ///
-    /// - Returns: The record as the store has it, with a new change tag.
+    /// - Returns: The stored record, with a new change tag.
     /// - Throws: The record's own error: `serverRecordChanged`, `zoneNotFound` …
     @discardableResult
     public func save(_ record: CKRecord) async throws -> CKRecord {
         try await call.modify(RecordsModification(saves: [record])).onlySave()
     }
 
-    /// As the asynchronous form.
+    /// The same as the asynchronous form, with a completion handler.
     @preconcurrency
     public func save(_ record: CKRecord, completionHandler: @escaping @Sendable (CKRecord?, Error?) -> Void) {
         let call = call
@@ -53,13 +53,13 @@ extension CKDatabase {
         client.answer({ try await call.modify(modification).onlySave() }, with: completionHandler)
     }
 
-    /// Deletes a record. Deleting one that is not there succeeds.
+    /// Deletes a record. Deleting a record that does not exist succeeds.
     @discardableResult
     public func deleteRecord(withID recordID: CKRecord.ID) async throws -> CKRecord.ID {
         try await call.delete(recordID)
     }
 
-    /// As ``deleteRecord(withID:)``.
+    /// The same as ``deleteRecord(withID:)``, with a completion handler.
     @preconcurrency
     public func delete(
         withRecordID recordID: CKRecord.ID, completionHandler: @escaping @Sendable (CKRecord.ID?, Error?) -> Void
@@ -70,7 +70,7 @@ extension CKDatabase {
 
     // MARK: Many records
 
-    /// Records by their ids, with a result for each.
+    /// Fetches records by their IDs, with a result for each.
     ///
     /// ```swift
     /// for (id, result) in try await database.records(for: ids, desiredKeys: ["title"]) {
@@ -80,8 +80,8 @@ extension CKDatabase {
     ///
     /// - Parameters:
     ///   - ids: Records of any zones of the database.
-    ///   - desiredKeys: The fields to fetch; nil for all, none for the record's metadata only.
-    /// - Throws: What fails for all of them: `notAuthenticated`, `limitExceeded` …
+    ///   - desiredKeys: The fields to fetch; nil for all, an empty array for the record's metadata only.
+    /// - Throws: An error that affects all records: `notAuthenticated`, `limitExceeded` …
     @discardableResult
     public func records(
         for ids: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil
@@ -89,7 +89,7 @@ extension CKDatabase {
         try await call.recordsByID(ids, desiredKeys)
     }
 
-    /// As ``records(for:desiredKeys:)``.
+    /// The same as ``records(for:desiredKeys:)``, with a completion handler.
     @preconcurrency
     public func fetch(
         withRecordIDs recordIDs: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil,
@@ -99,7 +99,7 @@ extension CKDatabase {
         client.answer({ try await call.recordsByID(recordIDs, desiredKeys) }, with: completionHandler)
     }
 
-    /// Saves and deletes records, as one commit.
+    /// Saves and deletes records in one commit.
     ///
     /// ```swift
     /// let results = try await database.modifyRecords(saving: [note], deleting: [old], savePolicy: .changedKeys)
@@ -108,11 +108,11 @@ extension CKDatabase {
     ///
     /// - Parameters:
     ///   - recordsToSave: Records of any zones of the database.
-    ///   - recordIDsToDelete: None of those that are saved.
-    ///   - savePolicy: What becomes of what others have saved since the records were fetched.
-    ///   - atomically: Whether all items of a zone fail with one of them, where the zone is able to.
-    /// - Throws: What fails for all of them; and `partialFailure` with the error of each item if one fails in a zone
-    ///   that is atomic, unless the store's options say otherwise (``CloudStore/AtomicFailures``).
+    ///   - recordIDsToDelete: Records to delete, none of them among those to save.
+    ///   - savePolicy: The handling of records that others have saved since they were fetched.
+    ///   - atomically: True if one failed item makes all items of its zone fail, in zones that support this.
+    /// - Throws: An error that affects all items; or `partialFailure` with the error of each item if an item of an
+    ///   atomic zone fails, unless the store's options differ (``CloudStore/AtomicFailures``).
     @discardableResult
     public func modifyRecords(
         saving recordsToSave: [CKRecord], deleting recordIDsToDelete: [CKRecord.ID],
@@ -126,7 +126,7 @@ extension CKDatabase {
         ).byIDOrThrown()
     }
 
-    /// As ``modifyRecords(saving:deleting:savePolicy:atomically:)``.
+    /// The same as ``modifyRecords(saving:deleting:savePolicy:atomically:)``, with a completion handler.
     @preconcurrency
     public func modifyRecords(
         saving recordsToSave: [CKRecord], deleting recordIDsToDelete: [CKRecord.ID],

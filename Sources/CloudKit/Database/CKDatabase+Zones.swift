@@ -3,15 +3,15 @@ import Foundation
 extension CKDatabase {
     // MARK: One zone
 
-    /// A zone by its id.
+    /// Fetches a zone by its ID.
     ///
-    /// - Throws: `zoneNotFound`, or `userDeletedZone` if its user deleted it.
+    /// - Throws: `zoneNotFound`, or `userDeletedZone` if the user deleted it.
     @discardableResult
     public func recordZone(for zoneID: CKRecordZone.ID) async throws -> CKRecordZone {
         try await call.zone(zoneID)
     }
 
-    /// As ``recordZone(for:)``.
+    /// The same as ``recordZone(for:)``, with a completion handler.
     @preconcurrency
     public func fetch(
         withRecordZoneID zoneID: CKRecordZone.ID,
@@ -21,34 +21,34 @@ extension CKDatabase {
         client.answer({ try await call.zone(zoneID) }, with: completionHandler)
     }
 
-    /// Makes a zone; one that is there already stays as it is.
+    /// Creates a zone. An existing zone stays unchanged.
     ///
     /// ```swift
     /// let notes = try await container.privateCloudDatabase.save(CKRecordZone(zoneName: "Notes"))
     /// ```
     ///
-    /// - Throws: `badDatabase` anywhere but in the private database.
+    /// - Throws: `badDatabase` in any database but the private one.
     @discardableResult
     public func save(_ zone: CKRecordZone) async throws -> CKRecordZone {
         try await call.modify(ZonesModification(saves: [zone])).onlySave()
     }
 
-    /// As the asynchronous form.
+    /// The same as the asynchronous form, with a completion handler.
     @preconcurrency
     public func save(_ zone: CKRecordZone, completionHandler: @escaping @Sendable (CKRecordZone?, Error?) -> Void) {
         let call = call
         client.answer({ try await call.modify(ZonesModification(saves: [zone])).onlySave() }, with: completionHandler)
     }
 
-    /// Deletes a zone with all its records.
+    /// Deletes a zone and all its records.
     ///
-    /// - Throws: `zoneNotFound` if there is none.
+    /// - Throws: `zoneNotFound` if the zone does not exist.
     @discardableResult
     public func deleteRecordZone(withID zoneID: CKRecordZone.ID) async throws -> CKRecordZone.ID {
         try await call.delete(zoneID)
     }
 
-    /// As ``deleteRecordZone(withID:)``.
+    /// The same as ``deleteRecordZone(withID:)``, with a completion handler.
     @preconcurrency
     public func delete(
         withRecordZoneID zoneID: CKRecordZone.ID,
@@ -60,18 +60,18 @@ extension CKDatabase {
 
     // MARK: Many zones
 
-    /// All zones of the database; the public and the private one always have their default zone.
+    /// Returns all zones of the database. The public and private databases always have their default zone.
     @discardableResult
     public func allRecordZones() async throws -> [CKRecordZone] { try await call.allZones() }
 
-    /// As ``allRecordZones()``.
+    /// The same as ``allRecordZones()``, with a completion handler.
     @preconcurrency
     public func fetchAllRecordZones(completionHandler: @escaping @Sendable ([CKRecordZone]?, Error?) -> Void) {
         let call = call
         client.answer({ try await call.allZones() }, with: completionHandler)
     }
 
-    /// Zones by their ids, with a result for each.
+    /// Fetches zones by their IDs, with a result for each.
     @discardableResult
     public func recordZones(
         for ids: [CKRecordZone.ID]
@@ -79,7 +79,7 @@ extension CKDatabase {
         try await call.zonesByID(ids)
     }
 
-    /// As ``recordZones(for:)``.
+    /// The same as ``recordZones(for:)``, with a completion handler.
     @preconcurrency
     public func fetch(
         withRecordZoneIDs zoneIDs: [CKRecordZone.ID],
@@ -89,7 +89,7 @@ extension CKDatabase {
         client.answer({ try await call.zonesByID(zoneIDs) }, with: completionHandler)
     }
 
-    /// Makes and deletes zones, each for itself: one that fails leaves the others alone.
+    /// Creates and deletes zones independently: the failure of one does not affect the others.
     @discardableResult
     public func modifyRecordZones(
         saving recordZonesToSave: [CKRecordZone], deleting recordZoneIDsToDelete: [CKRecordZone.ID]
@@ -100,7 +100,7 @@ extension CKDatabase {
         try await call.modify(ZonesModification(saves: recordZonesToSave, deletes: recordZoneIDsToDelete)).byID()
     }
 
-    /// As ``modifyRecordZones(saving:deleting:)``.
+    /// The same as ``modifyRecordZones(saving:deleting:)``, with a completion handler.
     @preconcurrency
     public func modifyRecordZones(
         saving recordZonesToSave: [CKRecordZone], deleting recordZoneIDsToDelete: [CKRecordZone.ID],

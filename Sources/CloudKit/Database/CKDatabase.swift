@@ -11,17 +11,17 @@ import StrataSystem
 /// let same = try await database.record(for: note.recordID)
 /// ```
 ///
-/// The methods run with the quality of service `.utility`; see `configuredWith` and
-/// operations for others. Completion handlers are called on a queue of the container, never on the main one.
+/// The methods run with the quality of service `.utility`; for others, use `configuredWith` or operations. Completion
+/// handlers are called on a queue of the container, never on the main queue.
 public final class CKDatabase: NSObject, CVarArg, Sendable {
-    /// Whose records a database has.
+    /// The kinds of databases of a container.
     public enum Scope: Int, Sendable, BitwiseCopyable {
         case `public` = 1
         case `private` = 2
         case shared = 3
     }
 
-    /// Whose records the database has.
+    /// The kind of the database.
     public let databaseScope: Scope
     let client: Client
     /// The settings from `configuredWith`; nil for the database itself.
@@ -34,18 +34,19 @@ public final class CKDatabase: NSObject, CVarArg, Sendable {
         super.init()
     }
 
-    /// Not stored: the container holds its databases.
+    /// Not stored, since the container holds its databases.
     private var container: CKContainer { callScope == nil ? client.container : CKContainer(client, scope: callScope) }
 
-    /// Runs an operation in this database. One that was added before is left alone, or told so if it has ended.
+    /// Runs an operation in this database. An operation that already runs is unaffected; one that has ended reports an
+    /// error.
     public func add(_ operation: CKDatabaseOperation) {
         guard operation.markAdded(to: container, callScope) else { return operation.refuseSecondRun() }
         operation.database = self
         client.operations.addOperation(operation)
     }
 
-    /// Runs a piece of work, under a configuration and in a group that hold for what is called on the passed database
-    /// only, and only until the body returns.
+    /// Calls a closure with a database whose calls use a configuration and a group. They apply only to calls on that
+    /// database, and only until the closure returns.
     ///
     /// ```swift
     /// let configuration = CKOperation.Configuration()
@@ -64,7 +65,7 @@ public final class CKDatabase: NSObject, CVarArg, Sendable {
         }
     }
 
-    /// As the other `configuredWith`, for a body that suspends.
+    /// The same as the other `configuredWith`, for an asynchronous closure.
     @discardableResult @preconcurrency
     public func configuredWith<R>(
         configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
@@ -75,7 +76,7 @@ public final class CKDatabase: NSObject, CVarArg, Sendable {
         }
     }
 
-    /// A call with the settings that hold now.
+    /// A call with the current settings.
     var call: DatabaseCall {
         guard let values = callScope?.values else {
             return DatabaseCall(client: client, scope: databaseScope, settings: .convenience)

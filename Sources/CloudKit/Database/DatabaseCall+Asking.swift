@@ -2,10 +2,10 @@ import Foundation
 import StrataModel
 
 extension DatabaseCall {
-    /// Makes a request, over the device's network and with what the console said is to go wrong (docs/console.md).
+    /// Makes a request over the device's network, with the failures set by the console (docs/console.md).
     ///
-    /// - Parameter carriesToken: whether it goes on where a change token says.
-    /// - Throws: `CKError`, whatever the body throws.
+    /// - Parameter carriesToken: True if the request continues from a change token.
+    /// - Throws: `CKError`; other errors of the body are converted.
     nonisolated(nonsending) func asking<Value: Sendable>(
         _ kind: CloudStore.RequestKind, carriesToken: Bool = false,
         _ body: nonisolated(nonsending) (Client.Opened) async throws -> Value
@@ -17,7 +17,7 @@ extension DatabaseCall {
                 carriesToken: carriesToken)
             guard let disturbance else { return try await body(try usable(for: kind)) }
             if let delay = disturbance.delay, delay > .zero { try await Task.sleep(for: delay) }
-            // A request that the network or the service rejects never gets as far as the account.
+            // The account is not checked for a request that the network or the service rejects.
             if let failure = disturbance.failure {
                 note(disturbance, opened)
                 throw failure
@@ -33,10 +33,10 @@ extension DatabaseCall {
         }
     }
 
-    /// The store, for an actor who may make such a request.
+    /// Returns the store if the actor may make a request of this kind.
     private func usable(for kind: CloudStore.RequestKind) throws(CKError) -> Client.Opened {
         switch kind {
-        // Subscriptions belong to a user: nobody has any without an account, in the public database neither.
+        // Subscriptions belong to a user: without an account there are none, even in the public database.
         case .modifyRecords, .modifyRecordZones, .modifySubscriptions, .fetchSubscriptions: try client.writable()
         default: try client.readable(scope)
         }
@@ -50,9 +50,9 @@ extension DatabaseCall {
         opened.store.noteFault(ConsoleNote(text, user: client.actor.user, device: client.actor.device))
     }
 
-    /// The errors of items that fail alone because the console said so, by their place.
+    /// Returns the errors of the items that the console makes fail alone, by their place.
     func itemErrors(_ count: Int, _ kind: CloudStore.RequestKind, _ opened: Client.Opened) -> [Int: CKError] {
-        // What an earlier process sent is sent already.
+        // An earlier process has already sent these items.
         if replayedSince != nil { return [:] }
         let errors = opened.disturbances.strikeItems(count, kind, of: client.actor)
         if let (_, error) = errors.first {
@@ -63,7 +63,7 @@ extension DatabaseCall {
     }
 }
 
-/// Items of a modification without those that fail before the store sees them.
+/// The items of a modification, except those that fail before the store sees them.
 struct KeptItems<Save, DeleteID> {
     private(set) var saves: [Save] = []
     private(set) var deletes: [DeleteID] = []
@@ -71,7 +71,8 @@ struct KeptItems<Save, DeleteID> {
     private let allDeletes: [DeleteID]
     private let errors: [Int: CKError]
 
-    /// - Parameter errors: by the place of the item, deletes behind saves; asked with the number of items.
+    /// - Parameter errors: Returns errors by the place of the item, deletes after saves; called with the number of
+    ///   items.
     init(_ saves: [Save], _ deletes: [DeleteID], _ errors: (Int) -> [Int: CKError]) {
         (allSaves, allDeletes) = (saves, deletes)
         self.errors = errors(saves.count + deletes.count)
@@ -79,7 +80,7 @@ struct KeptItems<Save, DeleteID> {
         self.deletes = deletes.indices.filter { self.errors[saves.count + $0] == nil }.map { deletes[$0] }
     }
 
-    /// The outcome for all items, in their order, of what the kept ones came to.
+    /// Returns the outcome for all items, in their order, given the outcome for the kept ones.
     func merged<Outcome: ModifyOutcome>(
         _ outcome: Outcome, id: (Save) -> Outcome.ItemID
     ) -> Outcome where Outcome.ItemID == DeleteID {

@@ -20,7 +20,7 @@ struct ZoneChangesPage: Sendable {
 }
 
 extension DatabaseCall {
-    /// The zones that have changed.
+    /// Returns the zones that have changed since a token.
     ///
     /// - Parameter limit: 0 lets the store choose.
     nonisolated(nonsending) func databaseChanges(
@@ -38,16 +38,16 @@ extension DatabaseCall {
         }
     }
 
-    /// The records of a zone that have changed; one that cannot be made is its own failure (B145).
+    /// Returns the changed records of a zone; if a record cannot be created, only its own result is a failure (B145).
     ///
     /// - Parameter limit: 0 lets the store choose.
-    /// - Returns: a failure for what is the zone's own.
-    /// - Throws: what would be so for any other zone.
+    /// - Returns: The page, or a failure that affects this zone alone.
+    /// - Throws: An error that would affect any zone.
     nonisolated(nonsending) func zoneChanges(
         of zone: CKRecordZone.ID, since token: CKServerChangeToken?, _ desiredKeys: [CKRecord.FieldKey]?, limit: Int
     ) async throws(CKError) -> Result<ZoneChangesPage, CKError> {
         try await asking(.fetchRecordZoneChanges, carriesToken: token != nil) { opened in
-            // Zones are the items of such a request, and each is asked for by itself.
+            // Zones are the items of this request, and each is requested separately.
             if let error = itemErrors(1, .fetchRecordZoneChanges, opened)[0] { return .failure(error) }
             do {
                 return .success(try page(of: zone, since: token, desiredKeys, limit: limit, opened.store))
@@ -83,7 +83,7 @@ extension DatabaseCall {
 }
 
 extension CKServerChangeToken {
-    /// - Throws: `CKError` for bytes that are no token.
+    /// - Throws: `CKError` if the bytes are not a token.
     fileprivate func model() throws -> FeedToken {
         do { return try FeedToken(decoding: bytes) } catch {
             throw CKError(.invalidArguments, message: "The change token is none: \(error)", cause: error)

@@ -3,29 +3,29 @@ import StrataQuery
 import StrataStore
 import StrataSystem
 
-/// Records that match, and where the next ones begin.
+/// The matching records, and the cursor of the next ones.
 struct QueryPage: Sendable {
     var matches: [(id: CKRecord.ID, result: Result<CKRecord, CKError>)]
     var cursor: CKQueryCursor?
 }
 
 extension DatabaseCall {
-    /// What a page of a query is asked for.
+    /// The request for one page of a query.
     struct PageRequest: Sendable {
-        /// Wins over the query.
+        /// Takes precedence over the query.
         var cursor: CKQueryCursor?
         var query: CKQuery?
-        /// nil for all zones.
+        /// Nil for all zones.
         var zoneID: CKRecordZone.ID?
         var desiredKeys: [CKRecord.FieldKey]?
         var limit: Int
-        /// Beside the task.
+        /// Indicates whether to stop, in addition to cancellation of the task.
         var isCancelled: @Sendable () -> Bool = { false }
     }
 
-    /// The next records that match.
+    /// Fetches the next matching records.
     nonisolated(nonsending) func page(_ request: PageRequest) async throws -> QueryPage {
-        // Threads of a query are of no task.
+        // The threads of a query belong to no task.
         let isCancelled = Lock(false)
         return try await withTaskCancellationHandler {
             try await page(request) { request.isCancelled() || isCancelled.withLock { $0 } }
@@ -53,7 +53,7 @@ extension DatabaseCall {
         }
     }
 
-    /// How the next records would be looked up.
+    /// Returns the plan for fetching the next records.
     func plan(_ request: PageRequest) async throws -> CloudStore.QueryPlan {
         try await asking(.query) { opened in
             let query = try query(request, opened.options)
@@ -62,7 +62,7 @@ extension DatabaseCall {
         }
     }
 
-    /// How they were looked up.
+    /// Fetches the next records and returns the plan with its counts.
     func carriedOutPlan(_ request: PageRequest) async throws -> CloudStore.QueryPlan {
         try await asking(.query) { opened in
             let page = try await opened.store.query(
@@ -82,7 +82,7 @@ extension DatabaseCall {
         return .new(try query(request, options))
     }
 
-    /// A record that cannot be made is its own failure (B145).
+    /// Returns the result for a record; a failure if the record cannot be created (B145).
     private func result(
         of record: Record, _ desiredKeys: [CKRecord.FieldKey]?
     ) -> (id: CKRecord.ID, result: Result<CKRecord, CKError>) {
@@ -130,7 +130,7 @@ extension CKQuery {
 }
 
 extension CKQueryCursor {
-    /// - Throws: `CKError` for bytes that are no cursor.
+    /// - Throws: `CKError` if the bytes are not a cursor.
     fileprivate func model() throws -> QueryCursor {
         do { return try QueryCursor(decoding: bytes) } catch {
             throw CKError(.invalidArguments, message: "The cursor is none of this store's: \(error)", cause: error)

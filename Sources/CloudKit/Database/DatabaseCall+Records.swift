@@ -14,7 +14,7 @@ extension DatabaseCall {
         }
     }
 
-    /// A result for each id, in their order; one that is named twice comes once.
+    /// Returns a result for each ID, in order; a repeated ID has one result.
     ///
     /// - Parameter desiredKeys: Nil for all.
     nonisolated(nonsending) func records(
@@ -44,7 +44,7 @@ extension DatabaseCall {
         }
     }
 
-    /// A record as it is handed out; one that cannot be made is its own failure (B145).
+    /// Returns the record for the caller; a failure if the record cannot be created (B145).
     func result(
         of record: Record, _ id: CKRecord.ID, _ desiredKeys: [CKRecord.FieldKey]?,
         _ progress: ItemProgress<CKRecord.ID>? = nil
@@ -64,7 +64,7 @@ extension DatabaseCall {
     ) async throws -> [CKRecord.ID: Result<CKRecord, Error>] {
         var results: [CKRecord.ID: Result<CKRecord, Error>] = [:]
         results.reserveCapacity(ids.count)
-        // Where it makes no difference, those that are named twice are fetched twice rather than looked for.
+        // Unless it could exceed the limit, fetching repeated IDs twice costs less than finding them.
         let limit = try client.opened().options.limits.itemsPerRequest
         let ids = ids.count > limit ? Self.unique(ids) : ids
         for (id, result) in try await self.results(ids, desiredKeys) { results[id] = result.mapError { $0 } }
@@ -77,7 +77,7 @@ extension DatabaseCall {
         return ids.filter { seen.insert($0).inserted }
     }
 
-    /// As ``unique(_:)``, for subscription IDs, which are compared by their bytes.
+    /// The same as ``unique(_:)``, for subscription IDs, which are compared by their bytes.
     static func uniqueTexts(_ ids: [CKSubscription.ID]) -> [CKSubscription.ID] {
         unique(ids.map { ExactName(text: $0) }).map(\.text)
     }
@@ -100,7 +100,7 @@ extension DatabaseCall {
         return try encoded.outcome(of: answer, opened.options)
     }
 
-    /// - Throws: What fails for all items.
+    /// - Throws: An error that affects all items.
     func modify(
         _ modification: RecordsModification, progress: ItemProgress<Int>? = nil
     ) async throws -> RecordsOutcome {
@@ -113,7 +113,8 @@ extension DatabaseCall {
                 do {
                     return try await modify(modification, failing: errors, opened)
                 } catch let error as StrataError where error.code == .keyDestroyed {
-                    // Sealed when the user's encrypted data was being reset: the next try has the next key.
+                    // The user's encrypted data was reset after the value was sealed: the next attempt uses the new
+                    // key.
                     continue
                 }
             }

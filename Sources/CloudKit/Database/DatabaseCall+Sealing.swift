@@ -2,7 +2,7 @@ import StrataModel
 import StrataStore
 
 extension DatabaseCall {
-    /// What is sent of an encrypted value.
+    /// Returns the sealed form of a value, for sending.
     ///
     /// - Throws: ``CKError`` `invalidArguments` in the public database (B21).
     func sealed(_ value: FieldValue, for key: String, of id: CKRecord.ID) throws -> FieldValue {

@@ -2,7 +2,7 @@ import Foundation
 import StrataModel
 import StrataStore
 
-/// Zones to save and to delete, as a client asks for it.
+/// A client's request to save and delete zones.
 struct ZonesModification: Sendable {
     var saves: [CKRecordZone] = []
     var deletes: [CKRecordZone.ID] = []
@@ -35,7 +35,7 @@ extension DatabaseCall {
         return try zone.result.get()
     }
 
-    /// A result for each id, in their order; one that is named twice comes once.
+    /// Returns a result for each ID, in order; a repeated ID has one result.
     nonisolated(nonsending) func zones(
         _ ids: [CKRecordZone.ID]
     ) async throws -> [(id: CKRecordZone.ID, result: Result<CKRecordZone, CKError>)] {
@@ -75,7 +75,7 @@ extension DatabaseCall {
         return id
     }
 
-    /// - Throws: What fails for all items.
+    /// - Throws: An error that affects all items.
     func modify(_ modification: ZonesModification) async throws -> ZonesOutcome {
         try await asking(.modifyRecordZones) { opened in
             let kept = KeptItems(modification.saves, modification.deletes) {
@@ -114,7 +114,7 @@ extension DatabaseCall {
         return outcome
     }
 
-    /// What a save made of a zone. An answer that is replayed may be older than the zone's end.
+    /// Returns the zone after its save. A replayed answer may be older than the deletion of the zone.
     private func saved(_ zone: CKRecordZone, _ answer: Answer) throws -> CKRecordZone {
         do { return try self.zone(zone.zoneID, in: answer.snapshot) } catch is Refusal { return zone }
     }

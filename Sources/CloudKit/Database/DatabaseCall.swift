@@ -3,29 +3,28 @@ import StrataModel
 import StrataRules
 import StrataStore
 
-/// One call on a database: who asks, of which database, under which settings. What operations and the methods of
-/// `CKDatabase` have in common.
+/// One call on a database: the client, the scope and the settings. Operations and the methods of `CKDatabase` share it.
 struct DatabaseCall: Sendable {
     let client: Client
     let scope: CKDatabase.Scope
     let settings: CallSettings
-    /// Of an operation that an earlier process may have done already: the end of the log before.
+    /// The end of the log before the operation, if an earlier process may have executed it already.
     var replayedSince: UInt64?
 
     var database: DatabaseID { DatabaseID(scope.engine) }
 
-    /// What an earlier process had the store say to the operation.
+    /// Returns the store's answer to the operation in an earlier process, if there is one.
     func replayedAnswer(of store: Store) throws -> Answer? {
         try replayedSince.flatMap { try store.answer(toOperation: settings.operation.id, after: $0) }
     }
 
-    /// Has the store judge a request, unless an earlier process had it judged.
+    /// Submits a request to the store, unless an earlier process has already done so.
     func submit(_ request: Request, to store: Store) async throws -> Answer {
         if let answer = try replayedAnswer(of: store) { return answer }
         return try await store.modify(request, as: client.actor, operation: settings.operation)
     }
 
-    /// The store would see it, were all items sent.
+    /// Checks the number of items here, since the store does not receive all of them.
     func requireItemCount(_ count: Int) throws {
         let limit = try client.opened().options.limits.itemsPerRequest
         guard count <= limit else {

@@ -2,19 +2,19 @@ import Foundation
 import StrataModel
 import StrataStore
 
-/// A request for the store, and what it takes to understand the answer.
+/// A request for the store, with the state needed to interpret its answer.
 ///
-/// What a record's mistakes make impossible to send fails here, alone or with its zone (B84, B270).
+/// Records with invalid values cannot be sent; they fail here, alone or with their zone (B84, B270).
 struct EncodedModification {
-    /// It keeps the files of assets as long as the answer is awaited.
+    /// Keeps the asset files until the answer arrives.
     private let modification: RecordsModification
     private let call: DatabaseCall
-    /// Of each item that is not sent.
+    /// The error of each item that is not sent.
     private var saveErrors: [Int: CKError] = [:]
     private var deleteErrors: [Int: CKError] = [:]
     private(set) var request: Request
 
-    /// - Parameter errors: of items that the console has fail, by their place, deletes behind saves.
+    /// - Parameter errors: The errors of items that the console makes fail, by their place, deletes after saves.
     init(
         _ modification: RecordsModification, failing errors: [Int: CKError], _ call: DatabaseCall,
         _ opened: Client.Opened
@@ -45,7 +45,7 @@ struct EncodedModification {
         if !saveErrors.isEmpty || !deleteErrors.isEmpty {
             try requireAllowedItems()
             failTogether()
-            // The names are kept: one that nobody uses does no harm.
+            // The names are kept: an unused one is harmless.
             body.saves = try modification.saves.indices.filter { saveErrors[$0] == nil }.map { index in
                 try modification.saves[index].save(
                     modification.contents[index], names: &names, policy: body.policy, call)
@@ -66,7 +66,7 @@ struct EncodedModification {
         }
     }
 
-    /// A conflict that somebody asked for has the records that a conflict has.
+    /// Adds to a conflict set by the console the records that a conflict has.
     private func conflict(_ error: CKError, _ record: CKRecord, _ opened: Client.Opened) -> CKError {
         guard error.code == .serverRecordChanged else { return error }
         let stored = try? opened.store.snapshot().record(
@@ -77,7 +77,7 @@ struct EncodedModification {
         return CKError(.serverRecordChanged, userInfo: userInfo)
     }
 
-    /// The store would see it, were all items sent.
+    /// Makes the checks that the store would make if all items were sent.
     private func requireAllowedItems() throws {
         try call.requireItemCount(modification.saves.count + modification.deletes.count)
         var seen: Set<RecordID> = []
@@ -87,10 +87,10 @@ struct EncodedModification {
         }
     }
 
-    /// What the store knows it by, however the owner of its zone is spelt (B2).
+    /// Returns the store's ID of the record, regardless of the spelling of the zone's owner (B2).
     private func model(_ id: CKRecord.ID) -> RecordID { id.model(for: call.client.userRecordName) }
 
-    /// Whether a zone is one whose items fail together.
+    /// Returns true if the items of the zone fail together.
     private func isAtomic(_ zone: CKRecordZone.ID) -> Bool {
         modification.isAtomic && call.scope == .private && zone.zoneName != CKRecordZone.ID.defaultZoneName
     }
@@ -116,12 +116,12 @@ struct EncodedModification {
 
     // MARK: The answer
 
-    /// The records are those of the answer's own state: what this commit made of them.
+    /// Returns the outcome for all items. The records are read from the answer's own state, as this commit left them.
     func outcome(of answer: Answer, _ options: CloudStore.Options) throws -> RecordsOutcome {
         guard answer.result.saves.count == modification.saves.count - saveErrors.count,
             answer.result.deletes.count == modification.deletes.count - deleteErrors.count
         else {
-            // An earlier process could not send all of them.
+            // An earlier process did not send all of the items.
             throw CKError(
                 .serverResponseLost, message: "The operation was done, but not what became of each item is known.")
         }
@@ -155,8 +155,8 @@ struct EncodedModification {
 
     private static var noResult: CKError { CKError(.internalError, message: "The store gave no result.") }
 
-    /// What the saves that succeeded made of their records. An answer that is replayed may be older than the state that
-    /// it is read from, and a delete of the same request may have taken a record along.
+    /// Returns the records after the successful saves. A replayed answer may be older than the state that it is read
+    /// from, and a delete in the same request may have cascaded to a saved record.
     private func stored(_ answer: Answer) throws -> [Result<CKRecord, CKError>] {
         let client = call.client
         var sent = modification.saves.indices.lazy.filter { saveErrors[$0] == nil }.makeIterator()
@@ -172,7 +172,7 @@ struct EncodedModification {
             if let record = try? record.get(), record.version == saved.version {
                 return .success(try CKRecord(stored: record, id: saved.id, for: client, unreadable: .leaveOut))
             }
-            // Saved again or gone since; with the log's help it is what it was then.
+            // Saved again or deleted since: the log still has the record's state after this save.
             let made = try answer.snapshot.record(
                 saved.id.model(for: client.userRecordName), at: saved.version, in: call.database, as: client.actor)
             do {
@@ -184,12 +184,13 @@ struct EncodedModification {
         }
     }
 
-    /// The record of a conflict that the store has. Its assets have no files: only a fetch hands those out (B64).
+    /// Returns the stored record of a conflict. Its assets have no files: only a fetch provides those (B64).
     private func serverRecord(_ record: Record, _ id: CKRecord.ID) throws -> CKRecord {
         try CKRecord(stored: record, id: id, for: call.client, hasAssetFiles: false, unreadable: .leaveOut)
     }
 
-    /// A conflict has the record that was sent, the one that is stored, and the one that the client began with (B62).
+    /// Returns the error for a refusal. A conflict has the record that was sent, the stored one, and the one that the
+    /// client started from (B62).
     private func error(_ refusal: Refusal, _ record: CKRecord, _ answer: Answer) throws -> CKError {
         guard refusal.code == .serverRecordChanged else { return CKError(refusal) }
         let client = call.client
@@ -202,7 +203,7 @@ struct EncodedModification {
             try version(refusal.serverVersion)
             ?? (try? answer.snapshot.record(id, in: call.database, as: client.actor))
         let server = try stored.map { try serverRecord($0, record.recordID) }
-        // What was never fetched began with nothing (B63).
+        // A record that was never fetched started empty (B63).
         let ancestor =
             try version(refusal.baseVersion).map {
                 try CKRecord(stored: $0, id: record.recordID, for: client, unreadable: .leaveOut)

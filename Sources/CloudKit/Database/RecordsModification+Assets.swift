@@ -3,11 +3,11 @@ import StrataModel
 import StrataStore
 import StrataSystem
 
-/// What became of the assets of a request's records before it was made.
+/// The results of importing the assets of a request's records.
 struct ImportedAssets: Sendable {
-    /// Of records whose assets the store cannot have, by their place.
+    /// The errors of the records whose assets cannot be imported, by their place.
     var errors: [Int: CKError] = [:]
-    /// They keep the files until the request has been answered.
+    /// The pins that keep the files until the request has been answered.
     var pins: [PinnedAsset] = []
 }
 
@@ -18,9 +18,10 @@ extension RecordsModification {
         }
     }
 
-    /// The same with all assets in the store. Files are read on a thread where that holds up nobody.
+    /// Returns the modification with all assets imported into the store. Files are read on a thread where this blocks
+    /// no other work.
     ///
-    /// - Parameter isReplayed: whether the request is not made again, so that its files may be gone.
+    /// - Parameter isReplayed: True if the request is not sent again, so that its files may no longer exist.
     func importingAssets(
         for call: DatabaseCall, _ opened: Client.Opened, isReplayed: Bool, _ progress: ItemProgress<Int>?
     ) async -> RecordsModification {
@@ -50,7 +51,7 @@ extension RecordsModification {
                 if let copy {
                     pin = try store.importAsset(value, from: copy.home.store)
                 } else {
-                    // Out of an archive: anybody can write a hash into one.
+                    // From an archive, which could contain any hash.
                     let owner = call.client.userRecordName
                     pin = try store.pinAsset(
                         value, of: id.model(for: owner), in: call.database, as: call.client.actor)
@@ -63,7 +64,7 @@ extension RecordsModification {
         return modification
     }
 
-    /// So many files are read at a time: one is hashed while another one is synced.
+    /// The number of files read at a time: one is hashed while another is synced.
     private static let lanes = 4
 
     private func imported(
@@ -91,7 +92,7 @@ extension RecordsModification {
         return imported.withLock { $0 }
     }
 
-    /// - Parameter value: what a caller's asset is in the store; what it throws is the record's error.
+    /// - Parameter value: Returns the stored form of an asset; an error it throws becomes the error of the record.
     private func replacingAssets(
         _ value: (CKAsset, _ of: CKRecord.ID) throws -> FieldValue.Asset
     ) -> RecordsModification {
@@ -109,7 +110,7 @@ extension RecordsModification {
                 modification.contents[index].edits.set(content, forKey: key, isEncrypted: edit.isEncrypted)
             }
             guard policy == .allKeys else { continue }
-            // They are sent as they are, once they are pinned.
+            // These are sent unchanged, once they are pinned.
             for (key, content) in contents[index].originals(isEncrypted: false)
             where contents[index].edits[key] == nil {
                 _ = replacing(content, key)
@@ -144,7 +145,7 @@ extension FieldContent {
         }
     }
 
-    /// Nil for what has no assets.
+    /// Returns nil if the content has no assets.
     fileprivate func replacingAssets(_ value: (CKAsset) throws -> FieldValue.Asset) rethrows -> FieldContent? {
         switch self {
         case .asset(let asset): .asset(CKAsset(stored: try value(asset)))

@@ -2,10 +2,10 @@ import Foundation
 import StrataModel
 import StrataStore
 
-/// Records to save and to delete, as a client asks for it.
+/// A client's request to save and delete records.
 struct RecordsModification: Sendable {
     let saves: [CKRecord]
-    /// Of each save, what it was when it was passed: what becomes of the record afterwards is not sent (B201).
+    /// The fields of each record at the time it was passed: later changes to the record are not sent (B201).
     var contents: [RecordFields]
     let deletes: [CKRecord.ID]
     let policy: CKModifyRecordsOperation.RecordSavePolicy
@@ -30,7 +30,7 @@ struct RecordsModification: Sendable {
 struct RecordsOutcome: ModifyOutcome {
     var saves: [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] = []
     var deletes: [(id: CKRecord.ID, error: CKError?)] = []
-    /// Whether one failed where the zone fails as a whole, and the store's options want that to be thrown (B87).
+    /// Indicates whether an item of an atomic zone failed and the store's options require an error to be thrown (B87).
     var isThrown = false
 
     var partialFailure: CKError? {
@@ -53,13 +53,15 @@ extension CKError {
     private static let savedRecordsKey = "StrataSavedRecords"
     private static let deletedRecordIDsKey = "StrataDeletedRecordIDs"
 
-    /// What was saved although other items of the request failed; of a `partialFailure` of this store.
+    /// The records that were saved although other items of the request failed; present in a `partialFailure` of this
+    /// store.
     public var savedRecords: [CKRecord]? { userInfo[Self.savedRecordsKey] as? [CKRecord] }
 
-    /// What was deleted although other items of the request failed; of a `partialFailure` of this store.
+    /// The IDs of the records that were deleted although other items of the request failed; present in a
+    /// `partialFailure` of this store.
     public var deletedRecordIDs: [CKRecord.ID]? { userInfo[Self.deletedRecordIDsKey] as? [CKRecord.ID] }
 
-    /// - Parameter errors: By item; clients cast the dictionary to several types (B258).
+    /// - Parameter errors: The errors by item; clients cast the dictionary to several types (B258).
     init(
         partialErrors errors: [AnyHashable: any Error], message: String, done saved: [CKRecord],
         _ deleted: [CKRecord.ID]

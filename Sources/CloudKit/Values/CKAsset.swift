@@ -35,7 +35,7 @@ public final class CKAsset: NSObject, NSSecureCoding, CVarArg, @unchecked Sendab
         super.init()
     }
 
-    /// The file that was passed, or a copy of the fetched asset, created by this call; nil if there is none.
+    /// The file that was passed, or a copy of the fetched asset, created on first use; nil if there is none.
     ///
     /// Each fetch has its own file, in a directory for temporary files (B254). The file stays at least as long as the
     /// asset or its record does, and is deleted at the latest when the store is closed (B26): move or copy it to keep
