@@ -52,7 +52,8 @@ public final class CKContainer: NSObject, NamedContainer, CVarArg, Sendable {
         }
     }
 
-    /// Runs an operation, in the private database unless it has another. An operation that already runs is unaffected.
+    /// Runs an operation, in the private database unless it has another. Adding it again has no effect; if it has
+    /// ended, it reports an error.
     public func add(_ operation: CKOperation) {
         guard operation.markAdded(to: self, scope) else { return operation.refuseSecondRun() }
         client.operations.addOperation(operation)

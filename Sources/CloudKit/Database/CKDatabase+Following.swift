@@ -24,7 +24,7 @@ extension CKDatabase {
     /// }
     /// ```
     ///
-    /// The sequence ends when the task is cancelled or the store is closed. It also ends, with an error, when the feed
+    /// The sequence ends when the task is canceled or the store is closed. It also ends, with an error, when the feed
     /// cannot be read, for example because the token has expired.
     public func changes(after changeToken: CKServerChangeToken?) -> Changes {
         Changes(call: call, token: changeToken)

@@ -37,7 +37,7 @@ public final class CKDatabase: NSObject, CVarArg, Sendable {
     /// Not stored, since the container holds its databases.
     private var container: CKContainer { callScope == nil ? client.container : CKContainer(client, scope: callScope) }
 
-    /// Runs an operation in this database. An operation that already runs is unaffected; one that has ended reports an
+    /// Runs an operation in this database. Adding it again has no effect; if it has ended, it reports an error.
     /// error.
     public func add(_ operation: CKDatabaseOperation) {
         guard operation.markAdded(to: container, callScope) else { return operation.refuseSecondRun() }

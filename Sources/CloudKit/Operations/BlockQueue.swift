@@ -4,19 +4,19 @@ import StrataSystem
 /// The serial queue on which one operation calls its blocks.
 ///
 /// A running operation has a queue to itself, since a block may wait for another operation. Once nothing refers to the
-/// queue, the next operation has it. As many queues as there are processors share the threads of a pool that does not
-/// grow; only operations that run beside that many others get queues for which the system starts threads.
+/// queue, the next operation uses it. As many queues as there are processors share the threads of a fixed-size pool;
+/// operations beyond that number get queues for which the system starts threads.
 final class BlockQueue: Sendable {
     private struct Idle {
         var pooled: [DispatchQueue]
         var others: [DispatchQueue] = []
     }
 
-    /// More idle queues without a pool are not kept.
+    /// The number of idle queues outside the pool that are kept.
     private static let mostIdle = 64
     private static let label = "CloudKit.operation"
 
-    /// No task runs on threads of this class, so that a block that waits for a task does not take its thread.
+    /// No task runs on threads of this class, so a block that waits for a task does not take the task's thread.
     private static let pool = DispatchQueue.global(qos: .userInteractive)
 
     private static let idle = Lock(
@@ -46,7 +46,7 @@ final class BlockQueue: Sendable {
     }
 
     func async(_ body: @escaping @Sendable () -> Void) {
-        // The queue is the operation's until its last block has returned.
+        // The operation keeps the queue until its last block has returned.
         serial.async { withExtendedLifetime(self) { body() } }
     }
 }

@@ -1,30 +1,30 @@
 import Foundation
 import StrataSystem
 
-/// What all operations on a database have in common; programs use its subclasses.
-// @unchecked: as its superclass; the database is behind a lock.
+/// The base class of all operations on a database; use its subclasses.
+// @unchecked: like its superclass; a lock protects the database.
 public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     private let chosen = Lock<CKDatabase?>(nil)
 
-    /// Nothing runs: only subclasses can be executed.
+    /// Creates an operation that does nothing: only subclasses can be executed.
     public override init() { super.init() }
 
     override init(operationID: ID) { super.init(operationID: operationID) }
 
-    /// The database to work in; nil means the private one of the container.
+    /// The database to work in; nil for the container's private database.
     public var database: CKDatabase? {
         get { chosen.withLock { $0 } }
         set { chosen.withLock { $0 = newValue } }
     }
 
-    /// The call that the operation makes, with the settings that it has now.
+    /// The call that the operation makes, with its current settings.
     var call: DatabaseCall {
         let database = database ?? effectiveContainer.privateCloudDatabase
         return DatabaseCall(
             client: database.client, scope: database.databaseScope, settings: settings, replayedSince: replayedSince)
     }
 
-    /// What a process that comes later needs to run the operation; nil if it cannot.
+    /// The properties that a later process needs to run the operation; nil if it cannot be kept.
     var archive: (kind: LongLivedOperation.Kind, properties: OperationArchive)? { nil }
 
     // MARK: Long-lived operations
@@ -32,7 +32,8 @@ public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     private struct Keeping {
         /// The end of the log before an earlier process ran the operation; nil if none did.
         var replayedSince: UInt64?
-        /// Where the operation is kept until it has ended, whatever its properties become meanwhile (B201).
+        /// The place where the operation is kept until it has ended, regardless of later changes to its properties
+        /// (B201).
         var place: LongLivedOperations?
     }
 
@@ -40,7 +41,7 @@ public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
 
     private var replayedSince: UInt64? { keeping.withLock { $0.replayedSince } }
 
-    /// Notes that an earlier process kept the operation, and where.
+    /// Records that an earlier process kept the operation, and where.
     func markReplay(since offset: UInt64, from place: LongLivedOperations) {
         keeping.withLock { $0 = Keeping(replayedSince: offset, place: place) }
     }
@@ -53,7 +54,7 @@ public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
         properties.scope = call.scope
         properties.quality = call.settings.qualityOfService
         properties.group = effectiveGroup
-        // Now, since records may be changed while the operation runs (B201).
+        // Encoded now, since records may change while the operation runs (B201).
         let encoded = Result { try properties.encoded() }
         let isSecret = properties.holdsEncryptedValues
         return { [self] in
@@ -74,11 +75,11 @@ public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
             defer { keeping.place = nil }
             return keeping.place
         }
-        // If its file stays it is listed once more, and answered by what it has done.
+        // If the file remains, the operation is listed once more, and its recorded answer is returned.
         try? place?.remove(operationID)
     }
 
-    /// Cancels the operation; a long-lived one is not listed any more.
+    /// Cancels the operation; a long-lived one is no longer listed.
     public override func cancel() {
         super.cancel()
         if replayedSince != nil, !isExecuting { forget() }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Fetches which zones of a private or shared database have changed since a token.
+/// Fetches the zones of a private or shared database that have changed since a token.
 ///
 /// ```swift
 /// let operation = CKFetchDatabaseChangesOperation(previousServerChangeToken: token)
@@ -8,39 +8,39 @@ import Foundation
 /// operation.fetchDatabaseChangesResultBlock = { result in token = try? result.get().serverChangeToken }
 /// database.add(operation)
 /// ```
-// @unchecked: as its superclass.
+// @unchecked: like its superclass.
 public final class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Sendable {
-    /// Where the last fetch ended; nil for all zones.
+    /// The token at which the last fetch ended; nil for all zones.
     public var previousServerChangeToken: CKServerChangeToken?
-    /// How many zones a page has at most; 0 leaves it to the store.
+    /// The maximum number of zones in a page; 0 lets the store choose.
     public var resultsLimit = 0
-    /// Whether the operation goes on until there is no more; true if nothing is said.
+    /// Indicates whether the operation continues until there are no more changes; true by default.
     public var fetchAllChanges = true
 
     /// Called for each zone that is new or has changes.
     public var recordZoneWithIDChangedBlock: ((CKRecordZone.ID) -> Void)?
     /// Called for each zone that was deleted.
     public var recordZoneWithIDWasDeletedBlock: ((CKRecordZone.ID) -> Void)?
-    /// Called instead for a zone that its user deleted in Settings.
+    /// Called instead for a zone that the user deleted in Settings.
     public var recordZoneWithIDWasPurgedBlock: ((CKRecordZone.ID) -> Void)?
-    /// Called instead for a zone that went with its user's encrypted data.
+    /// Called instead for a zone that was deleted when the user's encrypted data was reset.
     public var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock: ((CKRecordZone.ID) -> Void)?
-    /// Called after each page but the last.
+    /// Called after each page except the last.
     public var changeTokenUpdatedBlock: ((CKServerChangeToken) -> Void)?
-    /// Called once, last.
+    /// Called once, at the end.
     public var fetchDatabaseChangesResultBlock:
         ((_ operationResult: Result<(serverChangeToken: CKServerChangeToken, moreComing: Bool), Error>) -> Void)?
 
     private var completion: ((CKServerChangeToken?, Bool, Error?) -> Void)?
 
-    /// Called once, last, unless `fetchDatabaseChangesResultBlock` is set.
+    /// Called once, at the end, unless `fetchDatabaseChangesResultBlock` is set.
     @available(*, deprecated, message: "Use fetchDatabaseChangesResultBlock.")
     public var fetchDatabaseChangesCompletionBlock: ((CKServerChangeToken?, Bool, Error?) -> Void)? {
         get { completion }
         set { completion = newValue }
     }
 
-    /// An operation that fetches all zones.
+    /// Creates an operation that fetches all zones.
     public override init() { super.init() }
 
     init(_ id: ID, _ archive: OperationArchive) {
@@ -58,7 +58,7 @@ public final class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchec
         return (.fetchDatabaseChanges, archive)
     }
 
-    /// An operation that goes on where another ended.
+    /// Creates an operation that continues where another ended.
     public convenience init(previousServerChangeToken: CKServerChangeToken?) {
         self.init()
         self.previousServerChangeToken = previousServerChangeToken
@@ -73,7 +73,7 @@ public final class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchec
             result: fetchDatabaseChangesResultBlock, completion: completion)
     }
 
-    // @unchecked: the blocks are called on the operation's own queue alone.
+    // @unchecked: the blocks are called only on the operation's own queue.
     private struct Run: OperationRun, @unchecked Sendable {
         let call: DatabaseCall
         let since: CKServerChangeToken?
@@ -90,7 +90,7 @@ public final class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchec
         var settings: CallSettings { call.settings }
         var timeoutCode: CKError.Code { .networkFailure }
 
-        /// The last page; those before it have been handed over.
+        /// Returns the last page; earlier pages have already been delivered.
         func perform(_ pieces: OperationPieces) async throws -> DatabaseChangesPage {
             var token = since
             while true {
@@ -108,7 +108,7 @@ public final class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchec
         private func tell(_ page: DatabaseChangesPage, _ isCancelled: () -> Bool) {
             for modification in page.modifications where !isCancelled() { changed?(modification.zoneID) }
             for deletion in page.deletions where !isCancelled() {
-                // Blocks for a reason take the place of the one for all (B155).
+                // A block for a specific reason replaces the general one (B155).
                 let block: ((CKRecordZone.ID) -> Void)? =
                     switch deletion.reason {
                     case .deleted: deleted

@@ -1,7 +1,7 @@
 import Foundation
 import StrataSystem
 
-/// What to fetch of a zone: `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
+/// The options for fetching a zone's changes: `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
 ///
 /// ```swift
 /// let since = CKFetchRecordZoneChangesOperation.ZoneConfiguration(
@@ -16,12 +16,12 @@ public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCodi
 
     private let values: Lock<Values>
 
-    /// Everything.
+    /// Creates a configuration that fetches everything.
     public override init() { values = Lock(Values()) }
 
     private init(_ values: Values) { self.values = Lock(values) }
 
-    /// What has changed since a token.
+    /// Creates a configuration that fetches the changes since a token.
     public convenience init(
         previousServerChangeToken: CKServerChangeToken? = nil, resultsLimit: Int? = nil,
         desiredKeys: [CKRecord.FieldKey]? = nil
@@ -30,19 +30,19 @@ public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCodi
             Values(token: previousServerChangeToken, resultsLimit: resultsLimit ?? 0, desiredKeys: desiredKeys))
     }
 
-    /// Where the last fetch ended; nil for all records.
+    /// The token at which the last fetch ended; nil for all records.
     public var previousServerChangeToken: CKServerChangeToken? {
         get { values.withLock { $0.token } }
         set { values.withLock { $0.token = newValue } }
     }
 
-    /// How many records a page has at most; 0 leaves it to the store.
+    /// The maximum number of records in a page; 0 lets the store choose.
     public var resultsLimit: Int {
         get { values.withLock { $0.resultsLimit } }
         set { values.withLock { $0.resultsLimit = newValue } }
     }
 
-    /// The fields to fetch; nil for all, none for the records' metadata only.
+    /// The fields to fetch; nil for all, an empty array for the records' metadata only.
     public var desiredKeys: [CKRecord.FieldKey]? {
         get { values.withLock { $0.desiredKeys } }
         set { values.withLock { $0.desiredKeys = newValue } }
@@ -82,29 +82,29 @@ public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCodi
     }
 }
 
-/// What to fetch of a zone: `CKFetchRecordZoneChangesOperation.ZoneOptions`.
+/// The options for fetching a zone's changes: `CKFetchRecordZoneChangesOperation.ZoneOptions`.
 @available(*, deprecated, message: "Use CKFetchRecordZoneChangesOperation.ZoneConfiguration.")
 public final class CKFetchRecordZoneChangesOptions: NSObject, NSSecureCoding, NSCopying, Sendable {
     let configuration: CKFetchRecordZoneChangesConfiguration
 
-    /// Everything.
+    /// Creates options that fetch everything.
     public override init() { configuration = CKFetchRecordZoneChangesConfiguration() }
 
     init(of configuration: CKFetchRecordZoneChangesConfiguration) { self.configuration = configuration }
 
-    /// Where the last fetch ended; nil for all records.
+    /// The token at which the last fetch ended; nil for all records.
     public var previousServerChangeToken: CKServerChangeToken? {
         get { configuration.previousServerChangeToken }
         set { configuration.previousServerChangeToken = newValue }
     }
 
-    /// How many records a page has at most; 0 leaves it to the store.
+    /// The maximum number of records in a page; 0 lets the store choose.
     public var resultsLimit: Int {
         get { configuration.resultsLimit }
         set { configuration.resultsLimit = newValue }
     }
 
-    /// The fields to fetch; nil for all, none for the records' metadata only.
+    /// The fields to fetch; nil for all, an empty array for the records' metadata only.
     public var desiredKeys: [CKRecord.FieldKey]? {
         get { configuration.desiredKeys }
         set { configuration.desiredKeys = newValue }
@@ -128,10 +128,10 @@ public final class CKFetchRecordZoneChangesOptions: NSObject, NSSecureCoding, NS
 }
 
 extension CKFetchRecordZoneChangesOperation {
-    /// What to fetch of a zone.
+    /// The options for fetching a zone's changes.
     public typealias ZoneConfiguration = CKFetchRecordZoneChangesConfiguration
 
-    /// What to fetch of a zone.
+    /// The options for fetching a zone's changes.
     @available(*, deprecated, message: "Use ZoneConfiguration.")
     public typealias ZoneOptions = CKFetchRecordZoneChangesOptions
 }

@@ -1,7 +1,7 @@
 import Foundation
 import StrataSystem
 
-/// Fetches what has changed in zones since their tokens.
+/// Fetches the changes in zones since their tokens.
 ///
 /// ```swift
 /// let since = CKFetchRecordZoneChangesOperation.ZoneConfiguration(previousServerChangeToken: token)
@@ -11,20 +11,20 @@ import StrataSystem
 /// operation.recordZoneFetchResultBlock = { zone, result in token = try? result.get().serverChangeToken }
 /// database.add(operation)
 /// ```
-// @unchecked: as its superclass.
+// @unchecked: like its superclass.
 public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The zones to fetch, one after another.
     public var recordZoneIDs: [CKRecordZone.ID]?
-    /// What to fetch of each zone; everything of those without.
+    /// The options for each zone; a zone without options is fetched completely.
     public var configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
-    /// Whether the operation goes on until there is no more; true if nothing is said.
+    /// Indicates whether the operation continues until there are no more changes; true by default.
     public var fetchAllChanges = true
 
     /// Called once for each record that is new or was changed.
     public var recordWasChangedBlock: ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, Error>) -> Void)?
     /// Called once for each record that was deleted.
     public var recordWithIDWasDeletedBlock: ((_ recordID: CKRecord.ID, _ recordType: CKRecord.RecordType) -> Void)?
-    /// Called after each page of a zone but the last.
+    /// Called after each page of a zone except the last.
     public var recordZoneChangeTokensUpdatedBlock: ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
     /// Called once for each zone.
     public var recordZoneFetchResultBlock:
@@ -36,7 +36,7 @@ public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unch
                 >
             ) -> Void
         )?
-    /// Called once, last. Errors of single zones are no failure of the whole.
+    /// Called once, at the end. Errors of single zones do not fail the operation.
     public var fetchRecordZoneChangesResultBlock: ((_ operationResult: Result<Void, Error>) -> Void)?
 
     struct OldBlocks {
@@ -62,14 +62,14 @@ public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unch
         set { oldBlocks.zone = newValue }
     }
 
-    /// Called once, last, unless `fetchRecordZoneChangesResultBlock` is set.
+    /// Called once, at the end, unless `fetchRecordZoneChangesResultBlock` is set.
     @available(*, deprecated, message: "Use fetchRecordZoneChangesResultBlock.")
     public var fetchRecordZoneChangesCompletionBlock: ((Error?) -> Void)? {
         get { oldBlocks.completion }
         set { oldBlocks.completion = newValue }
     }
 
-    /// An operation that does nothing until it gets zones.
+    /// Creates an operation that does nothing until it has zones.
     public override init() { super.init() }
 
     init(_ id: ID, _ archive: OperationArchive) {
@@ -87,7 +87,7 @@ public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unch
         return (.fetchZoneChanges, archive)
     }
 
-    /// An operation that fetches the changes of zones.
+    /// Creates an operation that fetches the changes of zones.
     public convenience init(
         recordZoneIDs: [CKRecordZone.ID]? = nil,
         configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]? = nil
@@ -110,17 +110,17 @@ public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unch
 }
 
 extension CKFetchRecordZoneChangesOperation {
-    /// What to fetch of each zone.
+    /// The options for each zone.
     @available(*, deprecated, message: "Use configurationsByRecordZoneID.")
     public var optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]? {
         get { configurationsByRecordZoneID?.mapValues { ZoneOptions(of: $0) } }
         set { configurationsByRecordZoneID = newValue?.mapValues(\.configuration) }
     }
 
-    /// An operation that fetches the changes of zones.
+    /// Creates an operation that fetches the changes of zones.
     @available(*, deprecated, message: "Use init(recordZoneIDs:configurationsByRecordZoneID:).")
     public convenience init(
-        // Without a default: the initialiser that took its place is the one for zones alone.
+        // No default value: the replacement initializer accepts zones alone.
         recordZoneIDs: [CKRecordZone.ID], optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]?
     ) {
         self.init(

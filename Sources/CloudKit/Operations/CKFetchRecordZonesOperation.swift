@@ -1,13 +1,13 @@
 import Foundation
 
-/// Fetches zones by their ids, or all of a database.
+/// Fetches zones by their IDs, or all zones of a database.
 ///
 /// ```swift
 /// let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
 /// operation.perRecordZoneResultBlock = { id, result in print(id.zoneName, result) }
 /// database.add(operation)
 /// ```
-// @unchecked: as its superclass.
+// @unchecked: like its superclass.
 public final class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The zones to fetch.
     public var recordZoneIDs: [CKRecordZone.ID]?
@@ -15,20 +15,20 @@ public final class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked 
     /// Called once for each zone.
     public var perRecordZoneResultBlock:
         ((_ recordZoneID: CKRecordZone.ID, _ recordZoneResult: Result<CKRecordZone, Error>) -> Void)?
-    /// Called once, last. Errors of single zones are no failure of the whole.
+    /// Called once, at the end. Errors of single zones do not fail the operation.
     public var fetchRecordZonesResultBlock: ((_ operationResult: Result<Void, Error>) -> Void)?
 
     private var completion: (([CKRecordZone.ID: CKRecordZone]?, Error?) -> Void)?
     private var fetchesAll = false
 
-    /// Called once, last, unless `fetchRecordZonesResultBlock` is set; with `partialFailure` if a zone failed.
+    /// Called once, at the end, unless `fetchRecordZonesResultBlock` is set; with `partialFailure` if a zone failed.
     @available(*, deprecated, message: "Use fetchRecordZonesResultBlock.")
     public var fetchRecordZonesCompletionBlock: (([CKRecordZone.ID: CKRecordZone]?, Error?) -> Void)? {
         get { completion }
         set { completion = newValue }
     }
 
-    /// An operation that does nothing until it gets ids.
+    /// Creates an operation that does nothing until it has IDs.
     public required override init() { super.init() }
 
     init(_ id: ID, _ archive: OperationArchive) {
@@ -44,13 +44,13 @@ public final class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked 
         return (.fetchZones, archive)
     }
 
-    /// An operation that fetches zones.
+    /// Creates an operation that fetches zones.
     public convenience init(recordZoneIDs: [CKRecordZone.ID]) {
         self.init()
         self.recordZoneIDs = recordZoneIDs
     }
 
-    /// An operation that fetches all zones of its database.
+    /// Returns an operation that fetches all zones of its database.
     public class func fetchAllRecordZonesOperation() -> Self {
         let operation = self.init()
         operation.fetchesAll = true

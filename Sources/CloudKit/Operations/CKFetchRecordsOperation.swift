@@ -1,6 +1,6 @@
 import Foundation
 
-/// Fetches records by their ids.
+/// Fetches records by their IDs.
 ///
 /// ```swift
 /// let operation = CKFetchRecordsOperation(recordIDs: ids)
@@ -9,19 +9,19 @@ import Foundation
 /// operation.fetchRecordsResultBlock = { result in print("done", result) }
 /// database.add(operation)
 /// ```
-// @unchecked: as its superclass.
+// @unchecked: like its superclass.
 public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
-    /// The records to fetch, of any zones of the database.
+    /// The records to fetch, from any zones of the database.
     public var recordIDs: [CKRecord.ID]?
-    /// The fields to fetch; nil for all, none for the records' metadata only.
+    /// The fields to fetch; nil for all, an empty array for the records' metadata only.
     public var desiredKeys: [CKRecord.FieldKey]?
 
-    /// A block that receives each record's progress: increasing fractions below 1 while asset files are read that this
-    /// process has not checked yet, then 1 once the record is fetched.
+    /// Called with each record's progress: increasing fractions below 1 while asset files are read that this process
+    /// has not checked yet, then 1 once the record is fetched.
     public var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
     /// Called once for each record.
     public var perRecordResultBlock: ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, Error>) -> Void)?
-    /// Called once, last. Errors of single records are no failure of the whole.
+    /// Called once, at the end. Errors of single records do not fail the operation.
     public var fetchRecordsResultBlock: ((_ operationResult: Result<Void, Error>) -> Void)?
 
     struct OldBlocks {
@@ -39,14 +39,14 @@ public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Send
         set { oldBlocks.perRecord = newValue }
     }
 
-    /// Called once, last, unless `fetchRecordsResultBlock` is set; with `partialFailure` if a record failed.
+    /// Called once, at the end, unless `fetchRecordsResultBlock` is set; with `partialFailure` if a record failed.
     @available(*, deprecated, message: "Use fetchRecordsResultBlock.")
     public var fetchRecordsCompletionBlock: (([CKRecord.ID: CKRecord]?, Error?) -> Void)? {
         get { oldBlocks.completion }
         set { oldBlocks.completion = newValue }
     }
 
-    /// An operation that does nothing until it gets ids.
+    /// Creates an operation that does nothing until it has IDs.
     public required override init() { super.init() }
 
     init(_ id: ID, _ archive: OperationArchive) {
@@ -64,13 +64,13 @@ public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Send
         return (.fetchRecords, archive)
     }
 
-    /// An operation that fetches records.
+    /// Creates an operation that fetches records.
     public convenience init(recordIDs: [CKRecord.ID]) {
         self.init()
         self.recordIDs = recordIDs
     }
 
-    /// An operation that fetches the record of the current user, which is there without being saved.
+    /// Returns an operation that fetches the current user's record, which exists without being saved.
     public class func fetchCurrentUserRecordOperation() -> Self {
         let operation = self.init()
         operation.fetchesCurrentUser = true
@@ -101,7 +101,7 @@ public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Send
 }
 
 extension DatabaseCall {
-    /// The current user's record, empty where nobody has written it yet (B116).
+    /// Returns the current user's record, empty if it was never saved (B116).
     fileprivate func currentUserRecord(
         _ desiredKeys: [CKRecord.FieldKey]?
     ) async throws -> (id: CKRecord.ID, result: Result<CKRecord, CKError>) {

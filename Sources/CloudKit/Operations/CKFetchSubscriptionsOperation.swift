@@ -1,13 +1,13 @@
 import Foundation
 
-/// Fetches subscriptions by their ids, or all of a user in a database.
+/// Fetches subscriptions by their IDs, or all of a user's subscriptions in a database.
 ///
 /// ```swift
 /// let operation = CKFetchSubscriptionsOperation.fetchAllSubscriptionsOperation()
 /// operation.perSubscriptionResultBlock = { id, result in print(id, result) }
 /// database.add(operation)
 /// ```
-// @unchecked: as its superclass.
+// @unchecked: like its superclass.
 public final class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The subscriptions to fetch.
     public var subscriptionIDs: [CKSubscription.ID]?
@@ -15,20 +15,20 @@ public final class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecke
     /// Called once for each subscription.
     public var perSubscriptionResultBlock:
         ((_ subscriptionID: CKSubscription.ID, _ subscriptionResult: Result<CKSubscription, Error>) -> Void)?
-    /// Called once, last. Errors of single subscriptions are no failure of the whole.
+    /// Called once, at the end. Errors of single subscriptions do not fail the operation.
     public var fetchSubscriptionsResultBlock: ((_ operationResult: Result<Void, Error>) -> Void)?
 
     private var completion: (([CKSubscription.ID: CKSubscription]?, Error?) -> Void)?
     private var fetchesAll = false
 
-    /// Called once, last, unless `fetchSubscriptionsResultBlock` is set; with `partialFailure` if one failed.
+    /// Called once, at the end, unless `fetchSubscriptionsResultBlock` is set; with `partialFailure` if one failed.
     @available(*, deprecated, message: "Use fetchSubscriptionsResultBlock.")
     public var fetchSubscriptionCompletionBlock: (([CKSubscription.ID: CKSubscription]?, Error?) -> Void)? {
         get { completion }
         set { completion = newValue }
     }
 
-    /// An operation that does nothing until it gets ids.
+    /// Creates an operation that does nothing until it has IDs.
     public required override init() { super.init() }
 
     init(_ id: ID, _ archive: OperationArchive) {
@@ -44,13 +44,13 @@ public final class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecke
         return (.fetchSubscriptions, archive)
     }
 
-    /// An operation that fetches subscriptions.
+    /// Creates an operation that fetches subscriptions.
     public convenience init(subscriptionIDs: [CKSubscription.ID]) {
         self.init()
         self.subscriptionIDs = subscriptionIDs
     }
 
-    /// An operation that fetches all subscriptions of the user.
+    /// Returns an operation that fetches all subscriptions of the user.
     public class func fetchAllSubscriptionsOperation() -> Self {
         let operation = self.init()
         operation.fetchesAll = true

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Makes and deletes zones of the private database, each for itself.
+/// Creates and deletes zones of the private database independently.
 ///
 /// ```swift
 /// let operation = CKModifyRecordZonesOperation(recordZonesToSave: [CKRecordZone(zoneName: "Notes")])
 /// operation.modifyRecordZonesResultBlock = { result in print("done", result) }
 /// database.add(operation)
 /// ```
-// @unchecked: as its superclass.
+// @unchecked: like its superclass.
 public final class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
-    /// The zones to make.
+    /// The zones to create.
     public var recordZonesToSave: [CKRecordZone]?
     /// The zones to delete, with all their records.
     public var recordZoneIDsToDelete: [CKRecordZone.ID]?
@@ -20,19 +20,19 @@ public final class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked
     /// Called once for each zone to delete.
     public var perRecordZoneDeleteBlock:
         ((_ recordZoneID: CKRecordZone.ID, _ deleteResult: Result<Void, Error>) -> Void)?
-    /// Called once, last. Errors of single zones are no failure of the whole.
+    /// Called once, at the end. Errors of single zones do not fail the operation.
     public var modifyRecordZonesResultBlock: ((_ operationResult: Result<Void, Error>) -> Void)?
 
     private var completion: (([CKRecordZone]?, [CKRecordZone.ID]?, Error?) -> Void)?
 
-    /// Called once, last, unless `modifyRecordZonesResultBlock` is set; with `partialFailure` if a zone failed.
+    /// Called once, at the end, unless `modifyRecordZonesResultBlock` is set; with `partialFailure` if a zone failed.
     @available(*, deprecated, message: "Use modifyRecordZonesResultBlock.")
     public var modifyRecordZonesCompletionBlock: (([CKRecordZone]?, [CKRecordZone.ID]?, Error?) -> Void)? {
         get { completion }
         set { completion = newValue }
     }
 
-    /// An operation that does nothing until it gets zones.
+    /// Creates an operation that does nothing until it has zones.
     public override init() { super.init() }
 
     init(_ id: ID, _ archive: OperationArchive) {
@@ -48,7 +48,7 @@ public final class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked
         return (.modifyZones, archive)
     }
 
-    /// An operation that makes and deletes zones.
+    /// Creates an operation that creates and deletes zones.
     public convenience init(
         recordZonesToSave: [CKRecordZone]? = nil, recordZoneIDsToDelete: [CKRecordZone.ID]? = nil
     ) {

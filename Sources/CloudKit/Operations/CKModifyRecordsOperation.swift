@@ -1,7 +1,7 @@
 import Foundation
 import StrataSystem
 
-/// Saves and deletes records, as one commit.
+/// Saves and deletes records in one commit.
 ///
 /// ```swift
 /// let operation = CKModifyRecordsOperation(recordsToSave: notes, recordIDsToDelete: [old])
@@ -13,16 +13,16 @@ import StrataSystem
 /// database.add(operation)
 /// ```
 ///
-/// Errors of single records come to the blocks of the records; the whole succeeds then.
-// @unchecked: as its superclass.
+/// Errors of single records are passed to the records' blocks; the operation itself succeeds then.
+// @unchecked: like its superclass.
 public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
-    /// How a save treats what others have saved in between.
+    /// The handling of changes that others have saved since the record was fetched.
     public enum RecordSavePolicy: Int, Sendable, BitwiseCopyable {
-        /// It fails with `serverRecordChanged`.
+        /// The save fails with `serverRecordChanged`.
         case ifServerRecordUnchanged = 0
-        /// It writes the keys that were changed, whatever the store has of them.
+        /// The save writes the keys that were changed, regardless of their stored values.
         case changedKeys = 1
-        /// It writes all keys of the record.
+        /// The save writes all keys of the record.
         case allKeys = 2
     }
 
@@ -30,21 +30,21 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
     public var recordsToSave: [CKRecord]?
     /// The records to delete.
     public var recordIDsToDelete: [CKRecord.ID]?
-    /// `.ifServerRecordUnchanged` if nothing is said.
+    /// The handling of changes saved by others; `.ifServerRecordUnchanged` by default.
     public var savePolicy = RecordSavePolicy.ifServerRecordUnchanged
-    /// What the next fetch of a changed zone's changes will tell this device.
+    /// Data that this device receives with the next fetch of a changed zone's changes.
     public var clientChangeTokenData: Data?
-    /// Whether the items of a zone fail together, where the zone is able to; true if nothing is said.
+    /// Indicates whether the items of a zone fail together, in zones that support this; true by default.
     public var isAtomic = true
 
-    /// A block that receives each save's progress: increasing fractions below 1 while asset files are copied, then 1
-    /// once the record is saved. A record that fails never reports 1; it reports 0 if it reported nothing before.
+    /// Called with each save's progress: increasing fractions below 1 while asset files are copied, then 1 once the
+    /// record is saved. A record that fails never reports 1; it reports 0 if it reported nothing before.
     public var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
     /// Called once for each record to save.
     public var perRecordSaveBlock: ((_ recordID: CKRecord.ID, _ saveResult: Result<CKRecord, Error>) -> Void)?
     /// Called once for each record to delete.
     public var perRecordDeleteBlock: ((_ recordID: CKRecord.ID, _ deleteResult: Result<Void, Error>) -> Void)?
-    /// Called once, last. Errors of single records are no failure of the whole.
+    /// Called once, at the end. Errors of single records do not fail the operation.
     public var modifyRecordsResultBlock: ((_ operationResult: Result<Void, Error>) -> Void)?
 
     struct OldBlocks {
@@ -61,14 +61,14 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
         set { oldBlocks.perRecord = newValue }
     }
 
-    /// Called once, last, unless `modifyRecordsResultBlock` is set; with `partialFailure` if an item failed.
+    /// Called once, at the end, unless `modifyRecordsResultBlock` is set; with `partialFailure` if an item failed.
     @available(*, deprecated, message: "Use modifyRecordsResultBlock.")
     public var modifyRecordsCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, Error?) -> Void)? {
         get { oldBlocks.completion }
         set { oldBlocks.completion = newValue }
     }
 
-    /// An operation that does nothing until it gets records.
+    /// Creates an operation that does nothing until it has records.
     public override init() { super.init() }
 
     init(_ id: ID, _ archive: OperationArchive) {
@@ -82,7 +82,7 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
 
     override var archive: (kind: LongLivedOperation.Kind, properties: OperationArchive)? {
         var archive = OperationArchive()
-        // Copies, so that what is written and whether it is secret are told from one state of each (B201).
+        // Copied, so that encoding a record and checking it for encrypted values use the same state (B201).
         archive.records = recordsToSave?.map { CKRecord($0.recordType, $0.recordID, $0.state.withLock { $0 }) }
         archive.recordIDs = recordIDsToDelete
         archive.policy = savePolicy
@@ -91,7 +91,7 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
         return (.modifyRecords, archive)
     }
 
-    /// An operation that saves and deletes records.
+    /// Creates an operation that saves and deletes records.
     public convenience init(recordsToSave: [CKRecord]? = nil, recordIDsToDelete: [CKRecord.ID]? = nil) {
         self.init()
         self.recordsToSave = recordsToSave

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Saves and deletes subscriptions, each for itself.
+/// Saves and deletes subscriptions independently.
 ///
 /// ```swift
 /// let operation = CKModifySubscriptionsOperation(subscriptionsToSave: [subscription])
 /// operation.modifySubscriptionsResultBlock = { result in print("done", result) }
 /// database.add(operation)
 /// ```
-// @unchecked: as its superclass.
+// @unchecked: like its superclass.
 public final class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The subscriptions to save.
     public var subscriptionsToSave: [CKSubscription]?
@@ -20,12 +20,12 @@ public final class CKModifySubscriptionsOperation: CKDatabaseOperation, @uncheck
     /// Called once for each subscription to delete.
     public var perSubscriptionDeleteBlock:
         ((_ subscriptionID: CKSubscription.ID, _ deleteResult: Result<Void, Error>) -> Void)?
-    /// Called once, last. Errors of single subscriptions are no failure of the whole.
+    /// Called once, at the end. Errors of single subscriptions do not fail the operation.
     public var modifySubscriptionsResultBlock: ((_ operationResult: Result<Void, Error>) -> Void)?
 
     private var completion: (([CKSubscription]?, [CKSubscription.ID]?, Error?) -> Void)?
 
-    /// Called once, last, unless `modifySubscriptionsResultBlock` is set; with `partialFailure` if a subscription
+    /// Called once, at the end, unless `modifySubscriptionsResultBlock` is set; with `partialFailure` if a subscription
     /// failed.
     @available(*, deprecated, message: "Use modifySubscriptionsResultBlock.")
     public var modifySubscriptionsCompletionBlock: (([CKSubscription]?, [CKSubscription.ID]?, Error?) -> Void)? {
@@ -33,7 +33,7 @@ public final class CKModifySubscriptionsOperation: CKDatabaseOperation, @uncheck
         set { completion = newValue }
     }
 
-    /// An operation that does nothing until it gets subscriptions.
+    /// Creates an operation that does nothing until it has subscriptions.
     public override init() { super.init() }
 
     init(_ id: ID, _ archive: OperationArchive) {
@@ -49,7 +49,7 @@ public final class CKModifySubscriptionsOperation: CKDatabaseOperation, @uncheck
         return (.modifySubscriptions, archive)
     }
 
-    /// An operation that saves and deletes subscriptions.
+    /// Creates an operation that saves and deletes subscriptions.
     public convenience init(
         subscriptionsToSave: [CKSubscription]? = nil, subscriptionIDsToDelete: [CKSubscription.ID]? = nil
     ) {

@@ -2,7 +2,8 @@ import Foundation
 import StrataSystem
 
 extension CKOperation {
-    /// How an operation is to run. What is not set explicitly is taken from the operation's group, then from defaults.
+    /// The settings for running an operation. A setting that is not set is taken from the operation's group, else the
+    /// default is used.
     ///
     /// ```swift
     /// let configuration = CKOperation.Configuration()
@@ -10,7 +11,7 @@ extension CKOperation {
     /// operation.configuration = configuration
     /// ```
     public final class Configuration: NSObject, CVarArg, Sendable {
-        /// What was set; nil is left to whoever comes next.
+        /// The settings that were set; nil leaves a setting to the next configuration.
         struct Explicit: Sendable {
             var container: CKContainer?
             var qualityOfService: QualityOfService?
@@ -19,7 +20,7 @@ extension CKOperation {
             var timeoutIntervalForRequest: TimeInterval?
             var timeoutIntervalForResource: TimeInterval?
 
-            /// Fills in what is missing.
+            /// Returns these settings, with missing ones taken from another configuration.
             func merged(over other: Explicit) -> Explicit {
                 Explicit(
                     container: container ?? other.container,
@@ -30,7 +31,7 @@ extension CKOperation {
                     timeoutIntervalForResource: timeoutIntervalForResource ?? other.timeoutIntervalForResource)
             }
 
-            /// Whoever waits for an operation wants no week of retries (B205).
+            /// A caller that waits for an operation does not want a week of retries (B205).
             static func resourceTimeout(of quality: QualityOfService) -> TimeInterval {
                 switch quality {
                 case .userInteractive, .userInitiated: .infinity
@@ -41,44 +42,45 @@ extension CKOperation {
 
         private let values: Lock<Explicit>
 
-        /// A configuration in which everything is left open.
+        /// Creates a configuration in which nothing is set.
         public override init() { values = Lock(Explicit()) }
 
         init(_ explicit: Explicit) { values = Lock(explicit) }
 
         var explicit: Explicit { values.withLock { $0 } }
 
-        /// The container to work in if the operation has no database; nil means the default container.
+        /// The container to work in if the operation has no database; nil for the default container.
         public var container: CKContainer? {
             get { explicit.container }
             set { values.withLock { $0.container = newValue } }
         }
 
-        /// How urgent the operation is; `.default` if nothing is said.
+        /// The urgency of the operation; `.default` by default.
         public var qualityOfService: QualityOfService {
             get { explicit.qualityOfService ?? .default }
             set { values.withLock { $0.qualityOfService = newValue } }
         }
 
-        /// Whether the operation may use a network that is paid for; true if nothing is said.
+        /// Indicates whether the operation may use a cellular network; true by default.
         public var allowsCellularAccess: Bool {
             get { explicit.allowsCellularAccess ?? true }
             set { values.withLock { $0.allowsCellularAccess = newValue } }
         }
 
-        /// Whether the operation outlives the process; false if nothing is said.
+        /// Indicates whether the operation outlives the process; false by default.
         public var isLongLived: Bool {
             get { explicit.isLongLived ?? false }
             set { values.withLock { $0.isLongLived = newValue } }
         }
 
-        /// Seconds that the store has to answer; 60 if nothing is said.
+        /// The number of seconds within which the store must answer; 60 by default.
         public var timeoutIntervalForRequest: TimeInterval {
             get { explicit.timeoutIntervalForRequest ?? 60 }
             set { values.withLock { $0.timeoutIntervalForRequest = newValue } }
         }
 
-        /// Seconds that the whole operation has; a week if nothing is said, without limit for what a user waits for.
+        /// The number of seconds within which the whole operation must end; by default a week, or no limit if a user
+        /// waits for it.
         public var timeoutIntervalForResource: TimeInterval {
             get {
                 values.withLock {

@@ -1,11 +1,12 @@
 import Foundation
 import StrataSystem
 
-/// What all operations have in common; programs use its subclasses.
+/// The base class of all operations; use its subclasses.
 ///
 /// An operation copies its properties when it starts; changing them afterwards has no effect. Its blocks are called one
-/// after another on a queue of its own, never on the main one; the block with its result comes last, once, whatever
-/// happens, and then `completionBlock`. It can be added to a database, to a container, or to any `OperationQueue`.
+/// at a time on the operation's own queue, never on the main queue. The result block is always called, once, after all
+/// others, followed by `completionBlock`. An operation can be added to a database, to a container, or to any
+/// `OperationQueue`.
 ///
 /// ```swift
 /// let operation = CKFetchRecordsOperation(recordIDs: ids)
@@ -13,8 +14,8 @@ import StrataSystem
 /// operation.fetchRecordsResultBlock = { result in … }
 /// container.privateCloudDatabase.add(operation)
 /// ```
-// @unchecked: what changes is behind locks; the blocks and lists of subclasses are the caller's to set before the
-// operation starts, as with every `Operation`.
+// @unchecked: locks protect mutable state; the caller sets the blocks and lists of subclasses before the operation
+// starts, as with every `Operation`.
 public class CKOperation: Operation, CVarArg, @unchecked Sendable {
     /// Identifies an operation.
     public typealias ID = String
@@ -22,7 +23,7 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
     private struct Properties {
         var configuration = CKOperation.Configuration()
         var group: CKOperationGroup?
-        /// What `configuredWith` gave it when it was added, for longer than that lasts.
+        /// The settings of `configuredWith` at the time the operation was added; they outlast that closure.
         var inherited = CallScope.Values()
         var container: CKContainer?
         var wasAdded = false
@@ -35,20 +36,20 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
     struct Progress {
         var phase = Phase.ready
         var deadline: OperationDeadline?
-        /// Whether what came of it is known; what comes later is dropped.
+        /// Indicates whether the outcome is known; later results are dropped.
         var isSettled = false
     }
 
     private let properties = Lock(Properties())
     let progress = Lock(Progress())
 
-    /// An identifier that no other operation has; the commit of the operation keeps it.
+    /// A unique identifier, which is recorded with the operation's commit.
     public let operationID: ID
 
-    /// Called once the store has written down that a long-lived operation is to be done.
+    /// Called once the store has persisted a long-lived operation.
     public var longLivedOperationWasPersistedBlock: (() -> Void)?
 
-    /// Nothing runs: only subclasses can be executed.
+    /// Creates an operation that does nothing: only subclasses can be executed.
     public override init() {
         operationID = UUID().uuidString
         super.init()
@@ -61,7 +62,7 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
 
     // MARK: How it runs
 
-    /// How the operation runs. What is set is copied; nil makes it a fresh one.
+    /// The settings for running the operation. Setting it copies the value; nil resets it.
     public var configuration: CKOperation.Configuration! {  // It gives one always; the mark lets nil be set.
         get { properties.withLock { $0.configuration } }
         set {
@@ -76,32 +77,32 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
         set { properties.withLock { $0.group = newValue } }
     }
 
-    /// The same as that of the configuration.
+    /// The quality of service of the configuration.
     public override var qualityOfService: QualityOfService {
         get { merged.qualityOfService ?? .default }
         set { configuration.qualityOfService = newValue }
     }
 
-    /// The configuration of the operation, over that of `configuredWith`, over that of its group.
+    /// The operation's configuration, merged over that of `configuredWith`, merged over that of its group.
     var merged: CKOperation.Configuration.Explicit {
         let (configuration, group, inherited) = properties.withLock { ($0.configuration, $0.group, $0.inherited) }
         let nearest = configuration.explicit.merged(over: inherited.explicit)
         return nearest.merged(over: (group ?? inherited.group)?.defaultConfiguration.explicit ?? .init())
     }
 
-    /// Its own group, else that of `configuredWith`.
+    /// The operation's own group, else that of `configuredWith`.
     var effectiveGroup: CKOperationGroup? { properties.withLock { $0.group ?? $0.inherited.group } }
 
     var settings: CallSettings {
         CallSettings(merged, group: effectiveGroup, id: operationID, quality: .default)
     }
 
-    /// The container that its configuration names, or that it was added to.
+    /// The container of the configuration, else the one that the operation was added to.
     var effectiveContainer: CKContainer {
         merged.container ?? properties.withLock { $0.container } ?? CKContainer.default()
     }
 
-    /// Notes where the operation was added; false if it was added before.
+    /// Records the container that the operation was added to; returns false if it was added before.
     func markAdded(to container: CKContainer, _ scope: CallScope?) -> Bool {
         properties.withLock { properties in
             guard !properties.wasAdded else { return false }
@@ -112,32 +113,32 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
         }
     }
 
-    /// Tells somebody who adds an operation again after it has ended: he would wait for ever.
+    /// Reports an error to a caller that adds the operation again after it has ended, and would wait forever.
     func refuseSecondRun() {
         guard isFinished, let run = makeRun() else { return }
         let error = CKError(.invalidArguments, message: "An operation runs once; make another one.")
         BlockQueue().async { run.fail(error) }
     }
 
-    /// What the operation does with the properties that it has now; nil if it is abstract.
+    /// Returns the execution of the operation with its current properties; nil if the operation is abstract.
     func makeRun() -> (any OperationRun)? { nil }
 
-    /// Keeps the operation as it is now beyond the process; nil if that is not wanted, or was done before.
+    /// Returns a closure that persists the operation in its current state; nil if that is not wanted or already done.
     func makeKeeper() -> (@Sendable () throws -> Void)? { nil }
 
-    /// Ends what a keeper began.
+    /// Removes the persisted operation.
     func forget() {}
 
     // MARK: Its life
 
-    /// True: it has a queue of its own.
+    /// True, since the operation has its own queue.
     public override var isAsynchronous: Bool { true }
 
     public override var isExecuting: Bool { progress.withLock { $0.phase == .executing } }
 
     public override var isFinished: Bool { progress.withLock { $0.phase == .finished } }
 
-    /// Starts the operation. What has been started does nothing.
+    /// Starts the operation. Starting it again does nothing.
     public override func start() {
         let startsNow = progress.withLock { progress in
             guard progress.phase == .ready else { return false }
@@ -145,13 +146,13 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
             return true
         }
         guard startsNow else { return }
-        // Queues listen to the base class's key paths only.
+        // Queues observe only the base class's key paths.
         willChangeValue(for: \Operation.isExecuting)
         didChangeValue(for: \Operation.isExecuting)
         execute()
     }
 
-    /// Tells whoever waits, after the last block was called.
+    /// Notifies observers of the end, after the last block has been called.
     func finish() {
         willChangeValue(for: \Operation.isExecuting)
         willChangeValue(for: \Operation.isFinished)
@@ -171,28 +172,28 @@ extension CKOperation {
         set { configuration.container = newValue }
     }
 
-    /// Whether the operation may use a network that is paid for.
+    /// Indicates whether the operation may use a cellular network.
     @available(*, deprecated, message: "Use configuration.allowsCellularAccess.")
     public var allowsCellularAccess: Bool {
         get { configuration.allowsCellularAccess }
         set { configuration.allowsCellularAccess = newValue }
     }
 
-    /// Whether the operation outlives the process.
+    /// Indicates whether the operation outlives the process.
     @available(*, deprecated, message: "Use configuration.isLongLived.")
     public var isLongLived: Bool {
         get { configuration.isLongLived }
         set { configuration.isLongLived = newValue }
     }
 
-    /// Seconds that the store has to answer.
+    /// The number of seconds within which the store must answer.
     @available(*, deprecated, message: "Use configuration.timeoutIntervalForRequest.")
     public var timeoutIntervalForRequest: TimeInterval {
         get { configuration.timeoutIntervalForRequest }
         set { configuration.timeoutIntervalForRequest = newValue }
     }
 
-    /// Seconds that the whole operation has.
+    /// The number of seconds within which the whole operation must end.
     @available(*, deprecated, message: "Use configuration.timeoutIntervalForResource.")
     public var timeoutIntervalForResource: TimeInterval {
         get { configuration.timeoutIntervalForResource }

@@ -1,10 +1,10 @@
 import Foundation
 import StrataSystem
 
-/// Operations that belong together, for instance all that one action of a user leads to.
+/// A group of related operations, for instance all that result from one action of a user.
 ///
-/// Its id and name are kept with every commit of its operations; its default configuration is used for what an
-/// operation's own configuration leaves open.
+/// The group's ID and name are recorded with every commit of its operations. Its default configuration supplies the
+/// settings that an operation's own configuration does not set.
 ///
 /// ```swift
 /// let group = CKOperationGroup()
@@ -20,7 +20,7 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, CVarArg, Sendable
         var defaultConfiguration = CKOperation.Configuration()
     }
 
-    /// About how much the operations of a group will send or receive.
+    /// The approximate amount of data that the operations of a group will send or receive.
     public enum TransferSize: Int, Sendable, BitwiseCopyable {
         case unknown = 0
         case kilobytes, megabytes, tensOfMegabytes, hundredsOfMegabytes
@@ -28,16 +28,17 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, CVarArg, Sendable
     }
 
     private let state: Lock<State>
-    /// An identifier that no other group has.
+    /// A unique identifier.
     public let operationGroupID: String
 
-    /// Makes a group with an identifier of its own.
+    /// Creates a group with a unique identifier.
     public override init() {
         state = Lock(State())
         operationGroupID = UUID().uuidString
     }
 
-    /// What an operation's own configuration leaves open; nil resets it. What is set is copied.
+    /// The settings for operations whose own configuration does not set them. Setting it copies the value; nil resets
+    /// it.
     public var defaultConfiguration: CKOperation.Configuration! {  // It gives one always; the mark lets nil be set.
         get { state.withLock { $0.defaultConfiguration } }
         set {
@@ -46,25 +47,25 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, CVarArg, Sendable
         }
     }
 
-    /// What the log calls the group.
+    /// The name of the group in the log.
     public var name: String? {
         get { state.withLock { $0.name } }
         set { state.withLock { $0.name = newValue } }
     }
 
-    /// A number that means something to the program, for instance how many items it is about.
+    /// A number with a meaning to the program, for instance the number of items to process.
     public var quantity: Int {
         get { state.withLock { $0.quantity } }
         set { state.withLock { $0.quantity = newValue } }
     }
 
-    /// About how much the operations will send; a hint that is kept with the group.
+    /// The approximate amount that the operations will send; a hint that is kept with the group.
     public var expectedSendSize: TransferSize {
         get { state.withLock { $0.expectedSendSize } }
         set { state.withLock { $0.expectedSendSize = newValue } }
     }
 
-    /// About how much the operations will receive; a hint that is kept with the group.
+    /// The approximate amount that the operations will receive; a hint that is kept with the group.
     public var expectedReceiveSize: TransferSize {
         get { state.withLock { $0.expectedReceiveSize } }
         set { state.withLock { $0.expectedReceiveSize = newValue } }
@@ -82,7 +83,7 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, CVarArg, Sendable
         static let receiveSize = "ExpectedReceiveSize"
     }
 
-    /// The group with its identifier; its default configuration is not kept.
+    /// Encodes the group with its identifier, without its default configuration.
     public func encode(with coder: NSCoder) {
         coder.encode(operationGroupID as NSString, forKey: Key.id)
         if let name { coder.encode(name as NSString, forKey: Key.name) }
@@ -91,7 +92,7 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, CVarArg, Sendable
         coder.encode(Int64(expectedReceiveSize.rawValue), forKey: Key.receiveSize)
     }
 
-    /// The group that was archived; nil for what is none.
+    /// Decodes a group; nil if the archive holds none.
     public init?(coder: NSCoder) {
         let archive = ArchiveReader(coder)
         guard let id = archive.string(Key.id), !id.isEmpty else { return nil }

@@ -1,4 +1,4 @@
-/// Finds the records for which a predicate holds, page by page.
+/// Finds the records that match a predicate, page by page.
 ///
 /// ```swift
 /// let operation = CKQueryOperation(query: query)
@@ -9,28 +9,28 @@
 /// }
 /// database.add(operation)
 /// ```
-// @unchecked: as its superclass.
+// @unchecked: like its superclass.
 public final class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
-    /// Where a query's next page begins.
+    /// The position at which a query's next page begins.
     public typealias Cursor = CKQueryCursor
 
-    /// Lets the store choose how many records come at a time.
+    /// Lets the store choose the number of records in a page.
     public static let maximumResults = 0
 
-    /// What to look for.
+    /// The query to execute.
     public var query: CKQuery?
-    /// Where an earlier operation ended; wins over ``query``.
+    /// The cursor at which an earlier operation ended; takes precedence over ``query``.
     public var cursor: CKQueryOperation.Cursor?
-    /// The zone to look in; nil for all. A cursor remembers its own.
+    /// The zone to search; nil for all zones. A cursor remembers its own.
     public var zoneID: CKRecordZone.ID?
-    /// How many records may come, at most; a page may hold fewer, and only a nil cursor means the end.
+    /// The maximum number of records; a page may hold fewer, and only a nil cursor means the end.
     public var resultsLimit = CKQueryOperation.maximumResults
-    /// The fields to fetch; nil for all, none for the records' metadata only.
+    /// The fields to fetch; nil for all, an empty array for the records' metadata only.
     public var desiredKeys: [CKRecord.FieldKey]?
 
     /// Called once for each match, in the query's order.
     public var recordMatchedBlock: ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, Error>) -> Void)?
-    /// Called once, last, with where the next page begins.
+    /// Called once, at the end, with the cursor of the next page.
     public var queryResultBlock: ((_ operationResult: Result<CKQueryOperation.Cursor?, Error>) -> Void)?
 
     private struct OldBlocks {
@@ -47,14 +47,15 @@ public final class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
         set { oldBlocks.fetched = newValue }
     }
 
-    /// Called once, last, unless `queryResultBlock` is set; with `partialFailure` if a match could not be fetched.
+    /// Called once, at the end, unless `queryResultBlock` is set; with `partialFailure` if a match could not be
+    /// fetched.
     @available(*, deprecated, message: "Use queryResultBlock.")
     public var queryCompletionBlock: ((CKQueryOperation.Cursor?, Error?) -> Void)? {
         get { oldBlocks.completion }
         set { oldBlocks.completion = newValue }
     }
 
-    /// An operation that needs a query or a cursor before it is run.
+    /// Creates an operation that needs a query or a cursor before it runs.
     public override init() { super.init() }
 
     init(_ id: ID, _ archive: OperationArchive) {
@@ -67,7 +68,7 @@ public final class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     }
 
     override var archive: (kind: LongLivedOperation.Kind, properties: OperationArchive)? {
-        // A query with a mistake fails at once, and not every mistake can be archived.
+        // An invalid query fails at once, and not every error in a query can be archived.
         guard query?.mistake == nil else { return nil }
         var archive = OperationArchive()
         archive.query = query
@@ -78,20 +79,20 @@ public final class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
         return (.query, archive)
     }
 
-    /// An operation that begins a query.
+    /// Creates an operation that begins a query.
     public convenience init(query: CKQuery) {
         self.init()
         self.query = query
     }
 
-    /// An operation that goes on where another ended.
+    /// Creates an operation that continues where another ended.
     public convenience init(cursor: CKQueryOperation.Cursor) {
         self.init()
         self.cursor = cursor
     }
 
     override func makeRun() -> (any OperationRun)? {
-        // A query may be changed and used again while this one runs.
+        // Copied, since the caller may change and reuse the query while this operation runs.
         let query = query?.copy() as? CKQuery
         let request = DatabaseCall.PageRequest(
             cursor: cursor, query: query, zoneID: zoneID, desiredKeys: desiredKeys, limit: resultsLimit,
@@ -100,7 +101,7 @@ public final class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
             call: call, request: request, matched: recordMatchedBlock, result: queryResultBlock, oldBlocks: oldBlocks)
     }
 
-    // @unchecked: the blocks are called on the operation's own queue alone.
+    // @unchecked: the blocks are called only on the operation's own queue.
     private struct Run: OperationRun, @unchecked Sendable {
         let call: DatabaseCall
         let request: DatabaseCall.PageRequest
@@ -133,7 +134,7 @@ public final class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
             finish(page.cursor, nil, errors.isEmpty ? nil : partial)
         }
 
-        /// - Parameter oldError: what the block of the first generation is told (B85, B209).
+        /// - Parameter oldError: The error for the block of the first API generation (B85, B209).
         private func finish(_ cursor: CKQueryOperation.Cursor?, _ error: CKError?, _ oldError: CKError?) {
             guard let result else {
                 oldBlocks.completion?(cursor, oldError)

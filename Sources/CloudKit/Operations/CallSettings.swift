@@ -3,7 +3,7 @@ import StrataModel
 import StrataRules
 import StrataSystem
 
-/// How one call or operation runs: what is left when all configurations have been merged.
+/// The settings of one call or operation, after merging all configurations.
 struct CallSettings: Sendable {
     var operation: OperationInfo
     var qualityOfService: QualityOfService
@@ -12,7 +12,7 @@ struct CallSettings: Sendable {
     var requestTimeout: TimeInterval
     var resourceTimeout: TimeInterval
 
-    /// - Parameter quality: what is used if nobody set one.
+    /// - Parameter quality: The quality of service if none was set.
     init(
         _ explicit: CKOperation.Configuration.Explicit, group: CKOperationGroup?, id: String,
         quality: QualityOfService
@@ -32,7 +32,7 @@ struct CallSettings: Sendable {
     /// Convenience methods run with low priority (B206).
     static let convenience = CallSettings(.init(), group: nil, id: "", quality: .utility)
 
-    /// Seconds until the operation has failed; nil for no limit.
+    /// The number of seconds after which the operation fails; nil for no limit.
     var timeout: TimeInterval? {
         let timeout = min(requestTimeout, resourceTimeout)
         return timeout.isFinite ? max(0, timeout) : nil
@@ -48,7 +48,7 @@ struct CallSettings: Sendable {
         }
     }
 
-    /// A text as the log can keep it.
+    /// Returns a text shortened to the maximum length in the log.
     private static func fitting(_ text: String) -> String {
         guard text.utf8.count > EnvelopeHeader.maximumTextBytes else { return text }
         var end = text.startIndex
@@ -61,10 +61,9 @@ struct CallSettings: Sendable {
     }
 }
 
-/// What `configuredWith` puts on the databases and the container that it hands out, for as long as its body runs
-/// (B207).
+/// The settings that `configuredWith` gives its databases and container while its closure runs (B207).
 final class CallScope: Sendable {
-    /// What a call or an operation takes along that is made while the body runs.
+    /// The settings for calls and operations made while the closure runs.
     struct Values: Sendable {
         var explicit = CKOperation.Configuration.Explicit()
         var group: CKOperationGroup?

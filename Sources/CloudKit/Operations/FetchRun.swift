@@ -1,22 +1,22 @@
 import Foundation
 
-/// A fetch of items by their ids, or of what an operation fetches without any; of records, zones, subscriptions.
-// @unchecked: the blocks are called on the operation's own queue alone.
+/// Fetches items by their IDs, or all items if the operation has no IDs; for records, zones and subscriptions.
+// @unchecked: the blocks are called only on the operation's own queue.
 struct FetchRun<ID: Hashable & Sendable, Item: Sendable>: OperationRun, @unchecked Sendable {
     typealias Outcome = [(id: ID, result: Result<Item, CKError>)]
 
     let settings: CallSettings
-    /// Nil for an operation that fetches without ids.
+    /// Nil for an operation that fetches all items.
     let ids: [ID]?
     /// Returns each of some IDs once.
     var unique: ([ID]) -> [ID] = { DatabaseCall.unique($0) }
-    /// Says that some failed.
+    /// The message of the error if some items failed.
     let failureMessage: String
     /// Fetches the items. `progress` is nil unless the operation reports it per item.
     let fetch: @Sendable ([ID]?, ItemProgress<ID>?) async throws -> Outcome
     /// Reports the progress of an item that is being fetched.
     var progress: ((ID, Double) -> Void)?
-    /// Of each item, before the block of today's API.
+    /// Called for each item before the block of the current API.
     var before: ((ID, Result<Item, CKError>) -> Void)?
     let item: ((ID, Result<Item, Error>) -> Void)?
     let result: ((Result<Void, Error>) -> Void)?

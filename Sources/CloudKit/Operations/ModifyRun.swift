@@ -1,6 +1,6 @@
 import Foundation
 
-/// What became of items that were to be saved and deleted, in the order of the request.
+/// The results of saving and deleting items, in the order of the request.
 protocol ModifyOutcome: Sendable {
     associatedtype ItemID: Hashable & Sendable
     associatedtype Item: Sendable
@@ -8,7 +8,7 @@ protocol ModifyOutcome: Sendable {
     init()
     var saves: [(id: ItemID, result: Result<Item, CKError>)] { get set }
     var deletes: [(id: ItemID, error: CKError?)] { get set }
-    /// The errors by item, as the deprecated block has them; nil if there are none.
+    /// The errors by item, as the deprecated block reports them; nil if there are none.
     var partialFailure: CKError? { get }
 }
 
@@ -20,7 +20,7 @@ extension ModifyOutcome {
         return errors
     }
 
-    /// The result of the one save that was asked for.
+    /// Returns the result of the only save.
     func onlySave() throws -> Item {
         guard let save = saves.first else { throw CKError(.internalError, message: "The store gave no result.") }
         return try save.result.get()
@@ -37,8 +37,8 @@ extension ModifyOutcome {
     }
 }
 
-/// Saves and deletes of an operation; of records, zones, subscriptions.
-// @unchecked: the blocks are called on the operation's own queue alone.
+/// Saves and deletes the items of an operation; for records, zones and subscriptions.
+// @unchecked: the blocks are called only on the operation's own queue.
 struct ModifyRun<Outcome: ModifyOutcome>: OperationRun, @unchecked Sendable {
     typealias ItemID = Outcome.ItemID
     typealias Item = Outcome.Item
@@ -50,7 +50,7 @@ struct ModifyRun<Outcome: ModifyOutcome>: OperationRun, @unchecked Sendable {
     let modify: @Sendable (ItemProgress<Int>?) async throws -> Outcome
     /// Reports the progress of a save, by its place in the request.
     var progress: ((Int, Double) -> Void)?
-    /// Of each save by its place in the request, before the block of today's API.
+    /// Called for each save, by its place in the request, before the block of the current API.
     var before: ((Int, Result<Item, CKError>) -> Void)?
     let save: ((ItemID, Result<Item, Error>) -> Void)?
     let delete: ((ItemID, Result<Void, Error>) -> Void)?

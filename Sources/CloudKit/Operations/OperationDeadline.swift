@@ -1,10 +1,11 @@
 import Foundation
 import StrataSystem
 
-/// When a running operation has failed if nothing came of it; over once nothing refers to the object.
+/// The time at which a running operation without a result fails; canceled once nothing refers to the object.
 ///
-/// All operations share one timer, which is set to the earliest deadline. It is not set back when an operation ends in
-/// time, as nearly all do: then it finds nothing to do. With a timer for each, the system starts dozens of threads.
+/// All operations share one timer, which is set to the earliest deadline. It is not changed when an operation ends in
+/// time, as nearly all do: then it fires and finds nothing to do. With a timer for each, the system would start dozens
+/// of threads.
 final class OperationDeadline: Sendable {
     private struct Entry {
         var time: DispatchTime
@@ -13,13 +14,13 @@ final class OperationDeadline: Sendable {
 
     private struct Shared {
         var entries: [ObjectIdentifier: Entry] = [:]
-        /// When the timer fires; nil if it is not set.
+        /// The time at which the timer fires; nil if it is not set.
         var next: DispatchTime?
     }
 
     private static let shared = Lock(Shared())
 
-    // The source is made once and only scheduled afterwards, which is safe from every thread.
+    // The source is created once and only scheduled afterwards, which is safe from every thread.
     nonisolated(unsafe) private static let timer: any DispatchSourceTimer = {
         let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "CloudKit.deadlines"))
         timer.setEventHandler { expireAll() }
@@ -36,7 +37,7 @@ final class OperationDeadline: Sendable {
         }
     }
 
-    /// Begins the time again.
+    /// Restarts the timeout.
     func restart(_ seconds: TimeInterval) {
         let time = DispatchTime.now() + seconds
         Self.shared.withLock { shared in
@@ -46,7 +47,7 @@ final class OperationDeadline: Sendable {
     }
 
     deinit {
-        // Removed outside the lock: what it holds may have deadlines of its own.
+        // Destroyed outside the lock: what the closure holds may have deadlines of its own.
         let removed = Self.shared.withLock { $0.entries.removeValue(forKey: ObjectIdentifier(self)) }
         withExtendedLifetime(removed) {}
     }
@@ -63,7 +64,7 @@ final class OperationDeadline: Sendable {
         for entry in expired.values { entry.expire() }
     }
 
-    /// Has the timer fire at a time, unless it fires earlier anyway.
+    /// Sets the timer to a time, unless it fires earlier anyway.
     private static func setTimer(to time: DispatchTime, _ shared: inout Shared) {
         guard time != .distantFuture, shared.next.map({ time < $0 }) ?? true else { return }
         shared.next = time

@@ -1,27 +1,27 @@
 import Foundation
 import StrataSystem
 
-/// One execution of an operation, with the properties that it had when it started.
+/// One execution of an operation, with the properties that it had at its start.
 ///
-/// Its blocks are called by `deliver` alone, which runs on the operation's own queue; so they need no lock.
+/// Only `deliver` calls its blocks, on the operation's own queue; they need no lock.
 protocol OperationRun: Sendable {
     associatedtype Outcome: Sendable
 
     var settings: CallSettings { get }
-    /// What a caller is told who did not get an answer in time.
+    /// The error code if no answer arrives in time.
     var timeoutCode: CKError.Code { get }
 
-    /// Asks the store. Who asks several times hands over what came in between.
+    /// Makes the operation's requests. A run with several requests delivers intermediate results itself.
     func perform(_ pieces: OperationPieces) async throws -> Outcome
 
-    /// Calls the blocks: for each item, then for the whole. `isCancelled` is asked before each.
+    /// Calls the blocks: for each item, then for the whole. It calls `isCancelled` before each.
     func deliver(_ outcome: Result<Outcome, CKError>, isCancelled: () -> Bool)
 }
 
-/// Hands over what an operation has before it ends.
+/// Delivers the results that an operation has before it ends.
 struct OperationPieces: Sendable {
     /// Calls blocks on the operation's queue, and returns once they have returned; false if the operation has ended or
-    /// was cancelled meanwhile. They are told how to ask whether it was cancelled.
+    /// was canceled meanwhile. The blocks receive a closure that tells whether it was canceled.
     let emit: @Sendable (_ blocks: @escaping @Sendable (_ isCancelled: () -> Bool) -> Void) async -> Bool
     /// Schedules a block on the operation's queue without waiting for it. The block is skipped if the operation is
     /// canceled or finished by then.
@@ -29,11 +29,11 @@ struct OperationPieces: Sendable {
 }
 
 extension CKOperation {
-    /// Runs what the subclass makes of its properties, on a queue that it has to itself meanwhile.
+    /// Executes the subclass's run on a queue of its own.
     func execute() {
         let queue = BlockQueue()
         guard let run = makeRun() else {
-            // An abstract operation has no block that could be told.
+            // An abstract operation has no block to call.
             queue.async { self.finish() }
             return
         }
@@ -54,7 +54,7 @@ extension CKOperation {
             do {
                 if let keeper {
                     try keeper()
-                    // Its time may have run out meanwhile: then it has ended, and nobody else takes away what was kept.
+                    // If the operation has timed out meanwhile, it has ended, and only this code removes what was kept.
                     guard tell(persisted, on: queue) else { return forget() }
                 }
                 outcome = .success(try await run.perform(pieces(of: run, on: queue)))
@@ -77,16 +77,16 @@ extension CKOperation {
                     }
                 }
             },
-            // A block that is scheduled after the outcome is known, but before it is delivered, keeps its order too.
+            // A block scheduled after the outcome is known, but before it is delivered, also keeps its order.
             report: { [self] block in queue.async { [self] in if !isCancelled, !isFinished { block() } } })
     }
 
-    // @unchecked: it is called on the operation's own queue alone.
+    // @unchecked: it is called only on the operation's own queue.
     private struct PersistedBlock: @unchecked Sendable {
         let call: (() -> Void)?
     }
 
-    /// Says that the operation is kept, before its result; false if that is known already.
+    /// Reports that the operation is persisted, before its result; returns false if the result is already known.
     private func tell(_ persisted: PersistedBlock, on queue: BlockQueue) -> Bool {
         progress.withLock { progress in
             guard !progress.isSettled else { return false }
@@ -99,15 +99,15 @@ extension CKOperation {
         let deadline = OperationDeadline(in: timeout) { [weak self] in
             self?.settle(run, .failure(run.timeoutError), on: queue)
         }
-        // It may have passed already.
+        // The deadline may have passed already.
         progress.withLock { if !$0.isSettled { $0.deadline = deadline } }
     }
 
-    /// The first outcome is the one that counts.
+    /// Delivers the outcome if it is the first one.
     private func settle<Run: OperationRun>(
         _ run: Run, _ outcome: Result<Run.Outcome, CKError>, on queue: BlockQueue
     ) {
-        // The deadline holds the caller's blocks: it goes outside the lock.
+        // The deadline holds the caller's blocks: it is destroyed outside the lock.
         let (isFirst, deadline) = progress.withLock { progress in
             defer {
                 progress.isSettled = true
@@ -134,7 +134,7 @@ extension OperationRun {
 }
 
 extension CKError {
-    /// What whoever cancelled an operation is told of what was not done.
+    /// The error for items that a canceled operation did not process.
     static var cancelled: CKError { CKError(.operationCancelled, message: "The operation was cancelled.") }
 }
 

@@ -2,9 +2,9 @@ import Foundation
 import StrataSystem
 
 /// Fetches the changes of zones, one after another, each page by page.
-// @unchecked: the blocks are called on the operation's own queue alone.
+// @unchecked: the blocks are called only on the operation's own queue.
 struct ZoneChangesRun: OperationRun, @unchecked Sendable {
-    /// A zone, with what was configured for it when the operation started.
+    /// A zone with its configuration when the operation started.
     struct Zone: Sendable {
         let id: CKRecordZone.ID
         let since: CKServerChangeToken?
@@ -34,15 +34,15 @@ struct ZoneChangesRun: OperationRun, @unchecked Sendable {
         )?
     let result: ((Result<Void, Error>) -> Void)?
     let oldBlocks: CKFetchRecordZoneChangesOperation.OldBlocks
-    /// How many zones have been told their result.
+    /// The number of zones whose result has been delivered.
     private let toldCount = Lock(0)
 
     var settings: CallSettings { call.settings }
     var timeoutCode: CKError.Code { .networkFailure }
 
-    /// The errors of zones; everything else has been handed over.
+    /// Returns the errors of zones; everything else has already been delivered.
     func perform(_ pieces: OperationPieces) async throws -> [CKRecordZone.ID: CKError] {
-        // What is wrong with the whole is no zone's error.
+        // A failure of the whole operation is no zone's error.
         _ = try call.client.readable(call.scope)
         var errors: [CKRecordZone.ID: CKError] = [:]
         for zone in zones {
@@ -54,7 +54,7 @@ struct ZoneChangesRun: OperationRun, @unchecked Sendable {
         return errors
     }
 
-    /// Whether an error is not the zone's own.
+    /// Returns true if the error affects all zones.
     private static func endsAll(_ error: CKError) -> Bool {
         let codes: [CKError.Code] = [
             .operationCancelled, .serviceUnavailable, .notAuthenticated, .accountTemporarilyUnavailable,
@@ -75,7 +75,7 @@ struct ZoneChangesRun: OperationRun, @unchecked Sendable {
                 case .failure(let error): return error
                 }
             } catch {
-                // Tokens are the zones' own.
+                // A token belongs to one zone.
                 if error.code == .changeTokenExpired { return error }
                 throw error
             }
@@ -83,7 +83,7 @@ struct ZoneChangesRun: OperationRun, @unchecked Sendable {
             token = page.token
             let goesOn = await pieces.emit { isCancelled in
                 tell(page, isCancelled)
-                // The token says that everything before it has been told.
+                // The token implies that everything before it has been delivered.
                 if isCancelled() { return }
                 if isLast {
                     finish(zone, .success(page))
@@ -135,7 +135,7 @@ struct ZoneChangesRun: OperationRun, @unchecked Sendable {
         }
     }
 
-    /// - Parameter oldError: what the block of the first generation is told (B85, B160).
+    /// - Parameter oldError: The error for the block of the first API generation (B85, B160).
     private func end(_ error: CKError?, _ oldError: CKError?) {
         if let result { return result(error.map { .failure($0) } ?? .success(())) }
         oldBlocks.completion?(oldError)
