@@ -9,7 +9,7 @@ struct PlainWordsRule: StyleRule {
     ]
     /// How many lines of a module's comments still have one.
     static let allowed: [String: Int] = [
-        "CloudKit": 268,
+        "CloudKit": 141,
         "CoreLocation": 5,
         "StrataLog": 186,
         "StrataModel": 81,
