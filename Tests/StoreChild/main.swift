@@ -114,6 +114,8 @@ func limited(to mebibytes: UInt64, _ path: String) throws {
     var limit = rlimit(rlim_cur: most, rlim_max: most)
     guard setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0 else { fail("no limit") }
     var store = try prepare(path)
+    let room = UInt64(most) - min(UInt64(most), try addressSpace())
+    guard room >= 128 << 20 else { fail("an open store leaves \(room) bytes of address space") }
     say("\(try foundCount(store))")
     _ = try store.modify(request(50), as: Actor(user: "user-0"))
     try store.rebuildViews()

@@ -22,17 +22,12 @@ public final class ReservedMemory: @unchecked Sendable {
     init(byteCount wanted: Int, atLeast least: Int?, isWritable: Bool) throws {
         let least = least ?? wanted
         var count = wanted
-        var start = Self.map(count, isWritable)
-        while start == nil, errno == ENOMEM, count > least {
-            count = max(least, count / 2)
-            start = Self.map(count, isWritable)
+        var start: UnsafeMutableRawPointer?
+        while start == nil, count > least {
+            start = Self.mapLeavingRoom(count, isWritable)
+            if start == nil { count = max(least, count / 2 & ~(Self.grainBytes - 1)) }
         }
-        // Half of what there is or more: some of it is left to others, who come after.
-        if count < wanted, count > least, let taken = start {
-            munmap(taken, count)
-            count = max(least, count / 4 & ~(Self.grainBytes - 1))
-            start = Self.map(count, isWritable)
-        }
+        start = start ?? Self.map(count, isWritable)
         guard let start else {
             throw StrataError.systemCall("mmap", path: "address space of \(count) bytes", errno: errno)
         }
@@ -41,6 +36,14 @@ public final class ReservedMemory: @unchecked Sendable {
 
     /// Larger than the pages of any processor.
     private static let grainBytes = 64 << 10
+
+    /// Maps `count` bytes if they are at most a quarter of what the process may still have. Ranges that take all of it
+    /// leave no room for threads or the heap, and a process whose heap cannot grow ends without a message.
+    private static func mapLeavingRoom(_ count: Int, _ isWritable: Bool) -> UnsafeMutableRawPointer? {
+        guard let start = map(4 * count, isWritable) else { return nil }
+        munmap(start + count, 3 * count)
+        return start
+    }
 
     private static func map(_ count: Int, _ isWritable: Bool) -> UnsafeMutableRawPointer? {
         guard count > 0 else {

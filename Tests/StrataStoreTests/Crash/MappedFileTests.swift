@@ -22,9 +22,12 @@ struct MappedFileTests {
         #expect(status == 0 && lines == ["200", "204", "204"])
     }
 
-    @Test("A store opens, is folded anew and written within little address space")
-    func limited() throws {
-        let (lines, status) = try run(["limited", "1024"])
+    @Test(
+        "A store opens, is folded anew and written within little address space, and leaves some to others",
+        // With the second, all that is wanted for the page file fits, and nothing else.
+        arguments: [1_024, 256 << 10 + 300])
+    func limited(mebibytes: Int) throws {
+        let (lines, status) = try run(["limited", "\(mebibytes)"])
         #expect(status == 0 && lines == ["200", "204", "4"])
     }
 }

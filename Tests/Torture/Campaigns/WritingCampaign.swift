@@ -151,7 +151,7 @@ struct WritingCampaign: Campaign {
                 return
             case .end:
                 let status = child.wait()
-                if status != 0 { round.fail(.traps, "while writing: \(Round.text(ofStatus: status))") }
+                if status != 0 { round.fail(.traps, "\(Round.text(ofStatus: status)), write \(settings.words)") }
                 return
             }
         }
