@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A program that shows output page by page to somebody at a terminal: `$STRATA_PAGER`, else `$PAGER`, else `less`.
 struct Pager {
@@ -17,9 +18,13 @@ struct Pager {
         }
         // As git does: less ends by itself if all fits the screen, shows colours, and leaves what it showed.
         setenv("LESS", "FRX", 0)
-        guard let (child, descriptor) = Self.start(command) else { return nil }
+        Self.waitWhenInterrupted()
+        guard let (child, descriptor) = Self.start(command) else {
+            signal(SIGINT, SIG_DFL)
+            return nil
+        }
         (self.child, self.descriptor) = (child, descriptor)
-        Self.waitWhenInterrupted(for: child, descriptor)
+        Self.began(child, descriptor)
     }
 
     /// Returns once whoever reads has seen enough.
@@ -80,18 +85,31 @@ struct Pager {
         return (child, ends[1])
     }
 
-    // A signal handler takes no context; these are set once, before there is a handler to read them.
-    private nonisolated(unsafe) static var waitedFor: pid_t = 0
-    private nonisolated(unsafe) static var shown: Int32 = -1
+    // A signal handler takes no context.
+    private static let waitedFor = Atomic<pid_t>(0)
+    private static let shown = Atomic<Int32>(-1)
+    private static let isInterrupted = Atomic(false)
 
-    /// Who interrupts means us; but the terminal is the pager's until it ends.
-    private static func waitWhenInterrupted(for child: pid_t, _ descriptor: Int32) {
-        (waitedFor, shown) = (child, descriptor)
+    /// Has an interrupt end the tool once the pager has ended: the terminal is the pager's until then.
+    ///
+    /// It comes before the pager starts, which may change the terminal at once.
+    private static func waitWhenInterrupted() {
         signal(SIGINT) { _ in
-            close(Pager.shown)
-            var status: Int32 = 0
-            waitpid(Pager.waitedFor, &status, 0)
-            _exit(130)
+            Pager.isInterrupted.store(true, ordering: .sequentiallyConsistent)
+            if Pager.waitedFor.load(ordering: .sequentiallyConsistent) != 0 { Pager.endWithPager() }
         }
+    }
+
+    private static func began(_ child: pid_t, _ descriptor: Int32) {
+        shown.store(descriptor, ordering: .sequentiallyConsistent)
+        waitedFor.store(child, ordering: .sequentiallyConsistent)
+        if isInterrupted.load(ordering: .sequentiallyConsistent) { endWithPager() }
+    }
+
+    private static func endWithPager() {
+        close(shown.load(ordering: .sequentiallyConsistent))
+        var status: Int32 = 0
+        while waitpid(waitedFor.load(ordering: .sequentiallyConsistent), &status, 0) < 0, errno == EINTR {}
+        _exit(130)
     }
 }
