@@ -92,7 +92,7 @@ func readNotes(at store: String) throws {
         for event in envelope.events {
             if event.kind == .nameInterned { try names.add(InternedName(decoding: event.body)) }
         }
-        let user = names.user(envelope.header.user) ?? "?"
+        let user = try names.user(envelope.header.user) ?? "?"
         lines.append("commit \(commit.offset) by \(user): \(envelope.events.map(\.kind.description))")
     }
     print("read back \(lines.count) commits; the last two:")

@@ -6,12 +6,14 @@ extension AccountStatus {
         switch self {
         case .available: break
         case .couldNotDetermine:
-            throw Refusal(.notAuthenticated, "The status of the account could not be determined.", rule: "B221")
-        case .restricted: throw Refusal(.notAuthenticated, "The account is restricted.", rule: "B221")
-        case .noAccount: throw Refusal(.notAuthenticated, "There is no account on this device.", rule: "B221")
+            throw Refusal(
+                .notAuthenticated, "The status of the account could not be determined.", rule: .availableAccount)
+        case .restricted: throw Refusal(.notAuthenticated, "The account is restricted.", rule: .availableAccount)
+        case .noAccount:
+            throw Refusal(.notAuthenticated, "There is no account on this device.", rule: .availableAccount)
         case .temporarilyUnavailable:
             throw Refusal(
-                .accountTemporarilyUnavailable, "The account cannot be used at the moment.", rule: "B221")
+                .accountTemporarilyUnavailable, "The account cannot be used at the moment.", rule: .availableAccount)
         }
     }
 }

@@ -46,23 +46,25 @@ public struct Decision: Sendable {
     }
 }
 
-/// Which rules were applied to what, by their numbers in docs/rules.md and the tests.
+/// The rules that were applied, and to which items.
 public struct Trace: Sendable, Hashable, CustomStringConvertible {
     public struct Step: Sendable, Hashable {
-        public var rule: String
+        public var rule: Rule?
         /// "save 3", "delete 1", or "request".
         public var item: String
         public var note: String
+
+        public init(rule: Rule?, item: String, note: String) { (self.rule, self.item, self.note) = (rule, item, note) }
     }
 
     public private(set) var steps: [Step] = []
 
-    mutating func add(_ rule: String, _ item: String, _ note: String) {
+    mutating func add(_ rule: Rule?, _ item: String, _ note: String) {
         steps.append(Step(rule: rule, item: item, note: note))
     }
 
     public var description: String {
-        steps.map { "\($0.rule) \($0.item): \($0.note)" }.joined(separator: "\n")
+        steps.map { "\($0.rule?.number ?? "-") \($0.item): \($0.note)" }.joined(separator: "\n")
     }
 }
 

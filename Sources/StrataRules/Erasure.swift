@@ -32,7 +32,7 @@ struct Erasure {
             return
         }
         guard let typeName, let type = try view.ordinal(of: .recordType(typeName)) else {
-            throw Refusal(.unknownItem, "There is no record '\(key.name)', and was none.", rule: "§13")
+            throw Refusal(.unknownItem, "There is no record '\(key.name)', and was none.", rule: .administration)
         }
         events.append(RecordErasedEvent(key, type: type, previous: nil, reason: reason))
     }
@@ -60,7 +60,7 @@ struct Erasure {
             throw Refusal(
                 .referenceViolation,
                 "Record '\(graph.names[parent])' cannot be erased alone: '\(orphan)' would lose its parent.",
-                rule: "B101")
+                rule: .neededParent)
         }
         return order.map { RecordKey(zone: zone, name: graph.names[$0]) }.filter { !known.contains($0) }
     }

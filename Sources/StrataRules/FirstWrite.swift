@@ -29,7 +29,7 @@ struct FirstWrite {
             let owner = scope == .public ? 0 : user
             let isNew = try view.ordinal(of: .database(scope, owner: owner)) == nil
             let database = try names.ordinal(of: .database(scope, owner: owner))
-            let zone = try names.ordinal(of: .zone(database: database, owner: owner, RequestScene.defaultZone))
+            let zone = try names.ordinal(of: .zone(database: database, owner: owner, ZoneID.defaultName))
             homes.append(Home(scope: scope, database: database, zone: zone, isNew: isNew))
         }
         usersType = try names.ordinal(of: .recordType(UserRecord.type))

@@ -13,8 +13,8 @@ struct NameWriter {
     mutating func ordinal(of name: InternedName.Name) throws -> UInt64 {
         if let ordinal = try view.ordinal(of: name) { return ordinal }
         if let ordinal = known[name] { return ordinal }
-        let namespace = Int(name.namespace)
-        if next.isEmpty { next = Array(repeating: 0, count: 7) }
+        let namespace = name.namespace.index
+        if next.isEmpty { next = Array(repeating: 0, count: Namespace.count) }
         if next[namespace] == 0 { next[namespace] = try view.nextOrdinal(name.namespace) }
         let ordinal = next[namespace]
         next[namespace] += 1

@@ -69,7 +69,7 @@ extension RecordsWriter {
         decision.names = names.new
         decision.changedTypes = newBindings.map { types[$0.type].ordinal }
         decision.eventCount = Int(commit.count)
-        decision.keepsZones = !names.new.contains { (3...4).contains($0.name.namespace) }
+        decision.keepsZones = !names.new.contains { [.database, .zone].contains($0.name.namespace) }
         return decision
     }
 }

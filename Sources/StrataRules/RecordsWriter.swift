@@ -243,7 +243,7 @@ final class RecordsWriter {
                 previous: stored.header.version)
             if stored.isFullDue { try complete(&event, from: stored) }
             savedEvents[key] = try commit.append(event)
-            trace?.add("B61", "save \(index)", "its parent '\(parent)' gets a new tag")
+            trace?.add(.parentTouch, "save \(index)", "its parent '\(parent)' gets a new tag")
         }
     }
 

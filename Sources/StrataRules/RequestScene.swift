@@ -3,8 +3,6 @@ import StrataViews
 
 /// What a request is about, found in the state: its database and its zones.
 public struct RequestScene {
-    static let defaultZone = "_defaultZone"
-
     let scope: InternedName.Scope
     /// Name of the database's owner; empty for the public one.
     let owner: String
@@ -21,7 +19,7 @@ public struct RequestScene {
         scope = request.database.scope
         let isService = actor.actor == .service
         func means(_ name: String) -> Bool {
-            Self.isOwner(
+            ZoneLookup.isOwner(
                 name, recordName: isService ? view.recordName(of: request.database.owner) : actor.recordName)
         }
         let named = request.database.owner
@@ -43,41 +41,21 @@ public struct RequestScene {
     }
 
     private func state(of id: ZoneID, _ isOwn: Bool, _ view: RulesView) throws -> ZoneState {
-        var zone = ZoneState(name: id.name, owner: id.owner, isOwn: isOwn)
-        guard isOwn, scope != .shared, database != 0 else {
-            let isThere = isOwn && zone.isDefault && scope != .shared
-            if !isThere { zone.answer = .missingZone(id.name, rule: isOwn ? Refusal.missingZoneRule : "B266") }
-            return zone
-        }
-        zone.ordinal = try view.ordinal(of: .zone(database: database, owner: ownerOrdinal, id.name)) ?? 0
-        let row = zone.ordinal == 0 ? nil : try view.zone(zone.ordinal, in: database)
-        zone.row = row
-        zone.answer = zone.isDefault ? nil : Self.answer(for: row?.status, id.name)
-        return zone
-    }
-
-    /// Whether a name in a zone's owner means the user whose record has that name (docs/rules.md §1).
-    public static func isOwner(_ name: String, recordName: @autoclosure () -> String) -> Bool {
-        name.isEmpty || isSameText(name, "__defaultOwner__") || isSameText(name, recordName())
-    }
-
-    /// What a client is told of a zone that is not there; nil if it is.
-    public static func answer(for status: ZoneRow.Status?, _ name: String) -> Refusal? {
-        switch status {
-        case .alive: nil
-        case .purged: Refusal(.userDeletedZone, "The user deleted zone '\(name)'.", rule: "B38")
-        case .encryptedDataReset:
-            Refusal(
-                .zoneNotFound, "Zone '\(name)' went with its user's encrypted data.", rule: "B38",
-                didResetEncryptedData: true)
-        case .deleted, nil: .missingZone(name)
-        }
+        var row: ZoneRow?
+        let (ordinal, refusal) = try ZoneLookup(scope: scope, database: database, owner: ownerOrdinal).zone(
+            id, isOwn: isOwn, ordinal: { try view.ordinal(of: $0) },
+            status: { zone in
+                row = try view.zone(zone, in: database)
+                return row?.status
+            })
+        if ordinal != 0, id.isDefault { row = try view.zone(ordinal, in: database) }
+        return ZoneState(name: id.name, owner: id.owner, isOwn: isOwn, ordinal: ordinal, row: row, answer: refusal)
     }
 
     /// - Throws: ``Refusal`` for an ordinal that the request has no name for.
     func place(_ ordinal: UInt64) throws -> Int {
         guard ordinal > 0, ordinal <= UInt64(places.count) else {
-            throw Refusal(.invalidArguments, "The request names a zone that it has no name for.", rule: "§2.3")
+            throw Refusal(.invalidArguments, "The request names a zone that it has no name for.", rule: .requestNames)
         }
         return places[Int(ordinal) - 1]
     }
@@ -96,22 +74,6 @@ struct ZoneState {
     /// What a client is told if it is not there; nil if it is.
     var answer: Refusal?
 
-    var isDefault: Bool { isSameText(name, RequestScene.defaultZone) }
+    var isDefault: Bool { isSameText(name, ZoneID.defaultName) }
     var isAlive: Bool { answer == nil }
-}
-
-extension Refusal {
-    public static let missingZoneRule = "B32"
-
-    /// What whoever names a zone is told that is not there.
-    public static func missingZone(_ name: String, rule: String = missingZoneRule) -> Refusal {
-        Refusal(.zoneNotFound, "Zone '\(name)' does not exist.", rule: rule)
-    }
-
-    /// The answer for a zone, by the rule that says so for something else than saving records.
-    func ofMissingZone(_ rule: String) -> Refusal {
-        var refusal = self
-        if refusal.rule == Self.missingZoneRule { refusal.rule = rule }
-        return refusal
-    }
 }

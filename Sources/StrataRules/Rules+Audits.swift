@@ -15,7 +15,7 @@ extension Rules {
         }
         for name in names.new { try commit.append(name) }
         // Or the first write of the device would not know that nobody has said so.
-        if names.new.contains(where: { $0.name.namespace == 2 }) {
+        if names.new.contains(where: { $0.name.namespace == .device }) {
             try commit.append(DeviceSeenEvent(device: device))
         }
         try commit.append(audit)

@@ -29,11 +29,11 @@ extension Rules {
             throw Refusal(
                 .limitExceeded,
                 "A predicate has \(bytes) bytes, more than the \(Subscription.maximumPredicateBytes) that it can have.",
-                rule: "§2.3")
+                rule: .requestNames)
         }
         guard let notification = subscription.notification else { return }
         do { _ = try notification.encoded() } catch let error as StrataError {
-            throw Refusal(.limitExceeded, "A notification is more than can be written: \(error)", rule: "§2.3")
+            throw Refusal(.limitExceeded, "A notification is more than can be written: \(error)", rule: .requestNames)
         }
     }
 
@@ -42,7 +42,7 @@ extension Rules {
             throw Refusal(
                 .invalidArguments,
                 "A name has \(name.utf8.count) bytes, more than the \(Envelope.maximumNameBytes) that can be written.",
-                rule: "§2.3")
+                rule: .requestNames)
         }
     }
 
@@ -50,21 +50,23 @@ extension Rules {
         try checkRoom(for: save.record.name)
         if case .set(let target) = save.parent { try checkRoom(for: target.name) }
         if case .set(let target) = save.share { try checkRoom(for: target.name) }
-        guard save.fields.count <= FieldTable.maximumCount else { throw tooManyKeys(save.record.name, rule: "§2.3") }
+        guard save.fields.count <= FieldTable.maximumCount else {
+            throw tooManyKeys(save.record.name, rule: .requestNames)
+        }
         guard facts.hasReferences || facts.hasSealed else { return }
         for change in save.fields {
             guard let value = change.value else { continue }
             if case .sealed(let sealed) = value, sealed.nonce.count != FieldValue.Sealed.nonceBytes {
                 throw Refusal(
                     .invalidArguments, "An encrypted value's nonce has \(FieldValue.Sealed.nonceBytes) bytes.",
-                    rule: "§2.3")
+                    rule: .requestNames)
             }
             guard value.kind.element == .reference else { continue }
             for reference in value.references { try checkRoom(for: reference.target.name) }
         }
     }
 
-    static func tooManyKeys(_ record: String, rule: String) -> Refusal {
+    static func tooManyKeys(_ record: String, rule: Rule) -> Refusal {
         Refusal(.limitExceeded, "Record '\(record)' would have more than \(FieldTable.maximumCount) keys.", rule: rule)
     }
 }

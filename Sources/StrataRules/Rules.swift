@@ -29,7 +29,7 @@ public struct Rules: Sendable {
     /// - Throws: ``Refusal`` where the request fails as a whole; ``StrataError`` if the state cannot be read.
     public func decide(_ request: Request, _ view: RulesView, _ context: RequestContext) throws -> Decision {
         guard !context.actor.user.isEmpty else {
-            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: "B220")
+            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: .signedIn)
         }
         if context.actor != .service { try view.account(of: context.actor.user).status.requireAvailable() }
         try checkActor(request, context.actor)
@@ -73,17 +73,19 @@ public struct Rules: Sendable {
     private func checkActor(_ request: Request, _ actor: Actor) throws {
         switch request.content {
         case .administer where actor != .service:
-            throw Refusal(.permissionFailure, "Only the service administers zones, accounts and tokens.", rule: "B38")
+            throw Refusal(
+                .permissionFailure, "Only the service administers zones, accounts and tokens.",
+                rule: .zonesTakenByService)
         case .notify where actor != .service:
-            throw Refusal(.permissionFailure, "Only the service notes what devices have been told.", rule: "§12")
+            throw Refusal(.permissionFailure, "Only the service notes what devices have been told.", rule: .notices)
         case .declareSchema where actor != .service:
-            throw Refusal(.permissionFailure, "Only the service declares a schema.", rule: "§2.1")
+            throw Refusal(.permissionFailure, "Only the service declares a schema.", rule: .serviceRequests)
         case .modifyRecords where actor == .service, .modifyZones where actor == .service,
             .modifySubscriptions where actor == .service:
             throw Refusal(
                 .permissionFailure,
                 "The service administers zones, accounts and tokens and declares a schema, and nothing else.",
-                rule: "B38")
+                rule: .zonesTakenByService)
         default: break
         }
     }
@@ -93,7 +95,7 @@ public struct Rules: Sendable {
         guard count <= limits.requestBytes else {
             throw Refusal(
                 .limitExceeded, "Your request has \(count) bytes, more than the maximum of \(limits.requestBytes).",
-                rule: "B68")
+                rule: .byteLimit)
         }
     }
 
@@ -105,7 +107,7 @@ public struct Rules: Sendable {
                 """
                 Your request contains \(count) items which is more than the maximum number of items in a single \
                 request (\(limits.itemsPerRequest))
-                """, rule: "B67")
+                """, rule: .itemLimit)
         }
     }
 }

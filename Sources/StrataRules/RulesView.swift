@@ -25,7 +25,7 @@ public final class RulesView {
     /// Of the last requests: clients name the same types and keys again and again.
     private var vocabularies: [Vocabulary] = []
     /// By namespace; 0 is not known yet.
-    private var nextOrdinals: [UInt64] = Array(repeating: 0, count: 7)
+    private var nextOrdinals: [UInt64] = Array(repeating: 0, count: Namespace.count)
     /// Beyond, what was read is forgotten and read again.
     private static let cachedNames = 1 << 17
     private static let cachedVocabularies = 8
@@ -38,7 +38,7 @@ public final class RulesView {
     public func adopt(_ decision: Decision) {
         for interned in decision.names {
             ordinals[interned.name] = interned.ordinal
-            nextOrdinals[Int(interned.name.namespace)] = interned.ordinal + 1
+            nextOrdinals[interned.name.namespace.index] = interned.ordinal + 1
         }
         if decision.changesAccounts { accounts.removeAll() }
         if !decision.keepsZones { zones.removeAll() }
@@ -100,11 +100,11 @@ public final class RulesView {
         return usage
     }
 
-    func nextOrdinal(_ namespace: UInt8) throws -> UInt64 {
-        if nextOrdinals[Int(namespace)] == 0 {
-            nextOrdinals[Int(namespace)] = try fold.fork.nameCount(namespace) + 1
+    func nextOrdinal(_ namespace: Namespace) throws -> UInt64 {
+        if nextOrdinals[namespace.index] == 0 {
+            nextOrdinals[namespace.index] = try fold.fork.nameCount(namespace) + 1
         }
-        return nextOrdinals[Int(namespace)]
+        return nextOrdinals[namespace.index]
     }
 
     func schema(of type: UInt64) throws -> [UInt32: SchemaField] {
@@ -143,8 +143,7 @@ public final class RulesView {
 
     /// How many UTF-8 bytes the name of a field has.
     func keyBytes(_ field: UInt32) throws -> Int {
-        guard case .field(let name) = try fold.fork.name(6, UInt64(field)) else { return 0 }
-        return name.utf8.count
+        try fold.fork.field(UInt64(field))?.utf8.count ?? 0
     }
 
     func record(_ key: RecordKey) throws -> StoredRecord? {

@@ -8,9 +8,9 @@ extension ReferenceStore {
         case .available: return
         case .temporarilyUnavailable:
             let code: Refusal.Code = bends(.pausedIsSignedOut) ? .notAuthenticated : .accountTemporarilyUnavailable
-            throw Refusal(code, "the account is not there now", rule: "B221")
+            throw Refusal(code, "the account is not there now", rule: .availableAccount)
         case .couldNotDetermine, .noAccount, .restricted:
-            throw Refusal(.notAuthenticated, "the account is not there", rule: "B221")
+            throw Refusal(.notAuthenticated, "the account is not there", rule: .availableAccount)
         }
     }
 
@@ -18,7 +18,7 @@ extension ReferenceStore {
     mutating func setAccount(
         of user: String, _ change: (inout ReferenceAccount) -> Void
     ) throws(Refusal) -> RequestResult {
-        guard !user.isEmpty else { throw Refusal(.invalidArguments, "nobody's account", rule: "§13") }
+        guard !user.isEmpty else { throw Refusal(.invalidArguments, "nobody's account", rule: .administration) }
         let before = state.accounts[user] ?? ReferenceAccount()
         var account = before
         change(&account)
@@ -28,7 +28,9 @@ extension ReferenceStore {
     }
 
     mutating func keepNote(_ note: ConsoleNote) throws(Refusal) -> RequestResult {
-        guard note.text.utf8.count <= 4_096 else { throw Refusal(.invalidArguments, "a long note", rule: "§13") }
+        guard note.text.utf8.count <= 4_096 else {
+            throw Refusal(.invalidArguments, "a long note", rule: .administration)
+        }
         beginCommit()
         return RequestResult()
     }

@@ -15,16 +15,18 @@ extension ReferenceStore.Judgement {
     }
 
     private func refusal(deleting place: ReferencePlace) -> Refusal? {
-        if let refusal = store.missingZone(place.owner, place.zone, asker, rule: "B92") { return refusal }
+        if let refusal = store.missingZone(place.owner, place.zone, asker, rule: .deleteInMissingZone) {
+            return refusal
+        }
         guard let record = records[place.zone]?[place.name] else {
             return store.bends(.missingRecordMayNotBeDeleted) ? Refusal(.unknownItem, "no such record") : nil
         }
         if place.zone == .defaultZone, record.type == .users, !store.bends(.userRecordMayGo) {
-            return Refusal(.permissionFailure, "a user record stays", rule: "B116")
+            return Refusal(.permissionFailure, "a user record stays", rule: .userRecords)
         }
         guard asker.database.scope == .public, !store.bends(.publicRecordDeletableByOthers) else { return nil }
         guard record.createdBy != asker.actor.user, stored(place) != nil else { return nil }
-        return Refusal(.permissionFailure, "a record of somebody else", rule: "B222")
+        return Refusal(.permissionFailure, "a record of somebody else", rule: .grants)
     }
 
     /// Those that have not failed, of records that are there, in zones whose saves let them.
@@ -99,7 +101,8 @@ extension ReferenceStore.Judgement {
             guard names.contains(where: { held.contains(ReferencePlace(owner: "", zone: zone, name: $0)) }) else {
                 continue
             }
-            deleteRefusals[index] = Refusal(.referenceViolation, "the parent of a record that stays", rule: "B101")
+            deleteRefusals[index] = Refusal(
+                .referenceViolation, "the parent of a record that stays", rule: .neededParent)
             hasFailed = true
         }
         return hasFailed

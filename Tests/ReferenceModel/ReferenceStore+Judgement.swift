@@ -90,7 +90,7 @@ extension ReferenceStore {
                 + deletes.indices.filter { deleteRefusals[$0] != nil }.map { deletes[$0] }
             var zones = Set(failed.filter { $0.owner == "" }.map(\.zone)).filter(isAtomic)
             if !zones.isEmpty, store.bends(.atomicReachesOtherZones) { zones = zonesWithItems }
-            let refusal = Refusal(.batchRequestFailed, "another item of the zone failed", rule: "B81")
+            let refusal = Refusal(.batchRequestFailed, "another item of the zone failed", rule: .atomicZone)
             // Items of other owners' zones have failed already, so that names of zones tell enough.
             for index in saves.indices where saveRefusals[index] == nil && zones.contains(saves[index].place.zone) {
                 saveRefusals[index] = refusal

@@ -23,26 +23,26 @@ extension ReferenceStore {
         let count = request.saves.count + request.deletes.count
         try checkItemCount(count)
         guard (request.clientToken?.count ?? 0) <= 65_536 || bends(.longTokenAccepted) else {
-            throw Refusal(.invalidArguments, "a client token that is too long", rule: "§2.2")
+            throw Refusal(.invalidArguments, "a client token that is too long", rule: .clientTokenLimit)
         }
         var saves: [SaveItem] = []
         for save in request.saves { saves.append(try Self.item(save, names, asker)) }
         guard saves.allSatisfy({ Set($0.fields.map(\.key)).count == $0.fields.count }) || bends(.sameKeyTwiceAccepted)
-        else { throw Refusal(.invalidArguments, "a key twice in one record", rule: "§2.3") }
+        else { throw Refusal(.invalidArguments, "a key twice in one record", rule: .requestNames) }
         var deletes: [ReferencePlace] = []
         for record in request.deletes {
             guard let place = Self.place(record, names, asker) else {
-                throw Refusal(.invalidArguments, "no such name", rule: "§2.3")
+                throw Refusal(.invalidArguments, "no such name", rule: .requestNames)
             }
             deletes.append(place)
         }
         let most = limit(limits.requestBytes, less: .requestOneByteLess, more: .requestOneByteMore)
         guard saves.reduce(0, { $0 + $1.bytes }) <= most else {
-            throw Refusal(.limitExceeded, "too many bytes", rule: "B68")
+            throw Refusal(.limitExceeded, "too many bytes", rule: .byteLimit)
         }
         let items = ReferenceItems(saves: saves.map(\.place), deletes: deletes)
         guard Set(items.saves + items.deletes).count == count || bends(.duplicateAccepted) else {
-            throw Refusal(.invalidArguments, "a record twice in one request", rule: "B66")
+            throw Refusal(.invalidArguments, "a record twice in one request", rule: .recordsOnce)
         }
         guard count > 0 else { return RequestResult() }
         if let token = request.clientToken, let result = repeated(token, items, asker) { return result }
@@ -79,7 +79,7 @@ extension ReferenceStore {
     private static func item(
         _ save: ModifyRecordsRequest.Save, _ names: RequestNames, _ asker: Asker
     ) throws(Refusal) -> SaveItem {
-        let unknown = Refusal(.invalidArguments, "no such name", rule: "§2.3")
+        let unknown = Refusal(.invalidArguments, "no such name", rule: .requestNames)
         guard let place = place(save.record, names, asker), let type = names.recordType(save.type) else {
             throw unknown
         }

@@ -32,25 +32,25 @@ extension ReferenceStore.Judgement {
         let stored = stored(save.place)
         let isOwn = isOwnUserRecord(save.place)
         guard save.type.isLegalWord || store.bends(.illegalTypeAccepted) else {
-            return Refusal(.invalidArguments, "no name for a type", rule: "B6")
+            return Refusal(.invalidArguments, "no name for a type", rule: .recordTypes)
         }
         if save.type == .users, !isOwn, stored?.type != .users, !store.bends(.usersTypeForAnyRecord) {
-            return Refusal(.permissionFailure, "a type for user records", rule: "B116")
+            return Refusal(.permissionFailure, "a type for user records", rule: .userRecords)
         }
         for field in save.fields where !field.key.isLegalWord && !store.bends(.illegalKeyAccepted) {
-            return Refusal(.invalidArguments, "no name for a key", rule: "B7")
+            return Refusal(.invalidArguments, "no name for a key", rule: .keys)
         }
         if let stored {
             guard stored.type == save.type || store.bends(.typeMayChange) else {
-                return Refusal(.invalidArguments, "a record keeps its type", rule: "B6")
+                return Refusal(.invalidArguments, "a record keeps its type", rule: .recordTypes)
             }
         } else if isOwn {
             guard save.type == .users || store.bends(.userRecordOfAnyType) else {
-                return Refusal(.invalidArguments, "a user record has the type Users", rule: "B6")
+                return Refusal(.invalidArguments, "a user record has the type Users", rule: .recordTypes)
             }
         } else {
             guard save.place.name.isLegalForNew || store.bends(.illegalNameAccepted) else {
-                return Refusal(.invalidArguments, "no name for a record", rule: "B3")
+                return Refusal(.invalidArguments, "no name for a record", rule: .recordNames)
             }
         }
         return nil
@@ -61,7 +61,7 @@ extension ReferenceStore.Judgement {
         guard asker.database.scope == .public, let stored = stored(save.place) else { return nil }
         guard stored.createdBy == asker.actor.user || store.bends(.publicRecordWritableByOthers) else {
             return Refusal(
-                .permissionFailure, "a record of somebody else", rule: stored.type == .users ? "B116" : "B222")
+                .permissionFailure, "a record of somebody else", rule: stored.type == .users ? .userRecords : .grants)
         }
         return nil
     }
@@ -78,14 +78,16 @@ extension ReferenceStore.Judgement {
         case (nil, nil): return nil
         case (nil, let base?):
             guard !store.bends(.deletedWithTagCreates) else { return nil }
-            return Refusal(.unknownItem, "the record is gone", rule: "B54", baseVersion: isBare ? nil : base)
+            return Refusal(
+                .unknownItem, "the record is gone", rule: .tagOfMissingRecord, baseVersion: isBare ? nil : base)
         case (let stored?, nil):
             guard !store.bends(.insertsOverExisting) else { return nil }
-            return Refusal(.serverRecordChanged, "exists", rule: "B52", serverVersion: isBare ? nil : stored.version)
+            return Refusal(
+                .serverRecordChanged, "exists", rule: .newRecordOnly, serverVersion: isBare ? nil : stored.version)
         case (let stored?, let base?):
             guard stored.version != base, !store.bends(.staleTagIgnored) else { return nil }
             return Refusal(
-                .serverRecordChanged, "changed since", rule: "B53", serverVersion: isBare ? nil : stored.version,
+                .serverRecordChanged, "changed since", rule: .staleTag, serverVersion: isBare ? nil : stored.version,
                 baseVersion: isBare ? nil : base)
         }
     }
@@ -117,20 +119,21 @@ extension ReferenceStore.Judgement {
         for value in save.fields.compactMap(\.value) {
             for case .reference(let reference) in value.parts {
                 guard reference.target.zone == 0 || store.bends(.referenceToOtherZoneAccepted) else {
-                    return Refusal(.invalidArguments, "a reference to another zone", rule: "B93")
+                    return Refusal(.invalidArguments, "a reference to another zone", rule: .referencesWithinZone)
                 }
                 guard ReferenceName(reference.target.name).isOfLegalLength || store.bends(.longTargetAccepted) else {
-                    return Refusal(.invalidArguments, "no name of a target", rule: "§5.8")
+                    return Refusal(.invalidArguments, "no name of a target", rule: .referenceNames)
                 }
             }
         }
         guard case .set(let parent) = save.parent else { return nil }
-        guard let parent else { return Refusal(.invalidArguments, "a parent in no zone", rule: "B93") }
+        guard let parent else { return Refusal(.invalidArguments, "a parent in no zone", rule: .referencesWithinZone) }
         let isSameZone = parent.zone == save.place.zone && parent.owner == save.place.owner
         guard isSameZone || store.bends(.referenceToOtherZoneAccepted) else {
-            return Refusal(.invalidArguments, "a parent in another zone", rule: "B93")
+            return Refusal(.invalidArguments, "a parent in another zone", rule: .referencesWithinZone)
         }
-        return parent.name.isOfLegalLength ? nil : Refusal(.invalidArguments, "no name of a parent", rule: "§5.8")
+        return parent.name.isOfLegalLength
+            ? nil : Refusal(.invalidArguments, "no name of a parent", rule: .referenceNames)
     }
 
     /// Step 9, its end.
@@ -141,7 +144,7 @@ extension ReferenceStore.Judgement {
         if growth <= 0, !store.bends(.quotaHoldsForSmaller) { return nil }
         let used = (store.state.databases[asker.database]?.usedBytes ?? 0) + added
         guard used + growth <= Int(quota) else {
-            return Refusal(.quotaExceeded, "no room", rule: "§5.9")
+            return Refusal(.quotaExceeded, "no room", rule: .recordLimits)
         }
         added += max(0, growth)
         return nil
@@ -151,6 +154,6 @@ extension ReferenceStore.Judgement {
     private func refusalOfSize(_ record: ReferenceRecord) -> Refusal? {
         let bytes = record.fields.reduce(0) { $0 + $1.key.text.utf8.count + $1.value.countedBytes }
         let most = store.limit(store.limits.recordBytes, less: .recordOneByteLess, more: .recordOneByteMore)
-        return bytes <= most ? nil : Refusal(.limitExceeded, "a record that is too large", rule: "B68")
+        return bytes <= most ? nil : Refusal(.limitExceeded, "a record that is too large", rule: .byteLimit)
     }
 }

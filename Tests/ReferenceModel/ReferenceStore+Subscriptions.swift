@@ -10,10 +10,12 @@ extension ReferenceStore {
         var saves: [NamedSubscription] = []
         for save in request.saves { saves.append(try Self.named(save, names)) }
         guard Set(ids).count == ids.count || bends(.duplicateAccepted) else {
-            throw Refusal(.invalidArguments, "a subscription twice in one request", rule: "B36")
+            throw Refusal(.invalidArguments, "a subscription twice in one request", rule: .zonesOnce)
         }
         guard !ids.isEmpty else { return RequestResult() }
-        guard !asker.isElsewhere else { throw Refusal(.permissionFailure, "a database of somebody else", rule: "§11") }
+        guard !asker.isElsewhere else {
+            throw Refusal(.permissionFailure, "a database of somebody else", rule: .subscriptions)
+        }
 
         let owner = subscriber(asker)
         var mine = state.databases[asker.database]?.subscriptions[owner] ?? [:]
@@ -35,7 +37,7 @@ extension ReferenceStore {
         }
         let deleted = deletes.map { id -> Refusal? in
             before[id] != nil || bends(.missingSubscriptionMayBeDeleted)
-                ? nil : Refusal(.unknownItem, "no such subscription", rule: "B184")
+                ? nil : Refusal(.unknownItem, "no such subscription", rule: .existingSubscription)
         }
         if written.isEmpty, !deleted.contains(where: { $0 == nil }) {
             return RequestResult(saves: results(refusals, saves, before), deletes: deleted)
@@ -70,7 +72,7 @@ extension ReferenceStore {
     private static func named(_ save: Subscription, _ names: RequestNames) throws(Refusal) -> NamedSubscription {
         let (zone, type) = (names.zone(save.zone), names.recordType(save.recordType))
         guard save.zone == 0 || zone != nil, save.recordType == 0 || type != nil else {
-            throw Refusal(.invalidArguments, "no such name", rule: "§2.3")
+            throw Refusal(.invalidArguments, "no such name", rule: .requestNames)
         }
         return NamedSubscription(
             save.id, save.kind, zone: zone, recordType: type, predicate: save.predicate, options: save.options,
@@ -81,10 +83,10 @@ extension ReferenceStore {
         saving save: NamedSubscription, _ asked: Subscription, _ names: RequestNames, _ asker: Asker,
         _ mine: [ReferenceName: ReferenceSubscription]
     ) -> Refusal? {
-        func invalid(_ rule: String) -> Refusal { Refusal(.invalidArguments, "it cannot be saved", rule: rule) }
+        func invalid(_ rule: Rule) -> Refusal { Refusal(.invalidArguments, "it cannot be saved", rule: rule) }
         let id = ReferenceName(save.id)
         guard id.isOfLegalLength, ReferenceName("x" + String(save.id.prefix(200))).isLegalForNew else {
-            return invalid("B180")
+            return invalid(.subscriptionIDs)
         }
         let isThere: Bool =
             switch save.kind {
@@ -93,24 +95,26 @@ extension ReferenceStore {
             case .database: asker.database.scope != .public
             }
         guard isThere || bends(.subscriptionsInEveryDatabase) else {
-            return Refusal(.badDatabase, "another kind of database", rule: "B181")
+            return Refusal(.badDatabase, "another kind of database", rule: .subscriptionScope)
         }
-        if (save.notification?.desiredKeys?.count ?? 0) > 3, !bends(.fourDesiredKeysAccepted) { return invalid("B190") }
+        if (save.notification?.desiredKeys?.count ?? 0) > 3, !bends(.fourDesiredKeysAccepted) {
+            return invalid(.desiredKeyLimit)
+        }
         if save.kind == .query {
-            if save.predicate.isEmpty { return invalid("B122") }
+            if save.predicate.isEmpty { return invalid(.subscriptionPredicate) }
             let isSilent = save.options.subtracting(.once).isEmpty
-            if isSilent, !bends(.silentQueryAccepted) { return invalid("B183") }
-            guard let type = save.recordType, ReferenceName(type).isLegalWord else { return invalid("B6") }
-            if type == "Users", !bends(.usersMayBeWatched) { return invalid("B121") }
+            if isSilent, !bends(.silentQueryAccepted) { return invalid(.subscriptionEvents) }
+            guard let type = save.recordType, ReferenceName(type).isLegalWord else { return invalid(.recordTypes) }
+            if type == "Users", !bends(.usersMayBeWatched) { return invalid(.queriesOfUsers) }
         } else {
-            if !save.options.isEmpty || !save.predicate.isEmpty { return invalid("§11") }
-            if let type = save.recordType, !ReferenceName(type).isLegalWord { return invalid("B6") }
+            if !save.options.isEmpty || !save.predicate.isEmpty { return invalid(.subscriptions) }
+            if let type = save.recordType, !ReferenceName(type).isLegalWord { return invalid(.recordTypes) }
         }
         if let refusal = zoneRefusal(save.kind, names.zone(asked.zone), asker) { return refusal }
         if mine[id]?.content == save { return nil }
         let other = mine.first { $0.key != id && isSame($0.value, save) }
         guard other == nil || bends(.sameContentTwiceAccepted) else {
-            return Refusal(.serverRejectedRequest, "a duplicate", rule: "B185")
+            return Refusal(.serverRejectedRequest, "a duplicate", rule: .subscriptionsOnce)
         }
         return nil
     }
@@ -122,14 +126,14 @@ extension ReferenceStore {
 
     private func zoneRefusal(_ kind: Subscription.Kind, _ zone: ZoneID?, _ asker: Asker) -> Refusal? {
         guard let zone else {
-            return kind == .recordZone ? Refusal(.invalidArguments, "it has no zone", rule: "B182") : nil
+            return kind == .recordZone ? Refusal(.invalidArguments, "it has no zone", rule: .subscribedZone) : nil
         }
-        if kind == .database { return Refusal(.invalidArguments, "it has a zone", rule: "§11") }
+        if kind == .database { return Refusal(.invalidArguments, "it has a zone", rule: .subscriptions) }
         let (owner, name) = (asker.owner(zone), ReferenceName(zone.name))
         if kind == .recordZone, name == .defaultZone, owner == "" {
             return bends(.subscriptionsOfDefaultZone)
-                ? nil : Refusal(.invalidArguments, "a default zone has no changes", rule: "B182")
+                ? nil : Refusal(.invalidArguments, "a default zone has no changes", rule: .subscribedZone)
         }
-        return bends(.subscriptionsOfMissingZones) ? nil : missingZone(owner, name, asker, rule: "B182")
+        return bends(.subscriptionsOfMissingZones) ? nil : missingZone(owner, name, asker, rule: .subscribedZone)
     }
 }

@@ -24,7 +24,7 @@ extension ReferenceStore.Judgement {
             if isSaved, !store.bends(.parentMustBeStored) { continue }
             let isTried = saves.contains { $0.place == parent }
             saveRefusals[index] = Refusal(
-                .referenceViolation, "a parent that is not there", rule: isTried ? "B102" : "B99")
+                .referenceViolation, "a parent that is not there", rule: isTried ? .failedParent : .existingParent)
             hasFailed = true
         }
         return hasFailed
@@ -44,7 +44,8 @@ extension ReferenceStore.Judgement {
                 owned(by: target, in: records[zone] ?? [:], self.zone(zone)?.records ?? [:]) + 1 > most
             }
             if isOver {
-                saveRefusals[index] = Refusal(.limitExceeded, "too many owning references to one record", rule: "B98")
+                saveRefusals[index] = Refusal(
+                    .limitExceeded, "too many owning references to one record", rule: .referrerLimit)
                 hasFailed = true
             } else {
                 records[zone]?[save.place.name] = merged

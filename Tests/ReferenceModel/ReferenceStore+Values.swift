@@ -7,11 +7,12 @@ extension ReferenceStore.Judgement {
     ) -> Result<FieldValue?, Refusal> {
         guard let value else { return .success(nil) }
         if value.kind.isSealed, asker.database.scope == .public, !store.bends(.publicTakesEncrypted) {
-            return .failure(Refusal(.invalidArguments, "an encrypted value in the public database", rule: "B21"))
+            return .failure(
+                Refusal(.invalidArguments, "an encrypted value in the public database", rule: .encryptedValues))
         }
         guard let binding = store.state.schema[type]?[key] ?? bound[type]?[key] else { return .success(value) }
         guard let value = coerced(value, to: binding.kind) else {
-            return .failure(Refusal(.invalidArguments, "\(value.kind) for \(binding.kind)", rule: "B23"))
+            return .failure(Refusal(.invalidArguments, "\(value.kind) for \(binding.kind)", rule: .boundKinds))
         }
         return .success(value)
     }

@@ -17,7 +17,7 @@ extension ReferenceStore {
         for save in request.saves { saves.append(try Self.place(of: save.zone, names, asker)) }
         for zone in request.deletes { deletes.append(try Self.place(of: zone, names, asker)) }
         guard Set(saves + deletes).count == count || bends(.duplicateAccepted) else {
-            throw Refusal(.invalidArguments, "a zone twice in one request", rule: "B36")
+            throw Refusal(.invalidArguments, "a zone twice in one request", rule: .zonesOnce)
         }
         if count > 0 { try checkZonesMayChange(asker) }
         guard count > 0 else { return RequestResult() }
@@ -89,41 +89,43 @@ extension ReferenceStore {
 
     private func checkZonesMayChange(_ asker: Asker) throws(Refusal) {
         guard asker.database.scope == .private || bends(.zonesInEveryDatabase) else {
-            throw Refusal(.badDatabase, "zones are of private databases", rule: "B31")
+            throw Refusal(.badDatabase, "zones are of private databases", rule: .customZones)
         }
     }
 
     private static func place(
         of ordinal: UInt64, _ names: RequestNames, _ asker: Asker
     ) throws(Refusal) -> ZonePlace {
-        guard let zone = names.zone(ordinal) else { throw Refusal(.invalidArguments, "no such name", rule: "§2.3") }
+        guard let zone = names.zone(ordinal) else {
+            throw Refusal(.invalidArguments, "no such name", rule: .requestNames)
+        }
         return ZonePlace(owner: asker.owner(zone), name: ReferenceName(zone.name))
     }
 
     private func zoneRefusal(saving place: ZonePlace, _ scope: EncryptionScope, _ asker: Asker) -> Refusal? {
         guard place.owner == "" || bends(.foreignOwnerAccepted) else {
-            return Refusal(.zoneNotFound, "a zone of somebody else", rule: "B266")
+            return Refusal(.zoneNotFound, "a zone of somebody else", rule: .ownZone)
         }
         if place.name == .defaultZone { return nil }
         let isLegal = place.name.isLegalForNew || (bends(.illegalZoneNameAccepted) && place.name.isOfLegalLength)
-        guard isLegal else { return Refusal(.invalidArguments, "no name for a zone", rule: "B4") }
+        guard isLegal else { return Refusal(.invalidArguments, "no name for a zone", rule: .zoneNames) }
         guard let zone = state.databases[asker.database]?.zones[place.name], zone.isAlive else { return nil }
         guard zone.encryptionScope == scope || bends(.encryptionScopeMayChange) else {
-            return Refusal(.invalidArguments, "the encryption scope is settled", rule: "B39")
+            return Refusal(.invalidArguments, "the encryption scope is settled", rule: .zoneKeys)
         }
         return nil
     }
 
     private func zoneRefusal(deleting place: ZonePlace, _ asker: Asker) -> Refusal? {
         guard place.owner == "" || bends(.foreignOwnerAccepted) else {
-            return Refusal(.zoneNotFound, "a zone of somebody else", rule: "B266")
+            return Refusal(.zoneNotFound, "a zone of somebody else", rule: .ownZone)
         }
         if place.name == .defaultZone {
             let isWritten = state.databases[asker.database] != nil
             return bends(.defaultZoneMayGo) && isWritten
-                ? nil : Refusal(.invalidArguments, "the default zone stays", rule: "B36")
+                ? nil : Refusal(.invalidArguments, "the default zone stays", rule: .zonesOnce)
         }
-        guard let refusal = missingZone(place.owner, place.name, asker, rule: "B35") else { return nil }
+        guard let refusal = missingZone(place.owner, place.name, asker, rule: .existingZoneOfDelete) else { return nil }
         return bends(.missingZoneMayBeDeleted) && state.databases[asker.database]?.zones[place.name] != nil
             ? nil : refusal
     }
@@ -139,10 +141,10 @@ extension ReferenceStore {
     ///
     /// - Parameter rule: that of a zone which simply is not there.
     func missingZone(
-        _ owner: ReferenceName, _ name: ReferenceName, _ asker: Asker, rule: String = "B32"
+        _ owner: ReferenceName, _ name: ReferenceName, _ asker: Asker, rule: Rule = .existingZone
     ) -> Refusal? {
         guard owner == "" || bends(.foreignOwnerAccepted) else {
-            return Refusal(.zoneNotFound, "a zone of somebody else", rule: "B266")
+            return Refusal(.zoneNotFound, "a zone of somebody else", rule: .ownZone)
         }
         if name == .defaultZone, asker.database.scope != .shared {
             let zone = state.databases[asker.database]?.zones[name]
@@ -155,9 +157,11 @@ extension ReferenceStore {
         case nil: return nil
         case .deleted?: return Refusal(.zoneNotFound, "no such zone", rule: rule)
         case .purged?:
-            return Refusal(bends(.purgedZoneIsNotFound) ? .zoneNotFound : .userDeletedZone, "purged", rule: "B38")
+            return Refusal(
+                bends(.purgedZoneIsNotFound) ? .zoneNotFound : .userDeletedZone, "purged", rule: .zonesTakenByService)
         case .encryptedDataReset?:
-            return Refusal(.zoneNotFound, "reset", rule: "B38", didResetEncryptedData: !bends(.resetZoneHasNoMark))
+            return Refusal(
+                .zoneNotFound, "reset", rule: .zonesTakenByService, didResetEncryptedData: !bends(.resetZoneHasNoMark))
         }
     }
 

@@ -38,11 +38,11 @@ public struct ReferenceStore: Sendable {
     /// - Parameter time: microseconds since 1970.
     public mutating func modify(_ request: Request, as actor: Actor, time: Int64) throws(Refusal) -> RequestResult {
         guard !actor.user.isEmpty || bends(.signedOutMayWrite) else {
-            throw Refusal(.notAuthenticated, "nobody is signed in", rule: "B220")
+            throw Refusal(.notAuthenticated, "nobody is signed in", rule: .signedIn)
         }
         if actor != .service { try checkAccount(of: actor.user) }
         guard (actor == .service) == request.content.isOfService else {
-            throw Refusal(.permissionFailure, "the service administers, and nobody else", rule: "B38")
+            throw Refusal(.permissionFailure, "the service administers, and nobody else", rule: .zonesTakenByService)
         }
         let asker = Asker(request, actor, userRecordName: userRecordName)
         switch request.content {
@@ -57,7 +57,7 @@ public struct ReferenceStore: Sendable {
     /// The first part of docs/rules.md §2 that all requests share.
     func checkItemCount(_ count: Int) throws(Refusal) {
         guard count <= limit(limits.itemsPerRequest, less: .oneItemLess, more: .oneItemMore) else {
-            throw Refusal(.limitExceeded, "too many items", rule: "B67")
+            throw Refusal(.limitExceeded, "too many items", rule: .itemLimit)
         }
     }
 

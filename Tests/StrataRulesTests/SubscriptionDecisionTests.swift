@@ -71,7 +71,7 @@ import Testing
             return
         }
         #expect(left.saves.map(\.id) == ["a", "c", ""])
-        #expect(mixed.trace?.steps.map { "\($0.rule) \($0.item)" } == ["B185 save 2", "B180 save 3"])
+        #expect(mixed.trace?.steps.map { "\($0.rule?.number ?? "") \($0.item)" } == ["B185 save 2", "B180 save 3"])
         #expect(mixed.result(at: 2).saves.map { (try? $0.get())?.offset } == [1, 2, nil, nil])
     }
 
@@ -93,7 +93,7 @@ import Testing
             if case .failure(let refusal) = result { refusal } else { nil }
         }
         #expect(refusals.map { $0?.code } == [.invalidArguments, nil, nil])
-        #expect(refusals[0]?.rule == "B122" && refusals[0]?.message.contains("No x.") == true)
+        #expect(refusals[0]?.rule == .subscriptionPredicate && refusals[0]?.message.contains("No x.") == true)
     }
 
     @Test func `duplicates are found among many, and only where they are`() throws {

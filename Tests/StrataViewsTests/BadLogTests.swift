@@ -23,7 +23,7 @@ struct BadLogTests {
                 .zone(database: 1, owner: 1, "three"), .recordType("Note"),
             ]
             for name in names {
-                let ordinal = events.count { $0.body.first == name.namespace } + 1
+                let ordinal = events.count { $0.body.first == name.namespace.rawValue } + 1
                 events.append(InternedName(ordinal: UInt64(ordinal), name: name).event)
             }
             events.append(try ZoneSavedEvent(zone: 1, database: 1).event())

@@ -12,15 +12,15 @@ struct PlainWordsRule: StyleRule {
         "CloudKit": 141,
         "CoreLocation": 5,
         "StrataLog": 186,
-        "StrataModel": 81,
+        "StrataModel": 80,
         "StrataQuery": 84,
-        "StrataReplay": 233,
-        "StrataRules": 84,
+        "StrataReplay": 230,
+        "StrataRules": 81,
         "StrataStore": 301,
         "StrataSystem": 21,
         "StrataTool": 305,
         "StrataTree": 134,
-        "StrataViews": 134,
+        "StrataViews": 133,
     ]
 
     let allowed: [String: Int]

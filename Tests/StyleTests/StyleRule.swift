@@ -49,5 +49,6 @@ enum StyleRules {
         ("file name", FileNameRule()),
         ("page paths", PagePathsRule()),
         ("plain words", PlainWordsRule()),
+        ("rule citations", RuleCitationsRule()),
     ]
 }

@@ -22,11 +22,13 @@ public struct FormatPage: Sendable {
     /// The cells below the heading of the `index`-th table of a section, row by row.
     public func table(_ index: Int, ofSection number: Int) -> [[String]] {
         let blocks = section(number).split { !$0.hasPrefix("|") }
-        guard blocks.indices.contains(index) else { return [] }
-        return blocks[index].dropFirst(2).map { row in
-            row.split(separator: "|").map { $0.trimmingSpaces() }
-        }
+        return blocks.indices.contains(index) ? blocks[index].dropFirst(2).map(Self.cells) : []
     }
+
+    /// The cells of every row of every table, headings and rulers included.
+    public var rows: [[String]] { lines.filter { $0.hasPrefix("|") }.map(Self.cells) }
+
+    private static func cells(of row: Substring) -> [String] { row.split(separator: "|").map { $0.trimmingSpaces() } }
 }
 
 extension Substring {

@@ -92,7 +92,7 @@ struct ViewsWorkload: Workload {
         ]
         names += (1...SavedRecords.fieldCount).map { .field("field-\($0)") }
         for name in names {
-            let ordinal = envelope.events.count(where: { $0.body.first == name.namespace }) + 1
+            let ordinal = envelope.events.count(where: { $0.body.first == name.namespace.rawValue }) + 1
             envelope.events.append(InternedName(ordinal: UInt64(ordinal), name: name).event)
         }
         envelope.events.append(try ZoneSavedEvent(zone: 1, database: 1).event())

@@ -98,7 +98,7 @@ extension DatabaseCall {
         if let mistake = query.mistake { throw mistake }
         if scope == .shared, request.zoneID == nil {
             throw CKError(
-                .invalidArguments, message: "SharedDB does not support Zone Wide queries: name the zone (B141).")
+                .invalidArguments, message: "SharedDB does not support Zone Wide queries: name the zone.")
         }
         do {
             let predicate = try query.question.content.get()

@@ -10,7 +10,7 @@ public let CKOwnerDefaultName = "__defaultOwner__"
 
 /// See ``CKRecordZoneID/defaultZoneName``.
 @available(*, unavailable, renamed: "CKRecordZone.ID.defaultZoneName")
-public let CKRecordZoneDefaultName = "_defaultZone"
+public let CKRecordZoneDefaultName = CKRecordZone.ID.defaultZoneName
 
 /// See ``CKRecord/SystemType``.
 @available(*, unavailable, renamed: "CKRecord.SystemType.userRecord")

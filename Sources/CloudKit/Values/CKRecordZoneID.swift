@@ -38,7 +38,7 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, CVarArg,
     /// The ID of the zone that every private and public database has.
     public static let `default` = CKRecordZoneID()
     /// The name of the zone that every private and public database has.
-    public static let defaultZoneName = "_defaultZone"
+    public static let defaultZoneName = ZoneID.defaultName
 
     /// The name, unique among the zones of its owner.
     public var zoneName: String { model.name }

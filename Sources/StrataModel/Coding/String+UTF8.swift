@@ -9,6 +9,19 @@ extension String {
     }
 }
 
+extension UnsafeRawBufferPointer {
+    /// True if the bytes are valid UTF-8. Nearly all names are ASCII, which takes no copy.
+    var isUTF8: Bool {
+        var place = 0
+        while place + 8 <= count {
+            if loadUnaligned(fromByteOffset: place, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 { break }
+            place += 8
+        }
+        while place < count, self[place] < 0x80 { place += 1 }
+        return place == count || String(utf8: self) != nil
+    }
+}
+
 extension String {
     /// As much of the text as so many bytes have room for.
     public func cut(toBytes limit: Int) -> String {

@@ -45,15 +45,24 @@ public struct InternedName: Hashable, Sendable {
             }
         }
 
-        /// The byte that stands for the namespace on disk.
-        public var namespace: UInt8 {
+        public var namespace: Namespace {
             switch self {
-            case .user: 1
-            case .device: 2
-            case .database: 3
-            case .zone: 4
-            case .recordType: 5
-            case .field: 6
+            case .user: .user
+            case .device: .device
+            case .database: .database
+            case .zone: .zone
+            case .recordType: .recordType
+            case .field: .field
+            }
+        }
+
+        /// The text of the name; nil for a database, which has none.
+        public var text: String? {
+            switch self {
+            case .user(let text), .recordType(let text), .field(let text), .device(_, let text),
+                .zone(_, _, let text):
+                text
+            case .database: nil
             }
         }
     }
@@ -68,7 +77,7 @@ public struct InternedName: Hashable, Sendable {
 
     public var event: Event {
         var writer = ByteWriter(reserving: 32)
-        writer.append(name.namespace)
+        writer.append(name.namespace.rawValue)
         writer.appendVarint(ordinal)
         switch name {
         case .user(let text), .recordType(let text), .field(let text): writer.appendString(text)
@@ -90,7 +99,10 @@ public struct InternedName: Hashable, Sendable {
     public init(decoding body: ArraySlice<UInt8>) throws {
         self = try body.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
-            let namespace = try reader.read(UInt8.self, "the namespace")
+            let number = try reader.read(UInt8.self, "the namespace")
+            guard let namespace = Namespace(rawValue: number) else {
+                throw reader.malformed("the namespace", expected: "1 to 6", found: "\(number)")
+            }
             let ordinal = try reader.readVarint("the ordinal")
             guard ordinal > 0 else { throw reader.malformed("the ordinal", expected: "at least 1") }
             let name = try Self.readName(namespace, from: &reader)
@@ -99,26 +111,25 @@ public struct InternedName: Hashable, Sendable {
         }
     }
 
-    private static func readName(_ namespace: UInt8, from reader: inout ByteReader) throws -> Name {
+    private static func readName(_ namespace: Namespace, from reader: inout ByteReader) throws -> Name {
         let limit = Envelope.maximumNameBytes
         switch namespace {
-        case 1: return .user(try reader.readString("a user", atMost: limit))
-        case 2:
+        case .user: return .user(try reader.readString("a user", atMost: limit))
+        case .device:
             return .device(
                 user: try reader.readVarint("a device's user"), try reader.readString("a device", atMost: limit))
-        case 3:
+        case .database:
             let number = try reader.read(UInt8.self, "a database's scope")
             guard let scope = Scope(rawValue: number) else {
                 throw reader.malformed("a database's scope", expected: "1, 2 or 3", found: "\(number)")
             }
             return .database(scope, owner: try reader.readVarint("a database's owner"))
-        case 4:
+        case .zone:
             return .zone(
                 database: try reader.readVarint("a zone's database"), owner: try reader.readVarint("a zone's owner"),
                 try reader.readString("a zone", atMost: limit))
-        case 5: return .recordType(try reader.readString("a record type", atMost: limit))
-        case 6: return .field(try reader.readString("a field", atMost: limit))
-        default: throw reader.malformed("the namespace", expected: "1 to 6", found: "\(namespace)")
+        case .recordType: return .recordType(try reader.readString("a record type", atMost: limit))
+        case .field: return .field(try reader.readString("a field", atMost: limit))
         }
     }
 }

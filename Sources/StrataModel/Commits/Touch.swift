@@ -55,12 +55,13 @@ extension Touch {
     ) throws {
         guard let kind = event.touchKind else { return nil }
         var reader = ByteReader(payload, in: body)
-        self.init(
-            zone: try reader.readVarint("the zone of an event"), eventIndex: UInt32(index), kind: kind, type: 0,
-            key: 0..<0)
-        guard kind == .recordSaved || kind == .recordDeleted else { return }
-        type = try reader.readVarint("the type of a record event")
-        key = try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)
+        if event.isOfRecord {
+            let (zone, type, name) = try reader.readRecordStart()
+            self.init(zone: zone, eventIndex: UInt32(index), kind: kind, type: type, key: name)
+        } else {
+            self.init(
+                zone: try reader.readEventZone(), eventIndex: UInt32(index), kind: kind, type: 0, key: 0..<0)
+        }
     }
 }
 

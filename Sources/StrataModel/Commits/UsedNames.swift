@@ -6,22 +6,24 @@
 /// for key in names.keys { print(key.namespace, key.ordinal) }
 /// ```
 public struct UsedNames {
-    public struct Key: Hashable, Sendable {
-        /// As on disk (docs/format.md §8).
-        public var namespace: UInt8
+    public struct Key: Hashable, Comparable, Sendable {
+        public var namespace: Namespace
         public var ordinal: UInt64
 
-        public init(_ namespace: UInt8, _ ordinal: UInt64) {
+        public init(_ namespace: Namespace, _ ordinal: UInt64) {
             self.namespace = namespace
             self.ordinal = ordinal
+        }
+
+        public static func < (left: Self, right: Self) -> Bool {
+            (left.namespace.rawValue, left.ordinal) < (right.namespace.rawValue, right.ordinal)
         }
     }
 
     /// Ordinals are dense, so that most need no hashing; those beyond are rare.
     private static let directOrdinals: UInt64 = 1 << 16
-    private static let namespaces = 6
 
-    private var direct = Array(repeating: [Bool](), count: namespaces + 1)
+    private var direct = Array(repeating: [Bool](), count: Namespace.count)
     private var others: Set<Key> = []
     private var brought: [Key: InternedName] = [:]
 
@@ -33,8 +35,8 @@ public struct UsedNames {
     private mutating func addAll(_ payload: UnsafeRawBufferPointer) throws {
         var walker = try EventWalker(payload)
         let header = try walker.header()
-        insert(1, header.user)
-        insert(2, header.device)
+        insert(.user, header.user)
+        insert(.device, header.device)
         while let event = try walker.next() {
             // One event that cannot be read does not hide the others.
             try? add(event.kind, payload, event.body)
@@ -48,29 +50,29 @@ public struct UsedNames {
         case .nameInterned: add(try InternedName(decoding: ArraySlice(UnsafeRawBufferPointer(rebasing: payload[body]))))
         case .recordSaved:
             let view = try RecordSavedView(payload, in: body)
-            insert(4, view.zone)
-            insert(5, view.type)
+            insert(.zone, view.zone)
+            insert(.recordType, view.type)
             let fields = try view.fields
-            for index in 0..<fields.count { insert(6, UInt64(fields.ordinal(at: index))) }
+            for index in 0..<fields.count { insert(.field, UInt64(fields.ordinal(at: index))) }
         case .recordDeleted, .recordErased:
-            insert(4, try next())
-            insert(5, try next())
+            insert(.zone, try next())
+            insert(.recordType, try next())
         case .zoneSaved, .zoneDeleted:
-            insert(4, try next())
-            insert(3, try next())
+            insert(.zone, try next())
+            insert(.database, try next())
         case .subscriptionSaved, .subscriptionDeleted:
-            insert(3, try next())
-            insert(1, try next())
+            insert(.database, try next())
+            insert(.user, try next())
         case .schemaChanged:
             let change = try SchemaChangedEvent(from: &reader)
-            insert(5, change.type)
-            for field in change.fields { insert(6, UInt64(field.field)) }
-        case .databaseCreated: insert(3, try next())
-        case .userChanged: insert(1, try next())
-        case .deviceSeen, .notificationDelivered: insert(2, try next())
+            insert(.recordType, change.type)
+            for field in change.fields { insert(.field, UInt64(field.field)) }
+        case .databaseCreated: insert(.database, try next())
+        case .userChanged: insert(.user, try next())
+        case .deviceSeen, .notificationDelivered: insert(.device, try next())
         case .clientTokenKept:
-            insert(4, try next())
-            insert(2, try next())
+            insert(.zone, try next())
+            insert(.device, try next())
         default: break
         }
     }
@@ -81,13 +83,13 @@ public struct UsedNames {
         insert(key.namespace, key.ordinal)
     }
 
-    private mutating func insert(_ namespace: UInt8, _ ordinal: UInt64) {
+    private mutating func insert(_ namespace: Namespace, _ ordinal: UInt64) {
         guard ordinal > 0 else { return }
         guard ordinal < Self.directOrdinals else {
             others.insert(Key(namespace, ordinal))
             return
         }
-        let (space, index) = (Int(namespace), Int(ordinal))
+        let (space, index) = (namespace.index, Int(ordinal))
         if index >= direct[space].count {
             direct[space].append(contentsOf: repeatElement(false, count: index + 1 - direct[space].count))
         }
@@ -97,12 +99,13 @@ public struct UsedNames {
     /// In the order of namespaces and ordinals.
     public var keys: [Key] {
         var keys = Array(others)
-        for namespace in direct.indices {
-            for ordinal in direct[namespace].indices where direct[namespace][ordinal] {
-                keys.append(Key(UInt8(namespace), UInt64(ordinal)))
+        for namespace in Namespace.allCases {
+            let used = direct[namespace.index]
+            for ordinal in used.indices where used[ordinal] {
+                keys.append(Key(namespace, UInt64(ordinal)))
             }
         }
-        return keys.sorted { ($0.namespace, $0.ordinal) < ($1.namespace, $1.ordinal) }
+        return keys.sorted()
     }
 
     /// The names behind the keys, in their order, with what those refer to: of a zone its database and owner.
@@ -116,11 +119,11 @@ public struct UsedNames {
             found[key] = interned
             switch interned.name {
             case .user, .recordType, .field: break
-            case .device(let user, _): waiting.append(Key(1, user))
-            case .database(_, let owner): waiting.append(Key(1, owner))
-            case .zone(let database, let owner, _): waiting += [Key(1, owner), Key(3, database)]
+            case .device(let user, _): waiting.append(Key(.user, user))
+            case .database(_, let owner): waiting.append(Key(.user, owner))
+            case .zone(let database, let owner, _): waiting += [Key(.user, owner), Key(.database, database)]
             }
         }
-        return found.sorted { ($0.key.namespace, $0.key.ordinal) < ($1.key.namespace, $1.key.ordinal) }.map(\.value)
+        return found.sorted { $0.key < $1.key }.map(\.value)
     }
 }

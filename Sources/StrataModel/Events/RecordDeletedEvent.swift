@@ -50,7 +50,7 @@ extension ByteWriter {
 
 extension ByteReader {
     mutating func readRecordEnd() throws -> (record: RecordKey, type: UInt64, previous: Version?) {
-        let zone = try readVarint("the zone of an event")
+        let zone = try readEventZone()
         let type = try readVarint("the type of a record event")
         let name = try readString("a record name", atMost: Envelope.maximumNameBytes)
         return (RecordKey(zone: zone, name: name), type, try readVersion("the previous version"))

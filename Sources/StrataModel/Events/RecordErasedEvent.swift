@@ -17,14 +17,6 @@ public struct RecordErasedEvent: EventBody {
         self.reason = reason
     }
 
-    /// Whether an encoded event found no record.
-    public static func isOfNone(_ body: UnsafeRawBufferPointer) throws -> Bool {
-        var reader = ByteReader(body)
-        let event = try RecordErasedEvent(from: &reader)
-        try reader.expectEnd("an event")
-        return event.previous == nil
-    }
-
     private static let reason: UInt64 = 5
 
     public func encode(into writer: inout ByteWriter) throws {

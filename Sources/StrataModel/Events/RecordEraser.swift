@@ -71,7 +71,7 @@ public struct RecordEraser: Sendable {
             case .requestRefused, .nothingToDelete, .fetched: return true
             case .recordSaved:
                 var reader = ByteReader(payload, in: event.body)
-                if zones.contains(try reader.readVarint("the zone of an event")) { return true }
+                if zones.contains(try reader.readEventZone()) { return true }
             default: break
             }
         }
@@ -81,7 +81,7 @@ public struct RecordEraser: Sendable {
     private func erased(_ event: Event, _ offset: UInt64, user: UInt64) throws -> Event? {
         switch event.kind {
         case .recordSaved:
-            guard try event.body.withUnsafeBytes({ try isOfTarget($0, offset) }) else { return nil }
+            guard try event.body.withUnsafeBytes({ try isOfTarget(event.kind, $0, offset) }) else { return nil }
             let save = try RecordSavedEvent(decoding: event.body)
             let isHeld = !save.fields.isEmpty || save.parent != .kept || save.share != .kept
             return isHeld ? try save.erased.event() : nil
@@ -102,13 +102,10 @@ public struct RecordEraser: Sendable {
         }
     }
 
-    private func isOfTarget(_ body: UnsafeRawBufferPointer, _ offset: UInt64) throws -> Bool {
-        var reader = ByteReader(body)
-        let zone = try reader.readVarint("the zone of an event")
-        guard zones.contains(zone) else { return false }
-        _ = try reader.readVarint("the type of a record event")
-        let name = try reader.readString("a record name", atMost: Envelope.maximumNameBytes)
-        return keys[RecordKey(zone: zone, name: name)].map { offset <= $0 } ?? false
+    private func isOfTarget(_ kind: EventKind, _ body: UnsafeRawBufferPointer, _ offset: UInt64) throws -> Bool {
+        let event = try RecordEvent(kind, body)
+        guard zones.contains(event.zone) else { return false }
+        return keys[try event.key].map { offset <= $0 } ?? false
     }
 
     private func erase(_ header: inout EnvelopeHeader) throws -> Bool {

@@ -25,9 +25,7 @@ public struct RecordSavedView {
     public init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) throws {
         var reader = ByteReader(bytes, in: range)
         self.bytes = bytes
-        zone = try reader.readVarint("the zone of an event")
-        type = try reader.readVarint("the type of a record event")
-        name = try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)
+        (zone, type, name) = try reader.readRecordStart()
         let flags = try reader.read(UInt8.self, "the flags of a save")
         guard let change = RecordSavedEvent.Change(rawValue: flags & 3),
             let policy = SavePolicy(rawValue: flags >> 2 & 3), flags >> 5 & 3 < 3

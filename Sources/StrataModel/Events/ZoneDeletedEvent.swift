@@ -32,7 +32,7 @@ public struct ZoneDeletedEvent: StatedEvent {
     }
 
     public init(from reader: inout ByteReader) throws {
-        zone = try reader.readVarint("the zone of an event")
+        zone = try reader.readEventZone()
         database = try reader.readVarint("a zone's database")
         incarnation = try reader.readVersion("a zone's incarnation")
         let number = try reader.read(UInt8.self, "why a zone was deleted")

@@ -63,7 +63,7 @@ public struct ZoneSavedEvent: StatedEvent {
 
     public init(from reader: inout ByteReader) throws {
         self.init(
-            zone: try reader.readVarint("the zone of an event"), database: try reader.readVarint("a zone's database"),
+            zone: try reader.readEventZone(), database: try reader.readVarint("a zone's database"),
             incarnation: try reader.readVersion("a zone's incarnation"),
             capabilities: ZoneCapabilities(rawValue: try reader.readVarint("a zone's capabilities")))
         var fields = try KeyedFields(from: &reader, "the fields of a zone")

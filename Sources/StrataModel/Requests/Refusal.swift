@@ -55,12 +55,12 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     public var baseVersion: Version?
     /// The zone is gone because its user reset encrypted data.
     public var didResetEncryptedData: Bool
-    /// The number of the rule that decided, as traces and tests name it: B53, or a paragraph of docs/rules.md. It is
-    /// known where the request was judged; no commit keeps it, so refusals are equal without it.
-    public var rule: String
+    /// The rule that decided. It is known where the request was judged; no commit keeps it, so refusals are equal
+    /// without it.
+    public var rule: Rule?
 
     public init(
-        _ code: Code, _ message: String, rule: String = "", serverVersion: Version? = nil, baseVersion: Version? = nil,
+        _ code: Code, _ message: String, rule: Rule? = nil, serverVersion: Version? = nil, baseVersion: Version? = nil,
         didResetEncryptedData: Bool = false
     ) {
         self.code = code

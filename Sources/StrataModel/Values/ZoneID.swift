@@ -4,6 +4,14 @@ public struct ZoneID: Sendable, Hashable {
     /// The name of the user; empty for the user who makes the request.
     public var owner: String
 
+    /// The name of the zone that every private and public database has.
+    public static let defaultName = "_defaultZone"
+    /// The default zone of the user who makes the request.
+    public static let `default` = ZoneID(defaultName)
+
+    /// True if the zone is the default zone of its database.
+    public var isDefault: Bool { isSameText(name, Self.defaultName) }
+
     public init(_ name: String, owner: String = "") {
         self.name = name
         self.owner = owner

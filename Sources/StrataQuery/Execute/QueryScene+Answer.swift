@@ -82,7 +82,7 @@ extension QueryScene {
             guard case .keyPath(let key) = comparison.left, case .field(let field)? = try subject(of: key),
                 field.kind == .string
             else { continue }
-            let note = "CloudKit refuses CONTAINS on the string field '\(key)'; self CONTAINS finds words (B136)"
+            let note = "CloudKit refuses CONTAINS on the string field '\(key)'; self CONTAINS finds words"
             if !notes.contains(note) { notes.append(note) }
         }
         return notes

@@ -101,7 +101,7 @@ struct RecordSubject: PredicateSubject {
     private func user(_ ordinal: UInt64) throws -> PredicateValue? {
         guard ordinal != 0 else { return nil }
         let name = try scene.names.userRecordName(ordinal)
-        return .reference(.init(recordName: name, zoneName: QueryNaming.defaultZone, ownerName: ""))
+        return .reference(.init(recordName: name, zoneName: ZoneID.defaultName, ownerName: ""))
     }
 
     private func link(_ range: Range<Int>?) throws -> PredicateValue? {
@@ -113,7 +113,6 @@ struct RecordSubject: PredicateSubject {
 
 /// How names are spelt that stand for others.
 enum QueryNaming {
-    static let defaultZone = "_defaultZone"
     /// The current user, as a zone's owner and as the name of the user's record.
     static let me = "__defaultOwner__"
 }

@@ -26,7 +26,7 @@ struct DeclaredFieldsCheck {
     private func check(_ comparison: PredicateComparison) throws {
         if comparison.isWordSearch {
             guard scene.searchedFields.isEmpty else { return }
-            throw Refusal(.invalidArguments, "Type '\(typeName)' is not marked searchable", rule: "B24")
+            throw Refusal(.invalidArguments, "Type '\(typeName)' is not marked searchable", rule: .enforcedSchema)
         }
         let index: SchemaField.Indexes = comparison.relation == .tokenMatches ? .searchable : .queryable
         for key in comparison.left.keys + comparison.right.keys { try require(key, index) }
@@ -41,7 +41,7 @@ struct DeclaredFieldsCheck {
         else {
             let name = system == .recordID ? "recordName" : system?.storedName ?? key
             let mark = index == .queryable ? "queryable" : index == .sortable ? "sortable" : "searchable"
-            throw Refusal(.invalidArguments, "Field '\(name)' is not marked \(mark)", rule: "B24")
+            throw Refusal(.invalidArguments, "Field '\(name)' is not marked \(mark)", rule: .enforcedSchema)
         }
     }
 }

@@ -68,7 +68,7 @@ struct PredicateBinder {
             if try scene.names.zoneOrdinal(target.zoneName, owner: target.ownerName) != nil { target.ownerName = "" }
             if namesUsers {
                 target.recordName = try scene.names.userRecordName(named: target.recordName)
-                if target.zoneName == QueryNaming.defaultZone { target.ownerName = "" }
+                if isSameText(target.zoneName, ZoneID.defaultName) { target.ownerName = "" }
             }
             return .reference(target)
         case .list(let values): return .list(try values.map { try canonical($0, namesUsers) })

@@ -127,16 +127,11 @@ struct BisectionFold {
             let body = UnsafeRawBufferPointer(rebasing: payload[event.body])
             switch event.kind {
             case .recordSaved, .recordDeleted, .recordErased:
-                var reader = ByteReader(body)
-                let zone = try reader.readVarint("the zone of an event")
-                guard try reader.readVarint("the type of a record event") == matcher.scene.type,
-                    try matcher.covers(zone)
+                let record = try RecordEvent(event.kind, body)
+                guard record.type == matcher.scene.type, try matcher.covers(record.zone), isMine(record.nameBytes),
+                    try record.changesRecord
                 else { continue }
-                let range = try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)
-                let name = UnsafeRawBufferPointer(rebasing: body[range])
-                guard isMine(name) else { continue }
-                if try event.kind == .recordErased && RecordErasedEvent.isOfNone(body) { continue }
-                let place = try touch(zone, [UInt8](name), commit.offset, index)
+                let place = try touch(record.zone, [UInt8](record.nameBytes), commit.offset, index)
                 guard event.kind == .recordSaved else {
                     entries[place].state.removeAll()
                     continue
@@ -144,13 +139,13 @@ struct BisectionFold {
                 let known = try header ?? walker.header()
                 header = known
                 try save(
-                    try RecordSavedView(body, in: 0..<body.count), over: place,
+                    try record.saved(), over: place,
                     at: EventPlace(
                         version: Version(offset: commit.offset, eventIndex: index), time: commit.time,
                         user: known.user, device: known.device))
             case .zoneDeleted:
                 var reader = ByteReader(body)
-                let zone = try reader.readVarint("the zone of an event")
+                let zone = try reader.readEventZone()
                 if try matcher.covers(zone) { try delete(zone, at: Version(offset: commit.offset, eventIndex: index)) }
             default: continue
             }

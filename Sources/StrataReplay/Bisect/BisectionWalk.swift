@@ -112,7 +112,8 @@ struct BisectionWalk {
                 let old = state
                 try old.withUnsafeBytes { try merger.apply(view, at: place, to: $0.isEmpty ? nil : $0, into: &writer) }
                 state = writer.bytes
-            case .recordErased where try RecordErasedEvent.isOfNone(.init(rebasing: payload[event.body])): continue
+            case .recordErased where try RecordEvent(event.kind, event.body, of: payload)?.changesRecord == false:
+                continue
             default: state = []
             }
         }

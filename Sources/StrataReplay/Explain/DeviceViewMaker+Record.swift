@@ -43,16 +43,9 @@ extension DeviceViewMaker {
     ) -> DeviceView.RecordKnowledge {
         DeviceView.RecordKnowledge(
             id: id, database: database, verdict: verdict, version: last?.version, time: last?.time,
-            madeBy: last.flatMap { maker(of: $0.header) }, isDeleted: last?.isDeletion ?? false, audit: audit,
+            madeBy: last.flatMap { try? trees.actor(of: $0.header) }, isDeleted: last?.isDeletion ?? false,
+            audit: audit,
             refusal: refusal, lastSave: own?.version, lastSaveBase: own?.saved?.base)
-    }
-
-    private func maker(of header: EnvelopeHeader) -> Actor? {
-        guard header.user != 0, case .user(let user)? = try? trees.name(1, header.user) else { return .service }
-        guard case .device(_, let device)? = try? trees.name(2, header.device) else {
-            return Actor(user: user, device: "")
-        }
-        return Actor(user: user, device: device)
     }
 
     /// The first fetch that gave a version to the device, and the last one that asked where it is.

@@ -128,8 +128,7 @@ struct DeviceViewMaker {
         let own = DatabaseID(.private, owner: actor.user)
         if let database = try ordinal(of: own) {
             for (zone, _) in try trees.zoneRows(of: database) {
-                guard case .zone(_, _, let name)? = try trees.name(4, zone) else { continue }
-                places.append(Place(database: own, zone: ZoneID(name)))
+                places.append(Place(database: own, zone: ZoneID(try trees.text(.zone, zone))))
             }
         }
         for fetch in fetches where fetch.event.question == .zoneChanges {

@@ -43,13 +43,11 @@ struct ExplainedState {
     }
 
     func user(_ ordinal: UInt64) throws -> String {
-        guard ordinal != 0, case .user(let name)? = try trees.name(1, ordinal) else { return "" }
-        return name
+        ordinal == 0 ? "" : try trees.user(ordinal) ?? ""
     }
 
     func device(_ ordinal: UInt64) throws -> String {
-        guard ordinal != 0, case .device(_, let name)? = try trees.name(2, ordinal) else { return "" }
-        return name
+        ordinal == 0 ? "" : try trees.device(ordinal) ?? ""
     }
 
     // MARK: Facts

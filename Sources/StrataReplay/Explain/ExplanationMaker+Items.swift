@@ -25,7 +25,9 @@ extension ExplanationMaker {
         }
         explanation.items = Self.items(of: request)
         if explanation.code != nil {
-            if case .failure(let refusal)? = judgement?.answer { explanation.rules = [ExplanationRule(refusal.rule)] }
+            if case .failure(let refusal)? = judgement?.answer, let rule = refusal.rule {
+                explanation.rules = [ExplanationRule(rule)]
+            }
             explanation.facts = try state.facts(ofWhole: explanation)
             return
         }
@@ -44,8 +46,8 @@ extension ExplanationMaker {
             let step = steps["\(item.list == .saves ? "save" : "delete") \(item.index)"] ?? []
             item.rules =
                 item.code == nil
-                ? step.map { ExplanationRule($0.rule, finding: $0.note) }
-                : judged.map { [ExplanationRule($0.rule)] } ?? []
+                ? step.compactMap { step in step.rule.map { ExplanationRule($0, finding: step.note) } }
+                : judged?.rule.map { [ExplanationRule($0)] } ?? []
             if item.code == nil, judgement != nil, item.rules.isEmpty { item.rules = [Self.rule(for: item, request)] }
             explanation.items[place] = item
         }
@@ -99,18 +101,18 @@ extension ExplanationMaker {
     /// Of an item that no rule had to say anything of.
     private static func rule(for item: Explanation.Item, _ request: Request) -> ExplanationRule {
         switch request.content {
-        case .modifyRecords where item.list == .saves: ExplanationRule("B51", finding: "there was no such record")
-        case .modifyRecords: ExplanationRule("§7")
-        case .modifyZones: ExplanationRule("§3")
-        default: ExplanationRule("§11")
+        case .modifyRecords where item.list == .saves: ExplanationRule(.currentTag, finding: "there was no such record")
+        case .modifyRecords: ExplanationRule(.recordDelete)
+        case .modifyZones: ExplanationRule(.zoneSave)
+        default: ExplanationRule(.subscriptions)
         }
     }
 
     private static func rule(for request: Request) -> ExplanationRule {
         switch request.content {
-        case .declareSchema: ExplanationRule("§10")
-        case .notify: ExplanationRule("§12")
-        default: ExplanationRule("§13")
+        case .declareSchema: ExplanationRule(.schema)
+        case .notify: ExplanationRule(.notices)
+        default: ExplanationRule(.administration)
         }
     }
 }

@@ -96,7 +96,7 @@ struct ExplanationMaker {
     func nothingToDelete(_ event: NothingToDeleteEvent) throws -> Explanation {
         var explanation = Explanation(commit, .nothingToDo, by: try recordedActor())
         guard let request = request(event.request, byteCount: 0, &explanation) else {
-            explanation.rules = [ExplanationRule("B91", finding: "\(event.count) were to be deleted")]
+            explanation.rules = [ExplanationRule(.deleteOfMissingRecord, finding: "\(event.count) were to be deleted")]
             return explanation
         }
         let fits = { (answer: Result<Decision, Refusal>) in
@@ -210,11 +210,7 @@ struct ExplanationMaker {
     private func recordedActor() throws -> Actor {
         let header = commit.envelope.header
         guard header.user != 0 else { return Actor(user: "", device: "") }
-        let trees = store.snapshot().trees
-        guard case .user(let user)? = try trees.name(1, header.user),
-            case .device(_, let device)? = try trees.name(2, header.device)
-        else { return Actor(user: "", device: "") }
-        return Actor(user: user, device: device)
+        return try store.snapshot().trees.actor(of: header) ?? Actor(user: "", device: "")
     }
 
     private static func malformed(_ offset: UInt64) -> StrataError {

@@ -66,11 +66,11 @@ extension NotedRequest {
     }
 
     /// - Parameter names: users and devices that the state may not know yet.
-    func actor(in state: some TreeReading, _ names: [InternedName]) throws -> Actor? {
+    func actor(in state: some NameResolver, _ names: [InternedName]) throws -> Actor? {
         if header.user == 0, audit?.code == Refusal.Code.notAuthenticated.rawValue {
             return Actor(user: "", device: "")
         }
-        return try state.actor(header, names)
+        return try state.actor(of: header, names)
     }
 
     /// Whether a state makes of the request what the audit says.

@@ -71,7 +71,8 @@ public struct NotificationExplanation: Sendable {
         if changes.isEmpty { notes.append("The commit changed no record and no zone, so there is nothing to tell of.") }
         if subscriptions.isEmpty { notes.append("Nobody who is asked for had subscribed to anything.") }
         return NotificationExplanation(
-            offset: offset, time: commit.commit.time, actor: try Self.actor(header, trees), changes: changes,
+            offset: offset, time: commit.commit.time, actor: try trees.actor(of: header) ?? Actor(user: "", device: ""),
+            changes: changes,
             subscriptions: subscriptions, devices: devices, notes: notes)
     }
 
@@ -81,7 +82,7 @@ public struct NotificationExplanation: Sendable {
         guard let ordinal = try trees.ordinal(of: .user(user)) else { return [] }
         var devices: [Device] = []
         try trees.forEachDevice(of: ordinal) { device in
-            guard case .device(_, let name)? = try trees.name(2, device) else { return true }
+            guard let name = try trees.device(device) else { return true }
             if let only, !only.utf8.elementsEqual(name.utf8) { return true }
             let sight = try trees.firstSight(of: device)
             devices.append(
@@ -92,12 +93,5 @@ public struct NotificationExplanation: Sendable {
             return true
         }
         return devices
-    }
-
-    private static func actor(_ header: EnvelopeHeader, _ trees: Snapshot) throws -> Actor {
-        guard header.user != 0, case .user(let user)? = try trees.name(1, header.user),
-            case .device(_, let device)? = try trees.name(2, header.device)
-        else { return Actor(user: "", device: "") }
-        return Actor(user: user, device: device)
     }
 }

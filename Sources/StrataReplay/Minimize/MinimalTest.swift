@@ -270,7 +270,7 @@ struct MinimalTestWriter {
 
     private mutating func zone(_ id: ZoneID?) -> String {
         let name = id?.name ?? ""
-        if name == "_defaultZone" { return "CKRecordZone.ID.default" }
+        if name == ZoneID.defaultName { return "CKRecordZone.ID.default" }
         if let known = declared["zone \(name)"] { return known }
         let variable = names.variable(name, "")
         lines += SwiftText.call(

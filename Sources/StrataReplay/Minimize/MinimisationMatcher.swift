@@ -23,15 +23,11 @@ final class MinimisationMatcher {
         scene = try store.historicScene(of: query, in: question.database, as: question.actor)
         matcher = try BisectionMatcher(question.predicate, scene)
         state = store.pages.fork()
-        guard case .database(let scope, let owner)? = try state.name(3, scene.database) else {
-            throw StrataError(.malformed, "A database has no name.", .init(found: "database \(scene.database)"))
+        guard let database = try state.database(scene.database) else {
+            throw StrataError.unnamed(.database, scene.database)
         }
-        self.owner = owner
-        guard owner != 0, case .user(let user)? = try state.name(1, owner) else {
-            database = DatabaseID(scope)
-            return
-        }
-        database = DatabaseID(scope, owner: user)
+        self.database = database
+        owner = database.owner.isEmpty ? 0 : try state.ordinal(of: .user(database.owner)) ?? 0
     }
 
     // MARK: The store's own numbers
@@ -84,23 +80,23 @@ private struct TimelineNames {
     let old: Fork
     let new: Fork
 
-    private func oldOrdinal(_ namespace: UInt8, _ ordinal: UInt64) throws -> UInt64? {
+    private func oldOrdinal(_ namespace: Namespace, _ ordinal: UInt64) throws -> UInt64? {
         guard ordinal != 0, let name = try new.name(namespace, ordinal) else { return nil }
         return switch name {
         case .user, .recordType, .field: try old.ordinal(of: name)
         case .device: nil
         case .database(let scope, let owner):
-            try old.ordinal(of: .database(scope, owner: try oldOrdinal(1, owner) ?? 0))
+            try old.ordinal(of: .database(scope, owner: try oldOrdinal(.user, owner) ?? 0))
         case .zone(let database, let owner, let text):
             try old.ordinal(
                 of: .zone(
-                    database: try oldOrdinal(3, database) ?? 0, owner: try oldOrdinal(1, owner) ?? 0, text))
+                    database: try oldOrdinal(.database, database) ?? 0, owner: try oldOrdinal(.user, owner) ?? 0, text))
         }
     }
 
     func newZone(_ zone: UInt64) throws -> UInt64? {
-        guard case .zone(let database, let owner, let text)? = try old.name(4, zone),
-            case .database(let scope, let user)? = try old.name(3, database)
+        guard case .zone(let database, let owner, let text)? = try old.name(.zone, zone),
+            case .database(let scope, let user)? = try old.name(.database, database)
         else { return nil }
         guard let newUser = try newOrdinal(ofUser: user), let newOwner = try newOrdinal(ofUser: owner),
             let newDatabase = try new.ordinal(of: .database(scope, owner: newUser))
@@ -109,23 +105,23 @@ private struct TimelineNames {
     }
 
     private func newOrdinal(ofUser ordinal: UInt64) throws -> UInt64? {
-        guard ordinal != 0, let name = try old.name(1, ordinal) else { return 0 }
+        guard ordinal != 0, let name = try old.name(.user, ordinal) else { return 0 }
         return try new.ordinal(of: name)
     }
 
     /// A record's state in the old numbers; nil for one of a type that the old timeline does not have.
     func translated(_ bytes: [UInt8]) throws -> [UInt8]? {
         var record = try RecordState(decoding: bytes[...])
-        guard let type = try oldOrdinal(5, record.header.type) else { return nil }
+        guard let type = try oldOrdinal(.recordType, record.header.type) else { return nil }
         record.header.type = type
-        record.header.createdBy = try oldOrdinal(1, record.header.createdBy) ?? 0
-        record.header.modifiedBy = try oldOrdinal(1, record.header.modifiedBy) ?? 0
+        record.header.createdBy = try oldOrdinal(.user, record.header.createdBy) ?? 0
+        record.header.modifiedBy = try oldOrdinal(.user, record.header.modifiedBy) ?? 0
         record.header.modifiedWith = 0
         record.parent = try record.parent.map(translated)
         record.share = try record.share.map(translated)
         record.fields = try record.fields.compactMap { field in
-            guard let ordinal = try oldOrdinal(6, UInt64(field.field)) else { return nil }
-            let value = try field.value.mappingTargets { (try? oldOrdinal(4, $0)) ?? 0 }
+            guard let ordinal = try oldOrdinal(.field, UInt64(field.field)) else { return nil }
+            let value = try field.value.mappingTargets { (try? oldOrdinal(.zone, $0)) ?? 0 }
             return RecordField(UInt32(ordinal), value)
         }
         record.fields.sort { $0.field < $1.field }
@@ -135,6 +131,6 @@ private struct TimelineNames {
     }
 
     private func translated(_ key: RecordKey) throws -> RecordKey {
-        RecordKey(zone: try oldOrdinal(4, key.zone) ?? 0, name: key.name)
+        RecordKey(zone: try oldOrdinal(.zone, key.zone) ?? 0, name: key.name)
     }
 }

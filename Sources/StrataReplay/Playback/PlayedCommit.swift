@@ -24,15 +24,6 @@ public struct PlayedCommit: Sendable, Hashable {
             return (header, count)
         }
         eventCount = count
-        let state = store.snapshot().trees
-        guard header.user != 0, case .user(let user)? = try state.name(1, header.user) else {
-            actor = nil
-            return
-        }
-        guard case .device(_, let device)? = try state.name(2, header.device) else {
-            actor = Actor(user: user)
-            return
-        }
-        actor = Actor(user: user, device: device)
+        actor = header.user == 0 ? nil : try store.snapshot().trees.actor(of: header)
     }
 }

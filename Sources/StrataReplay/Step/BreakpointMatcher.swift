@@ -55,29 +55,23 @@ struct BreakpointMatcher {
     private func fits(_ kind: EventKind, _ body: UnsafeRawBufferPointer, in offset: UInt64) throws -> Bool {
         switch kind {
         case .recordSaved, .recordDeleted, .recordErased:
-            var reader = ByteReader(body)
-            let zone = try reader.readVarint("the zone of an event")
-            if let zones, !zones.contains(zone) { return false }
-            let type = try reader.readVarint("the type of a record event")
-            if let types, !types.contains(type) { return false }
-            if let record {
-                let range = try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)
-                guard body[range].elementsEqual(record) else { return false }
-            }
-            if try kind == .recordErased && RecordErasedEvent.isOfNone(body) { return false }
+            let event = try RecordEvent(kind, body)
+            if let zones, !zones.contains(event.zone) { return false }
+            if let types, !types.contains(event.type) { return false }
+            if let record, !event.nameBytes.elementsEqual(record) { return false }
+            guard try event.changesRecord else { return false }
             guard let field else { return true }
-            return try kind == .recordSaved && changes(field, body, in: offset)
+            return try kind == .recordSaved && changes(field, event.saved(), in: offset)
         case .zoneSaved, .zoneDeleted:
             guard let zones, record == nil, types == nil, field == nil else { return false }
             var reader = ByteReader(body)
-            return zones.contains(try reader.readVarint("the zone of an event"))
+            return zones.contains(try reader.readEventZone())
         default: return false
         }
     }
 
     /// Whether a save gives the field another value. Full events name every field, and a client may send what is there.
-    private func changes(_ field: UInt32, _ body: UnsafeRawBufferPointer, in offset: UInt64) throws -> Bool {
-        let view = try RecordSavedView(body, in: 0..<body.count)
+    private func changes(_ field: UInt32, _ view: RecordSavedView, in offset: UInt64) throws -> Bool {
         let fields = try view.fields
         let hasEntry = fields.index(of: field) != nil
         if view.change == .create { return hasEntry }
@@ -109,8 +103,7 @@ struct BreakpointMatcher {
     }
 
     private func name(ofUser ordinal: UInt64) throws -> String {
-        guard case .user(let text)? = try store.snapshot().trees.name(1, ordinal) else { return "" }
-        return text
+        try store.snapshot().trees.user(ordinal) ?? ""
     }
 
     private func fits(_ request: Request) -> Bool {

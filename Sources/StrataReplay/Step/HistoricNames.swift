@@ -24,19 +24,15 @@ struct HistoricNames {
         let trees = store.snapshot().trees
         var databases: [UInt64: (scope: InternedName.Scope, owner: UInt64)] = [:]
         var foundZones: [(ordinal: UInt64, database: UInt64, name: String)] = []
-        for namespace: UInt8 in 1...6 {
-            let count = try trees.nameCount(namespace)
-            for index in 0..<count {
-                let ordinal = index + 1
-                switch try trees.name(namespace, ordinal) {
-                case .user(let text): users.append((ordinal, text))
-                case .device(_, let text): devices.append((ordinal, text))
-                case .database(let scope, let owner): databases[ordinal] = (scope, owner)
-                case .zone(let database, _, let text): foundZones.append((ordinal, database, text))
-                case .recordType(let text): types.append((ordinal, text))
-                case .field(let text): fields.append((ordinal, text))
-                case nil: break
-                }
+        try trees.forEachName { interned in
+            let ordinal = interned.ordinal
+            switch interned.name {
+            case .user(let text): users.append((ordinal, text))
+            case .device(_, let text): devices.append((ordinal, text))
+            case .database(let scope, let owner): databases[ordinal] = (scope, owner)
+            case .zone(let database, _, let text): foundZones.append((ordinal, database, text))
+            case .recordType(let text): types.append((ordinal, text))
+            case .field(let text): fields.append((ordinal, text))
             }
         }
         let owners = Dictionary(users.map { ($0.ordinal, $0.name) }, uniquingKeysWith: { first, _ in first })

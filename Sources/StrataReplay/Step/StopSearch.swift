@@ -209,7 +209,7 @@ struct StopSearch {
     /// - Returns: where a zone last began, if it is there; it has ended only in front of that.
     private func beginning(of zone: UInt64) throws -> UInt64? {
         let trees = store.snapshot().trees
-        guard case .zone(let database, _, _)? = try trees.name(4, zone), let row = try trees.zoneRow(database, zone),
+        guard let database = try trees.databaseOrdinal(ofZone: zone), let row = try trees.zoneRow(database, zone),
             row.status == .alive
         else { return nil }
         return row.incarnation.offset

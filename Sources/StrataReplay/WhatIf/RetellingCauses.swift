@@ -76,54 +76,26 @@ struct RetellingScope {
     }
 
     /// Also what goes with it: touched parents, and what is deleted together.
-    mutating func add(_ payload: ArraySlice<UInt8>, in state: some TreeReading) throws {
+    mutating func add(_ payload: ArraySlice<UInt8>, in state: some NameResolver) throws {
         try payload.withUnsafeBytes { bytes in
             var walker = try EventWalker(bytes)
             while let event = try walker.next() {
                 switch event.kind {
                 case .recordSaved, .recordDeleted:
-                    var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[event.body]))
-                    let zone = try reader.readVarint("the zone of an event")
-                    _ = try reader.readVarint("the type of a record event")
-                    let name = try reader.readString("a record name", atMost: Envelope.maximumNameBytes)
-                    try insert(zone, name, state)
+                    guard let record = try RecordEvent(event.kind, event.body, of: bytes) else { continue }
+                    try insert(record.zone, record.name, state)
                 case .zoneSaved, .zoneDeleted:
                     var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[event.body]))
-                    try insert(try reader.readVarint("the zone of an event"), nil, state)
+                    try insert(try reader.readEventZone(), nil, state)
                 default: break
                 }
             }
         }
     }
 
-    private mutating func insert(_ zone: UInt64, _ record: String?, _ state: some TreeReading) throws {
-        guard let place = try state.zonePlace(zone) else { return }
-        keys.insert(RetellingCauses.key(place.database, place.zone, record))
-    }
-}
-
-extension TreeReading {
-    /// A zone by its names.
-    func zonePlace(_ ordinal: UInt64) throws -> (database: DatabaseID, zone: String)? {
-        guard case .zone(let database, _, let zone)? = try name(4, ordinal),
-            case .database(let scope, let owner)? = try name(3, database)
-        else { return nil }
-        guard owner != 0, case .user(let user)? = try name(1, owner) else { return (DatabaseID(scope), zone) }
-        return (DatabaseID(scope, owner: user), zone)
-    }
-
-    /// Who made a commit; nil if the state does not know the name.
-    func actor(_ header: EnvelopeHeader, _ interned: [InternedName] = []) throws -> Actor? {
-        if header.user == 0 { return .service }
-        func text(_ namespace: UInt8, _ ordinal: UInt64) throws -> String? {
-            let new = interned.first { $0.ordinal == ordinal && $0.name.namespace == namespace }?.name
-            switch try new ?? name(namespace, ordinal) {
-            case .user(let text), .device(_, let text): return text
-            default: return nil
-            }
-        }
-        guard let user = try text(1, header.user), let device = try text(2, header.device) else { return nil }
-        return Actor(user: user, device: device)
+    private mutating func insert(_ zone: UInt64, _ record: String?, _ state: some NameResolver) throws {
+        guard let place = try state.zone(zone) else { return }
+        keys.insert(RetellingCauses.key(place.database, place.name, record))
     }
 }
 

@@ -153,12 +153,12 @@ final class RetellingRun {
             let header = try commit.payload.withUnsafeBytes { try EventWalker($0).header() }
             return try note(
                 Request(database: DatabaseID(.private), .modifyRecords(.init())),
-                try rebuilder.fold.fork.actor(header) ?? .service, commit,
+                try rebuilder.fold.fork.actor(of: header) ?? .service, commit,
                 before: RequestOutcome(.accepted), after: RequestOutcome(.dropped), at: nil, [])
         }
         try requireUnedited(commit.offset)
         let envelope = try Envelope(decoding: commit.payload)
-        guard let event = envelope.plainAudit, let actor = try rebuilder.fold.fork.actor(envelope.header)
+        guard let event = envelope.plainAudit, let actor = try rebuilder.fold.fork.actor(of: envelope.header)
         else { return try tellUnjudged(commit, RetellingReport.reasonWithoutRequest) }
         let payload = try timeline.note(
             event, envelope.header.operationKind, of: actor, OperationInfo(envelope.header),

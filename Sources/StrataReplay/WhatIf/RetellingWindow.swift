@@ -60,7 +60,7 @@ struct RetellingWindow {
             var walker = try EventWalker(payload)
             while let event = try walker.next(), event.kind == .nameInterned {
                 let name = try InternedName(decoding: [UInt8](payload[event.body])[...])
-                if name.name.namespace <= 2 { names.append((commit.offset, name)) }
+                if [.user, .device].contains(name.name.namespace) { names.append((commit.offset, name)) }
             }
         }
     }

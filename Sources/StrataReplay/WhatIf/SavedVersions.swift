@@ -18,10 +18,10 @@ enum SavedVersions {
         var name: [UInt8]
         var isTouch: Bool
 
-        init(_ save: Save, _ state: some TreeReading) throws {
-            let place = try state.zonePlace(save.zone)
+        init(_ save: Save, _ state: some NameResolver) throws {
+            let place = try state.zone(save.zone)
             database = place?.database ?? DatabaseID(.private)
-            zone = ExactName(text: place?.zone ?? "")
+            zone = ExactName(text: place?.name ?? "")
             name = save.name
             isTouch = save.isTouch
         }

@@ -49,12 +49,8 @@ struct CommitTouches {
             while let event = try walker.next() {
                 switch event.kind {
                 case .recordSaved, .recordDeleted:
-                    let body = UnsafeRawBufferPointer(rebasing: bytes[event.body])
-                    var reader = ByteReader(body)
-                    _ = try reader.readVarint("the zone of an event")
-                    _ = try reader.readVarint("the type of a record event")
-                    let name = try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)
-                    names.append([UInt8](body[name]))
+                    guard let record = try RecordEvent(event.kind, event.body, of: bytes) else { continue }
+                    names.append([UInt8](record.nameBytes))
                 // A request without a token does not depend on those of others.
                 case .clientTokenKept: break
                 case _ where event.kind.isAudit && event.kind != .notificationDelivered: break

@@ -66,7 +66,7 @@ final class UnchangedTelling {
     private func tellRequestless(_ commit: Commit) throws -> Bool {
         let envelope = try Envelope(decoding: commit.payload)
         guard let event = envelope.plainAudit,
-            let actor = try timeline.fork.actor(envelope.header, envelope.internedNames)
+            let actor = try timeline.fork.actor(of: envelope.header, envelope.internedNames)
         else { return try tellUnjudged(commit, RetellingReport.reasonWithoutRequest) }
         let decision = try timeline.decideNote(
             event, envelope.header.operationKind, of: actor, OperationInfo(envelope.header), time: commit.time)

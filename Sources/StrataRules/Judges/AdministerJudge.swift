@@ -19,7 +19,7 @@ struct AdministerJudge {
 
     mutating func setAccount(of user: String, _ change: (inout Account) -> Void) throws -> Decision {
         guard !user.isEmpty else {
-            throw Refusal(.invalidArguments, "An account is that of a user, who has a name.", rule: "§13")
+            throw Refusal(.invalidArguments, "An account is that of a user, who has a name.", rule: .administration)
         }
         try Rules.checkRoom(for: user)
         let before = try view.account(of: user)
@@ -39,7 +39,7 @@ struct AdministerJudge {
             throw Refusal(
                 .invalidArguments,
                 "Tokens expire before an offset up to \(end + 1), which is one behind the end; \(offset) is farther.",
-                rule: "§13")
+                rule: .administration)
         }
         var database: UInt64 = 0
         if !inAll {
@@ -61,7 +61,7 @@ struct AdministerJudge {
         guard bytes <= ConsoleNote.maximumTextBytes else {
             throw Refusal(
                 .invalidArguments, "A note has \(bytes) bytes, more than \(ConsoleNote.maximumTextBytes).",
-                rule: "§13")
+                rule: .administration)
         }
         return try commit(ConsoleActedEvent(note))
     }
@@ -72,7 +72,7 @@ struct AdministerJudge {
             throw Refusal(
                 .invalidArguments,
                 "An erasure names records, and a reason of at most \(RecordErasedEvent.maximumReasonBytes) bytes.",
-                rule: "§13")
+                rule: .administration)
         }
         let actor = try ActorState(context.actor, view)
         var erasure = Erasure(try RequestScene(request, actor, view), view, rules.limits, reason: reason)

@@ -25,7 +25,7 @@ extension RecordsJudge {
                 stored == nil
                     ? "CREATE operation not permitted: the schema lets you make no records of type \(type.name)."
                     : "WRITE operation not permitted: only who created record '\(save.record.name)' may change it, or "
-                        + "whom the schema lets.", rule: type.isUsers ? "B116" : "B222")
+                        + "whom the schema lets.", rule: type.isUsers ? .userRecords : .grants)
         }
         try checkVersion(save, stored)
         if context.isTraced { traceVersion(index, stored) }
@@ -50,18 +50,18 @@ extension RecordsJudge {
             throw Refusal(
                 .invalidArguments,
                 "Record type '\(type.name)' is not a letter followed by letters, digits and underscores.",
-                rule: "B6")
+                rule: .recordTypes)
         }
         guard !type.isUsers || isOwnUserRecord || stored?.header.type == type.ordinal else {
             throw Refusal(
-                .permissionFailure, "Records of type \(UserRecord.type) are made by the system.", rule: "B116")
+                .permissionFailure, "Records of type \(UserRecord.type) are made by the system.", rule: .userRecords)
         }
         if vocabulary.areKeysValid { return }
         for change in save.fields where !vocabulary.keys[Int(change.field) - 1].isValid {
             throw Refusal(
                 .invalidArguments,
                 "Key '\(key(change.field))' is not a letter followed by letters, digits and underscores.",
-                rule: "B7")
+                rule: .keys)
         }
     }
 
@@ -69,7 +69,7 @@ extension RecordsJudge {
     private func checkIsDeclared(_ type: TypeState) throws {
         guard rules.schema == .open || type.ordinal != 0 || type.isUsers else {
             throw Refusal(
-                .invalidArguments, "Cannot create new type \(type.name) in production schema", rule: "B24")
+                .invalidArguments, "Cannot create new type \(type.name) in production schema", rule: .enforcedSchema)
         }
     }
 
@@ -78,13 +78,11 @@ extension RecordsJudge {
     ) throws {
         if let stored {
             guard stored.header.type == type.ordinal else {
-                guard case .recordType(let name)? = try view.fold.fork.name(5, stored.header.type) else {
-                    throw StrataError(.malformed, "A record has a type without a name.")
-                }
+                let name = try view.fold.fork.text(.recordType, stored.header.type)
                 throw Refusal(
                     .invalidArguments,
                     "Record '\(save.record.name)' is of type \(name), and was saved as one of type \(type.name).",
-                    rule: "B6")
+                    rule: .recordTypes)
             }
             return
         }
@@ -93,7 +91,7 @@ extension RecordsJudge {
             guard type.isUsers else {
                 throw Refusal(
                     .invalidArguments, "The record of a user is of type \(UserRecord.type), not \(type.name).",
-                    rule: "B6")
+                    rule: .recordTypes)
             }
             return
         }
@@ -101,7 +99,7 @@ extension RecordsJudge {
             throw Refusal(
                 .invalidArguments,
                 "A record name has 1 to 255 characters, no control characters, and no underscore in front: '\(name)'.",
-                rule: "B3")
+                rule: .recordNames)
         }
     }
 
@@ -111,12 +109,14 @@ extension RecordsJudge {
         if save.base == known { return }
         guard let known else {
             throw Refusal(
-                .unknownItem, "recordChangeTag specified, but record not found: \(save.record.name)", rule: "B54",
+                .unknownItem, "recordChangeTag specified, but record not found: \(save.record.name)",
+                rule: .tagOfMissingRecord,
                 baseVersion: save.base)
         }
         let message = save.base == nil ? "record to insert already exists" : "client oplock error updating record"
         throw Refusal(
-            .serverRecordChanged, "\(message): \(save.record.name)", rule: save.base == nil ? "B52" : "B53",
+            .serverRecordChanged, "\(message): \(save.record.name)",
+            rule: save.base == nil ? .newRecordOnly : .staleTag,
             serverVersion: known, baseVersion: save.base)
     }
 
@@ -125,12 +125,12 @@ extension RecordsJudge {
         let tag = stored?.header.version.tag
         switch (body.policy, tag) {
         case (.ifServerRecordUnchanged, nil): break
-        case (.ifServerRecordUnchanged, let tag?): trace?.add("B51", "save \(index)", "\(tag) is the stored tag")
-        case (_, nil): trace?.add("B57", "save \(index)", "there is no such record yet")
+        case (.ifServerRecordUnchanged, let tag?): trace?.add(.currentTag, "save \(index)", "\(tag) is the stored tag")
+        case (_, nil): trace?.add(.savesWithoutRecord, "save \(index)", "there is no such record yet")
         case (let policy, let tag?):
             let base = body.saves[index].base?.tag ?? "none"
             trace?.add(
-                policy == .allKeys ? "B56" : "B55", "save \(index)",
+                policy == .allKeys ? .allKeysPolicy : .changedKeysPolicy, "save \(index)",
                 "\(tag) is the stored tag, not compared with \(base)")
         }
     }
@@ -145,7 +145,7 @@ extension RecordsJudge {
                 throw Refusal(
                     .invalidArguments,
                     "Key '\(key(fields[index].field))': encrypted values cannot be kept in the public database.",
-                    rule: "B21")
+                    rule: .encryptedValues)
             }
             guard let binding = try vocabulary.binding(of: fields[index].field, in: Int(save.type) - 1, view) else {
                 // The service's words, as apps have met them.
@@ -155,7 +155,7 @@ extension RecordsJudge {
                         """
                         Cannot create or modify field '\(key(fields[index].field))' in record \
                         '\(vocabulary.types[Int(save.type) - 1].name)' in production schema
-                        """, rule: "B24")
+                        """, rule: .enforcedSchema)
                 }
                 // Two values in one list are of one kind; what binds the key is said behind the other checks.
                 continue
@@ -168,7 +168,7 @@ extension RecordsJudge {
                     """
                     Key '\(key(fields[index].field))' of type \(vocabulary.types[Int(save.type) - 1].name) is \
                     \(binding.description), and was given \(Binding(value)?.description ?? "an empty list").
-                    """, rule: "B23")
+                    """, rule: .boundKinds)
             }
             fields[index].value = fitted
         }
@@ -188,7 +188,7 @@ extension RecordsJudge {
         guard stored + type.newlyBoundCount + unbound <= FieldTable.maximumCount else {
             throw Refusal(
                 .limitExceeded,
-                "Type \(type.name) would have more than \(FieldTable.maximumCount) keys.", rule: "§5.7")
+                "Type \(type.name) would have more than \(FieldTable.maximumCount) keys.", rule: .keysOfType)
         }
     }
 
@@ -207,12 +207,12 @@ extension RecordsJudge {
         guard try scene.place(target.zone) == place else {
             throw Refusal(
                 .invalidArguments, "\(what()) refers to a record of another zone: '\(target.name)'.",
-                rule: "B93")
+                rule: .referencesWithinZone)
         }
         guard NameRules.isLength(target.name) else {
             throw Refusal(
                 .invalidArguments, "\(what()) refers to a record whose name has not 1 to 255 characters.",
-                rule: "§5.8")
+                rule: .referenceNames)
         }
     }
 
@@ -230,7 +230,7 @@ extension RecordsJudge {
                 """
                 Record '\(save.record.name)' would have \(size) bytes, more than the maximum of \
                 \(rules.limits.recordBytes).
-                """, rule: "B68")
+                """, rule: .byteLimit)
         }
     }
 
@@ -248,7 +248,7 @@ extension RecordsJudge {
                 }
             }
             if keys.count + newCount > FieldTable.maximumCount {
-                throw Rules.tooManyKeys(save.record.name, rule: "§5.9")
+                throw Rules.tooManyKeys(save.record.name, rule: .recordLimits)
             }
         }
     }

@@ -44,7 +44,7 @@ extension RecordsJudge {
     private func bystander(_ name: String) -> Refusal {
         Refusal(
             .batchRequestFailed, "Record \(name) will not be saved because of previous error in atomic zone",
-            rule: "B81")
+            rule: .atomicZone)
     }
 
     // MARK: Parents and owners
@@ -124,7 +124,7 @@ extension RecordsJudge {
         if case .set(let parent) = save.parent { isTried = tried.contains(RecordKey(zone: 0, name: parent.name)) }
         return Refusal(
             .referenceViolation, "The parent of record '\(save.record.name)' does not exist.",
-            rule: isTried ? "B102" : "B99")
+            rule: isTried ? .failedParent : .existingParent)
     }
 
     private func isStored(_ name: String, _ place: Int) throws -> Bool {
@@ -155,7 +155,7 @@ extension RecordsJudge {
                     Refusal(
                         .limitExceeded,
                         "Limit exceeded for number of owning references to single record '\(full.name)' (\(limit)).",
-                        rule: "B98"))
+                        rule: .referrerLimit))
                 continue
             }
             for target in added { counts[target, default: 0] += 1 }
@@ -179,7 +179,7 @@ extension RecordsJudge {
     private func judgeDelete(_ index: Int) throws {
         let name = body.deletes[index].name
         guard let stored = try storedRecord(name, deletes[index].zone) else {
-            trace?.add("B91", "delete \(index)", "there is no record '\(name)'")
+            trace?.add(.deleteOfMissingRecord, "delete \(index)", "there is no record '\(name)'")
             return
         }
         deletes[index].stored = stored
@@ -194,7 +194,7 @@ extension RecordsJudge {
                 index,
                 Refusal(
                     .permissionFailure, "Record '\(name)' may not be deleted by \(actor.actor.user).",
-                    rule: stored.header.type == users ? "B116" : "B222"))
+                    rule: stored.header.type == users ? .userRecords : .grants))
             return
         }
     }
@@ -224,11 +224,11 @@ extension RecordsJudge {
                     Refusal(
                         .referenceViolation,
                         "Record '\(body.deletes[index].name)' cannot be deleted: '\(orphan)' would lose its parent.",
-                        rule: "B101"))
+                        rule: .neededParent))
             }
         }
         for index in wanted where deletes[index].refusal == nil && deletes[index].cascade.count > 1 {
-            trace?.add("B95", "delete \(index)", "\(deletes[index].cascade.count - 1) records go with it")
+            trace?.add(.cascade, "delete \(index)", "\(deletes[index].cascade.count - 1) records go with it")
         }
     }
 

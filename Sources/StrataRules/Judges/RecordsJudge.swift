@@ -55,7 +55,8 @@ final class RecordsJudge {
             return decision
         } catch let error as StrataError where error.code == .tooLarge {
             throw Refusal(
-                .limitExceeded, "What the request changes is more than a commit has room for: \(error)", rule: "§9")
+                .limitExceeded, "What the request changes is more than a commit has room for: \(error)",
+                rule: .commitLimit)
         }
     }
 
@@ -65,7 +66,7 @@ final class RecordsJudge {
         if body.saves.isEmpty, body.deletes.isEmpty { return Decision(.nothing, RequestResult(), trace: trace) }
         try findItems()
         if let offset = try repeatedOffset() {
-            trace?.add("B65", "request", "the token is that of commit \(offset)")
+            trace?.add(.clientTokens, "request", "the token is that of commit \(offset)")
             return Decision(.repeats(offset: offset), RequestResult(), trace: trace)
         }
         for index in saves.indices {
@@ -74,7 +75,7 @@ final class RecordsJudge {
         view.keep(vocabulary)
         for index in deletes.indices {
             if let answer = scene.zones[deletes[index].zone].answer {
-                refuseDelete(index, answer.ofMissingZone("B92"))
+                refuseDelete(index, answer.ofMissingZone(.deleteInMissingZone))
             }
         }
         try judgeTogether()
@@ -99,7 +100,7 @@ final class RecordsJudge {
             throw Refusal(
                 .invalidArguments,
                 "A client token has at most \(ClientTokenEvent.maximumBytes) bytes, and this one \(token.count).",
-                rule: "§2.2")
+                rule: .clientTokenLimit)
         }
         try rules.checkRoom(for: request, of: context.actor)
         var bytes = 0
@@ -107,14 +108,15 @@ final class RecordsJudge {
         for save in body.saves {
             guard save.type > 0, save.type <= UInt64(vocabulary.types.count) else {
                 throw Refusal(
-                    .invalidArguments, "The request names type \(save.type) and has no such name.", rule: "§2.3")
+                    .invalidArguments, "The request names type \(save.type) and has no such name.", rule: .requestNames)
             }
             let facts = try SaveFacts(save, vocabulary.keys)
             try Rules.checkRoom(for: save, facts)
             self.facts.append(facts)
             bytes += facts.sentBytes
             guard facts.isAscending || Set(save.fields.map(\.field)).count == save.fields.count else {
-                throw Refusal(.invalidArguments, "A key comes twice in record '\(save.record.name)'.", rule: "§2.3")
+                throw Refusal(
+                    .invalidArguments, "A key comes twice in record '\(save.record.name)'.", rule: .requestNames)
             }
         }
         try rules.checkByteCount(bytes)
@@ -161,7 +163,7 @@ final class RecordsJudge {
             let place = try scene.place(save.record.zone)
             guard count == 1 || known.insert(RecordKey(zone: UInt64(place), name: save.record.name)).inserted else {
                 throw Refusal(
-                    .invalidArguments, "You can't save the same record twice: \(save.record.name)", rule: "B66")
+                    .invalidArguments, "You can't save the same record twice: \(save.record.name)", rule: .recordsOnce)
             }
             saves.append(SaveState(zone: place, facts[index]))
         }
@@ -171,7 +173,7 @@ final class RecordsJudge {
                 throw Refusal(
                     .invalidArguments,
                     "You can't save and delete the same record (\(delete.name)), or delete it twice, in one operation.",
-                    rule: "B66")
+                    rule: .recordsOnce)
             }
             deletes.append(DeleteState(zone: place))
         }
@@ -192,7 +194,7 @@ final class RecordsJudge {
                 """
                 Record '\(body.saves[index].record.name)' needs \(growth) bytes more, and \(quota.usage) of \
                 \(quota.bytes) bytes are in use.
-                """, rule: "§5.9")
+                """, rule: .recordLimits)
         }
         self.quota = quota
     }
@@ -282,7 +284,7 @@ struct SaveFacts {
             guard change.field > 0, Int(change.field) <= keys.count else {
                 throw Refusal(
                     .invalidArguments, "The request names key \(change.field) and has no such name.",
-                    rule: "§2.3")
+                    rule: .requestNames)
             }
             if change.field <= last { isAscending = false }
             last = change.field

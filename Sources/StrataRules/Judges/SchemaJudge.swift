@@ -32,12 +32,12 @@ struct SchemaJudge {
         var changes: [Change] = []
         guard body.declarations.count <= FieldTable.maximumCount else {
             throw Refusal(
-                .limitExceeded, "A schema has at most \(FieldTable.maximumCount) record types.", rule: "§10.1")
+                .limitExceeded, "A schema has at most \(FieldTable.maximumCount) record types.", rule: .declaredTypes)
         }
         for declaration in body.declarations {
             let type = try checkedType(declaration)
             guard types.insert(declaration.type).inserted else {
-                throw Refusal(.invalidArguments, "Record type '\(type)' is declared twice.", rule: "§10.1")
+                throw Refusal(.invalidArguments, "Record type '\(type)' is declared twice.", rule: .declaredTypes)
             }
             let change = try change(declaration, type)
             if !change.isEmpty { changes.append(change) }
@@ -46,7 +46,8 @@ struct SchemaJudge {
         guard !changes.isEmpty else { return Decision(.nothing, RequestResult(), trace: trace) }
         do { return try commit(changes, trace) } catch let error as StrataError where error.code == .tooLarge {
             throw Refusal(
-                .limitExceeded, "What the schema changes is more than a commit has room for: \(error)", rule: "§9")
+                .limitExceeded, "What the schema changes is more than a commit has room for: \(error)",
+                rule: .commitLimit)
         }
     }
 
@@ -55,12 +56,14 @@ struct SchemaJudge {
     private func checkedType(_ declaration: DeclareSchemaRequest.Declaration) throws -> String {
         guard let type = request.names.recordType(declaration.type) else {
             throw Refusal(
-                .invalidArguments, "The request names type \(declaration.type) and has no such name.", rule: "§2.3")
+                .invalidArguments, "The request names type \(declaration.type) and has no such name.",
+                rule: .requestNames)
         }
         guard SchemaName.isIdentifier(type) else {
             throw Refusal(
                 .invalidArguments,
-                "Record type '\(type)' is not a letter followed by letters, digits and underscores.", rule: "B6")
+                "Record type '\(type)' is not a letter followed by letters, digits and underscores.", rule: .recordTypes
+            )
         }
         return type
     }
@@ -68,7 +71,7 @@ struct SchemaJudge {
     private func change(_ declaration: DeclareSchemaRequest.Declaration, _ type: String) throws -> Change {
         let ordinal = try view.ordinal(of: .recordType(type))
         if body.onlyAddsIndexes, ordinal == nil {
-            throw Refusal(.unknownItem, "Did not find record type: \(type)", rule: "B142")
+            throw Refusal(.unknownItem, "Did not find record type: \(type)", rule: .queriedType)
         }
         let known = try ordinal.map { try view.schema(of: $0) } ?? [:]
         var change = Change(type: declaration.type)
@@ -77,10 +80,11 @@ struct SchemaJudge {
         for field in declaration.fields {
             guard let key = request.names.key(field.field) else {
                 throw Refusal(
-                    .invalidArguments, "The request names key \(field.field) and has no such name.", rule: "§2.3")
+                    .invalidArguments, "The request names key \(field.field) and has no such name.", rule: .requestNames
+                )
             }
             guard keys.insert(field.field).inserted else {
-                throw Refusal(.invalidArguments, "Field '\(key)' of \(type) is declared twice.", rule: "§10.2")
+                throw Refusal(.invalidArguments, "Field '\(key)' of \(type) is declared twice.", rule: .declaredFields)
             }
             let stored = try view.ordinal(of: .field(key)).flatMap { known[UInt32($0)] }
             guard let declared = try declared(field, key, type, stored) else { continue }
@@ -89,7 +93,7 @@ struct SchemaJudge {
         }
         guard known.count + newCount <= FieldTable.maximumCount else {
             throw Refusal(
-                .limitExceeded, "Type \(type) would have more than \(FieldTable.maximumCount) keys.", rule: "§5.7")
+                .limitExceeded, "Type \(type) would have more than \(FieldTable.maximumCount) keys.", rule: .keysOfType)
         }
         change.grants = try changedGrants(declaration, type, ordinal)
         change.isNew = ordinal == nil
@@ -105,13 +109,13 @@ struct SchemaJudge {
         guard systemKind != nil || SchemaName.isIdentifier(key) else {
             throw Refusal(
                 .invalidArguments,
-                "Key '\(key)' of \(type) is not a letter followed by letters, digits and underscores.", rule: "B7")
+                "Key '\(key)' of \(type) is not a letter followed by letters, digits and underscores.", rule: .keys)
         }
         if body.onlyAddsIndexes {
             guard let kind = stored?.kind ?? systemKind else {
                 throw Refusal(
                     .invalidArguments, "Field '\(key)' of \(type) is not known, and so it cannot be indexed.",
-                    rule: "§10.2")
+                    rule: .declaredFields)
             }
             field.kind = kind
             field.isEncrypted = stored?.isEncrypted ?? false
@@ -131,7 +135,8 @@ struct SchemaJudge {
         let canBeEncrypted = !field.isEncrypted || ![.reference, .asset].contains(field.kind.element)
         guard field.kind.isDeclarable, canBeEncrypted else {
             throw Refusal(
-                .invalidArguments, "Field '\(key)' of \(type) cannot be \(Binding(field).description).", rule: "§10.3")
+                .invalidArguments, "Field '\(key)' of \(type) cannot be \(Binding(field).description).",
+                rule: .declaredKinds)
         }
         guard let bound else { return }
         // A save does not say what is inside a seal, so that the schema may say it later.
@@ -141,7 +146,7 @@ struct SchemaJudge {
             throw Refusal(
                 .invalidArguments,
                 "Field '\(key)' of type \(type) is \(known), and cannot become \(Binding(field).description).",
-                rule: "B23")
+                rule: .boundKinds)
         }
     }
 
@@ -155,7 +160,7 @@ struct SchemaJudge {
                 """
                 Field '\(key)' of type \(type) is \(Binding(field).description), which cannot be \
                 \(isKnown ? others.schemaNames : "indexed in a way that has the number \(others.rawValue)").
-                """, rule: "§10.4")
+                """, rule: .declaredIndexes)
         }
     }
 
@@ -166,7 +171,7 @@ struct SchemaJudge {
         for grant in declaration.grants where !SchemaName.isRole(grant.role) {
             throw Refusal(
                 .invalidArguments, "Type \(type) grants something to '\(grant.role)', which is no name of a role.",
-                rule: "§10.5")
+                rule: .declaredRoles)
         }
         let grants = SchemaGrant.merged(declaration.grants)
         let stored = try ordinal.map { try view.grants(of: $0) } ?? SchemaGrant.standard

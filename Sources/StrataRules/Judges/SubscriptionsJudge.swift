@@ -49,7 +49,7 @@ struct SubscriptionsJudge {
         guard !scene.isElsewhere else {
             throw Refusal(
                 .permissionFailure, "Nobody subscribes to the database of another user under that user's name.",
-                rule: "§11")
+                rule: .subscriptions)
         }
         // What goes with this request is in nobody's way.
         replaced = Set(body.deletes.map { ExactName(text: $0) })
@@ -90,14 +90,14 @@ struct SubscriptionsJudge {
             if save.zone != 0 { _ = try scene.place(save.zone) }
             guard save.recordType == 0 || request.names.recordType(save.recordType) != nil else {
                 throw Refusal(
-                    .invalidArguments, "The request names a record type that it has no name for.", rule: "§2.3")
+                    .invalidArguments, "The request names a record type that it has no name for.", rule: .requestNames)
             }
             bytes += save.id.utf8.count + save.predicate.utf8.count + (try save.notification?.encoded().count ?? 0)
         }
         try rules.checkByteCount(bytes)
         for id in body.saves.map(\.id) + body.deletes {
             guard ids.insert(ExactName(text: id)).inserted else {
-                throw Refusal(.invalidArguments, "Subscription '\(id)' comes twice in one operation.", rule: "B36")
+                throw Refusal(.invalidArguments, "Subscription '\(id)' comes twice in one operation.", rule: .zonesOnce)
             }
         }
     }
@@ -112,7 +112,7 @@ struct SubscriptionsJudge {
         try checkZone(save)
         if save.kind == .query {
             do { try rules.checkPredicate(save.predicate) } catch let error as StrataError {
-                throw Refusal(.invalidArguments, "The predicate cannot be used: \(error)", rule: "B122")
+                throw Refusal(.invalidArguments, "The predicate cannot be used: \(error)", rule: .subscriptionPredicate)
             }
         }
         let stored = try storedForm(of: save)
@@ -122,7 +122,7 @@ struct SubscriptionsJudge {
             recordType: request.names.recordType(save.recordType).map { ExactName(text: $0) },
             predicate: ExactName(text: save.predicate), options: save.options)
         if let other = try duplicate(of: save, stored, content) {
-            throw Refusal(.serverRejectedRequest, "subscription is duplicate of '\(other)'", rule: "B185")
+            throw Refusal(.serverRejectedRequest, "subscription is duplicate of '\(other)'", rule: .subscriptionsOnce)
         }
         saying[content] = save.id
         replaced.insert(ExactName(text: save.id))
@@ -134,7 +134,8 @@ struct SubscriptionsJudge {
         guard NameRules.isName(save.id) else {
             throw Refusal(
                 .invalidArguments,
-                "A subscription's ID has 1 to 255 characters and no control characters: '\(save.id)'.", rule: "B180")
+                "A subscription's ID has 1 to 255 characters and no control characters: '\(save.id)'.",
+                rule: .subscriptionIDs)
         }
         let scopes: [InternedName.Scope] =
             switch save.kind {
@@ -144,74 +145,84 @@ struct SubscriptionsJudge {
             }
         guard scopes.contains(scene.scope) else {
             throw Refusal(
-                .badDatabase, "Subscription '\(save.id)' is of a kind that this database does not have.", rule: "B181")
+                .badDatabase, "Subscription '\(save.id)' is of a kind that this database does not have.",
+                rule: .subscriptionScope)
         }
         let keys = save.notification?.desiredKeys?.count ?? 0
         guard keys <= Self.maximumDesiredKeys else {
             throw Refusal(
                 .invalidArguments,
-                "Subscription '\(save.id)' desires \(keys) keys; a notification has room for three.", rule: "B190")
+                "Subscription '\(save.id)' desires \(keys) keys; a notification has room for three.",
+                rule: .desiredKeyLimit)
         }
         guard save.kind == .query else {
             guard save.options.isEmpty, save.predicate.isEmpty else {
                 throw Refusal(
                     .invalidArguments, "Only a query subscription has a predicate and options: '\(save.id)'.",
-                    rule: "§11")
+                    rule: .subscriptions)
             }
             return
         }
         guard !save.predicate.isEmpty else {
-            throw Refusal(.invalidArguments, "Query subscription '\(save.id)' has no predicate.", rule: "B122")
+            throw Refusal(
+                .invalidArguments, "Query subscription '\(save.id)' has no predicate.", rule: .subscriptionPredicate)
         }
         guard !save.options.isDisjoint(with: .events) else {
             throw Refusal(
-                .invalidArguments, "The subscription \(save.id) fires on nothing: set its options.", rule: "B183")
+                .invalidArguments, "The subscription \(save.id) fires on nothing: set its options.",
+                rule: .subscriptionEvents)
         }
         guard save.options.subtracting([.events, .once]).isEmpty else {
             throw Refusal(
-                .invalidArguments, "The subscription \(save.id) has options that nobody knows.", rule: "B183")
+                .invalidArguments, "The subscription \(save.id) has options that nobody knows.",
+                rule: .subscriptionEvents)
         }
     }
 
     private func checkRecordType(_ save: Subscription) throws {
         guard let type = request.names.recordType(save.recordType) else {
             guard save.kind != .query else {
-                throw Refusal(.invalidArguments, "Query subscription '\(save.id)' names no record type.", rule: "B6")
+                throw Refusal(
+                    .invalidArguments, "Query subscription '\(save.id)' names no record type.", rule: .recordTypes)
             }
             return
         }
         guard SchemaName.isIdentifier(type) else {
             throw Refusal(
                 .invalidArguments,
-                "Record type '\(type)' is not a letter followed by letters, digits and underscores.", rule: "B6")
+                "Record type '\(type)' is not a letter followed by letters, digits and underscores.", rule: .recordTypes
+            )
         }
         let isUsers = isSameText(type, UserRecord.type)
         guard !isUsers || save.kind != .query else {
-            throw Refusal(.invalidArguments, "User records cannot be queried, nor subscribed to.", rule: "B121")
+            throw Refusal(
+                .invalidArguments, "User records cannot be queried, nor subscribed to.", rule: .queriesOfUsers)
         }
         guard try rules.schema == .open || isUsers || view.ordinal(of: .recordType(type)) != nil else {
-            throw Refusal(.invalidArguments, "Cannot create new type \(type) in production schema", rule: "B24")
+            throw Refusal(
+                .invalidArguments, "Cannot create new type \(type) in production schema", rule: .enforcedSchema)
         }
     }
 
     private func checkZone(_ save: Subscription) throws {
         guard save.zone != 0 else {
             guard save.kind != .recordZone else {
-                throw Refusal(.invalidArguments, "Zone subscription '\(save.id)' names no zone.", rule: "B182")
+                throw Refusal(.invalidArguments, "Zone subscription '\(save.id)' names no zone.", rule: .subscribedZone)
             }
             return
         }
         guard save.kind != .database else {
-            throw Refusal(.invalidArguments, "Database subscription '\(save.id)' names a zone.", rule: "§11")
+            throw Refusal(.invalidArguments, "Database subscription '\(save.id)' names a zone.", rule: .subscriptions)
         }
         let zone = scene.zones[try scene.place(save.zone)]
         if save.kind == .recordZone, zone.isDefault, zone.isOwn {
             throw Refusal(
-                .invalidArguments, "The default zone has no changes to subscribe to: '\(save.id)'.", rule: "B182")
+                .invalidArguments, "The default zone has no changes to subscribe to: '\(save.id)'.",
+                rule: .subscribedZone)
         }
-        if let answer = zone.answer { throw answer.ofMissingZone("B182") }
+        if let answer = zone.answer { throw answer.ofMissingZone(.subscribedZone) }
         guard save.kind != .recordZone || zone.row?.capabilities.contains(.fetchChanges) == true else {
-            throw Refusal(.zoneNotFound, "Zone '\(zone.name)' has no changes to subscribe to.", rule: "B182")
+            throw Refusal(.zoneNotFound, "Zone '\(zone.name)' has no changes to subscribe to.", rule: .subscribedZone)
         }
     }
 
@@ -256,7 +267,7 @@ struct SubscriptionsJudge {
         {
             return nil
         }
-        return Refusal(.unknownItem, "Subscription '\(id)' does not exist.", rule: "B184")
+        return Refusal(.unknownItem, "Subscription '\(id)' does not exist.", rule: .existingSubscription)
     }
 
     private mutating func leaveOut(

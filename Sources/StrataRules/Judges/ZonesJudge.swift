@@ -37,7 +37,8 @@ struct ZonesJudge {
         try checkDuplicates(body)
         if body.saves.isEmpty, body.deletes.isEmpty { return Decision(.nothing, result, trace: trace) }
         guard scene.scope == .private else {
-            throw Refusal(.badDatabase, "Zones can be saved and deleted in the private database only.", rule: "B31")
+            throw Refusal(
+                .badDatabase, "Zones can be saved and deleted in the private database only.", rule: .customZones)
         }
         var saves: [(place: Int, scope: EncryptionScope)] = []
         for (index, save) in body.saves.enumerated() {
@@ -76,7 +77,7 @@ struct ZonesJudge {
         var known = Set<Int>()
         for ordinal in body.saves.map(\.zone) + body.deletes {
             guard known.insert(try scene.place(ordinal)).inserted else {
-                throw Refusal(.invalidArguments, "A zone comes twice in one operation.", rule: "B36")
+                throw Refusal(.invalidArguments, "A zone comes twice in one operation.", rule: .zonesOnce)
             }
         }
     }
@@ -86,7 +87,7 @@ struct ZonesJudge {
     private func judgeSave(_ save: ModifyZonesRequest.Save, _ place: Int) throws -> Version? {
         let zone = scene.zones[place]
         guard zone.isOwn else {
-            throw Refusal(.zoneNotFound, "Zone '\(zone.name)' belongs to another user.", rule: "B266")
+            throw Refusal(.zoneNotFound, "Zone '\(zone.name)' belongs to another user.", rule: .ownZone)
         }
         if zone.isDefault { return zone.row?.version ?? Version(offset: 0, eventIndex: 0) }
         guard NameRules.isName(zone.name), zone.name.utf8.first != UInt8(ascii: "_") else {
@@ -95,13 +96,13 @@ struct ZonesJudge {
                 """
                 A zone name has 1 to 255 characters, no control characters, and no underscore in front: \
                 '\(zone.name)'.
-                """, rule: "B4")
+                """, rule: .zoneNames)
         }
         guard zone.isAlive, let row = zone.row else { return nil }
         guard row.encryptionScope == save.encryptionScope else {
             throw Refusal(
                 .invalidArguments, "The encryption scope of zone '\(zone.name)' cannot change any more.",
-                rule: "B39")
+                rule: .zoneKeys)
         }
         return row.version
     }
@@ -109,9 +110,9 @@ struct ZonesJudge {
     private func judgeDelete(_ place: Int) -> Refusal? {
         let zone = scene.zones[place]
         if zone.isDefault, zone.isOwn {
-            return Refusal(.invalidArguments, "The default zone cannot be deleted.", rule: "B36")
+            return Refusal(.invalidArguments, "The default zone cannot be deleted.", rule: .zonesOnce)
         }
-        return zone.answer?.ofMissingZone("B35")
+        return zone.answer?.ofMissingZone(.existingZoneOfDelete)
     }
 
     private mutating func leaveOut(
@@ -201,7 +202,7 @@ struct ZonesJudge {
 
     private func requirePrivateDatabase() throws {
         guard scene.scope == .private else {
-            throw Refusal(.badDatabase, "The private database of a user is named.", rule: "B31")
+            throw Refusal(.badDatabase, "The private database of a user is named.", rule: .customZones)
         }
     }
 

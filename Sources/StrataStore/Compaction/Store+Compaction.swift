@@ -112,19 +112,18 @@ extension StoreEngine {
     private func zones(
         of estimate: BaseEstimate, _ state: Snapshot, through horizon: UInt64
     ) throws -> [CompactionPlan.Zone] {
-        let names = reader.context.names
+        let names = reader.context.names.names(in: state)
         let kept = Dictionary(uniqueKeysWithValues: estimate.zones.map { ($0.zone, $0) })
         var zones: [CompactionPlan.Zone] = []
-        for database in 1..<max(1, try state.nameCount(3)) + 1 {
-            guard case .database(let scope, let owner)? = try names.name(3, database, in: state) else { continue }
-            let id = DatabaseID(scope, owner: try names.user(owner, in: state))
+        for database in 1..<max(1, try state.nameCount(.database)) + 1 {
+            guard let id = try names.database(database) else { continue }
             for (ordinal, _) in try state.zoneRows(of: database) {
                 let changes = try changeCount(of: ordinal, through: horizon)
                 let zone = kept[ordinal]
                 if changes == 0, zone == nil { continue }
                 zones.append(
                     CompactionPlan.Zone(
-                        database: id, zone: ZoneID(try names.text(4, ordinal, in: state)), changeCount: changes,
+                        database: id, zone: ZoneID(try names.text(.zone, ordinal)), changeCount: changes,
                         recordCount: zone?.recordCount ?? 0, byteCount: zone?.byteCount ?? 0))
             }
         }

@@ -52,9 +52,9 @@ extension Store {
                 try RecordStateView(bytes, in: 0..<bytes.count).header().type
             }
             guard let type = try current ?? lastType(of: Array(id.name.utf8), in: zone) else {
-                throw Refusal(.unknownItem, "There is no record '\(id.name)', and was none.", rule: "§13")
+                throw Refusal(.unknownItem, "There is no record '\(id.name)', and was none.", rule: .administration)
             }
-            return try newest.names.text(5, type, in: trees)
+            return try newest.names.text(.recordType, type, in: trees)
         }
     }
 

@@ -95,16 +95,13 @@ extension StoreEngine {
     private func target(_ record: RecordKey, through offset: UInt64) throws -> RecordEraser.Target {
         let names = reader.context.names
         return try reader.context.reading(views.pages.snapshot(), acceptsNewer: true) { trees in
-            guard case .zone(let database, _, let zone)? = try names.name(4, record.zone, in: trees),
-                case .database(let scope, let owner)? = try names.name(3, database, in: trees)
-            else {
-                throw StrataError(
-                    .malformed, "An event is of a zone that has no name.", .init(found: "zone \(record.zone)"))
+            guard let (database, zone) = try names.names(in: trees).zone(record.zone) else {
+                throw StrataError.unnamed(.zone, record.zone)
             }
-            let user = try names.user(owner, in: trees)
+            let owner = database.owner.isEmpty ? 0 : try names.ordinal(of: .user(database.owner), in: trees) ?? 0
             return RecordEraser.Target(
-                record, zone: zone, in: DatabaseID(scope, owner: user), ownerOrdinal: owner,
-                ownerNames: [UserRecord.name(of: user)], through: offset)
+                record, zone: zone, in: database, ownerOrdinal: owner,
+                ownerNames: [UserRecord.name(of: database.owner)], through: offset)
         }
     }
 }

@@ -84,14 +84,9 @@ struct ChangedStates {
         while let event = try walker.next() {
             switch event.kind {
             case .recordSaved, .recordDeleted, .recordErased:
-                let body = UnsafeRawBufferPointer(rebasing: payload[event.body])
-                if try event.kind == .recordErased && RecordErasedEvent.isOfNone(body) { continue }
-                var reader = ByteReader(body)
-                let zone = try reader.readVarint("the zone of an event")
-                _ = try reader.readVarint("the type of a record event")
-                let range = try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)
-                let key = RecordKey(zone: zone, name: String(decoding: body[range], as: UTF8.self))
-                guard let index = entries.index(forKey: key) else { continue }
+                guard let record = try RecordEvent(event.kind, event.body, of: payload), try record.changesRecord,
+                    let index = entries.index(forKey: try record.key)
+                else { continue }
                 guard event.kind == .recordSaved else {
                     set(nil, at: index)
                     continue
@@ -99,12 +94,12 @@ struct ChangedStates {
                 let header = try walker.header()
                 let version = Version(offset: commit.offset, eventIndex: UInt32(walker.eventIndex - 1))
                 try save(
-                    try RecordSavedView(body, in: 0..<body.count), over: index,
+                    try record.saved(), over: index,
                     at: EventPlace(
                         version: version, time: commit.time, user: header.user, device: header.device))
             case .zoneDeleted:
                 var reader = ByteReader(UnsafeRawBufferPointer(rebasing: payload[event.body]))
-                let zone = try reader.readVarint("the zone of an event")
+                let zone = try reader.readEventZone()
                 for index in entries.indices where entries[index].key.zone == zone { set(nil, at: index) }
             default: continue
             }

@@ -115,7 +115,7 @@ struct DatabaseFeed {
     /// The default zone has no feed (B156).
     private func defaultZone() throws -> UInt64? {
         guard place.ordinal != 0 else { return nil }
-        return try place.zone(ZoneID("_defaultZone"), trees, names).ordinal
+        return try place.zone(.default, trees, names).ordinal
     }
 
     /// False once the page is full.
@@ -130,7 +130,7 @@ struct DatabaseFeed {
             page.moreComing = true
             return false
         }
-        let id = ZoneID(try names.text(4, zone, in: trees))
+        let id = ZoneID(try names.text(.zone, zone, in: trees))
         switch status {
         case .alive: page.changed.append(id)
         case .deleted: page.deleted.append(.init(zone: id, reason: .deleted))

@@ -127,9 +127,11 @@ extension FeedToken {
         switch (self.feed, feed) {
         case (.database, .database), (.zone, .zone): break
         case (.database, .zone):
-            throw Refusal(.invalidArguments, "The token is of a database's changes, not of a zone's.", rule: "B151")
+            throw Refusal(
+                .invalidArguments, "The token is of a database's changes, not of a zone's.", rule: .tokenScope)
         case (.zone, .database):
-            throw Refusal(.invalidArguments, "The token is of a zone's changes, not of a database's.", rule: "B151")
+            throw Refusal(
+                .invalidArguments, "The token is of a zone's changes, not of a database's.", rule: .tokenScope)
         }
         guard store == engine.storeID else { throw Self.expired("it is of another store") }
         guard database == place.database else { throw Self.expired("it is of another database") }
@@ -152,6 +154,6 @@ extension FeedToken {
         Refusal(
             .changeTokenExpired,
             "client knowledge differs from server knowledge: the token cannot be used, since \(why). Fetch from nil.",
-            rule: "B161")
+            rule: .expiredToken)
     }
 }

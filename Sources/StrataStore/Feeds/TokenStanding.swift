@@ -23,7 +23,7 @@ extension Store {
         return try snapshot.reading { trees in
             var standing = TokenStanding()
             if token.store == engine.storeID, case .zone(let ordinal, _) = token.feed {
-                standing.zone = try snapshot.names.name(4, ordinal, in: trees)?.zoneID
+                standing.zone = try snapshot.names.names(in: trees).zone(ordinal).map { ZoneID($0.name) }
             }
             do {
                 guard token.database.scope != .public else { throw Refusal.publicChanges }
@@ -47,15 +47,8 @@ extension Store {
     }
 }
 
-extension InternedName.Name {
-    fileprivate var zoneID: ZoneID? {
-        guard case .zone(_, _, let text) = self else { return nil }
-        return ZoneID(text)
-    }
-}
-
 extension Refusal {
     static var publicChanges: Refusal {
-        Refusal(.badDatabase, "The public database does not track its changes.", rule: "B150")
+        Refusal(.badDatabase, "The public database does not track its changes.", rule: .changesOfPublicDatabase)
     }
 }

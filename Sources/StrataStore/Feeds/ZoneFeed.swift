@@ -40,8 +40,9 @@ extension Store {
         of zone: ZoneID, in database: DatabaseID, since token: FeedToken? = nil, desiredKeys: [String]? = nil,
         limit: Int = 0, as actor: Actor
     ) throws -> ZoneFeedPage {
-        if zone.name == "_defaultZone", database.scope != .shared {
-            throw Refusal(.invalidArguments, "AppDefaultZone does not support getChanges call", rule: "B156")
+        if zone.isDefault, database.scope != .shared {
+            throw Refusal(
+                .invalidArguments, "AppDefaultZone does not support getChanges call", rule: .changesOfDefaultZone)
         }
         let limit = try pageLimit(limit)
         let (page, offset) = try readingFeed { snapshot in
@@ -235,7 +236,7 @@ struct ZoneFeed {
             if isFull { return false }
             reading.deleted.insert(entry.key)
             let id = RecordID(String(decoding: entry.key, as: UTF8.self), zone: origin.zone)
-            let type = try snapshot.names.text(5, entry.type, in: trees)
+            let type = try snapshot.names.text(.recordType, entry.type, in: trees)
             reading.page.deleted.append(.init(id: id, type: type))
         default: break
         }

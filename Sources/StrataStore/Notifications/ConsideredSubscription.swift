@@ -121,7 +121,7 @@ private struct SubscriptionCandidates {
     private var places: [SubscriptionIndex.Key: Int] = [:]
 
     init(_ commit: Commit, _ trees: Snapshot, _ later: Snapshot, users: [UInt64]?) throws {
-        for database in try Self.ordinals(3, in: later) {
+        for database in try Self.ordinals(.database, in: later) {
             for (snapshot, isLater) in [(trees, false), (later, true)] {
                 for user in users.map({ $0.map(Optional.some) }) ?? [nil] {
                     try snapshot.forEachSubscription(of: database, user: user) { row in
@@ -131,7 +131,7 @@ private struct SubscriptionCandidates {
                 }
             }
         }
-        for user in try users ?? Array(Self.ordinals(1, in: later)) {
+        for user in try users ?? Array(Self.ordinals(.user, in: later)) {
             try later.forEachFiredSubscription(of: user) { fired in
                 // One that is over by now was there before what made it fire.
                 let index = add(fired.event, Version(offset: 0, eventIndex: 0))
@@ -150,7 +150,7 @@ private struct SubscriptionCandidates {
         return all.count - 1
     }
 
-    private static func ordinals(_ namespace: UInt8, in trees: Snapshot) throws -> Range<UInt64> {
+    private static func ordinals(_ namespace: Namespace, in trees: Snapshot) throws -> Range<UInt64> {
         1..<(try trees.nameCount(namespace)) + 1
     }
 }
@@ -158,12 +158,12 @@ private struct SubscriptionCandidates {
 extension ConsideredSubscription {
     fileprivate init(_ one: SubscriptionCandidates.One, _ findings: [Finding], _ names: OrdinalNames) throws {
         let said = one.event.subscription
-        user = try names.text(1, one.event.user)
-        database = try names.database(one.event.database)
+        user = try names.text(.user, one.event.user)
+        database = try names.database(named: one.event.database)
         subscription = NamedSubscription(
-            said.id, said.kind, zone: said.zone == 0 ? nil : ZoneID(try names.text(4, said.zone)),
-            recordType: said.recordType == 0 ? nil : try names.text(5, said.recordType), predicate: said.predicate,
-            options: said.options, notification: said.notification)
+            said.id, said.kind, zone: said.zone == 0 ? nil : ZoneID(try names.text(.zone, said.zone)),
+            recordType: said.recordType == 0 ? nil : try names.text(.recordType, said.recordType),
+            predicate: said.predicate, options: said.options, notification: said.notification)
         saved = one.entry.version.offset == 0 ? nil : one.entry.version
         firedBy = one.firedBy
         self.findings = findings
@@ -174,11 +174,11 @@ extension ConsideredSubscription.Change {
     fileprivate init(_ happening: Happening, _ names: OrdinalNames) throws {
         self.init(
             version: happening.version, database: try names.database(ofZone: happening.zone),
-            zone: ZoneID(try names.text(4, happening.zone)))
+            zone: ZoneID(try names.text(.zone, happening.zone)))
         switch happening.subject {
         case .record(let key, let type, let reason, _):
-            (record, self.reason, self.type) = (key.name, reason, try names.text(5, type))
-        case .touch(let type): self.type = try names.text(5, type)
+            (record, self.reason, self.type) = (key.name, reason, try names.text(.recordType, type))
+        case .touch(let type): self.type = try names.text(.recordType, type)
         case .zone: isOfZone = true
         case .subscriptionSaved, .subscriptionDeleted: break
         }

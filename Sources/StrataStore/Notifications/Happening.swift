@@ -67,7 +67,7 @@ struct Happening {
         case .recordErased:
             let event = try RecordErasedEvent(from: &reader)
             return event.previous == nil ? nil : (.touch(type: event.type), event.record.zone)
-        case .zoneSaved, .zoneDeleted: return (.zone, try reader.readVarint("the zone of an event"))
+        case .zoneSaved, .zoneDeleted: return (.zone, try reader.readEventZone())
         case .subscriptionSaved: return (.subscriptionSaved(try SubscriptionSavedEvent(from: &reader)), 0)
         case .subscriptionDeleted: return (.subscriptionDeleted(try SubscriptionDeletedEvent(from: &reader)), 0)
         default: return nil

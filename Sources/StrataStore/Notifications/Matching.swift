@@ -45,7 +45,6 @@ final class Matching {
         let database: UInt64
         let id: DatabaseID
         let zone: ZoneID
-        var isDefaultZone: Bool { zone.name == "_defaultZone" }
     }
 
     /// Calls `body` with each push that an event leads to, and with the device that it came from.
@@ -55,7 +54,7 @@ final class Matching {
         if index.isEmpty { return }
         let place = try place(of: happening.zone)
         let origin = try origin(of: happening)
-        if !place.isDefaultZone {
+        if !place.zone.isDefault {
             for entry in index.ofDatabase(place.database) where decide(entry, happening, place) == .fires {
                 try body(try push(entry, .database, happening, place), origin)
             }
@@ -121,12 +120,10 @@ final class Matching {
     }
 
     private func place(of zone: UInt64) throws -> Place {
-        guard case .zone(let database, _, let name)? = try names.name(4, zone, in: trees),
-            case .database(let scope, let owner)? = try names.name(3, database, in: trees)
-        else {
-            throw StrataError(.malformed, "An event is of a zone that has no name.", .init(found: "zone \(zone)"))
+        let names = names.names(in: trees)
+        guard let (id, name) = try names.zone(zone), let database = try names.databaseOrdinal(ofZone: zone) else {
+            throw StrataError.unnamed(.zone, zone)
         }
-        let id = DatabaseID(scope, owner: try names.user(owner, in: trees))
         return Place(database: database, id: id, zone: ZoneID(name))
     }
 
@@ -134,7 +131,7 @@ final class Matching {
         guard happening.user != 0, happening.device != 0 else { return nil }
         return Actor(
             user: try names.user(happening.user, in: trees),
-            device: try names.text(2, happening.device, in: trees))
+            device: try names.text(.device, happening.device, in: trees))
     }
 
     // MARK: Deciding
@@ -155,7 +152,7 @@ final class Matching {
     ) -> SubscriptionVerdict {
         let subscription = entry.subscription
         guard entry.key.database == place.database else { return .otherDatabase }
-        if place.isDefaultZone { return .defaultZone }
+        if place.zone.isDefault { return .defaultZone }
         if subscription.kind == .recordZone {
             if subscription.zone != happening.zone { return .otherZone }
             if happening.isOfZone { return .zoneItself }

@@ -225,7 +225,7 @@ final class Notifier: @unchecked Sendable {
         let snapshot = reader.make(pipeline.views.pages.snapshot())
         let noted = try snapshot.reading { trees in
             index = SubscriptionIndex()
-            for database in 1..<max(1, try trees.nameCount(3)) + 1 {
+            for database in 1..<max(1, try trees.nameCount(.database)) + 1 {
                 try trees.forEachSubscription(of: database) { row in
                     index.insert(SubscriptionIndex.Entry(row.event, row.version))
                     return true

@@ -23,11 +23,13 @@ extension Store {
         try requireWritable()
         guard database.scope != .public else {
             throw Refusal(
-                .invalidArguments, "Key '\(key)': encrypted values cannot be kept in the public database.", rule: "B21")
+                .invalidArguments, "Key '\(key)': encrypted values cannot be kept in the public database.",
+                rule: .encryptedValues)
         }
         guard value.canBeSealed else {
             throw Refusal(
-                .invalidArguments, "Key '\(key)': a value of kind \(value.kind) cannot be encrypted.", rule: "B21")
+                .invalidArguments, "Key '\(key)': a value of kind \(value.kind) cannot be encrypted.",
+                rule: .encryptedValues)
         }
         let database = try Place.database(database, as: actor)
         let place = SealedPlace(key, of: record, in: database)

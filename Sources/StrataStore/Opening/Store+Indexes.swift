@@ -41,11 +41,11 @@ extension Store {
                 let catalog = try IndexCatalog(trees)
                 return try catalog.declared.map { id in
                     let field = try id.subject.field.map {
-                        try engine.reader.context.names.text(6, UInt64($0), in: trees)
+                        try engine.reader.context.names.text(.field, UInt64($0), in: trees)
                     }
                     let isReady = catalog[id] == .ready
                     return IndexStatus(
-                        type: try engine.reader.context.names.text(5, id.type, in: trees),
+                        type: try engine.reader.context.names.text(.recordType, id.type, in: trees),
                         field: field ?? id.subject.systemFieldName ?? "", form: id.form,
                         progress: isReady ? nil : progress[id] ?? .init(.waiting), failure: isReady ? nil : failure)
                 }

@@ -53,7 +53,7 @@ extension Store {
         guard options.schema == .open else {
             throw Refusal(
                 .invalidArguments, "The schema is enforced: indexes of type \(type) are declared by whoever keeps it.",
-                rule: "B24")
+                rule: .enforcedSchema)
         }
         var names = RequestNames()
         let declaration = DeclareSchemaRequest.Declaration(
@@ -72,7 +72,7 @@ extension StoreSnapshot {
     public func schema() throws -> SchemaDefinition {
         try reading { trees in
             var schema = SchemaDefinition()
-            let count = try trees.nameCount(InternedName.Name.recordType("").namespace)
+            let count = try trees.nameCount(.recordType)
             for ordinal in 0..<count { schema.recordTypes.append(try recordType(ordinal + 1, trees)) }
             return schema.sorted
         }
@@ -81,12 +81,12 @@ extension StoreSnapshot {
     private func recordType(_ ordinal: UInt64, _ trees: Snapshot) throws -> SchemaDefinition.RecordType {
         let declared = try trees.declaration(of: ordinal)
         var type = SchemaDefinition.RecordType(
-            try names.text(5, ordinal, in: trees), grants: declared?.grants ?? [])
+            try names.text(.recordType, ordinal, in: trees), grants: declared?.grants ?? [])
         if type.grants.isEmpty { type.grants = SchemaGrant.standard }
         for field in declared?.fields ?? [] {
             type.fields.append(
                 SchemaDefinition.Field(
-                    try names.text(6, UInt64(field.field), in: trees), field.kind, isEncrypted: field.isEncrypted,
+                    try names.text(.field, UInt64(field.field), in: trees), field.kind, isEncrypted: field.isEncrypted,
                     indexes: field.indexes))
         }
         let known = Set(type.fields.map(\.name))

@@ -169,13 +169,10 @@ extension StoreSnapshot {
 
     /// A zone that a record is in, with its database under its owner's name.
     func zoneName(_ ordinal: UInt64) throws -> (database: DatabaseID, zone: ZoneID) {
-        guard case .zone(let database, _, let name)? = try names.name(4, ordinal, in: trees),
-            case .database(let scope, let owner)? = try names.name(3, database, in: trees)
-        else {
-            throw StrataError(
-                .malformed, "A record is of a zone that has no name.", .init(found: "zone \(ordinal)"))
+        guard let (database, name) = try names.names(in: trees).zone(ordinal) else {
+            throw StrataError.unnamed(.zone, ordinal)
         }
-        return (DatabaseID(scope, owner: try names.user(owner, in: trees)), ZoneID(name))
+        return (database, ZoneID(name))
     }
 }
 

@@ -28,7 +28,7 @@ struct RecordsRequestMaker {
         // A client's database is its own, unless it was written another way.
         let database = try events.shape.request?.database ?? DatabaseID(names.database(ofZone: zone).scope)
         request = Request(database: database, .modifyRecords(.init()))
-        let hasNewKeys = events.names.contains { $0.name.namespace == 6 }
+        let hasNewKeys = events.names.contains { $0.name.namespace == .field }
         unusedKeys = hasNewKeys ? UnusedKeys(events).bySave() : []
         hasPlainOrder = leftNames.keys.isEmpty && !hasNewKeys
     }
@@ -62,7 +62,7 @@ struct RecordsRequestMaker {
 
     private mutating func number(of key: UInt64) throws -> UInt32 {
         if let known = known.first(where: { $0.key == key }) { return known.number }
-        let number = request.names.ordinal(ofKey: try names.text(6, key))
+        let number = request.names.ordinal(ofKey: try names.text(.field, key))
         if known.isEmpty { known.reserveCapacity(8) }
         if known.count < 32 { known.append((key, number)) }
         return number
@@ -72,11 +72,11 @@ struct RecordsRequestMaker {
     private func keyOrder() throws -> [String] {
         var order = KeyOrder()
         order.add(leftNames.keys)
-        let new = Set(events.names.filter { $0.name.namespace == 6 }.map(\.ordinal))
+        let new = Set(events.names.filter { $0.name.namespace == .field }.map(\.ordinal))
         for (index, event) in events.saves.enumerated() {
             let keys = (event.fields.map { UInt64($0.field) } + unused(index)).sorted()
-            order.add(try keys.filter { new.contains($0) }.map { try names.text(6, $0) })
-            for key in keys where !new.contains(key) { order.add([try names.text(6, key)]) }
+            order.add(try keys.filter { new.contains($0) }.map { try names.text(.field, $0) })
+            for key in keys where !new.contains(key) { order.add([try names.text(.field, key)]) }
         }
         return order.sorted()
     }
@@ -99,12 +99,12 @@ struct RecordsRequestMaker {
         if !isAscending { fields.sort { $0.field < $1.field } }
         return ModifyRecordsRequest.Save(
             RecordKey(zone: zone, name: event.record.name),
-            type: request.names.ordinal(ofType: try names.text(5, event.type)), base: event.base,
+            type: request.names.ordinal(ofType: try names.text(.recordType, event.type)), base: event.base,
             parent: placedLink(event.parent), share: placedLink(event.share), fields: fields)
     }
 
     private mutating func placed(_ zone: UInt64) throws -> UInt64 {
-        request.names.ordinal(of: ZoneID(try names.text(4, zone)))
+        request.names.ordinal(of: ZoneID(try names.text(.zone, zone)))
     }
 
     // MARK: Items that were left out
@@ -199,7 +199,7 @@ private struct UnusedKeys {
         var latest: [Int?] = Array(repeating: nil, count: events.names.count)
         var limit = events.saves.count - 1
         for (index, name) in events.names.enumerated().reversed() {
-            let isKey = name.name.namespace == 6
+            let isKey = name.name.namespace == .field
             if let user = users[index], user <= limit || !isKey {
                 limit = min(limit, isKey ? user : user - 1)
             } else if isKey {

@@ -58,9 +58,7 @@ public struct RequestRebuilder {
         of events: ItemEvents, _ commit: Commit, _ names: OrdinalNames
     ) throws -> RebuiltRequest {
         let header = events.header
-        let actor =
-            header.user == 0
-            ? Actor.service : Actor(user: try names.text(1, header.user), device: try names.text(2, header.device))
+        guard let actor = try names.actor(of: header) else { throw StrataError.unnamed(.user, header.user) }
         let request: Request
         switch events.shape.kind {
         case .modifyRecords:

@@ -17,7 +17,7 @@ extension Store {
         return try snapshot.reading { trees in
             let place = try snapshot.names.place(database, actor, in: trees)
             guard let type = try snapshot.names.ordinal(of: .recordType(query.recordType), in: trees) else {
-                throw Refusal(.unknownItem, "Did not find record type: \(query.recordType)", rule: "B142")
+                throw Refusal(.unknownItem, "Did not find record type: \(query.recordType)", rule: .queriedType)
             }
             var zone: UInt64?
             if let id = query.zone {
@@ -60,13 +60,7 @@ extension Store {
 
 extension StoreSnapshot {
     fileprivate func origin(ofZone zone: UInt64, _ trees: Snapshot) throws -> RecordOrigin {
-        guard case .zone(let database, _, let name)? = try names.name(4, zone, in: trees),
-            case .database(let scope, let owner)? = try names.name(3, database, in: trees)
-        else {
-            throw StrataError(
-                .malformed, "A record is of a zone that has no name.", .init(found: "zone \(zone)"))
-        }
-        let id = DatabaseID(scope, owner: try names.user(owner, in: trees))
-        return RecordOrigin(id, ZoneID(name), trees, context, desiredKeys: nil)
+        let (id, name) = try zoneName(zone)
+        return RecordOrigin(id, name, trees, context, desiredKeys: nil)
     }
 }

@@ -32,10 +32,10 @@ extension StoreSnapshot {
 
     /// Those that are there, in the order of ordinals.
     private func livingZones() throws -> [(name: ZoneName, ordinal: UInt64)] {
-        let count = try trees.nameCount(InternedName.Name.zone(database: 0, owner: 0, "").namespace)
+        let count = try trees.nameCount(.zone)
         return try (0..<count).compactMap { index in
             let ordinal = index + 1
-            guard case .zone(let database, _, _)? = try names.name(4, ordinal, in: trees),
+            guard let database = try names.names(in: trees).databaseOrdinal(ofZone: ordinal),
                 try trees.zoneStatus(database, ordinal) == .alive
             else { return nil }
             let name = try zoneName(ordinal)

@@ -115,7 +115,7 @@ final class ItemEvents {
             .modifyZones(ModifyZonesRequest()))
         var left = ModifyZonesRequest()
         if case .modifyZones(let body)? = shape.request?.content { left = body }
-        func place(_ zone: UInt64) throws -> UInt64 { request.names.ordinal(of: ZoneID(try names.text(4, zone))) }
+        func place(_ zone: UInt64) throws -> UInt64 { request.names.ordinal(of: ZoneID(try names.text(.zone, zone))) }
         let saves = try items(.saves, zoneSaves, left.saves) { event in
             ModifyZonesRequest.Save(try place(event.zone), encryptionScope: event.encryptionScope)
         }
@@ -126,7 +126,7 @@ final class ItemEvents {
 
     func administerRequest(_ names: OrdinalNames) throws -> Request {
         if let userChange {
-            let user = try names.text(1, userChange.user)
+            let user = try names.text(.user, userChange.user)
             let isStatus = userChange.status != accountBefore.status
             return Request(
                 database: DatabaseID(.private),
@@ -138,7 +138,7 @@ final class ItemEvents {
         if let expiry {
             let isInAll = expiry.database == 0
             return Request(
-                database: try isInAll ? DatabaseID(.private) : names.database(expiry.database),
+                database: try isInAll ? DatabaseID(.private) : names.database(named: expiry.database),
                 .administer(.expireTokens(before: expiry.offset, inAll: isInAll)))
         }
         if let note { return Request(database: DatabaseID(.private), .administer(.note(note))) }
@@ -146,10 +146,10 @@ final class ItemEvents {
             var request = Request(
                 database: try names.database(ofZone: first.record.zone), .administer(.resetEncryptedData))
             let records = try erasures.map { event in
-                let zone = request.names.ordinal(of: ZoneID(try names.text(4, event.record.zone)))
+                let zone = request.names.ordinal(of: ZoneID(try names.text(.zone, event.record.zone)))
                 return RecordToErase(
                     RecordKey(zone: zone, name: event.record.name),
-                    type: request.names.ordinal(ofType: try names.text(5, event.type)))
+                    type: request.names.ordinal(ofType: try names.text(.recordType, event.type)))
             }
             request.content = .administer(.eraseRecords(records, reason: first.reason))
             return request
@@ -159,7 +159,8 @@ final class ItemEvents {
         var request = Request(
             database: try names.database(ofZone: first.zone), .administer(AdministerRequest.resetEncryptedData))
         if first.reason == .purged {
-            request.content = .administer(.purgeZone(request.names.ordinal(of: ZoneID(try names.text(4, first.zone)))))
+            request.content = .administer(
+                .purgeZone(request.names.ordinal(of: ZoneID(try names.text(.zone, first.zone)))))
         }
         return request
     }
@@ -173,15 +174,15 @@ extension ItemEvents {
         }
         // A client's database is its own, unless it was written another way.
         var request = Request(
-            database: try asked?.database ?? DatabaseID(names.database(database).scope),
+            database: try asked?.database ?? DatabaseID(names.database(named: database).scope),
             names: asked?.names ?? RequestNames(), .modifySubscriptions(ModifySubscriptionsRequest()))
         var left = ModifySubscriptionsRequest()
         if case .modifySubscriptions(let body)? = asked?.content { left = body }
         let saves = try items(.saves, subscriptionSaves, left.saves) { event in
             var save = event.subscription
-            if save.zone != 0 { save.zone = request.names.ordinal(of: ZoneID(try names.text(4, save.zone))) }
+            if save.zone != 0 { save.zone = request.names.ordinal(of: ZoneID(try names.text(.zone, save.zone))) }
             if save.recordType != 0 {
-                save.recordType = request.names.ordinal(ofType: try names.text(5, save.recordType))
+                save.recordType = request.names.ordinal(ofType: try names.text(.recordType, save.recordType))
             }
             return save
         }
@@ -195,10 +196,10 @@ extension ItemEvents {
         var requestNames = RequestNames()
         let declarations = try schemaChanges.map { change in
             DeclareSchemaRequest.Declaration(
-                requestNames.ordinal(ofType: try names.text(5, change.type)),
+                requestNames.ordinal(ofType: try names.text(.recordType, change.type)),
                 fields: try change.fields.map { field in
                     SchemaField(
-                        requestNames.ordinal(ofKey: try names.text(6, UInt64(field.field))), field.kind,
+                        requestNames.ordinal(ofKey: try names.text(.field, UInt64(field.field))), field.kind,
                         isEncrypted: field.isEncrypted, indexes: field.indexes)
                 }, grants: change.grants)
         }
@@ -236,7 +237,7 @@ extension ItemEvents {
         var database = DatabaseID(.private)
         var body = NotifyRequest(user: "")
         for delivery in deliveries where delivery.device != 0 {
-            let (user, device) = try names.device(delivery.device)
+            let (user, device) = try names.userAndDevice(delivery.device)
             body.user = user
             body.deliveries.append(.init(device: device, through: delivery.through, badge: delivery.badge))
         }
@@ -247,8 +248,8 @@ extension ItemEvents {
             guard let by = event.firedBy else {
                 throw RequestResult.mismatch(offset, "a subscription that did not fire")
             }
-            database = try names.database(event.database)
-            body.user = try names.text(1, event.user)
+            database = try names.database(named: event.database)
+            body.user = try names.text(.user, event.user)
             body.fired.append(.init(id: event.id, by: by))
         }
         if database.scope != .public { database.owner = body.user }

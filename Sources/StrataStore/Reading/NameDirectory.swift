@@ -7,7 +7,7 @@ import StrataViews
 final class NameDirectory: Sendable {
     private struct State {
         var ordinals: [InternedName.Name: UInt64] = [:]
-        var names: [[UInt64: InternedName.Name]] = Array(repeating: [:], count: 7)
+        var names: [[UInt64: InternedName.Name]] = Array(repeating: [:], count: Namespace.count)
         var count = 0
         /// Texts of fields, by their ordinals.
         var fields: [String?] = []
@@ -76,8 +76,8 @@ final class NameDirectory: Sendable {
         return ordinal
     }
 
-    func name(_ namespace: UInt8, _ ordinal: UInt64, in snapshot: Snapshot) throws -> InternedName.Name? {
-        if let known = state.withLock({ $0.names[Int(namespace)][ordinal] }) { return known }
+    func name(_ namespace: Namespace, _ ordinal: UInt64, in snapshot: Snapshot) throws -> InternedName.Name? {
+        if let known = state.withLock({ $0.names[namespace.index][ordinal] }) { return known }
         guard let name = try snapshot.name(namespace, ordinal) else { return nil }
         keep(name, ordinal)
         return name
@@ -87,7 +87,7 @@ final class NameDirectory: Sendable {
         state.withLock { state in
             if state.count >= Self.maximumCount { state = State() }
             state.ordinals[name] = ordinal
-            state.names[Int(name.namespace)][ordinal] = name
+            state.names[name.namespace.index][ordinal] = name
             state.count += 1
             guard case .field(let text) = name, ordinal < Self.maximumCount else { return }
             let missing = Int(ordinal) + 1 - state.fields.count
@@ -100,7 +100,7 @@ final class NameDirectory: Sendable {
     func userOrdinal(ofRecordName name: String, in snapshot: Snapshot) throws -> UInt64? {
         let known = state.withLock { ($0.usersByRecordName[name], $0.userCount) }
         if let ordinal = known.0 { return ordinal }
-        let count = try snapshot.nameCount(InternedName.Name.user("").namespace)
+        let count = try snapshot.nameCount(.user)
         guard count > known.1 else { return nil }
         var found: [String: UInt64] = [:]
         for ordinal in known.1 + 1...count { found[UserRecord.name(of: try user(ordinal, in: snapshot))] = ordinal }
@@ -111,19 +111,25 @@ final class NameDirectory: Sendable {
         }
     }
 
+    /// The names as a state has them.
+    func names(in snapshot: Snapshot) -> SnapshotNames { SnapshotNames(directory: self, snapshot: snapshot) }
+
+    /// Returns the name of a user; empty for ordinal 0, the service.
     func user(_ ordinal: UInt64, in snapshot: Snapshot) throws -> String {
-        guard ordinal != 0, case .user(let name)? = try name(1, ordinal, in: snapshot) else { return "" }
-        return name
+        ordinal == 0 ? "" : try names(in: snapshot).user(ordinal) ?? ""
     }
 
-    func text(_ namespace: UInt8, _ ordinal: UInt64, in snapshot: Snapshot) throws -> String {
-        switch try name(namespace, ordinal, in: snapshot) {
-        case .user(let text), .recordType(let text), .field(let text), .device(_, let text), .zone(_, _, let text):
-            return text
-        case .database, nil:
-            throw StrataError(
-                .malformed, "A row names an ordinal that has no name.",
-                .init(expected: "a name in namespace \(namespace)", found: "ordinal \(ordinal)"))
-        }
+    func text(_ namespace: Namespace, _ ordinal: UInt64, in snapshot: Snapshot) throws -> String {
+        try names(in: snapshot).text(namespace, ordinal)
+    }
+}
+
+/// The names of a state, looked up in its reader's directory first.
+struct SnapshotNames: NameResolver {
+    let directory: NameDirectory
+    let snapshot: Snapshot
+
+    func name(_ namespace: Namespace, _ ordinal: UInt64) throws -> InternedName.Name? {
+        try directory.name(namespace, ordinal, in: snapshot)
     }
 }

@@ -3,17 +3,17 @@ import StrataTree
 import StrataViews
 
 /// What a state's ordinals stand for, read once: names stay what they are.
-final class OrdinalNames {
+final class OrdinalNames: NameResolver {
     /// Names beyond are looked up each time.
     private static let cachedOrdinals: UInt64 = 1 << 16
 
-    private let lookup: (UInt8, UInt64) throws -> InternedName.Name?
+    private let lookup: (Namespace, UInt64) throws -> InternedName.Name?
     /// By namespace and ordinal.
-    private var known: [[InternedName.Name?]] = Array(repeating: [], count: 7)
+    private var known: [[InternedName.Name?]] = Array(repeating: [], count: Namespace.count)
     /// What the state does not have yet.
     private var new: [InternedName] = []
 
-    init(_ lookup: @escaping (UInt8, UInt64) throws -> InternedName.Name?) { self.lookup = lookup }
+    init(_ lookup: @escaping (Namespace, UInt64) throws -> InternedName.Name?) { self.lookup = lookup }
 
     convenience init(_ state: Fork) { self.init { try state.name($0, $1) } }
 
@@ -24,46 +24,38 @@ final class OrdinalNames {
         return try body()
     }
 
-    private func name(_ namespace: UInt8, _ ordinal: UInt64) throws -> InternedName.Name {
+    /// - Throws: ``StrataError`` for an ordinal that has no name: a commit that names it is damaged.
+    func name(_ namespace: Namespace, _ ordinal: UInt64) throws -> InternedName.Name? {
         let place = Int(clamping: ordinal)
-        if place < known[Int(namespace)].count, let name = known[Int(namespace)][place] { return name }
+        if place < known[namespace.index].count, let name = known[namespace.index][place] { return name }
         if let name = new.first(where: { $0.ordinal == ordinal && $0.name.namespace == namespace })?.name {
             return name
         }
-        guard let name = try lookup(namespace, ordinal) else {
-            throw StrataError(
-                .malformed, "A commit names an ordinal that has no name.",
-                .init(expected: "a name in namespace \(namespace)", found: "ordinal \(ordinal)"))
-        }
+        guard let name = try lookup(namespace, ordinal) else { throw StrataError.unnamed(namespace, ordinal) }
         guard ordinal < Self.cachedOrdinals else { return name }
-        let missing = place + 1 - known[Int(namespace)].count
-        if missing > 0 { known[Int(namespace)] += repeatElement(nil, count: missing) }
-        known[Int(namespace)][place] = name
+        let missing = place + 1 - known[namespace.index].count
+        if missing > 0 { known[namespace.index] += repeatElement(nil, count: missing) }
+        known[namespace.index][place] = name
         return name
     }
 
-    func text(_ namespace: UInt8, _ ordinal: UInt64) throws -> String {
-        switch try name(namespace, ordinal) {
-        case .user(let text), .recordType(let text), .field(let text), .device(_, let text), .zone(_, _, let text): text
-        case .database: ""
-        }
+    /// Returns a database with the name of its owner.
+    func database(named ordinal: UInt64) throws -> DatabaseID {
+        guard let id = try database(ordinal) else { throw StrataError.unnamed(.database, ordinal) }
+        return id
     }
 
-    /// A zone's database, with the name of its owner.
+    /// Returns the database of a zone with the name of its owner.
     func database(ofZone ordinal: UInt64) throws -> DatabaseID {
-        guard case .zone(let database, _, _) = try name(4, ordinal) else { return DatabaseID(.private) }
-        return try self.database(database)
+        guard let zone = try zone(ordinal) else { throw StrataError.unnamed(.zone, ordinal) }
+        return zone.database
     }
 
-    /// A database, with the name of its owner.
-    func database(_ ordinal: UInt64) throws -> DatabaseID {
-        guard case .database(let scope, let owner) = try name(3, ordinal) else { return DatabaseID(.private) }
-        return DatabaseID(scope, owner: owner == 0 ? "" : try text(1, owner))
-    }
-
-    /// A device with its user.
-    func device(_ ordinal: UInt64) throws -> (user: String, device: String) {
-        guard case .device(let user, let text) = try name(2, ordinal) else { return ("", "") }
-        return (try self.text(1, user), text)
+    /// Returns a device with its user.
+    func userAndDevice(_ ordinal: UInt64) throws -> (user: String, device: String) {
+        guard case .device(let user, let text)? = try name(.device, ordinal) else {
+            throw StrataError.unnamed(.device, ordinal)
+        }
+        return (try self.text(.user, user), text)
     }
 }

@@ -8,18 +8,17 @@ struct Place: Sendable {
     let database: DatabaseID
     /// 0 if nobody has written to it.
     let ordinal: UInt64
-    private let owner: UInt64
+    private let lookup: ZoneLookup
     private let recordName: String
 
     init(_ database: DatabaseID, _ actor: Actor, _ names: NameDirectory, _ trees: Snapshot) throws {
         self.database = try Self.database(database, as: actor)
         let owner = self.database.owner
         recordName = UserRecord.name(of: owner.isEmpty ? actor.user : owner)
-        self.owner = owner.isEmpty ? 0 : try names.ordinal(of: .user(owner), in: trees) ?? 0
-        let isKnown = owner.isEmpty || self.owner != 0
-        ordinal =
-            isKnown
-            ? try names.ordinal(of: .database(database.scope, owner: self.owner), in: trees) ?? 0 : 0
+        let user = owner.isEmpty ? 0 : try names.ordinal(of: .user(owner), in: trees) ?? 0
+        let isKnown = owner.isEmpty || user != 0
+        ordinal = isKnown ? try names.ordinal(of: .database(database.scope, owner: user), in: trees) ?? 0 : 0
+        lookup = ZoneLookup(scope: database.scope, database: ordinal, owner: user)
     }
 
     /// The database with its owner named; empty for that of everybody.
@@ -27,11 +26,9 @@ struct Place: Sendable {
     /// - Throws: ``Refusal`` if the actor cannot read it.
     static func database(_ database: DatabaseID, as actor: Actor) throws -> DatabaseID {
         guard database.scope == .public || !actor.user.isEmpty else {
-            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.")
+            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: .signedIn)
         }
-        let isOwn =
-            database.owner.isEmpty || isSameText(database.owner, actor.user)
-            || RequestScene.isOwner(database.owner, recordName: UserRecord.name(of: actor.user))
+        let isOwn = ZoneLookup.isOwn(database, of: actor.user, recordName: UserRecord.name(of: actor.user))
         let owner = database.scope == .public ? "" : isOwn ? actor.user : database.owner
         guard database.scope == .public || isOwn || actor == .service else {
             throw Refusal(.permissionFailure, "The database of another user cannot be read.")
@@ -41,16 +38,10 @@ struct Place: Sendable {
 
     /// The zone's ordinal, nil for a default zone that nobody has written to; or why there is none.
     func zone(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> (ordinal: UInt64?, refusal: Refusal?) {
-        let isOwn = RequestScene.isOwner(id.owner, recordName: recordName)
-        let isDefault = id.name == "_defaultZone"
-        func missing() -> Refusal { Refusal(.zoneNotFound, "Zone '\(id.name)' does not exist.") }
-        guard isOwn, database.scope != .shared else { return (nil, missing()) }
-        let name = InternedName.Name.zone(database: ordinal, owner: owner, id.name)
-        guard ordinal != 0, let zone = try names.ordinal(of: name, in: trees) else {
-            return (nil, isDefault ? nil : missing())
-        }
-        if isDefault { return (zone, nil) }
-        return (zone, RequestScene.answer(for: try trees.zoneStatus(ordinal, zone), id.name))
+        let (ordinal, refusal) = try lookup.zone(
+            id, isOwn: ZoneLookup.isOwner(id.owner, recordName: recordName),
+            ordinal: { try names.ordinal(of: $0, in: trees) }, status: { try trees.zoneStatus(self.ordinal, $0) })
+        return (ordinal == 0 ? nil : ordinal, refusal)
     }
 
     /// A zone that is there now.

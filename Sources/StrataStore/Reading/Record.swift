@@ -30,7 +30,7 @@ public struct Record: Sendable {
         try origin.context.reading(origin.snapshot, acceptsNewer: true) { try body(origin.context.names, $0) }
     }
 
-    public var type: String { get throws { try naming { try $0.text(5, header.type, in: $1) } } }
+    public var type: String { get throws { try naming { try $0.text(.recordType, header.type, in: $1) } } }
     /// Microseconds since 1970.
     public var created: Int64 { header.created }
     public var modified: Int64 { header.modified }
@@ -38,7 +38,7 @@ public struct Record: Sendable {
     public var modifiedBy: String { get throws { try naming { try $0.user(header.modifiedBy, in: $1) } } }
     /// Name of the device that saved it last; empty if that is not known.
     public var modifiedWith: String {
-        get throws { header.modifiedWith == 0 ? "" : try naming { try $0.text(2, header.modifiedWith, in: $1) } }
+        get throws { header.modifiedWith == 0 ? "" : try naming { try $0.text(.device, header.modifiedWith, in: $1) } }
     }
 
     /// Name of the parent, which is in the same zone.
@@ -92,7 +92,7 @@ public struct Record: Sendable {
                 guard isWanted(try table.kind(at: index)) else { continue }
                 let field = Int(table.ordinal(at: index))
                 let known = field < known.count ? known[field] : nil
-                let key = try known ?? naming { try $0.text(6, UInt64(field), in: $1) }
+                let key = try known ?? naming { try $0.text(.field, UInt64(field), in: $1) }
                 try body(key, try FieldValue(decoding: bytes, in: try table.range(at: index)))
             }
         }

@@ -92,7 +92,7 @@ extension Store {
     func pageLimit(_ limit: Int) throws -> Int {
         guard limit >= 0 else {
             throw Refusal(
-                .invalidArguments, "A page has \(limit) results at most; 0 lets the store choose.", rule: "B143")
+                .invalidArguments, "A page has \(limit) results at most; 0 lets the store choose.", rule: .pageLimit)
         }
         return limit == 0 ? options.limits.pageSize : min(limit, options.limits.pageSizeMaximum)
     }
@@ -104,7 +104,7 @@ extension Store {
         let limit = try pageLimit(limit)
         let cursor = question.cursor
         guard cursor == nil || cursor?.store == engine.storeID else {
-            throw Refusal(.invalidArguments, "The cursor is of another store.", rule: "B144")
+            throw Refusal(.invalidArguments, "The cursor is of another store.", rule: .cursors)
         }
         let (snapshot, touched) = try indexedSnapshot()
         let page = try snapshot.query(
@@ -133,7 +133,7 @@ extension StoreSnapshot {
         try reading { trees in
             let place = try names.place(database, actor, in: trees)
             if let cursor, cursor.database != place.database {
-                throw Refusal(.invalidArguments, "The cursor is of another database.", rule: "B144")
+                throw Refusal(.invalidArguments, "The cursor is of another database.", rule: .cursors)
             }
             let seconds = cursor?.now ?? now.map(EngineDate.seconds) ?? 0
             guard let scene = try scene(query, place, actor, rules, touched, seconds, trees) else {
@@ -147,7 +147,7 @@ extension StoreSnapshot {
             let matches = try answer.matches.map { match in
                 try Self.record(match) { zone in
                     if let known, known.zone == zone { return known.origin }
-                    let origin = unknown.inZone(ZoneID(try names.text(4, zone, in: trees)))
+                    let origin = unknown.inZone(ZoneID(try names.text(.zone, zone, in: trees)))
                     known = (zone, origin)
                     return origin
                 }
@@ -184,11 +184,12 @@ extension StoreSnapshot {
     ) throws -> QueryScene? {
         if query.recordType == UserRecord.type {
             throw Refusal(
-                .invalidArguments, "User records cannot be queried; fetch them by their IDs.", rule: "B121")
+                .invalidArguments, "User records cannot be queried; fetch them by their IDs.", rule: .queriesOfUsers)
         }
         if place.database.scope == .shared, query.zone == nil {
             throw Refusal(
-                .invalidArguments, "SharedDB does not support Zone Wide queries: name the zone.", rule: "B141")
+                .invalidArguments, "SharedDB does not support Zone Wide queries: name the zone.",
+                rule: .queriesOfAllZones)
         }
         var zone: UInt64?
         if let id = query.zone {
@@ -199,7 +200,7 @@ extension StoreSnapshot {
         }
         guard let type = try names.ordinal(of: .recordType(query.recordType), in: trees) else {
             guard rules.unknownTypesAreErrors else { return nil }
-            throw Refusal(.unknownItem, "Did not find record type: \(query.recordType)", rule: "B142")
+            throw Refusal(.unknownItem, "Did not find record type: \(query.recordType)", rule: .queriedType)
         }
         return try QueryScene(
             trees, touched: trees === self.trees ? touched : [],
@@ -210,9 +211,9 @@ extension StoreSnapshot {
     /// Treats a query that is invalid or too expensive as an error of the caller.
     private static func judging<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as StrataError where error.code == .invalidArgument {
-            throw Refusal(.invalidArguments, "\(error)", rule: "B126")
+            throw Refusal(.invalidArguments, "\(error)", rule: .predicate)
         } catch let error as StrataError where error.code == .tooLarge {
-            throw Refusal(.limitExceeded, "\(error)", rule: "B124")
+            throw Refusal(.limitExceeded, "\(error)", rule: .queryLimits)
         }
     }
 

@@ -15,23 +15,22 @@ struct StoreQueryNames: QueryNames {
         try names.ordinal(of: .field(name), in: trees).map { UInt32($0) }
     }
 
-    func fieldName(_ ordinal: UInt32) throws -> String { try names.text(6, UInt64(ordinal), in: trees) }
+    func fieldName(_ ordinal: UInt32) throws -> String { try names.text(.field, UInt64(ordinal), in: trees) }
 
     func zoneOrdinal(_ name: String, owner: String) throws -> UInt64? {
         try place.zone(ZoneID(name, owner: owner), trees, names).ordinal
     }
 
-    func zoneName(_ ordinal: UInt64) throws -> String { try names.text(4, ordinal, in: trees) }
+    func zoneName(_ ordinal: UInt64) throws -> String { try names.text(.zone, ordinal, in: trees) }
 
     func database(ofZone ordinal: UInt64) throws -> UInt64 {
-        guard case .zone(let database, _, _)? = try names.name(4, ordinal, in: trees) else { return 0 }
-        return database
+        try names.names(in: trees).databaseOrdinal(ofZone: ordinal) ?? 0
     }
 
     func userRecordName(_ ordinal: UInt64) throws -> String { UserRecord.name(of: try names.user(ordinal, in: trees)) }
 
     func userRecordName(named name: String) throws -> String {
-        RequestScene.isOwner(name, recordName: "") ? UserRecord.name(of: actor.user) : name
+        ZoneLookup.isOwner(name, recordName: "") ? UserRecord.name(of: actor.user) : name
     }
 
     func userOrdinal(ofRecordName name: String) throws -> UInt64? {

@@ -31,7 +31,8 @@ extension StoreSnapshot {
             return try ids.map { id in
                 let row = try owner.flatMap { try trees.subscription($0.database, $0.user, id) }
                 guard let row else {
-                    return .failure(Refusal(.unknownItem, "Subscription '\(id)' does not exist.", rule: "B184"))
+                    return .failure(
+                        Refusal(.unknownItem, "Subscription '\(id)' does not exist.", rule: .existingSubscription))
                 }
                 return .success(try NamedSubscription(row.subscription, names, trees))
             }
@@ -43,7 +44,7 @@ extension StoreSnapshot {
         _ database: DatabaseID, _ actor: Actor, _ trees: Snapshot
     ) throws -> (database: UInt64, user: UInt64)? {
         guard !actor.user.isEmpty else {
-            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: "B220")
+            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: .signedIn)
         }
         try names.requireAvailable(actor, in: trees)
         let place = try names.place(database, actor, in: trees)
@@ -70,8 +71,9 @@ extension NamedSubscription {
     fileprivate init(_ subscription: Subscription, _ names: NameDirectory, _ trees: Snapshot) throws {
         self.init(
             subscription.id, subscription.kind,
-            zone: subscription.zone == 0 ? nil : ZoneID(try names.text(4, subscription.zone, in: trees)),
-            recordType: subscription.recordType == 0 ? nil : try names.text(5, subscription.recordType, in: trees),
+            zone: subscription.zone == 0 ? nil : ZoneID(try names.text(.zone, subscription.zone, in: trees)),
+            recordType: subscription.recordType == 0
+                ? nil : try names.text(.recordType, subscription.recordType, in: trees),
             predicate: subscription.predicate, options: subscription.options, notification: subscription.notification)
     }
 }

@@ -121,10 +121,10 @@ public struct StoreSnapshot: Sendable {
         var zones: [Zone] = []
         if place.ordinal != 0 {
             for (zone, row) in try trees.zoneRows(of: place.ordinal) where row.status == .alive {
-                zones.append(Zone(ZoneID(try names.text(4, zone, in: trees)), row))
+                zones.append(Zone(ZoneID(try names.text(.zone, zone, in: trees)), row))
             }
         }
-        if !zones.contains(where: { $0.id.name == "_defaultZone" }) {
+        if !zones.contains(where: { $0.id.isDefault }) {
             zones.insert(.unwrittenDefault, at: 0)
         }
         return zones

@@ -22,7 +22,7 @@ public struct Zone: Sendable, Hashable {
     static let unwrittenDefault = Zone()
 
     private init() {
-        id = ZoneID("_defaultZone")
+        id = .default
         version = Version(offset: 0, eventIndex: 0)
         capabilities = []
         encryptionScope = .record

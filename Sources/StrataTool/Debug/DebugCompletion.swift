@@ -66,11 +66,11 @@ struct DebugCompletion {
         let found: [String] =
             switch what {
             case "record": try records(beginning)
-            case "zone": names.names(in: 4)
-            case "type": names.names(in: 5)
-            case "user", "owner": names.names(in: 1)
-            case "device": names.names(in: 2)
-            case "field": names.names(in: 6)
+            case "zone": names.names(in: .zone)
+            case "type": names.names(in: .recordType)
+            case "user", "owner": names.names(in: .user)
+            case "device": names.names(in: .device)
+            case "field": names.names(in: .field)
             case "database": ["public", "private"]
             default: []
             }

@@ -141,7 +141,7 @@ final class DebugSession {
             try NamedPlace(store).requireFields(of: question.type, question.predicate.namedKeys)
         }
         guard let field = breakpoint.field else { return }
-        let known = names.names(in: 6)
+        let known = names.names(in: .field)
         if known.contains(where: { LogFilter.isSame($0, field) }) { return }
         let suggestion = Suggestion.closest(to: field, among: known).map { "; did you mean \($0)?" } ?? ""
         throw Refusal(.unknownItem, "no field is named '\(field)'" + suggestion)

@@ -132,8 +132,8 @@ struct RecordTimeline {
     ) -> [(event: RecordTimelineEvent, header: EnvelopeHeader)] {
         var found: [(event: RecordTimelineEvent, header: EnvelopeHeader)] = []
         guard let envelope = try? Envelope(decoding: commit.payload) else { return [] }
-        for (index, event) in envelope.events.enumerated() where RecordTimelineEvent.kinds.contains(event.kind) {
-            guard let place = try? EventDetail.Place(event.body), place.zone == record.zone,
+        for (index, event) in envelope.events.enumerated() where event.kind.isOfRecord {
+            guard let place = try? EventDetail.Place(event), place.zone == record.zone,
                 LogFilter.isSame(place.name, record.name)
             else { continue }
             do {
@@ -185,7 +185,7 @@ struct RecordTimelineEnd {
     /// before its deletion; nil if the page file cannot prove it.
     private func knownUpTo(behind version: Version) throws -> UInt64? {
         let known = try? Views.glance(of: store.reader, in: store.path, files: ReadOnlyFiles()) { trees, checkpoint in
-            guard case .zone(let database, _, _)? = try trees.name(4, zone),
+            guard let database = try trees.databaseOrdinal(ofZone: zone),
                 let row = try trees.zoneRow(database, zone), checkpoint.position.offset <= last
             else { return nil as UInt64? }
             if row.status == .alive { return row.incarnation < version ? checkpoint.position.offset : nil }

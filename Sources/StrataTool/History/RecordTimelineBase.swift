@@ -51,7 +51,7 @@ final class RecordTimelineBase {
             let before = base
             guard let payload = try base.next() else { return marks }
             guard let event = try Envelope(decoding: payload).events.first, event.kind == .recordSaved else { continue }
-            let place = try EventDetail.Place(event.body)
+            let place = try EventDetail.Place(event)
             marks.append(Mark(first: (place.zone, Array(place.name.utf8)), reader: before))
         }
     }

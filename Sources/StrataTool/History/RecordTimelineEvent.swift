@@ -8,8 +8,6 @@ struct RecordTimelineEvent {
         case erased(reason: String)
     }
 
-    static let kinds: Set<EventKind> = [.recordSaved, .recordDeleted, .recordErased]
-
     let record: RecordKey
     let type: UInt64
     /// The version in front of it; nil if there was no record.
@@ -28,7 +26,7 @@ struct RecordTimelineEvent {
         let before: Version?
         switch event.kind {
         case .recordSaved:
-            let place = try EventDetail.Place(event.body)
+            let place = try EventDetail.Place(event)
             (record, type) = (RecordKey(zone: place.zone, name: place.name), place.type)
             (content, before) = try event.body.withUnsafeBytes { bytes -> (Content, Version?) in
                 let view = try RecordSavedView(bytes, in: 0..<bytes.count)

@@ -35,7 +35,7 @@ enum EraseCommand: Command {
         }
         let named = try DatabaseOptions(arguments)
         try StoreAccess.requireDirectory(arguments.store)
-        let zone = named.zone ?? ZoneID("_defaultZone")
+        let zone = named.zone ?? .default
         let ids = arguments.operands.dropFirst().map { RecordID($0, zone: zone) }
         // Whoever erases is the service itself, whose database has no owner that could be left out.
         let database = DatabaseID(named.database.scope, owner: named.ownerName)

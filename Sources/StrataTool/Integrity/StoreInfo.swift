@@ -160,8 +160,8 @@ extension StoreInfo {
 
     private var namesText: String {
         guard let names else { return "unknown" }
-        let nouns: [(namespace: UInt8, noun: String)] = [(1, "user"), (4, "zone"), (5, "record type"), (6, "field")]
-        let text = nouns.map { names[$0.namespace].counted($0.noun) }.joined(separator: ", ")
+        let nouns: [Namespace] = [.user, .zone, .recordType, .field]
+        let text = nouns.map { names[$0].counted($0.noun) }.joined(separator: ", ")
         return names.through == end.offset ? text : "\(text); up to commit \(names.through)"
     }
 }
@@ -250,12 +250,12 @@ extension StoreInfo {
     private func write(_ names: NameCounts?, to json: inout JSONWriter) {
         guard let names else { return json.null("names") }
         json.beginObject("names")
-        json.field("users", names[1])
-        json.field("devices", names[2])
-        json.field("databases", names[3])
-        json.field("zones", names[4])
-        json.field("recordTypes", names[5])
-        json.field("fields", names[6])
+        json.field("users", names[.user])
+        json.field("devices", names[.device])
+        json.field("databases", names[.database])
+        json.field("zones", names[.zone])
+        json.field("recordTypes", names[.recordType])
+        json.field("fields", names[.field])
         json.field("through", names.through)
         json.endObject()
     }

@@ -206,7 +206,7 @@ struct CommitText: CommitFormat {
     }
 
     private static func text(of interned: InternedName) -> String {
-        let place = "\(interned.name.namespaceName) \(interned.ordinal)"
+        let place = "\(interned.name.namespace.noun) \(interned.ordinal)"
         return switch interned.name {
         case .user(let text), .recordType(let text), .field(let text): "\(place) = \(Printable.escaped(text))"
         case .device(let user, let text): "\(place) = \(Printable.escaped(text)) of user \(user)"
@@ -233,8 +233,8 @@ private struct CommitStat {
 
     private mutating func count(_ event: Event) {
         let zone: UInt64
-        if RecordTimelineEvent.kinds.contains(event.kind) {
-            guard let place = try? EventDetail.Place(event.body) else { return }
+        if event.kind.isOfRecord {
+            guard let place = try? EventDetail.Place(event) else { return }
             records.insert(RecordKey(zone: place.zone, name: place.name))
             zone = place.zone
         } else {

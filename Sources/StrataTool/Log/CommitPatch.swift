@@ -11,7 +11,7 @@ struct CommitPatch {
     func step(of event: Event, at index: Int, in commit: Commit, _ header: EnvelopeHeader, _ names: KnownNames)
         -> RecordTimelineStep?
     {
-        guard RecordTimelineEvent.kinds.contains(event.kind) else { return nil }
+        guard event.kind.isOfRecord else { return nil }
         if filter.asksEvents {
             guard case .fits = filter.judge(event, of: header, at: commit.time, names) else { return nil }
         }

@@ -55,9 +55,11 @@ enum EventDetail {
     private static func decode(_ event: Event) throws -> EventDetail {
         switch event.kind {
         case .nameInterned: return .interned(try InternedName(decoding: event.body))
-        case .recordSaved: return .saved(try Place(event.body), try Save(event.body))
-        case .recordDeleted: return .deleted(try Place(event.body), try RecordDeletedEvent(decoding: event.body))
-        case .recordErased: return .erased(try Place(event.body), try RecordErasedEvent(decoding: event.body))
+        case .recordSaved: return .saved(try Place(event), try Save(event.body))
+        case .recordDeleted:
+            return .deleted(try Place(event), try RecordDeletedEvent(decoding: event.body))
+        case .recordErased:
+            return .erased(try Place(event), try RecordErasedEvent(decoding: event.body))
         case .zoneSaved: return .zoneSaved(try ZoneSavedEvent(decoding: event.body))
         case .zoneDeleted: return .zoneDeleted(try ZoneDeletedEvent(decoding: event.body))
         case .schemaChanged: return .schemaChanged(try SchemaChangedEvent(decoding: event.body))
@@ -75,14 +77,11 @@ enum EventDetail {
 }
 
 extension EventDetail.Place {
-    /// - Parameter body: of an event of a record.
-    init(_ body: ArraySlice<UInt8>) throws {
-        self = try body.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
-            return Self(
-                zone: try reader.readVarint("the zone of an event"),
-                type: try reader.readVarint("the type of a record event"),
-                name: try reader.readString("a record name", atMost: Envelope.maximumNameBytes))
+    /// - Parameter event: an event of a record.
+    init(_ event: Event) throws {
+        self = try event.body.withUnsafeBytes { bytes in
+            let record = try RecordEvent(event.kind, bytes)
+            return Self(zone: record.zone, type: record.type, name: try record.name)
         }
     }
 }
@@ -152,19 +151,6 @@ extension Subscription.Options {
         ]
         let unknown = subtracting(Self(known.map(\.0))).rawValue
         return known.filter { contains($0.0) }.map(\.1) + (unknown == 0 ? [] : ["\(unknown)"])
-    }
-}
-
-extension InternedName.Name {
-    var namespaceName: String {
-        switch self {
-        case .user: "user"
-        case .device: "device"
-        case .database: "database"
-        case .zone: "zone"
-        case .recordType: "record type"
-        case .field: "field"
-        }
     }
 }
 

@@ -5,7 +5,7 @@ import StrataModel
 /// Unlike `NameTable` it does not mind gaps: of a log whose beginning was let go, or is damaged, it knows what is left.
 struct KnownNames {
     private struct Key: Hashable {
-        let namespace: UInt8
+        let namespace: Namespace
         let ordinal: UInt64
     }
 
@@ -18,9 +18,9 @@ struct KnownNames {
 
     func user(_ ordinal: UInt64) -> String? { Self.name(ordinal, in: users) }
     func device(_ ordinal: UInt64) -> String? { Self.name(ordinal, in: devices) }
-    func zone(_ ordinal: UInt64) -> String? { texts[Key(namespace: 4, ordinal: ordinal)] }
-    func recordType(_ ordinal: UInt64) -> String? { texts[Key(namespace: 5, ordinal: ordinal)] }
-    func field(_ ordinal: UInt64) -> String? { texts[Key(namespace: 6, ordinal: ordinal)] }
+    func zone(_ ordinal: UInt64) -> String? { texts[Key(namespace: .zone, ordinal: ordinal)] }
+    func recordType(_ ordinal: UInt64) -> String? { texts[Key(namespace: .recordType, ordinal: ordinal)] }
+    func field(_ ordinal: UInt64) -> String? { texts[Key(namespace: .field, ordinal: ordinal)] }
 
     func database(ofZone ordinal: UInt64) -> UInt64? { zoneDatabases[ordinal] }
 
@@ -38,11 +38,11 @@ struct KnownNames {
         zoneDatabases.keys.sorted().compactMap { ordinal in zone(ordinal).map { (ordinal, $0) } }
     }
 
-    /// All names of a namespace, as docs/format.md §8 numbers them: 1 users, 2 devices, 4 zones, 5 record types.
-    func names(in namespace: UInt8) -> [String] {
+    /// All names of a namespace.
+    func names(in namespace: Namespace) -> [String] {
         switch namespace {
-        case 1: users.compactMap(\.self)
-        case 2: devices.compactMap(\.self)
+        case .user: users.compactMap(\.self)
+        case .device: devices.compactMap(\.self)
         default: texts.filter { $0.key.namespace == namespace }.map(\.value)
         }
     }

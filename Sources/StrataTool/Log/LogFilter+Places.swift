@@ -8,7 +8,7 @@ extension LogFilter {
     func fits(placesOf event: Event, _ header: EnvelopeHeader, _ names: KnownNames) throws -> Bool {
         switch event.kind {
         case .recordSaved, .recordDeleted, .recordErased:
-            let place = try EventDetail.Place(event.body)
+            let place = try EventDetail.Place(event)
             return fits(zone: place.zone, names) && fits(type: place.type, names) && fits(record: place.name)
         case .requestRefused:
             return try fits(request: RequestRefusedEvent(decoding: event.body).request, header, names)

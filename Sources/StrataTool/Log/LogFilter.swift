@@ -142,14 +142,15 @@ struct LogFilter: Sendable {
 
     /// That there is nobody, and nothing, of a name that is asked for; nil if all are known.
     func unknownName(_ names: KnownNames) -> String? {
-        func missing(_ what: String, _ name: String?, _ namespace: UInt8, others: [String] = []) -> String? {
+        func missing(_ what: String, _ name: String?, _ namespace: Namespace, others: [String] = []) -> String? {
             guard let name else { return nil }
             let known = names.names(in: namespace) + others
             if known.contains(where: { Self.isSame($0, name) }) { return nil }
             let suggestion = Suggestion.closest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
             return "no \(what) is named '\(name)'" + suggestion
         }
-        return missing("user", user, 1, others: [Self.systemName]) ?? missing("user", owner, 1)
-            ?? missing("device", device, 2) ?? missing("zone", zone, 4) ?? missing("record type", type, 5)
+        return missing("user", user, .user, others: [Self.systemName]) ?? missing("user", owner, .user)
+            ?? missing("device", device, .device) ?? missing("zone", zone, .zone)
+            ?? missing("record type", type, .recordType)
     }
 }

@@ -61,7 +61,7 @@ private struct LogFilterFields: PredicateSubject {
 
     /// By the user's own name, unlike in a query: a log has no records of users.
     private func user(_ ordinal: UInt64) -> PredicateValue? {
-        names.user(ordinal).map { .reference(.init(recordName: $0, zoneName: "_defaultZone", ownerName: "")) }
+        names.user(ordinal).map { .reference(.init(recordName: $0, zoneName: ZoneID.defaultName, ownerName: "")) }
     }
 
     private func link(_ change: LinkChange) -> PredicateValue? {

@@ -10,14 +10,13 @@ struct NameCounts {
     /// More names of sealed segments are not looked at.
     private static let maximumNames = 100_000
 
-    /// By the namespace's number (docs/format.md §8).
-    private var highest: [UInt8: UInt64] = [:]
+    private var highest: [Namespace: UInt64] = [:]
     /// The last commit whose names are counted.
     private(set) var through: UInt64
     private var readBytes = 0
     private var readNames = 0
 
-    subscript(namespace: UInt8) -> UInt64 { highest[namespace] ?? 0 }
+    subscript(namespace: Namespace) -> UInt64 { highest[namespace] ?? 0 }
 
     /// From the page file if it fits the log, else from the base and sealed segments; then from what is behind, as far
     /// as that is little.

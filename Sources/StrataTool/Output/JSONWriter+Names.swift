@@ -37,7 +37,7 @@ extension JSONWriter {
 
     /// What an event interns.
     mutating func interned(_ interned: InternedName, _ names: KnownNames) {
-        field("namespace", interned.name.namespaceName)
+        field("namespace", interned.name.namespace.noun)
         field("ordinal", interned.ordinal)
         switch interned.name {
         case .user(let text), .recordType(let text), .field(let text): field("text", text)

@@ -22,13 +22,7 @@ struct BisectionReport {
     /// The trees know all names; the log would have to be gone through for them.
     static func names(in state: ContainerState) throws -> KnownNames {
         var names = KnownNames()
-        for namespace: UInt8 in 1...6 {
-            let count = try state.trees.nameCount(namespace)
-            for ordinal in 0..<count {
-                guard let name = try state.trees.name(namespace, ordinal + 1) else { continue }
-                names.add(InternedName(ordinal: ordinal + 1, name: name))
-            }
-        }
+        try state.trees.forEachName { names.add($0) }
         return names
     }
 

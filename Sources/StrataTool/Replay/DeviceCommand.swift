@@ -38,7 +38,7 @@ enum DeviceCommand: Command {
         let actor = Actor(user: arguments.operands[1], device: arguments.operands[2])
         let asked = name.map { name in
             (
-                id: RecordID(name, zone: ZoneID(arguments[zone] ?? "_defaultZone")),
+                id: RecordID(name, zone: ZoneID(arguments[zone] ?? ZoneID.defaultName)),
                 database: DatabaseID(arguments[database] ?? .private)
             )
         }

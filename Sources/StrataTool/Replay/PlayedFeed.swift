@@ -18,7 +18,7 @@ struct PlayedFeed {
     init(_ store: Store, as actor: Actor) throws {
         feed = FeedReading(store: store, database: DatabaseID(.private), zone: nil, actor: actor)
         token = try feed.presentToken()
-        for zone in try store.snapshot().zones(in: feed.database, as: actor) where zone.id.name != "_defaultZone" {
+        for zone in try store.snapshot().zones(in: feed.database, as: actor) where !zone.id.isDefault {
             zones[zone.id] = try reading(zone.id).presentToken()
         }
     }

@@ -91,12 +91,9 @@ struct ReportHistories {
             var walker = try EventWalker(payload)
             var found: [Found] = []
             while let event = try walker.next() {
-                guard RecordTimelineEvent.kinds.contains(event.kind) else { continue }
-                var reader = ByteReader(UnsafeRawBufferPointer(rebasing: payload[event.body]))
-                let zone = try reader.readVarint("the zone of an event")
-                _ = try reader.readVarint("the type of a record event")
-                let name = try reader.readString("a record name", atMost: Envelope.maximumNameBytes)
-                guard let place = places[RecordKey(zone: zone, name: name)] else { continue }
+                guard let record = try RecordEvent(event.kind, event.body, of: payload),
+                    let place = places[try record.key]
+                else { continue }
                 found.append((walker.eventIndex - 1, place))
             }
             return found

@@ -88,25 +88,21 @@ struct ReportScan {
         self.timeline = timeline
     }
 
-    private static let kindsOfZones: Set<EventKind> = RecordTimelineEvent.kinds.union([.zoneSaved, .zoneDeleted])
-
     /// Whether it is an event of those that are told of.
     private mutating func add(
         _ kind: EventKind, _ body: UnsafeRawBufferPointer, _ version: Version, _ zones: inout Set<UInt64>
     ) throws -> Bool {
-        guard Self.kindsOfZones.contains(kind) else {
+        guard kind.isOfZone else {
             if statistics.zone != nil { return false }
             if kind == .requestRefused { refusals.add(requestAt: version) }
             return true
         }
         var reader = ByteReader(body)
-        let zone = try reader.readVarint("the zone of an event")
+        let zone = try reader.readEventZone()
         if let wanted = statistics.zone, statistics.names.zone(zone) != wanted { return false }
         zones.insert(zone)
-        guard RecordTimelineEvent.kinds.contains(kind) else { return true }
-        _ = try reader.readVarint("the type of a record event")
-        let record = RecordKey(
-            zone: zone, name: try reader.readString("a record name", atMost: Envelope.maximumNameBytes))
+        guard kind.isOfRecord else { return true }
+        let record = try RecordEvent(kind, body).key
         latest.add(record)
         if wantedNames.contains(ExactName(text: record.name)), wanted.count < Self.maximumWanted,
             !wanted.contains(record)

@@ -26,29 +26,16 @@ struct ContainerState {
     // MARK: Names
 
     /// Every ordinal that a row names has a name, unless the row is damaged.
-    func user(_ ordinal: UInt64) throws -> String { ordinal == 0 ? "" : try text(InternedName.Name.user(""), ordinal) }
-    func device(_ ordinal: UInt64) throws -> String { try text(InternedName.Name.device(user: 0, ""), ordinal) }
-    func recordType(_ ordinal: UInt64) throws -> String { try text(InternedName.Name.recordType(""), ordinal) }
-    func zone(_ ordinal: UInt64) throws -> String {
-        try text(InternedName.Name.zone(database: 0, owner: 0, ""), ordinal)
-    }
-
-    private func text(_ kind: InternedName.Name, _ ordinal: UInt64) throws -> String {
-        switch try trees.name(kind.namespace, ordinal) {
-        case .user(let text), .recordType(let text), .field(let text), .device(_, let text), .zone(_, _, let text):
-            return text
-        case .database, nil:
-            throw StrataError(
-                .malformed, "A row names an ordinal that has no name.",
-                .init(expected: "a name of a \(kind.namespaceName)", found: "ordinal \(ordinal)"))
-        }
-    }
+    func user(_ ordinal: UInt64) throws -> String { ordinal == 0 ? "" : try trees.text(.user, ordinal) }
+    func device(_ ordinal: UInt64) throws -> String { try trees.text(.device, ordinal) }
+    func recordType(_ ordinal: UInt64) throws -> String { try trees.text(.recordType, ordinal) }
+    func zone(_ ordinal: UInt64) throws -> String { try trees.text(.zone, ordinal) }
 
     // MARK: Users
 
     /// Calls `body` with each user, in the order in which they came.
     func forEachUser(_ body: (_ ordinal: UInt64, _ name: String) throws -> Void) throws {
-        for ordinal in try ordinals(of: .user("")) { try body(ordinal, try user(ordinal)) }
+        for ordinal in try ordinals(of: .user) { try body(ordinal, try user(ordinal)) }
     }
 
     /// - Throws: ``Refusal`` for a user who has written nothing.
@@ -61,10 +48,9 @@ struct ContainerState {
 
     /// Calls `body` with each database that somebody has written to, in the order in which that happened.
     func forEachDatabase(_ body: (Database) throws -> Void) throws {
-        let kind = InternedName.Name.database(.public, owner: 0)
-        for ordinal in try ordinals(of: kind) {
-            guard case .database(let scope, let owner)? = try trees.name(kind.namespace, ordinal) else { continue }
-            try body(Database(ordinal: ordinal, id: DatabaseID(scope, owner: try user(owner))))
+        for ordinal in try ordinals(of: .database) {
+            guard let id = try trees.database(ordinal) else { continue }
+            try body(Database(ordinal: ordinal, id: id))
         }
     }
 
@@ -83,15 +69,15 @@ struct ContainerState {
         return Database(ordinal: ordinal, id: DatabaseID(scope, owner: owner))
     }
 
-    private func ordinals(of kind: InternedName.Name) throws -> Range<UInt64> {
-        1..<(try trees.nameCount(kind.namespace)) + 1
+    private func ordinals(of namespace: Namespace) throws -> Range<UInt64> {
+        1..<(try trees.nameCount(namespace)) + 1
     }
 
     // MARK: Zones
 
     /// Whether there has ever been a zone of that name, in any database.
     func hasHadZone(named name: String) throws -> Bool {
-        try ordinals(of: .zone(database: 0, owner: 0, "")).contains { LogFilter.isSame(try zone($0), name) }
+        try ordinals(of: .zone).contains { LogFilter.isSame(try zone($0), name) }
     }
 
     /// The zones of a database, also those that are gone, in the order in which they were first made.

@@ -32,7 +32,7 @@ enum GetCommand: Command {
             let secrets = arguments[QueryCommand.reveal] ? Secrets() : nil
             var areAllThere = true
             for recordName in arguments.operands.dropFirst() {
-                let id = RecordID(recordName, zone: options.zone ?? ZoneID("_defaultZone"))
+                let id = RecordID(recordName, zone: options.zone ?? .default)
                 for result in try state.snapshot.records([id], in: options.database, as: options.actor) {
                     switch result {
                     case .success(let record):

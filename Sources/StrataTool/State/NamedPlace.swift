@@ -71,11 +71,11 @@ struct NamedPlace {
     /// - Throws: ``Refusal`` for a type or a field that no record ever had.
     func requireFields(of type: String, _ fields: [String]) throws {
         guard try state.trees.ordinal(of: .recordType(type)) != nil || type == "Users" else {
-            throw unknown("Did not find record type: \(type)", type, try names(of: .recordType("")))
+            throw unknown("Did not find record type: \(type)", type, try names(of: .recordType))
         }
         let definition = try state.snapshot.schema().recordTypes.first { LogFilter.isSame($0.name, type) }
         var known = definition?.fields.map(\.name) ?? []
-        if known.isEmpty { known = try names(of: .field("")) }
+        if known.isEmpty { known = try names(of: .field) }
         for path in fields {
             // What follows is of another record, or a number that is made of the field.
             let field = String(path.prefix { $0 != "." })
@@ -84,13 +84,8 @@ struct NamedPlace {
         }
     }
 
-    private func names(of kind: InternedName.Name) throws -> [String] {
-        try (1..<(try state.trees.nameCount(kind.namespace)) + 1).compactMap { ordinal in
-            switch try state.trees.name(kind.namespace, ordinal) {
-            case .recordType(let text), .field(let text): text
-            default: nil
-            }
-        }
+    private func names(of namespace: Namespace) throws -> [String] {
+        try (1..<(try state.trees.nameCount(namespace)) + 1).map { try state.trees.text(namespace, $0) }
     }
 
     private func unknown(_ problem: String, _ name: String, _ known: [String]) -> Refusal {

@@ -5,7 +5,6 @@ import StrataStore
 struct RecordPlaces {
     /// The number of other users' databases to search.
     private static let maximumDatabases = 200
-    private static let defaultZone = ZoneID("_defaultZone")
 
     private let state: ContainerState
 
@@ -18,7 +17,7 @@ struct RecordPlaces {
     func advice(
         for name: String, besides options: DatabaseOptions, searchesOthers: Bool = true
     ) throws -> String? {
-        let asked = options.zone ?? Self.defaultZone
+        let asked = options.zone ?? .default
         // A user who has written nothing has no database.
         let own = try? state.database(options.database.scope, of: options.ownerName)
         if let own, let found = try zones(with: name, in: own).first(where: { $0 != asked }) {
@@ -34,7 +33,7 @@ struct RecordPlaces {
             let zones = try zones(with: name, in: database)
             guard let found = zones.first(where: { $0 == asked }) ?? zones.first else { continue }
             // Name the zone if the command line named another one.
-            let isUsual = found == Self.defaultZone && options.zone == nil
+            let isUsual = found == .default && options.zone == nil
             let place = isUsual ? "" : " --zone \(Self.shellWord(found.name))"
             if database.id.scope == .public { return "There is one in the public database: --database public" + place }
             let owner = database.id.owner

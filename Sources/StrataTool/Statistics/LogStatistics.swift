@@ -143,8 +143,7 @@ extension LogStatistics {
         kinds.add(kind, bytes: body.count)
         switch kind {
         case .recordSaved: try? addSave(payload, body)
-        case .recordDeleted: try? addEnd(payload, body, isErasure: false)
-        case .recordErased: try? addEnd(payload, body, isErasure: true)
+        case .recordDeleted, .recordErased: try? addEnd(kind, payload, body)
         case .requestRefused:
             if let event = try? RequestRefusedEvent(decoding: slice(payload, body)) { add(event) }
         default: break
@@ -155,17 +154,12 @@ extension LogStatistics {
         ArraySlice(UnsafeRawBufferPointer(rebasing: payload[body]))
     }
 
-    /// Events whose bodies begin with a zone.
-    private static let kindsOfZones: Set<EventKind> = [
-        .recordSaved, .recordDeleted, .recordErased, .zoneSaved, .zoneDeleted,
-    ]
-
     /// Where a zone is asked for, what has nothing to do with one is not counted.
     private mutating func isWanted(_ kind: EventKind, _ payload: UnsafeRawBufferPointer, _ body: Range<Int>) -> Bool {
         guard let zone else { return true }
-        guard Self.kindsOfZones.contains(kind) else { return false }
+        guard kind.isOfZone else { return false }
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: payload[body]))
-        guard let ordinal = try? reader.readVarint("the zone of an event") else { return false }
+        guard let ordinal = try? reader.readEventZone() else { return false }
         if let known = isWantedZone[ordinal] { return known }
         let isWanted = LogFilter.isSame(names.zone(ordinal), zone)
         // A zone without a name may get one yet, where the beginning of the log is gone.
@@ -183,7 +177,8 @@ extension LogStatistics {
         case .touch: saves.touched += 1
         }
         if view.change != .create { saves.overwritten += 1 }
-        addRecord(view.zone, view.type, payload, view.name, bytes: body.count)
+        addRecord(
+            view.zone, view.type, UnsafeRawBufferPointer(rebasing: payload[view.name]), bytes: body.count)
         let table = try view.fields
         for index in 0..<table.count {
             let range = try table.range(at: index)
@@ -197,16 +192,11 @@ extension LogStatistics {
     }
 
     private mutating func addEnd(
-        _ payload: UnsafeRawBufferPointer, _ body: Range<Int>, isErasure: Bool
+        _ kind: EventKind, _ payload: UnsafeRawBufferPointer, _ body: Range<Int>
     ) throws {
-        var reader = ByteReader(UnsafeRawBufferPointer(rebasing: payload[body]))
-        let zone = try reader.readVarint("the zone of an event")
-        let type = try reader.readVarint("the type of a record event")
-        let name = try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)
-        let start = body.lowerBound
-        addRecord(
-            zone, type, payload, start + name.lowerBound..<start + name.upperBound, bytes: body.count)
-        if isErasure {
+        guard let event = try RecordEvent(kind, body, of: payload) else { return }
+        addRecord(event.zone, event.type, event.nameBytes, bytes: body.count)
+        if kind == .recordErased {
             ends.erased += 1
         } else {
             ends.deleted += 1
@@ -216,11 +206,11 @@ extension LogStatistics {
     }
 
     private mutating func addRecord(
-        _ zone: UInt64, _ type: UInt64, _ payload: UnsafeRawBufferPointer, _ name: Range<Int>, bytes: Int
+        _ zone: UInt64, _ type: UInt64, _ name: UnsafeRawBufferPointer, bytes: Int
     ) {
         zones.add(zone, bytes: bytes)
         types.add(type, bytes: bytes)
-        churn.add(RecordName(zone: zone, name: ExactName(text: String(decoding: payload[name], as: UTF8.self))))
+        churn.add(RecordName(zone: zone, name: ExactName(text: String(decoding: name, as: UTF8.self))))
     }
 
     private mutating func add(_ event: RequestRefusedEvent) {

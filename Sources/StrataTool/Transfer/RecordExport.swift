@@ -15,7 +15,7 @@ struct RecordExport {
     private var count: UInt64 = 0
 
     private struct NameKey: Hashable {
-        let namespace: UInt8
+        let namespace: Namespace
         let ordinal: UInt64
     }
 
@@ -78,14 +78,15 @@ struct RecordExport {
         var json = JSONWriter(output)
         json.beginObject()
         json.field("record", name)
-        json.field("type", try text(header.type, of: 5) { try $0.recordType(header.type) })
+        json.field("type", try text(header.type, of: .recordType) { try $0.recordType(header.type) })
         json.field("changeTag", header.version.tag)
         json.field("created", header.created)
         json.field("createdBy", try user(header.createdBy))
         json.field("modified", header.modified)
         json.field("modifiedBy", try user(header.modifiedBy))
         if header.modifiedWith != 0 {
-            json.field("modifiedWith", try text(header.modifiedWith, of: 2) { try $0.device(header.modifiedWith) })
+            json.field(
+                "modifiedWith", try text(header.modifiedWith, of: .device) { try $0.device(header.modifiedWith) })
         }
         if let parent = record.parent { json.field("parent", parent.name) }
         if record.isParentLoose { json.field("looseParent", true) }
@@ -94,7 +95,7 @@ struct RecordExport {
         let values = ExportedValue { $0 == zone.ordinal ? nil : "\($0)" }
         json.beginObject("fields")
         for field in record.fields {
-            json.key(try text(UInt64(field.field), of: 6) { try $0.field(UInt64(field.field)) })
+            json.key(try text(UInt64(field.field), of: .field) { try $0.field(UInt64(field.field)) })
             values.write(field.value, to: &json)
         }
         json.endObject()
@@ -103,12 +104,12 @@ struct RecordExport {
     }
 
     private mutating func user(_ ordinal: UInt64) throws -> String {
-        try text(ordinal, of: 1) { try $0.user(ordinal) }
+        try text(ordinal, of: .user) { try $0.user(ordinal) }
     }
 
     /// Looked up once: most records have the same few names.
     private mutating func text(
-        _ ordinal: UInt64, of namespace: UInt8, _ lookUp: (ContainerState) throws -> String
+        _ ordinal: UInt64, of namespace: Namespace, _ lookUp: (ContainerState) throws -> String
     ) throws -> String {
         let key = NameKey(namespace: namespace, ordinal: ordinal)
         if let known = texts[key] { return known }
@@ -119,8 +120,5 @@ struct RecordExport {
 }
 
 extension ContainerState {
-    fileprivate func field(_ ordinal: UInt64) throws -> String {
-        if case .field(let text)? = try trees.name(InternedName.Name.field("").namespace, ordinal) { return text }
-        throw StrataError(.malformed, "A row names an ordinal that has no name.", .init(found: "field \(ordinal)"))
-    }
+    fileprivate func field(_ ordinal: UInt64) throws -> String { try trees.text(.field, ordinal) }
 }

@@ -119,7 +119,7 @@ struct RecordImport {
             self.owner = owner
         }
         place = (DatabaseID(database == "public" ? .public : .private), ZoneID(zone))
-        guard zone != "_defaultZone" else { return }
+        guard !place.zone.isDefault else { return }
         let request = Request.zones(
             saving: [place.zone], encryptionScope: scope == "zone" ? .zone : .record, in: place.database)
         try require(try modify(request).saves, of: [zone])

@@ -49,10 +49,14 @@ struct EntryOrigin {
     ) throws -> UsedNames.Key? {
         var reader = KeyReader(key)
         switch id {
-        case ViewTree.names: return UsedNames.Key(try reader.readByte(), try reader.readNumber())
+        case ViewTree.names:
+            let namespace = Namespace(rawValue: try reader.readByte())
+            let ordinal = try reader.readNumber()
+            return namespace.map { UsedNames.Key($0, ordinal) }
         case ViewTree.ordinals:
-            var ordinal = ByteReader(row)
-            return UsedNames.Key(try reader.readByte(), try ordinal.readVarint("an ordinal"))
+            var row = ByteReader(row)
+            let ordinal = try row.readVarint("an ordinal")
+            return Namespace(rawValue: try reader.readByte()).map { UsedNames.Key($0, ordinal) }
         default: return nil
         }
     }

@@ -46,12 +46,12 @@ public struct ViewEntryText<Trees: TreeReading> {
         case ViewTree.indexCatalog: return index(try IndexID(key: key))
         case ViewTree.assets: return "asset " + key.map { hexadecimal($0) }.joined()
         case ViewTree.ordinals:
-            let noun = noun(try reader.readByte())
+            let noun = Self.noun(try reader.readByte())
             return "ordinal of a \(noun) whose key ends in \(string(key.suffix(40)))"
         case ViewTree.names:
             let namespace = try reader.readByte()
             let ordinal = try reader.readNumber()
-            return "name of \(noun(namespace)) \(ordinal)"
+            return "name of \(Self.noun(namespace)) \(ordinal)"
         default: return try others(id, &reader)
         }
     }
@@ -61,24 +61,24 @@ public struct ViewEntryText<Trees: TreeReading> {
         switch id {
         case ViewTree.subscriptions:
             _ = try reader.readNumber()
-            let user = name(1, try reader.readNumber())
+            let user = name(.user, try reader.readNumber())
             return "subscription \(string(try reader.readLastText())) of user \(user)"
         case ViewTree.subscriptionContents:
             _ = try reader.readNumber()
-            let user = name(1, try reader.readNumber())
+            let user = name(.user, try reader.readNumber())
             try reader.skip(MemoryLayout<UInt128>.size)
             return "content of subscription \(string(try reader.readLastText())) of user \(user)"
         case ViewTree.firedSubscriptions:
-            let user = name(1, try reader.readNumber())
+            let user = name(.user, try reader.readNumber())
             _ = try reader.readNumber()
             return "fired subscription \(string(try reader.readLastText())) of user \(user)"
-        case ViewTree.schema: return "schema of type \(name(5, try reader.readNumber()))"
-        case ViewTree.users: return "user \(name(1, try reader.readNumber()))"
-        case ViewTree.devices: return "device \(name(2, try reader.readNumber()))"
-        case ViewTree.deliveries: return "what device \(name(2, try reader.readNumber())) was told of"
+        case ViewTree.schema: return "schema of type \(name(.recordType, try reader.readNumber()))"
+        case ViewTree.users: return "user \(name(.user, try reader.readNumber()))"
+        case ViewTree.devices: return "device \(name(.device, try reader.readNumber()))"
+        case ViewTree.deliveries: return "what device \(name(.device, try reader.readNumber())) was told of"
         case ViewTree.clientTokens:
             let zone = zone(try reader.readNumber())
-            return "client token of device \(name(2, try reader.readNumber())) for \(zone)"
+            return "client token of device \(name(.device, try reader.readNumber())) for \(zone)"
         case ViewTree.databases: return "database \(try reader.readNumber())"
         case ViewTree.expiredTokens: return "expired tokens of database \(try reader.readNumber())"
         default: return nil
@@ -92,8 +92,8 @@ public struct ViewEntryText<Trees: TreeReading> {
     }
 
     private func index(_ id: IndexID) -> String {
-        let subject = id.subject.field.map { name(6, UInt64($0)) } ?? "subject \(id.subject.rawValue)"
-        return "index of \(name(5, id.type)).\(subject) (\(id.form))"
+        let subject = id.subject.field.map { name(.field, UInt64($0)) } ?? "subject \(id.subject.rawValue)"
+        return "index of \(name(.recordType, id.type)).\(subject) (\(id.form))"
     }
 
     private func record(_ key: UnsafeRawBufferPointer) throws -> String {
@@ -102,22 +102,16 @@ public struct ViewEntryText<Trees: TreeReading> {
         return "record \(string(try reader.readLastText())) of \(zone)"
     }
 
-    private func zone(_ ordinal: UInt64) -> String { "zone \(name(4, ordinal))" }
+    private func zone(_ ordinal: UInt64) -> String { "zone \(name(.zone, ordinal))" }
 
     private func string(_ bytes: some Sequence<UInt8>) -> String { String(decoding: Array(bytes), as: UTF8.self) }
 
-    private func noun(_ namespace: UInt8) -> String {
-        let nouns = ["user", "device", "database", "zone", "record type", "field"]
-        return nouns.indices.contains(Int(namespace) - 1) ? nouns[Int(namespace) - 1] : "namespace \(namespace)"
+    private static func noun(_ number: UInt8) -> String {
+        Namespace(rawValue: number)?.noun ?? "namespace \(number)"
     }
 
     /// A name, or its ordinal where it is not known.
-    private func name(_ namespace: UInt8, _ ordinal: UInt64) -> String {
-        switch (try? trees.name(namespace, ordinal)).flatMap({ $0 }) {
-        case .user(let text)?, .recordType(let text)?, .field(let text)?, .device(_, let text)?,
-            .zone(_, _, let text)?:
-            text
-        case .database?, nil: "\(ordinal)"
-        }
+    private func name(_ namespace: Namespace, _ ordinal: UInt64) -> String {
+        (try? trees.name(namespace, ordinal))??.text ?? "\(ordinal)"
     }
 }

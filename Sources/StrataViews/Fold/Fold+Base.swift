@@ -125,15 +125,11 @@ private struct StatedKeys {
 
     mutating func advance(to body: UnsafeRawBufferPointer) throws {
         swap(&key, &last)
-        var reader = ByteReader(body)
-        let zone = try reader.readVarint("the zone of an event")
-        _ = try reader.readVarint("the type of a record event")
-        let name = UnsafeRawBufferPointer(
-            rebasing: body[try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)])
-        guard isText(name) else { throw reader.malformed("a record name", expected: "valid UTF-8") }
+        let event = try RecordEvent(.recordSaved, body)
+        try event.requireText()
         key.removeAll()
-        key.append(number: zone)
-        key.append(lastName: name)
+        key.append(number: event.zone)
+        key.append(lastName: event.nameBytes)
         // The same key again is a record that takes several events.
         let isInOrder = last.bytes.withUnsafeBytes { last in
             key.bytes.withUnsafeBytes { RecordSlice.compare(last, $0) <= 0 }

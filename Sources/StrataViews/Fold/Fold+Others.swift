@@ -12,7 +12,7 @@ extension Fold {
         guard !used.has(interned) else {
             throw StrataError(
                 .malformed, "A name comes behind an event that uses its ordinal.",
-                .init(found: "ordinal \(interned.ordinal) of namespace \(namespace)"))
+                .init(found: "ordinal \(interned.ordinal) of a \(namespace.noun)"))
         }
         guard try interned.ordinal == 1 || fork.name(namespace, interned.ordinal - 1) != nil else {
             throw StrataError(
@@ -48,24 +48,24 @@ extension Fold {
         case .zoneDeleted: try applyZoneDeleted(try ZoneDeletedEvent(from: &reader), at: place)
         case .databaseCreated:
             let event = try DatabaseCreatedEvent(from: &reader)
-            _ = try records.names.hash(3, event.database, in: fork)
+            _ = try records.names.hash(.database, event.database, in: fork)
             try putRow(ViewTree.databases, ViewKeys.numbers(event.database), event, body, at: place)
         case .userChanged: try applyUser(try UserChangedEvent(from: &reader), body, at: place)
         case .deviceSeen:
             let event = try DeviceSeenEvent(from: &reader)
-            _ = try records.names.hash(2, event.device, in: fork)
+            _ = try records.names.hash(.device, event.device, in: fork)
             try putRow(ViewTree.devices, ViewKeys.numbers(event.device), event, body, at: place)
         case .schemaChanged: try applySchema(try SchemaChangedEvent(from: &reader), at: place)
         case .clientTokenKept: try applyToken(try ClientTokenEvent(from: &reader), body, at: place)
         case .tokensExpired:
             let event = try TokensExpiredEvent(from: &reader)
-            _ = try records.names.hash(3, event.database, in: fork)
+            _ = try records.names.hash(.database, event.database, in: fork)
             try putRow(ViewTree.expiredTokens, ViewKeys.numbers(event.database), event, body, at: place)
         case .subscriptionSaved: try applySubscription(try SubscriptionSavedEvent(from: &reader), body, at: place)
         case .subscriptionDeleted: try applyDeletion(of: try SubscriptionDeletedEvent(from: &reader))
         case .notificationDelivered:
             let event = try NotificationDeliveredEvent(from: &reader)
-            _ = try records.names.hash(2, event.device, in: fork)
+            _ = try records.names.hash(.device, event.device, in: fork)
             try putRow(ViewTree.deliveries, ViewKeys.numbers(event.device), event, body, at: place)
         default:
             throw StrataError(
@@ -76,15 +76,15 @@ extension Fold {
     }
 
     private func applyUser(_ event: UserChangedEvent, _ body: UnsafeRawBufferPointer, at place: EventPlace) throws {
-        let seed = Self.seed(ViewTree.users, try records.names.hash(1, event.user, in: fork))
+        let seed = Self.seed(ViewTree.users, try records.names.hash(.user, event.user, in: fork))
         let content = DigestHash.hash(seed, words: [UInt64(event.status.rawValue), event.quota])
         try putRow(ViewTree.users, ViewKeys.numbers(event.user), event, body, at: place, content)
     }
 
     private func applyToken(_ event: ClientTokenEvent, _ body: UnsafeRawBufferPointer, at place: EventPlace) throws {
         let seed = Self.seed(
-            ViewTree.clientTokens, try records.names.hash(4, event.zone, in: fork),
-            try records.names.hash(2, event.device, in: fork))
+            ViewTree.clientTokens, try records.names.hash(.zone, event.zone, in: fork),
+            try records.names.hash(.device, event.device, in: fork))
         let content = event.token.withUnsafeBytes { DigestHash.hash(seed, $0) }
         try putRow(
             ViewTree.clientTokens, ViewKeys.numbers(event.zone, event.device), event, body, at: place, content)
@@ -102,7 +102,7 @@ extension Fold {
         var sum: UInt128 = 0
         for field in merged.fields {
             let kind = UInt64(field.kind.rawValue) | (field.isEncrypted ? 0x80 : 0)
-            let name = try records.names.hash(6, UInt64(field.field), in: fork)
+            let name = try records.names.hash(.field, UInt64(field.field), in: fork)
             sum &+= DigestHash.hash(name, words: [kind, UInt64(field.indexes.rawValue)])
         }
         for grant in merged.grants {
@@ -110,7 +110,7 @@ extension Fold {
             let role = DigestHash.hash(0, text: grant.role)
             sum &+= DigestHash.hash(role, words: [UInt64(grant.permissions.rawValue)])
         }
-        let seed = Self.seed(ViewTree.schema, try records.names.hash(5, event.type, in: fork))
+        let seed = Self.seed(ViewTree.schema, try records.names.hash(.recordType, event.type, in: fork))
         let content = DigestHash.hash(seed, words: [sum.low, sum.high])
         try Array(try merged.event().body).withUnsafeBytes { body in
             try putRow(ViewTree.schema, key, merged, body, at: place, content)
@@ -123,10 +123,10 @@ extension Fold {
     ) throws {
         let subscription = event.subscription
         let seed = Self.seed(
-            ViewTree.subscriptions, try records.names.hash(3, event.database, in: fork),
-            try records.names.hash(1, event.user, in: fork), DigestHash.hash(0, text: subscription.id))
-        let zone = try records.names.hash(4, subscription.zone, in: fork)
-        let type = try records.names.hash(5, subscription.recordType, in: fork)
+            ViewTree.subscriptions, try records.names.hash(.database, event.database, in: fork),
+            try records.names.hash(.user, event.user, in: fork), DigestHash.hash(0, text: subscription.id))
+        let zone = try records.names.hash(.zone, subscription.zone, in: fork)
+        let type = try records.names.hash(.recordType, subscription.recordType, in: fork)
         let chosen = DigestHash.hash(
             seed,
             words: [

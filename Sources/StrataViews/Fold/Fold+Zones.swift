@@ -58,7 +58,7 @@ extension Fold {
     }
 
     private func setOwnDigests(_ row: inout ZoneRow, _ zone: UInt64) throws {
-        let hash = try records.names.hash(4, zone, in: fork)
+        let hash = try records.names.hash(.zone, zone, in: fork)
         row.ownDigests.content = DigestHash.hash(
             hash,
             words: [2, UInt64(row.status.rawValue), row.capabilities.rawValue, UInt64(row.encryptionScope.rawValue)])

@@ -123,20 +123,16 @@ public final class Fold {
         switch kind {
         case .recordSaved, .recordDeleted, .recordErased:
             // What is erased once it is gone changes nothing, whatever became of its zone.
-            if try kind == .recordErased && RecordErasedEvent.isOfNone(body) { return }
-            var reader = ByteReader(body)
-            let zone = try reader.readVarint("the zone of an event")
-            let type = try reader.readVarint("the type of a record event")
-            let name = UnsafeRawBufferPointer(
-                rebasing: body[try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)])
-            guard isText(name) else { throw reader.malformed("a record name", expected: "valid UTF-8") }
-            used.add(place, zone: zone, type: type)
-            slice.append(kind, zone: zone, name: name, body: body, at: place)
+            let event = try RecordEvent(kind, body)
+            guard try event.changesRecord else { return }
+            try event.requireText()
+            used.add(place, zone: event.zone, type: event.type)
+            slice.append(kind, zone: event.zone, name: event.nameBytes, body: body, at: place)
         case .nameInterned: try applyName(body)
         case .zoneSaved, .zoneDeleted:
             var reader = ByteReader(body)
             // The zone may end, or begin another life: its records first.
-            if hasGathered(from: try reader.readVarint("the zone of an event")) { try flush() }
+            if hasGathered(from: try reader.readEventZone()) { try flush() }
             try applyOther(kind, body, at: place)
         case .notificationDelivered: try applyOther(kind, body, at: place)
         case .baseMarker:
@@ -185,17 +181,6 @@ public final class Fold {
         try writeZones()
         for id in ViewTree.folded { try fork.setFoldedOffset(id, offset) }
     }
-}
-
-/// Whether bytes are UTF-8. Nearly all names are ASCII.
-func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    var place = 0
-    while place + 8 <= bytes.count {
-        if bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 { break }
-        place += 8
-    }
-    while place < bytes.count, bytes[place] < 0x80 { place += 1 }
-    return place == bytes.count || String(utf8: bytes) != nil
 }
 
 /// The highest ordinal of each namespace that events of records have used.

@@ -6,7 +6,7 @@ import StrataTree
 /// It belongs to one line of forks: what a dropped fork interned may come again as something else.
 struct NameCache {
     /// By namespace and ordinal; 0 is not known yet.
-    private var hashes: [[UInt128]] = Array(repeating: [], count: 7)
+    private var hashes: [[UInt128]] = Array(repeating: [], count: Namespace.count)
     private var databases: [UInt64: UInt64] = [:]
     /// UTF-8 bytes of the names of fields, by ordinal; 0 is not known yet.
     private var fieldBytes: [Int] = []
@@ -14,11 +14,11 @@ struct NameCache {
     private static let cachedOrdinals: UInt64 = 1 << 20
 
     /// The hash of a name; ordinal 0 stands for nobody and nothing.
-    mutating func hash(_ namespace: UInt8, _ ordinal: UInt64, in fork: Fork) throws -> UInt128 {
+    mutating func hash(_ namespace: Namespace, _ ordinal: UInt64, in fork: Fork) throws -> UInt128 {
         if ordinal == 0 { return 0 }
         // No copy of the array is held: adding to it would copy all of it.
-        if ordinal < UInt64(hashes[Int(namespace)].count) {
-            let known = hashes[Int(namespace)][Int(ordinal)]
+        if ordinal < UInt64(hashes[namespace.index].count) {
+            let known = hashes[namespace.index][Int(ordinal)]
             if known != 0 { return known }
         }
         return try add(try Self.name(namespace, ordinal, in: fork), ordinal, in: fork)
@@ -28,7 +28,7 @@ struct NameCache {
     mutating func keyBytes(_ field: UInt32, in fork: Fork) throws -> Int {
         let place = Int(field)
         if place < fieldBytes.count, fieldBytes[place] != 0 { return fieldBytes[place] }
-        guard case .field(let text) = try Self.name(6, UInt64(field), in: fork) else { return 0 }
+        guard case .field(let text) = try Self.name(.field, UInt64(field), in: fork) else { return 0 }
         if UInt64(field) < Self.cachedOrdinals {
             let missing = place + 1 - fieldBytes.count
             if missing > 0 { fieldBytes += repeatElement(0, count: missing) }
@@ -37,16 +37,16 @@ struct NameCache {
         return text.utf8.count
     }
 
-    private mutating func keep(_ hash: UInt128, _ namespace: UInt8, _ ordinal: UInt64) {
+    private mutating func keep(_ hash: UInt128, _ namespace: Namespace, _ ordinal: UInt64) {
         guard ordinal < Self.cachedOrdinals else { return }
-        let missing = Int(ordinal) + 1 - hashes[Int(namespace)].count
-        if missing > 0 { hashes[Int(namespace)] += repeatElement(0, count: missing) }
-        hashes[Int(namespace)][Int(ordinal)] = hash
+        let missing = Int(ordinal) + 1 - hashes[namespace.index].count
+        if missing > 0 { hashes[namespace.index] += repeatElement(0, count: missing) }
+        hashes[namespace.index][Int(ordinal)] = hash
     }
 
     mutating func database(ofZone zone: UInt64, in fork: Fork) throws -> UInt64 {
         if let known = databases[zone] { return known }
-        _ = try add(try Self.name(4, zone, in: fork), zone, in: fork)
+        _ = try add(try Self.name(.zone, zone, in: fork), zone, in: fork)
         return databases[zone] ?? 0
     }
 
@@ -55,30 +55,26 @@ struct NameCache {
         let hash: UInt128
         switch name {
         case .user(let text), .recordType(let text), .field(let text):
-            hash = DigestHash.hash(UInt128(namespace), text: text)
+            hash = DigestHash.hash(UInt128(namespace.rawValue), text: text)
         case .device(let user, let text):
-            hash = DigestHash.hash(try self.hash(1, user, in: fork), text: text)
+            hash = DigestHash.hash(try self.hash(.user, user, in: fork), text: text)
         case .database(let scope, let owner):
-            let owner = try self.hash(1, owner, in: fork)
-            hash = DigestHash.hash(UInt128(namespace), words: [UInt64(scope.rawValue), owner.low, owner.high])
+            let owner = try self.hash(.user, owner, in: fork)
+            hash = DigestHash.hash(UInt128(namespace.rawValue), words: [UInt64(scope.rawValue), owner.low, owner.high])
         case .zone(let database, let owner, let text):
             databases[ordinal] = database
-            let database = try self.hash(3, database, in: fork)
-            let owner = try self.hash(1, owner, in: fork)
+            let database = try self.hash(.database, database, in: fork)
+            let owner = try self.hash(.user, owner, in: fork)
             let seed = DigestHash.hash(
-                UInt128(namespace), words: [database.low, database.high, owner.low, owner.high])
+                UInt128(namespace.rawValue), words: [database.low, database.high, owner.low, owner.high])
             hash = DigestHash.hash(seed, text: text)
         }
         keep(hash, namespace, ordinal)
         return hash
     }
 
-    private static func name(_ namespace: UInt8, _ ordinal: UInt64, in fork: Fork) throws -> InternedName.Name {
-        guard let name = try fork.name(namespace, ordinal) else {
-            throw StrataError(
-                .malformed, "An event uses an ordinal that has no name.",
-                .init(expected: "a name in namespace \(namespace)", found: "ordinal \(ordinal)"))
-        }
+    private static func name(_ namespace: Namespace, _ ordinal: UInt64, in fork: Fork) throws -> InternedName.Name {
+        guard let name = try fork.name(namespace, ordinal) else { throw StrataError.unnamed(namespace, ordinal) }
         return name
     }
 }

@@ -40,7 +40,7 @@ extension TreeReading {
     /// Calls `body` with each device of a user, until it returns false.
     public func forEachDevice(of user: UInt64, _ body: (_ device: UInt64) throws -> Bool) throws {
         var lower = KeyWriter()
-        lower.append(byte: InternedName.Name.device(user: user, "").namespace)
+        lower.append(byte: Namespace.device.rawValue)
         lower.append(number: user)
         // No name begins with FF.
         let upper = lower.bytes + [0xFF]

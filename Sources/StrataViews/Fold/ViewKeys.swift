@@ -2,16 +2,16 @@ import StrataModel
 
 /// Keys that are made in several places.
 enum ViewKeys {
-    static func name(_ namespace: UInt8, _ ordinal: UInt64) -> [UInt8] {
+    static func name(_ namespace: Namespace, _ ordinal: UInt64) -> [UInt8] {
         var key = KeyWriter()
-        key.append(byte: namespace)
+        key.append(byte: namespace.rawValue)
         key.append(number: ordinal)
         return key.bytes
     }
 
     static func ordinal(of name: InternedName.Name) -> [UInt8] {
         var key = KeyWriter()
-        key.append(byte: name.namespace)
+        key.append(byte: name.namespace.rawValue)
         switch name {
         case .user(let text), .recordType(let text), .field(let text): key.append(lastName: text)
         case .device(let user, let text):

@@ -60,8 +60,7 @@ public struct IndexCatalog: Sendable, Hashable {
         if catalog.isEmpty, indexed.isEmpty { return }
         var asked: Set<IndexID> = []
         for field in indexed {
-            let name = try fork.name(6, UInt64(field.field))
-            guard case .field(let text)? = name else { continue }
+            guard let text = try fork.field(UInt64(field.field)) else { continue }
             asked.formUnion(IndexID.asked(by: field, named: text, of: type))
         }
         for id in asked.sorted() where catalog[id] == nil || catalog[id] == .leaving {

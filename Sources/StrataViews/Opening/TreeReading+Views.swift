@@ -1,6 +1,9 @@
 import StrataModel
 import StrataTree
 
+extension Snapshot: NameResolver {}
+extension Fork: NameResolver {}
+
 /// What the trees of a store say, row by row.
 extension TreeReading {
     public func ordinal(of name: InternedName.Name) throws -> UInt64? {
@@ -12,14 +15,22 @@ extension TreeReading {
         }
     }
 
-    public func name(_ namespace: UInt8, _ ordinal: UInt64) throws -> InternedName.Name? {
+    public func name(_ namespace: Namespace, _ ordinal: UInt64) throws -> InternedName.Name? {
         try ViewKeys.name(namespace, ordinal).withUnsafeBytes { key in
             try get(ViewTree.names, key) { try InternedName(decoding: ArraySlice($0)).name }
         }
     }
 
+    /// Calls `body` with each name, by namespaces and ordinals.
+    public func forEachName(_ body: (InternedName) throws -> Void) throws {
+        try scan(ViewTree.names, from: nil, to: nil) { _, row in
+            try body(InternedName(decoding: ArraySlice(row)))
+            return true
+        }
+    }
+
     /// How many names of a kind have ordinals. They are dense, so it is found by halving.
-    public func nameCount(_ namespace: UInt8) throws -> UInt64 {
+    public func nameCount(_ namespace: Namespace) throws -> UInt64 {
         func exists(_ ordinal: UInt64) throws -> Bool {
             try ViewKeys.name(namespace, ordinal).withUnsafeBytes { try get(ViewTree.names, $0) { _ in } } != nil
         }

@@ -20,7 +20,7 @@ public struct ViewsSummary: Sendable {
     /// Why other checkpoints cannot be taken.
     public var reasons: [StrataError]
     /// How many names of each namespace (docs/format.md §8) there were by then; empty if that cannot be told.
-    public var nameCounts: [UInt8: UInt64] = [:]
+    public var nameCounts: [Namespace: UInt64] = [:]
 }
 
 extension Views {
@@ -65,9 +65,9 @@ extension Views {
         }
     }
 
-    private static func nameCounts(in trees: Snapshot) throws -> [UInt8: UInt64] {
-        var counts: [UInt8: UInt64] = [:]
-        for namespace in UInt8(1)...6 { counts[namespace] = try trees.nameCount(namespace) }
+    private static func nameCounts(in trees: Snapshot) throws -> [Namespace: UInt64] {
+        var counts: [Namespace: UInt64] = [:]
+        for namespace in Namespace.allCases { counts[namespace] = try trees.nameCount(namespace) }
         return counts
     }
 }

@@ -12,8 +12,8 @@ extension RecordFold {
             let header = try view.header()
             let links = try view.links()
             let name = links.longName.map { UnsafeRawBufferPointer(rebasing: bytes[$0]) } ?? name
-            let record = DigestHash.hash(try names.hash(4, zone, in: fork), name)
-            let type = try names.hash(5, header.type, in: fork)
+            let record = DigestHash.hash(try names.hash(.zone, zone, in: fork), name)
+            let type = try names.hash(.recordType, header.type, in: fork)
             let parentKey = try links.parent.map { try view.key($0) }
             let parent = try parentKey.map { try hash($0, in: fork) } ?? 0
             let share = try links.share.map { try hash(try view.key($0), in: fork) } ?? 0
@@ -27,9 +27,9 @@ extension RecordFold {
                 words: [
                     1, type.low, type.high, parent.low, parent.high, share.low, share.high, fields.low, fields.high,
                 ])
-            let creator = try names.hash(1, header.createdBy, in: fork)
-            let modifier = try names.hash(1, header.modifiedBy, in: fork)
-            let device = try names.hash(2, header.modifiedWith, in: fork)
+            let creator = try names.hash(.user, header.createdBy, in: fork)
+            let modifier = try names.hash(.user, header.modifiedBy, in: fork)
+            let device = try names.hash(.device, header.modifiedWith, in: fork)
             var state = DigestHash.hash(
                 content,
                 words: [
@@ -44,7 +44,7 @@ extension RecordFold {
     }
 
     private mutating func hash(_ key: RecordKey, in fork: Fork) throws -> UInt128 {
-        DigestHash.hash(try names.hash(4, key.zone, in: fork), text: key.name)
+        DigestHash.hash(try names.hash(.zone, key.zone, in: fork), text: key.name)
     }
 
     private mutating func sum(
@@ -53,7 +53,7 @@ extension RecordFold {
     ) throws -> UInt128 {
         var sum: UInt128 = 0
         for index in 0..<table.count {
-            let field = try names.hash(6, UInt64(table.ordinal(at: index)), in: fork)
+            let field = try names.hash(.field, UInt64(table.ordinal(at: index)), in: fork)
             let range = try table.range(at: index)
             usedBytes += try names.keyBytes(table.ordinal(at: index), in: fork)
             usedBytes += try FieldValue.usedBytes(of: bytes, in: range)

@@ -36,12 +36,12 @@ struct SealedStore {
     /// Names that nobody interned, as a store would look them up.
     static let lookup: NameLookup = { key in
         switch key.namespace {
-        case 1: InternedName(ordinal: key.ordinal, name: .user("user-\(key.ordinal)"))
-        case 2: InternedName(ordinal: key.ordinal, name: .device(user: 1, "device-\(key.ordinal)"))
-        case 3: InternedName(ordinal: key.ordinal, name: .database(.private, owner: 1))
-        case 4: InternedName(ordinal: key.ordinal, name: .zone(database: 1, owner: 1, "zone-\(key.ordinal)"))
-        case 5: InternedName(ordinal: key.ordinal, name: .recordType("Type\(key.ordinal)"))
-        default: nil
+        case .user: InternedName(ordinal: key.ordinal, name: .user("user-\(key.ordinal)"))
+        case .device: InternedName(ordinal: key.ordinal, name: .device(user: 1, "device-\(key.ordinal)"))
+        case .database: InternedName(ordinal: key.ordinal, name: .database(.private, owner: 1))
+        case .zone: InternedName(ordinal: key.ordinal, name: .zone(database: 1, owner: 1, "zone-\(key.ordinal)"))
+        case .recordType: InternedName(ordinal: key.ordinal, name: .recordType("Type\(key.ordinal)"))
+        case .field: nil
         }
     }
 

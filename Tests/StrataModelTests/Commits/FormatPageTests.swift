@@ -96,7 +96,7 @@ struct FormatPageTests {
             .user(""), .device(user: 1, ""), .database(.public, owner: 0), .zone(database: 1, owner: 1, ""),
             .recordType(""), .field(""),
         ]
-        #expect(listed.map(\.number) == names.map { UInt64($0.namespace) })
+        #expect(listed.map(\.number) == names.map { UInt64($0.namespace.rawValue) })
         let scopes = InternedName.Scope.allCases.map { "\($0.rawValue) \($0)" }.joined(separator: ", ")
         #expect(rows[2][1].contains("(1 byte: \(scopes))"))
     }

@@ -170,4 +170,43 @@ struct RecordEventTests {
             #expect(thrownError { _ = try RecordSavedEvent(decoding: hex(body)[...]) }?.code == .malformed)
         }
     }
+
+    @Test("Each event of a record begins alike, and other events are none of a record")
+    func beginning() throws {
+        let events: [(any EventBody, changes: Bool)] = [
+            (RecordSavedEvent(.create, Self.key, type: 7), true),
+            (RecordDeletedEvent(Self.key, type: 7, previous: Self.version), true),
+            (RecordErasedEvent(Self.key, type: 7, previous: Self.version), true),
+            (RecordErasedEvent(Self.key, type: 7, previous: nil), false),
+        ]
+        for (body, changes) in events {
+            let event = try body.event()
+            try event.body.withUnsafeBytes { bytes in
+                let found = try #require(try RecordEvent(event.kind, 0..<bytes.count, of: bytes))
+                #expect(found.zone == 2 && found.type == 7)
+                #expect(try found.key == Self.key && found.name == "note-1")
+                #expect(try found.changesRecord == changes)
+                #expect(event.kind.isOfRecord && event.kind.isOfZone)
+            }
+        }
+        let none = try ([2, 1, 1, 0x61] as [UInt8]).withUnsafeBytes { try RecordEvent(.clientTokenKept, 0..<4, of: $0) }
+        #expect(none.map(\.zone) == nil)
+        #expect(EventKind.zoneDeleted.isOfZone && !EventKind.zoneDeleted.isOfRecord)
+        #expect(!EventKind.clientTokenKept.isOfZone)
+    }
+
+    @Test("A name that is not UTF-8 can be compared as bytes, and is an error as text")
+    func badName() throws {
+        try ([2, 1, 2, 0xC3, 0x28, 0] as [UInt8]).withUnsafeBytes { bytes in
+            let event = try RecordEvent(.recordDeleted, bytes)
+            #expect(Array(event.nameBytes) == [0xC3, 0x28])
+            let error = #expect(throws: StrataError.self) { try event.requireText() }
+            #expect(error?.code == .malformed && "\(error as Any)".contains("a record name"))
+            #expect(throws: StrataError.self) { _ = try event.key }
+        }
+        let error = #expect(throws: StrataError.self) {
+            try ([2, 1] as [UInt8]).withUnsafeBytes { _ = try RecordEvent(.recordSaved, $0) }
+        }
+        #expect("\(error as Any)".contains("a record name"))
+    }
 }

@@ -268,7 +268,7 @@ struct TwinStore {
         var mayBeKept = false
         if case .modifyRecords(let body) = step.request.content { mayBeKept = body.clientToken != nil }
         func areSame(_ left: Refusal, _ right: Refusal) -> Bool {
-            versions.areSame(left, right) && (left.rule == right.rule || mayBeKept && right.rule.isEmpty)
+            versions.areSame(left, right) && (left.rule == right.rule || mayBeKept && right.rule == nil)
         }
         switch (expected, found) {
         case (.failure(let left), .failure(let right)):
@@ -317,11 +317,11 @@ extension Result<RequestResult, Refusal> {
     /// By which everything that failed did.
     fileprivate var rules: [String] {
         switch self {
-        case .failure(let refusal): [refusal.rule]
+        case .failure(let refusal): [refusal.rule?.number ?? ""]
         case .success(let result):
             result.saves.map { save in
-                if case .failure(let refusal) = save { refusal.rule } else { "" }
-            } + result.deletes.map { $0?.rule ?? "" }
+                if case .failure(let refusal) = save { refusal.rule?.number ?? "" } else { "" }
+            } + result.deletes.map { $0?.rule?.number ?? "" }
         }
     }
 }

@@ -65,7 +65,7 @@ import Testing
     ) throws {
         let one = Self.cases[number]
         let refusal = try #require(try client.refusalOfFinding(one.predicate, order: one.order), "\(one)")
-        #expect(refusal.code == .invalidArguments && refusal.message == one.message && refusal.rule == "B24")
+        #expect(refusal.code == .invalidArguments && refusal.message == one.message && refusal.rule == .enforcedSchema)
         let query = Query("Note", where: try PredicateParser.parse(one.predicate), order: one.order)
         #expect(throws: Refusal.self) { try client.store.plan(query, in: client.database, as: client.actor) }
         try client.declare("Note", [one.field])

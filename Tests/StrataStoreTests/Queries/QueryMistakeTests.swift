@@ -20,7 +20,7 @@ import Testing
 
     @Test func `B143 a limit below 0 is refused`() throws {
         let refusal = try #require(try client.refusalOfFinding(limit: -1))
-        #expect(refusal.code == .invalidArguments && refusal.rule == "B143")
+        #expect(refusal.code == .invalidArguments && refusal.rule == .pageLimit)
         #expect(throws: Refusal.self) {
             try client.store.plan(Query("Note"), in: client.database, limit: .min, as: client.actor)
         }

@@ -101,7 +101,7 @@ import Testing
         }
         request.content = .modifyRecords(body)
         let refusal = store.ask(request).map(\.result).refusal
-        #expect(refusal?.code == .limitExceeded && refusal?.rule == "§9")
+        #expect(refusal?.code == .limitExceeded && refusal?.rule == .commitLimit)
         #expect(store.codes([Save("b")]) == [nil])
     }
 }

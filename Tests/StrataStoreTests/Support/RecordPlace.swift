@@ -14,7 +14,7 @@ extension StoreSnapshot {
     /// The version of every record, by reading the state to its end.
     func recordVersions() throws -> [RecordPlace: Version] {
         var versions: [RecordPlace: Version] = [:]
-        for index in 0..<(try trees.nameCount(4)) {
+        for index in 0..<(try trees.nameCount(.zone)) {
             let (database, zone) = try zoneName(index + 1)
             try trees.forEachRecord(of: index + 1) { name, row in
                 let id = RecordID(String(decoding: name, as: UTF8.self), zone: zone)

@@ -52,7 +52,7 @@ import Testing
         #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
         #expect(result.lines.first?.hasSuffix("  refused") == true)
         #expect(result.output.contains("save 0  Notes/tea  14 server record changed\n"), "\(result)")
-        #expect(result.output.contains("    B53  A save whose tag is not the stored one fails"))
+        #expect(result.output.contains("    B53  A save fails if its tag differs from the stored tag"))
         #expect(
             result.output.contains(
                 """

@@ -31,7 +31,7 @@ struct HistoryNames {
     ]
 
     private(set) var ordinals: [Logical: UInt64] = [:]
-    private var counts: [UInt8: UInt64] = [:]
+    private var counts: [Namespace: UInt64] = [:]
     /// Events that are to come before the next use.
     private(set) var pending: [Event] = []
 

@@ -64,7 +64,8 @@ extension PlainStore {
 
     private static func ordinalKey(_ name: InternedName.Name) -> [UInt8] {
         switch name {
-        case .user(let text), .recordType(let text), .field(let text): [name.namespace] + PlainKey.lastName(text)
+        case .user(let text), .recordType(let text), .field(let text):
+            [name.namespace.rawValue] + PlainKey.lastName(text)
         case .device(let user, let text): [2] + PlainKey.number(user) + PlainKey.lastName(text)
         case .database(let scope, let owner): [3, scope.rawValue] + PlainKey.number(owner)
         case .zone(let database, let owner, let text):

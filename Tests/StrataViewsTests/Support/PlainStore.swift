@@ -52,7 +52,7 @@ struct PlainStore {
         switch event.kind {
         case .nameInterned:
             let name = try InternedName(decoding: body)
-            names[name.name.namespace, default: [:]][name.ordinal] = name.name
+            names[name.name.namespace.rawValue, default: [:]][name.ordinal] = name.name
         case .recordSaved: save(try RecordSavedEvent(decoding: body), commit.time, header, version)
         case .recordDeleted:
             let event = try RecordDeletedEvent(decoding: body)

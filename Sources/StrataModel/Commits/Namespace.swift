@@ -1,0 +1,31 @@
+/// A kind of interned name, by its number on disk (docs/format.md §8). Each counts ordinals of its own, from 1.
+public enum Namespace: UInt8, Sendable, CaseIterable {
+    case user = 1, device, database, zone, recordType, field
+
+    public static let count = allCases.count
+
+    /// The place of the namespace in an array that has an element for each.
+    // Folds ask for it several times per record; a raw value is a call into this module.
+    @inlinable public var index: Int {
+        switch self {
+        case .user: 0
+        case .device: 1
+        case .database: 2
+        case .zone: 3
+        case .recordType: 4
+        case .field: 5
+        }
+    }
+
+    /// The kind of name as an error or a report calls it.
+    public var noun: String {
+        switch self {
+        case .user: "user"
+        case .device: "device"
+        case .database: "database"
+        case .zone: "zone"
+        case .recordType: "record type"
+        case .field: "field"
+        }
+    }
+}

@@ -1,0 +1,95 @@
+/// The beginning that all events of a record share: its zone, its type and its name (docs/format.md §9).
+///
+/// ```swift
+/// while let event = try walker.next() {
+///     guard let event = try RecordEvent(event.kind, event.body, of: payload) else { continue }
+///     if event.zone == zone { keys.insert(try event.key) }
+/// }
+/// ```
+public struct RecordEvent {
+    public let kind: EventKind
+    // Valid only inside the `withUnsafeBytes` that made it.
+    /// The bytes of the event.
+    public let body: UnsafeRawBufferPointer
+    public let zone: UInt64
+    public let type: UInt64
+    /// The place of the record's name in the body.
+    @usableFromInline let nameRange: Range<Int>
+
+    /// The event whose body fills `range` of a payload; nil if it is not an event of a record.
+    @inlinable public init?(_ kind: EventKind, _ range: Range<Int>, of payload: UnsafeRawBufferPointer) throws {
+        guard kind.isOfRecord else { return nil }
+        try self.init(kind, UnsafeRawBufferPointer(rebasing: payload[range]))
+    }
+
+    /// - Parameter kind: one that ``EventKind/isOfRecord``.
+    @inlinable public init(_ kind: EventKind, _ body: UnsafeRawBufferPointer) throws {
+        var reader = ByteReader(body)
+        (self.kind, self.body) = (kind, body)
+        (zone, type, nameRange) = try reader.readRecordStart()
+    }
+
+    /// The bytes of the record's name, which need not be valid UTF-8.
+    @inlinable public var nameBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: body[nameRange]) }
+
+    /// - Throws: ``StrataError`` if the name is not valid UTF-8.
+    public var name: String {
+        get throws {
+            guard let name = String(utf8: nameBytes) else { throw malformedName() }
+            return name
+        }
+    }
+
+    public var key: RecordKey { get throws { RecordKey(zone: zone, name: try name) } }
+
+    /// - Throws: ``StrataError`` if the name is not valid UTF-8.
+    public func requireText() throws {
+        guard nameBytes.isUTF8 else { throw malformedName() }
+    }
+
+    private func malformedName() -> StrataError {
+        ByteReader(body, in: nameRange).malformed("a record name", expected: "valid UTF-8")
+    }
+
+    /// True if the event changes the state of the record: an erasure that found no record does not.
+    @inlinable public var changesRecord: Bool {
+        get throws { try kind != .recordErased || erasesRecord() }
+    }
+
+    @usableFromInline func erasesRecord() throws -> Bool {
+        var reader = ByteReader(body)
+        let event = try RecordErasedEvent(from: &reader)
+        try reader.expectEnd("an event")
+        return event.previous != nil
+    }
+
+    /// The event as a save.
+    ///
+    /// - Throws: ``StrataError`` if it is none.
+    public func saved() throws -> RecordSavedView { try RecordSavedView(body, in: 0..<body.count) }
+}
+
+extension EventKind {
+    @inlinable public var isOfRecord: Bool {
+        switch self {
+        case .recordSaved, .recordDeleted, .recordErased: true
+        default: false
+        }
+    }
+
+    /// True if the event is of a zone or of a record in it: then its body begins with the zone.
+    public var isOfZone: Bool { isOfRecord || self == .zoneSaved || self == .zoneDeleted }
+}
+
+extension ByteReader {
+    /// Reads the zone with which the event of a record or a zone begins.
+    @inlinable public mutating func readEventZone() throws -> UInt64 { try readVarint("the zone of an event") }
+
+    /// Reads what every event of a record begins with; the name as its place in the bytes.
+    @inlinable mutating func readRecordStart() throws -> (zone: UInt64, type: UInt64, name: Range<Int>) {
+        (
+            try readEventZone(), try readVarint("the type of a record event"),
+            try readStringRange("a record name", atMost: Envelope.maximumNameBytes)
+        )
+    }
+}

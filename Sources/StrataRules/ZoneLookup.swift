@@ -1,0 +1,70 @@
+import StrataModel
+import StrataViews
+
+/// Finds the zones that requests and readers name in one database: the same rules for both.
+public struct ZoneLookup: Sendable {
+    public let scope: InternedName.Scope
+    /// The ordinal of the database; 0 if nobody has written to it.
+    public let database: UInt64
+    /// The ordinal of the database's owner; 0 for the public database.
+    public let owner: UInt64
+
+    public init(scope: InternedName.Scope, database: UInt64, owner: UInt64) {
+        (self.scope, self.database, self.owner) = (scope, database, owner)
+    }
+
+    /// Returns whether a name in a zone's owner means the user whose record has that name (docs/rules.md §1).
+    public static func isOwner(_ name: String, recordName: @autoclosure () -> String) -> Bool {
+        name.isEmpty || isSameText(name, "__defaultOwner__") || isSameText(name, recordName())
+    }
+
+    /// Returns whether a database that somebody names is that user's own.
+    public static func isOwn(_ database: DatabaseID, of user: String, recordName: @autoclosure () -> String) -> Bool {
+        isOwner(database.owner, recordName: recordName()) || isSameText(database.owner, user)
+    }
+
+    /// Returns the zone's ordinal, 0 if it has none, and why the zone does not exist; nil if it does. A default zone
+    /// exists before anybody has written to it.
+    ///
+    /// - Parameters:
+    ///   - isOwn: whether the zone's owner is that of the database.
+    ///   - ordinal: looks up a name.
+    ///   - status: looks up a zone by its ordinal.
+    public func zone(
+        _ id: ZoneID, isOwn: Bool, ordinal: (InternedName.Name) throws -> UInt64?,
+        status: (UInt64) throws -> ZoneRow.Status?
+    ) rethrows -> (ordinal: UInt64, refusal: Refusal?) {
+        guard isOwn, scope != .shared else {
+            return (0, .missingZone(id.name, rule: isOwn ? .existingZone : .ownZone))
+        }
+        let known = database == 0 ? nil : try ordinal(.zone(database: database, owner: owner, id.name))
+        if id.isDefault { return (known ?? 0, nil) }
+        return (known ?? 0, Self.refusal(for: try known.flatMap(status), id.name))
+    }
+
+    private static func refusal(for status: ZoneRow.Status?, _ name: String) -> Refusal? {
+        switch status {
+        case .alive: nil
+        case .purged: Refusal(.userDeletedZone, "The user deleted zone '\(name)'.", rule: .zonesTakenByService)
+        case .encryptedDataReset:
+            Refusal(
+                .zoneNotFound, "Zone '\(name)' was deleted with its user's encrypted data.", rule: .zonesTakenByService,
+                didResetEncryptedData: true)
+        case .deleted, nil: .missingZone(name)
+        }
+    }
+}
+
+extension Refusal {
+    /// Returns the refusal for a nonexistent zone.
+    public static func missingZone(_ name: String, rule: Rule = .existingZone) -> Refusal {
+        Refusal(.zoneNotFound, "Zone '\(name)' does not exist.", rule: rule)
+    }
+
+    /// Returns the refusal with the rule that requires the zone for something other than saving records.
+    func ofMissingZone(_ rule: Rule) -> Refusal {
+        var refusal = self
+        if refusal.rule == .existingZone { refusal.rule = rule }
+        return refusal
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+
+/// Looks up each rule of behavior that a file cites by its number, such as B53, in docs/behavior.md.
+///
+/// The page has one row for each number, in order. A number alone means nothing to a user, so no text of the product
+/// has one.
+struct RuleCitationsRule: StyleRule {
+    private static let page = "docs/behavior.md"
+
+    func findings(in files: [SourceFile]) -> [Finding] {
+        var findings: [Finding] = []
+        var known: Set<Int> = []
+        let page = files.first { $0.path == Self.page }
+        var last = 0
+        for (line, text) in (page?.lines ?? []).map(String.init).enumerated() {
+            guard text.hasPrefix("| B"), let number = Self.numbers(in: text).first else { continue }
+            if let page, number <= last { findings.append(page.finding(line, "B\(number) is not after B\(last)")) }
+            last = number
+            known.insert(number)
+        }
+        for file in files {
+            for (line, text) in file.lines.enumerated() where text.utf8.contains(UInt8(ascii: "B")) {
+                for number in Self.numbers(in: text) where page != nil && !known.contains(number) {
+                    findings.append(file.finding(line, "\(Self.page) has no row for B\(number); add it"))
+                }
+                guard file.isLibrary, file.name != "Rule.swift", Self.hasNumber(inTextOf: file, line) else { continue }
+                findings.append(file.finding(line, "a text has the number of a rule; say what it means instead"))
+            }
+        }
+        return findings
+    }
+
+    private static func numbers(in text: some StringProtocol) -> [Int] {
+        text.split { !$0.isASCII || !($0.isLetter || $0.isNumber || $0 == "_") }.compactMap { word in
+            guard word.first == "B", (2...4).contains(word.count) else { return nil }
+            return Int(word.dropFirst())
+        }
+    }
+
+    /// Whether a line has a number that is neither in its code nor in its comment.
+    private static func hasNumber(inTextOf file: SourceFile, _ line: Int) -> Bool {
+        let text = file.lines[line]
+        guard text.utf8.contains(UInt8(ascii: "\"")), !file.hasComment(line) else { return false }
+        return numbers(in: text).count > numbers(in: file.code[line]).count
+    }
+}
