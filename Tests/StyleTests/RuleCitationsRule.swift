@@ -39,8 +39,6 @@ struct RuleCitationsRule: StyleRule {
 
     /// Whether a line has a number that is neither in its code nor in its comment.
     private static func hasNumber(inTextOf file: SourceFile, _ line: Int) -> Bool {
-        let text = file.lines[line]
-        guard text.utf8.contains(UInt8(ascii: "\"")), !file.hasComment(line) else { return false }
-        return numbers(in: text).count > numbers(in: file.code[line]).count
+        !file.hasComment(line) && numbers(in: file.lines[line]).count > numbers(in: file.code[line]).count
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// var offsets = OffsetRanges()
-/// offsets.insert(.database)
+/// offsets.insert(3)
 /// offsets.insert(4...9)
 /// print(offsets)  // 3 to 9
 /// ```

@@ -34,8 +34,8 @@ extension NameResolver {
         return (database, text)
     }
 
-    /// Returns the user and the device that made a commit, the service for a commit of its own; nil if the user or the
-    /// device has no name.
+    /// Returns the user and the device that made a commit, or the service if its user is 0; nil if the user or the device
+    /// has no name.
     ///
     /// - Parameter interned: the names that the commit itself brings, which the source may not have yet.
     public func actor(of header: EnvelopeHeader, _ interned: [InternedName] = []) throws -> Actor? {
@@ -65,7 +65,7 @@ extension StrataError {
     /// The error for an ordinal that must have a name and has none.
     public static func unnamed(_ namespace: Namespace, _ ordinal: UInt64) -> StrataError {
         StrataError(
-            .malformed, "An ordinal has no name.",
+            .malformed, "An ordinal, or an ordinal that its name refers to, has no name.",
             .init(expected: "the name of a \(namespace.noun)", found: "ordinal \(ordinal)"))
     }
 }

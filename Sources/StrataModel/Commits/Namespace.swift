@@ -5,7 +5,7 @@ public enum Namespace: UInt8, Sendable, CaseIterable {
     public static let count = allCases.count
 
     /// The place of the namespace in an array that has an element for each.
-    // Folds ask for it several times per record; a raw value is a call into this module.
+    // Folds ask for it several times per record. Unlike a raw value, it is inlined into other modules.
     @inlinable public var index: Int {
         switch self {
         case .user: 0

@@ -65,7 +65,7 @@ public struct RecordEvent {
 
     /// The event as a save.
     ///
-    /// - Throws: ``StrataError`` if it is none.
+    /// - Throws: ``StrataError`` if it is not a save.
     public func saved() throws -> RecordSavedView { try RecordSavedView(body, in: 0..<body.count) }
 }
 

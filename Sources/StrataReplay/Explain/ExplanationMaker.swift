@@ -209,8 +209,8 @@ struct ExplanationMaker {
     /// As the commit names who asked.
     private func recordedActor() throws -> Actor {
         let header = commit.envelope.header
-        guard header.user != 0 else { return Actor(user: "", device: "") }
-        return try store.snapshot().trees.actor(of: header) ?? Actor(user: "", device: "")
+        let actor = header.user == 0 ? nil : try store.snapshot().trees.actor(of: header)
+        return actor ?? Actor(user: "", device: "")
     }
 
     private static func malformed(_ offset: UInt64) -> StrataError {

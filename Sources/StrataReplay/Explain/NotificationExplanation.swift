@@ -70,9 +70,9 @@ public struct NotificationExplanation: Sendable {
         var notes: [String] = []
         if changes.isEmpty { notes.append("The commit changed no record and no zone, so there is nothing to tell of.") }
         if subscriptions.isEmpty { notes.append("Nobody who is asked for had subscribed to anything.") }
+        let actor = header.user == 0 ? nil : try trees.actor(of: header)
         return NotificationExplanation(
-            offset: offset, time: commit.commit.time, actor: try trees.actor(of: header) ?? Actor(user: "", device: ""),
-            changes: changes,
+            offset: offset, time: commit.commit.time, actor: actor ?? Actor(user: "", device: ""), changes: changes,
             subscriptions: subscriptions, devices: devices, notes: notes)
     }
 

@@ -116,7 +116,7 @@ extension StoreEngine {
         let kept = Dictionary(uniqueKeysWithValues: estimate.zones.map { ($0.zone, $0) })
         var zones: [CompactionPlan.Zone] = []
         for database in 1..<max(1, try state.nameCount(.database)) + 1 {
-            guard let id = try names.database(database) else { continue }
+            guard let id = try names.database(database) else { throw StrataError.unnamed(.database, database) }
             for (ordinal, _) in try state.zoneRows(of: database) {
                 let changes = try changeCount(of: ordinal, through: horizon)
                 let zone = kept[ordinal]

@@ -111,7 +111,7 @@ final class NameDirectory: Sendable {
         }
     }
 
-    /// The names as a state has them.
+    /// The names of a state.
     func names(in snapshot: Snapshot) -> SnapshotNames { SnapshotNames(directory: self, snapshot: snapshot) }
 
     /// Returns the name of a user; empty for ordinal 0, the service.

@@ -40,8 +40,12 @@ public final class ReservedMemory: @unchecked Sendable {
     /// Maps `count` bytes if they are at most a quarter of what the process may still have. Ranges that take all of it
     /// leave no room for threads or the heap, and a process whose heap cannot grow ends without a message.
     private static func mapLeavingRoom(_ count: Int, _ isWritable: Bool) -> UnsafeMutableRawPointer? {
-        guard let start = map(4 * count, isWritable) else { return nil }
-        munmap(start + count, 3 * count)
+        // What is given back begins with a page.
+        let page = sysconf(Int32(_SC_PAGESIZE))
+        guard count < .max / 8 else { return nil }
+        let kept = (count + page - 1) / page * page
+        guard let start = map(4 * kept, isWritable) else { return nil }
+        munmap(start + kept, 3 * kept)
         return start
     }
 

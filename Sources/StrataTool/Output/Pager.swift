@@ -18,9 +18,10 @@ struct Pager {
         }
         // As git does: less ends by itself if all fits the screen, shows colours, and leaves what it showed.
         setenv("LESS", "FRX", 0)
-        Self.waitWhenInterrupted()
+        let before = Self.waitWhenInterrupted()
         guard let (child, descriptor) = Self.start(command) else {
-            signal(SIGINT, SIG_DFL)
+            signal(SIGINT, before)
+            if Self.isInterrupted.load(ordering: .sequentiallyConsistent) { raise(SIGINT) }
             return nil
         }
         (self.child, self.descriptor) = (child, descriptor)
@@ -90,11 +91,16 @@ struct Pager {
     private static let shown = Atomic<Int32>(-1)
     private static let isInterrupted = Atomic(false)
 
-    /// Has an interrupt end the tool once the pager has ended: the terminal is the pager's until then.
+    /// From now on an interrupt ends the tool only after the pager has ended, because the terminal is the pager's until
+    /// then. This precedes the start of the pager, which may change the terminal at once.
     ///
-    /// It comes before the pager starts, which may change the terminal at once.
-    private static func waitWhenInterrupted() {
-        signal(SIGINT) { _ in
+    /// - Returns: the handler that was installed before.
+    private static func waitWhenInterrupted() -> (@convention(c) (Int32) -> Void)? {
+        // Initialized here, so that no handler does it.
+        shown.store(-1, ordering: .sequentiallyConsistent)
+        waitedFor.store(0, ordering: .sequentiallyConsistent)
+        isInterrupted.store(false, ordering: .sequentiallyConsistent)
+        return signal(SIGINT) { _ in
             Pager.isInterrupted.store(true, ordering: .sequentiallyConsistent)
             if Pager.waitedFor.load(ordering: .sequentiallyConsistent) != 0 { Pager.endWithPager() }
         }

@@ -12,7 +12,7 @@ extension Fold {
         guard !used.has(interned) else {
             throw StrataError(
                 .malformed, "A name comes behind an event that uses its ordinal.",
-                .init(found: "ordinal \(interned.ordinal) of a \(namespace.noun)"))
+                .init(found: "\(namespace.noun) ordinal \(interned.ordinal)"))
         }
         guard try interned.ordinal == 1 || fork.name(namespace, interned.ordinal - 1) != nil else {
             throw StrataError(

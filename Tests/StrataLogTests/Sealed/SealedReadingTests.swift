@@ -99,7 +99,7 @@ struct SealedReadingTests {
             }
             let names = try segment.names()
             let keys = names.map { UsedNames.Key($0.name.namespace, $0.ordinal) }
-            #expect(keys == keys.sorted())
+            #expect(keys == keys.sorted { ($0.namespace.rawValue, $0.ordinal) < ($1.namespace.rawValue, $1.ordinal) })
             let expected = try used.resolved(SealedStore.lookup)
             #expect(names == expected)
             #expect(names.contains { if case .zone = $0.name { true } else { false } })
