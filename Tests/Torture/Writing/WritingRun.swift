@@ -14,7 +14,9 @@ struct WritingRun {
 
     var settings: ChildSettings
 
-    func run() async throws {
+    // On the main thread: were it left, it would end, and the end of a main thread takes a descriptor, without which
+    // the system's library ends the process.
+    @MainActor func run() async throws {
         if let bytes = settings.fileBytes { Limits.set(RLIMIT_FSIZE, to: bytes) }
         if let count = settings.descriptors { Limits.set(RLIMIT_NOFILE, to: count) }
         if let bytes = settings.addressSpace { Limits.set(RLIMIT_AS, to: bytes) }
