@@ -18,7 +18,7 @@ struct PlainWordsRule: StyleRule {
         "StrataRules": 81,
         "StrataStore": 301,
         "StrataSystem": 21,
-        "StrataTool": 305,
+        "StrataTool": 304,
         "StrataTree": 134,
         "StrataViews": 133,
     ]

@@ -34,8 +34,8 @@ extension NameResolver {
         return (database, text)
     }
 
-    /// Returns the user and the device that made a commit, or the service if its user is 0; nil if the user or the device
-    /// has no name.
+    /// Returns the user and the device that made a commit, or the service if its user is 0; nil if the user or the
+    /// device has no name.
     ///
     /// - Parameter interned: the names that the commit itself brings, which the source may not have yet.
     public func actor(of header: EnvelopeHeader, _ interned: [InternedName] = []) throws -> Actor? {
