@@ -41,14 +41,10 @@ public struct RequestScene {
     }
 
     private func state(of id: ZoneID, _ isOwn: Bool, _ view: RulesView) throws -> ZoneState {
-        var row: ZoneRow?
         let (ordinal, refusal) = try ZoneLookup(scope: scope, database: database, owner: ownerOrdinal).zone(
             id, isOwn: isOwn, ordinal: { try view.ordinal(of: $0) },
-            status: { zone in
-                row = try view.zone(zone, in: database)
-                return row?.status
-            })
-        if ordinal != 0, id.isDefault { row = try view.zone(ordinal, in: database) }
+            status: { try view.zone($0, in: database)?.status })
+        let row = ordinal == 0 ? nil : try view.zone(ordinal, in: database)
         return ZoneState(name: id.name, owner: id.owner, isOwn: isOwn, ordinal: ordinal, row: row, answer: refusal)
     }
 

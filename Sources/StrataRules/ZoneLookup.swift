@@ -1,10 +1,10 @@
 import StrataModel
 import StrataViews
 
-/// Finds the zones that requests and readers name in one database: the same rules for both.
+/// Finds the zones of one database by their IDs, by the same rules for requests and readers.
 public struct ZoneLookup: Sendable {
     public let scope: InternedName.Scope
-    /// The ordinal of the database; 0 if nobody has written to it.
+    /// The ordinal of the database; 0 if it has no commits.
     public let database: UInt64
     /// The ordinal of the database's owner; 0 for the public database.
     public let owner: UInt64
@@ -13,21 +13,21 @@ public struct ZoneLookup: Sendable {
         (self.scope, self.database, self.owner) = (scope, database, owner)
     }
 
-    /// Returns whether a name in a zone's owner means the user whose record has that name (docs/rules.md §1).
+    /// Returns true if the name of a zone's owner means the user whose record has the given name (docs/rules.md §1).
     public static func isOwner(_ name: String, recordName: @autoclosure () -> String) -> Bool {
         name.isEmpty || isSameText(name, "__defaultOwner__") || isSameText(name, recordName())
     }
 
-    /// Returns whether a database that somebody names is that user's own.
+    /// Returns true if the owner in a database ID is the given user.
     public static func isOwn(_ database: DatabaseID, of user: String, recordName: @autoclosure () -> String) -> Bool {
         isOwner(database.owner, recordName: recordName()) || isSameText(database.owner, user)
     }
 
-    /// Returns the zone's ordinal, 0 if it has none, and why the zone does not exist; nil if it does. A default zone
-    /// exists before anybody has written to it.
+    /// Returns the zone's ordinal, or 0 if it has none, and the refusal for a zone that does not exist. A default zone
+    /// exists before the first write to it.
     ///
     /// - Parameters:
-    ///   - isOwn: whether the zone's owner is that of the database.
+    ///   - isOwn: true if the owner of the zone is the owner of the database.
     ///   - ordinal: looks up a name.
     ///   - status: looks up a zone by its ordinal.
     public func zone(

@@ -6,7 +6,7 @@ struct Damage {
     private(set) var tries = 0
     private(set) var refused = 0
 
-    /// Foundation itself ends the process at a property list with a set in it, before it asks any class.
+    /// Foundation's own initializer, which clients call for system fields, ends the process at a set.
     private func isSet(_ byte: UInt8) -> Bool { byte & 0xF0 == 0xC0 }
 
     mutating func all(of data: Data, _ read: (Data) -> NSObject?) {

@@ -1,9 +1,8 @@
 import Foundation
 
-/// Looks up each rule of behavior that a file cites by its number, such as B53, in docs/behavior.md.
+/// Checks that each rule of behavior that a file cites by its number, such as B53, has a row in docs/behavior.md.
 ///
-/// The page has one row for each number, in order. A number alone means nothing to a user, so no text of the product
-/// has one.
+/// The page has one row per number, in order. A number alone tells a user nothing, so no string of the product has one.
 struct RuleCitationsRule: StyleRule {
     private static let page = "docs/behavior.md"
 
@@ -12,6 +11,9 @@ struct RuleCitationsRule: StyleRule {
         var known: Set<Int> = []
         let page = files.first { $0.path == Self.page }
         var last = 0
+        if page == nil, let readme = files.first(where: { $0.path == "README.md" }) {
+            findings.append(readme.finding(0, "there is no \(Self.page) to look up numbers in"))
+        }
         for (line, text) in (page?.lines ?? []).map(String.init).enumerated() {
             guard text.hasPrefix("| B"), let number = Self.numbers(in: text).first else { continue }
             if let page, number <= last { findings.append(page.finding(line, "B\(number) is not after B\(last)")) }
@@ -37,7 +39,7 @@ struct RuleCitationsRule: StyleRule {
         }
     }
 
-    /// Whether a line has a number that is neither in its code nor in its comment.
+    /// Returns true if a string literal of the line has a number.
     private static func hasNumber(inTextOf file: SourceFile, _ line: Int) -> Bool {
         !file.hasComment(line) && numbers(in: file.lines[line]).count > numbers(in: file.code[line]).count
     }

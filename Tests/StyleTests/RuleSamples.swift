@@ -67,6 +67,7 @@ enum RuleSamples {
         good("page paths", "[itself](../docs/page.md#a), [a site](https://a.b/c), [here](#a)\n", path: "docs/page.md"),
         good("page paths", "`docs/`, `docs/*.md`, `docs/<name>`, `let docs/page`\n", path: "docs/page.md"),
         good("page paths", "gone: `Sources/Gone.swift`\n", path: "CHANGELOG.md"),
+        bad("rule citations", "# Strata\n", path: "README.md"),
         bad("rule citations", "B2 is cited\n| B1 | a |\n", path: "docs/behavior.md"),
         bad("rule citations", "| B1 | a |\n| B1 | b |\n", path: "docs/behavior.md"),
         bad("rule citations", "| B2 | a |\n| B1 | b |\n", path: "docs/behavior.md"),

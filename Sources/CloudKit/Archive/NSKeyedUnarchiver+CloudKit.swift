@@ -25,7 +25,7 @@ extension NSKeyedUnarchiver {
     public static func unarchivedObject<Value: NSObject & NSCoding & _CKArchived>(
         ofClass type: Value.Type, from data: Data
     ) throws -> Value? {
-        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
+        let unarchiver = try NSKeyedUnarchiver(checking: data)
         unarchiver.requiresSecureCoding = true
         unarchiver.decodingFailurePolicy = .setErrorAndReturn
         let object = ArchiveReader(unarchiver).object(type, NSKeyedArchiveRootObjectKey)
@@ -35,5 +35,19 @@ extension NSKeyedUnarchiver {
                 .coderReadCorrupt, userInfo: [NSDebugDescriptionErrorKey: "The archive holds no \(Value.self)."])
         }
         return object
+    }
+}
+
+extension NSKeyedUnarchiver {
+    /// Opens an archive that may be damaged.
+    ///
+    /// Foundation's own initializer ends the process if the property list of the archive has a set, which no archiver
+    /// writes. This one throws.
+    convenience init(checking data: Data) throws {
+        guard !BinaryPropertyList(data).hasSet else {
+            throw CocoaError(
+                .coderReadCorrupt, userInfo: [NSDebugDescriptionErrorKey: "The archive's property list has a set."])
+        }
+        try self.init(forReadingFrom: data)
     }
 }

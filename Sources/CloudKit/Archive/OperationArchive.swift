@@ -95,7 +95,7 @@ struct OperationArchive {
 
     /// - Throws: The unarchiver's error for what cannot be read.
     init(decoding bytes: [UInt8]) throws {
-        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: Data(bytes))
+        let unarchiver = try NSKeyedUnarchiver(checking: Data(bytes))
         unarchiver.requiresSecureCoding = true
         // Properties that were nil are not there, and asking Foundation for what is not there is an error.
         let archive = ArchiveReader(unarchiver)

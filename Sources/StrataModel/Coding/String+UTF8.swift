@@ -10,7 +10,7 @@ extension String {
 }
 
 extension UnsafeRawBufferPointer {
-    /// True if the bytes are valid UTF-8. Nearly all names are ASCII, which takes no copy.
+    /// True if the bytes are valid UTF-8. Nearly all names are ASCII, and checking ASCII copies nothing.
     var isUTF8: Bool {
         var place = 0
         while place + 8 <= count {

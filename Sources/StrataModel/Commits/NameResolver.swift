@@ -37,7 +37,7 @@ extension NameResolver {
     /// Returns the user and the device that made a commit, or the service if its user is 0; nil if the user or the
     /// device has no name.
     ///
-    /// - Parameter interned: the names that the commit itself brings, which the source may not have yet.
+    /// - Parameter interned: the names that the commit itself interns, which the source may not have yet.
     public func actor(of header: EnvelopeHeader, _ interned: [InternedName] = []) throws -> Actor? {
         if header.user == 0 { return .service }
         func text(_ namespace: Namespace, _ ordinal: UInt64) throws -> String? {
@@ -50,14 +50,34 @@ extension NameResolver {
         return Actor(user: user, device: device)
     }
 
+    // MARK: Names that must exist
+
     /// Returns the text of a name.
     ///
     /// - Throws: ``StrataError`` if the ordinal has no name.
     public func text(_ namespace: Namespace, _ ordinal: UInt64) throws -> String {
-        guard let text = try name(namespace, ordinal)?.text else {
-            throw StrataError.unnamed(namespace, ordinal)
-        }
+        guard let text = try name(namespace, ordinal)?.text else { throw StrataError.unnamed(namespace, ordinal) }
         return text
+    }
+
+    /// Returns a database with the name of its owner.
+    ///
+    /// - Throws: ``StrataError`` if the database or its owner has no name.
+    public func requiredDatabase(_ ordinal: UInt64) throws -> DatabaseID {
+        guard case .database(let scope, let owner)? = try name(.database, ordinal) else {
+            throw StrataError.unnamed(.database, ordinal)
+        }
+        return DatabaseID(scope, owner: owner == 0 ? "" : try text(.user, owner))
+    }
+
+    /// Returns a zone by its name and its database.
+    ///
+    /// - Throws: ``StrataError`` if the zone, its database or the database's owner has no name.
+    public func requiredZone(_ ordinal: UInt64) throws -> (database: DatabaseID, name: String) {
+        guard case .zone(let database, _, let text)? = try name(.zone, ordinal) else {
+            throw StrataError.unnamed(.zone, ordinal)
+        }
+        return (try requiredDatabase(database), text)
     }
 }
 
@@ -65,7 +85,7 @@ extension StrataError {
     /// The error for an ordinal that must have a name and has none.
     public static func unnamed(_ namespace: Namespace, _ ordinal: UInt64) -> StrataError {
         StrataError(
-            .malformed, "An ordinal, or an ordinal that its name refers to, has no name.",
+            .malformed, "An ordinal has no name.",
             .init(expected: "the name of a \(namespace.noun)", found: "ordinal \(ordinal)"))
     }
 }

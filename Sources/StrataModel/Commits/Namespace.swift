@@ -1,11 +1,11 @@
-/// A kind of interned name, by its number on disk (docs/format.md §8). Each counts ordinals of its own, from 1.
+/// A kind of interned name, by its number on disk (docs/format.md §8). Each namespace has its own ordinals, from 1.
 public enum Namespace: UInt8, Sendable, CaseIterable {
     case user = 1, device, database, zone, recordType, field
 
     public static let count = allCases.count
 
-    /// The place of the namespace in an array that has an element for each.
-    // Folds ask for it several times per record. Unlike a raw value, it is inlined into other modules.
+    /// The index of the namespace in an array with one element per namespace.
+    // Folding a record reads it several times. Unlike a raw value, it is inlined into other modules.
     @inlinable public var index: Int {
         switch self {
         case .user: 0
@@ -17,7 +17,7 @@ public enum Namespace: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// The kind of name as an error or a report calls it.
+    /// The word for the namespace in errors and reports.
     public var noun: String {
         switch self {
         case .user: "user"

@@ -16,13 +16,15 @@ public struct RecordEvent {
     /// The place of the record's name in the body.
     @usableFromInline let nameRange: Range<Int>
 
-    /// The event whose body fills `range` of a payload; nil if it is not an event of a record.
+    /// Creates the event whose body fills `range` of a payload; nil if it is not an event of a record.
     @inlinable public init?(_ kind: EventKind, _ range: Range<Int>, of payload: UnsafeRawBufferPointer) throws {
         guard kind.isOfRecord else { return nil }
         try self.init(kind, UnsafeRawBufferPointer(rebasing: payload[range]))
     }
 
-    /// - Parameter kind: one that ``EventKind/isOfRecord``.
+    /// Creates the event from its body.
+    ///
+    /// - Parameter kind: a kind for which ``EventKind/isOfRecord`` is true.
     @inlinable public init(_ kind: EventKind, _ body: UnsafeRawBufferPointer) throws {
         var reader = ByteReader(body)
         (self.kind, self.body) = (kind, body)
@@ -32,6 +34,8 @@ public struct RecordEvent {
     /// The bytes of the record's name, which need not be valid UTF-8.
     @inlinable public var nameBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: body[nameRange]) }
 
+    /// The name of the record.
+    ///
     /// - Throws: ``StrataError`` if the name is not valid UTF-8.
     public var name: String {
         get throws {
@@ -42,7 +46,9 @@ public struct RecordEvent {
 
     public var key: RecordKey { get throws { RecordKey(zone: zone, name: try name) } }
 
-    /// - Throws: ``StrataError`` if the name is not valid UTF-8.
+    /// Checks that the name is valid UTF-8, without copying it.
+    ///
+    /// - Throws: ``StrataError`` if it is not.
     public func requireText() throws {
         guard nameBytes.isUTF8 else { throw malformedName() }
     }
@@ -77,7 +83,7 @@ extension EventKind {
         }
     }
 
-    /// True if the event is of a zone or of a record in it: then its body begins with the zone.
+    /// True if the event is of a zone or of a record in a zone. The body of such an event begins with the zone.
     public var isOfZone: Bool { isOfRecord || self == .zoneSaved || self == .zoneDeleted }
 }
 
@@ -85,7 +91,7 @@ extension ByteReader {
     /// Reads the zone with which the event of a record or a zone begins.
     @inlinable public mutating func readEventZone() throws -> UInt64 { try readVarint("the zone of an event") }
 
-    /// Reads what every event of a record begins with; the name as its place in the bytes.
+    /// Reads the zone, the type and the place of the name, with which every event of a record begins.
     @inlinable mutating func readRecordStart() throws -> (zone: UInt64, type: UInt64, name: Range<Int>) {
         (
             try readEventZone(), try readVarint("the type of a record event"),

@@ -55,8 +55,8 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     public var baseVersion: Version?
     /// The zone is gone because its user reset encrypted data.
     public var didResetEncryptedData: Bool
-    /// The rule that decided. It is known where the request was judged; no commit keeps it, so refusals are equal
-    /// without it.
+    /// The rule that decided; nil for a refusal that was read from a commit, which does not store it. Two refusals are
+    /// equal whatever their rules.
     public var rule: Rule?
 
     public init(

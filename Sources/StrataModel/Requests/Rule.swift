@@ -87,8 +87,6 @@ public enum Rule: String, Sendable, CaseIterable {
     /// The page of docs/ that says more.
     public var page: String { number.hasPrefix("B") ? "behavior.md" : "rules.md" }
 
-    public init?(number: String) { self.init(rawValue: number) }
-
     /// The rule in a sentence or two.
     public var sentence: String { Self.sentences[number] ?? "" }
 
@@ -97,7 +95,7 @@ public enum Rule: String, Sendable, CaseIterable {
         return Dictionary(pairs.map { ($0[0], $0[1]) }) { first, _ in first }
     }()
 
-    /// A line for each rule: its number, and what it says.
+    /// The number and the sentence of each rule, one rule per line.
     private static let text = """
         B3 A record name has 1 to 255 characters, contains no control character, and does not begin with an \
         underscore.

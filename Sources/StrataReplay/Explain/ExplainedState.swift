@@ -43,11 +43,11 @@ struct ExplainedState {
     }
 
     func user(_ ordinal: UInt64) throws -> String {
-        ordinal == 0 ? "" : try trees.user(ordinal) ?? ""
+        try trees.user(ordinal) ?? ""
     }
 
     func device(_ ordinal: UInt64) throws -> String {
-        ordinal == 0 ? "" : try trees.device(ordinal) ?? ""
+        try trees.device(ordinal) ?? ""
     }
 
     // MARK: Facts

@@ -33,7 +33,7 @@ struct ExplanationMaker {
         defer { try? past.close() }
         let asked: RebuiltRequest?
         do { asked = try past.request(of: commit.commit) } catch let error as StrataError where error.code == .erased {
-            var explanation = Explanation(commit, .accepted, by: try recordedActor())
+            var explanation = Explanation(commit, .accepted, by: try namedActor())
             explanation.notes.append("What the request saved has been erased since, so it cannot be judged again.")
             return explanation
         }
@@ -60,7 +60,7 @@ struct ExplanationMaker {
     }
 
     func withoutRequest() throws -> Explanation {
-        var explanation = Explanation(commit, .withoutRequest, by: try recordedActor())
+        var explanation = Explanation(commit, .withoutRequest, by: try namedActor())
         explanation.notes.append(
             commit.envelope.plainAudit == nil
                 ? "The commit carries no request, so why it was accepted is not known."
@@ -71,7 +71,7 @@ struct ExplanationMaker {
     // MARK: What came to nothing
 
     func refusal(_ event: RequestRefusedEvent) throws -> Explanation {
-        var explanation = Explanation(commit, .refused, by: try recordedActor())
+        var explanation = Explanation(commit, .refused, by: try namedActor())
         if event.culprits.isEmpty {
             (explanation.code, explanation.message) = (Refusal.Code(rawValue: event.code), event.message)
         }
@@ -94,7 +94,7 @@ struct ExplanationMaker {
     }
 
     func nothingToDelete(_ event: NothingToDeleteEvent) throws -> Explanation {
-        var explanation = Explanation(commit, .nothingToDo, by: try recordedActor())
+        var explanation = Explanation(commit, .nothingToDo, by: try namedActor())
         guard let request = request(event.request, byteCount: 0, &explanation) else {
             explanation.rules = [ExplanationRule(.deleteOfMissingRecord, finding: "\(event.count) were to be deleted")]
             return explanation
@@ -206,12 +206,7 @@ struct ExplanationMaker {
         }
     }
 
-    /// As the commit names who asked.
-    private func recordedActor() throws -> Actor {
-        let header = commit.envelope.header
-        let actor = header.user == 0 ? nil : try store.snapshot().trees.actor(of: header)
-        return actor ?? Actor(user: "", device: "")
-    }
+    private func namedActor() throws -> Actor { try store.snapshot().trees.namedActor(of: commit.envelope.header) }
 
     private static func malformed(_ offset: UInt64) -> StrataError {
         StrataError(.malformed, "A commit has the shape of a request and came of none.", .init(offset: offset))

@@ -1,9 +1,9 @@
 import StrataModel
 
-/// A rule by which a request or one of its items was judged, and what it found.
+/// A rule that decided about a request or one of its items, and its finding.
 public struct ExplanationRule: Sendable, Hashable {
     public let rule: Rule
-    /// The finding of the rule here; empty if there is nothing to add.
+    /// The detail that the rule found in this request; empty if there is none.
     public let finding: String
 
     init(_ rule: Rule, finding: String = "") { (self.rule, self.finding) = (rule, finding) }

@@ -70,9 +70,8 @@ public struct NotificationExplanation: Sendable {
         var notes: [String] = []
         if changes.isEmpty { notes.append("The commit changed no record and no zone, so there is nothing to tell of.") }
         if subscriptions.isEmpty { notes.append("Nobody who is asked for had subscribed to anything.") }
-        let actor = header.user == 0 ? nil : try trees.actor(of: header)
         return NotificationExplanation(
-            offset: offset, time: commit.commit.time, actor: actor ?? Actor(user: "", device: ""), changes: changes,
+            offset: offset, time: commit.commit.time, actor: try trees.namedActor(of: header), changes: changes,
             subscriptions: subscriptions, devices: devices, notes: notes)
     }
 
@@ -93,5 +92,14 @@ public struct NotificationExplanation: Sendable {
             return true
         }
         return devices
+    }
+}
+
+extension NameResolver {
+    /// Returns the user and the device that a commit names. The user's name is empty if the commit names none: it is
+    /// the service's, or its client was not signed in.
+    func namedActor(of header: EnvelopeHeader) throws -> Actor {
+        let actor = header.user == 0 ? nil : try actor(of: header)
+        return actor ?? Actor(user: "", device: "")
     }
 }

@@ -23,10 +23,7 @@ final class MinimisationMatcher {
         scene = try store.historicScene(of: query, in: question.database, as: question.actor)
         matcher = try BisectionMatcher(question.predicate, scene)
         state = store.pages.fork()
-        guard let database = try state.database(scene.database) else {
-            throw StrataError.unnamed(.database, scene.database)
-        }
-        self.database = database
+        database = try state.requiredDatabase(scene.database)
         owner = database.owner.isEmpty ? 0 : try state.ordinal(of: .user(database.owner)) ?? 0
     }
 

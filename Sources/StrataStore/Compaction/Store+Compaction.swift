@@ -112,11 +112,11 @@ extension StoreEngine {
     private func zones(
         of estimate: BaseEstimate, _ state: Snapshot, through horizon: UInt64
     ) throws -> [CompactionPlan.Zone] {
-        let names = reader.context.names.names(in: state)
+        let names = reader.context.names.resolver(in: state)
         let kept = Dictionary(uniqueKeysWithValues: estimate.zones.map { ($0.zone, $0) })
         var zones: [CompactionPlan.Zone] = []
         for database in 1..<max(1, try state.nameCount(.database)) + 1 {
-            guard let id = try names.database(database) else { throw StrataError.unnamed(.database, database) }
+            let id = try names.requiredDatabase(database)
             for (ordinal, _) in try state.zoneRows(of: database) {
                 let changes = try changeCount(of: ordinal, through: horizon)
                 let zone = kept[ordinal]

@@ -95,9 +95,7 @@ extension StoreEngine {
     private func target(_ record: RecordKey, through offset: UInt64) throws -> RecordEraser.Target {
         let names = reader.context.names
         return try reader.context.reading(views.pages.snapshot(), acceptsNewer: true) { trees in
-            guard let (database, zone) = try names.names(in: trees).zone(record.zone) else {
-                throw StrataError.unnamed(.zone, record.zone)
-            }
+            let (database, zone) = try names.resolver(in: trees).requiredZone(record.zone)
             let owner = database.owner.isEmpty ? 0 : try names.ordinal(of: .user(database.owner), in: trees) ?? 0
             return RecordEraser.Target(
                 record, zone: zone, in: database, ownerOrdinal: owner,

@@ -23,7 +23,7 @@ extension Store {
         return try snapshot.reading { trees in
             var standing = TokenStanding()
             if token.store == engine.storeID, case .zone(let ordinal, _) = token.feed {
-                standing.zone = try snapshot.names.names(in: trees).zone(ordinal).map { ZoneID($0.name) }
+                standing.zone = try snapshot.names.resolver(in: trees).zone(ordinal).map { ZoneID($0.name) }
             }
             do {
                 guard token.database.scope != .public else { throw Refusal.publicChanges }

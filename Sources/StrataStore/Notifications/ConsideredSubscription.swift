@@ -159,7 +159,7 @@ extension ConsideredSubscription {
     fileprivate init(_ one: SubscriptionCandidates.One, _ findings: [Finding], _ names: OrdinalNames) throws {
         let said = one.event.subscription
         user = try names.text(.user, one.event.user)
-        database = try names.database(named: one.event.database)
+        database = try names.requiredDatabase(one.event.database)
         subscription = NamedSubscription(
             said.id, said.kind, zone: said.zone == 0 ? nil : ZoneID(try names.text(.zone, said.zone)),
             recordType: said.recordType == 0 ? nil : try names.text(.recordType, said.recordType),
@@ -172,9 +172,8 @@ extension ConsideredSubscription {
 
 extension ConsideredSubscription.Change {
     fileprivate init(_ happening: Happening, _ names: OrdinalNames) throws {
-        self.init(
-            version: happening.version, database: try names.database(ofZone: happening.zone),
-            zone: ZoneID(try names.text(.zone, happening.zone)))
+        let (database, zone) = try names.requiredZone(happening.zone)
+        self.init(version: happening.version, database: database, zone: ZoneID(zone))
         switch happening.subject {
         case .record(let key, let type, let reason, _):
             (record, self.reason, self.type) = (key.name, reason, try names.text(.recordType, type))

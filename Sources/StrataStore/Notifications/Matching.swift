@@ -120,11 +120,9 @@ final class Matching {
     }
 
     private func place(of zone: UInt64) throws -> Place {
-        let names = names.names(in: trees)
-        guard let (id, name) = try names.zone(zone), let database = try names.databaseOrdinal(ofZone: zone) else {
-            throw StrataError.unnamed(.zone, zone)
-        }
-        return Place(database: database, id: id, zone: ZoneID(name))
+        let names = names.resolver(in: trees)
+        let (id, name) = try names.requiredZone(zone)
+        return Place(database: try names.databaseOrdinal(ofZone: zone) ?? 0, id: id, zone: ZoneID(name))
     }
 
     private func origin(of happening: Happening) throws -> Actor? {

@@ -169,9 +169,7 @@ extension StoreSnapshot {
 
     /// A zone that a record is in, with its database under its owner's name.
     func zoneName(_ ordinal: UInt64) throws -> (database: DatabaseID, zone: ZoneID) {
-        guard let (database, name) = try names.names(in: trees).zone(ordinal) else {
-            throw StrataError.unnamed(.zone, ordinal)
-        }
+        let (database, name) = try names.resolver(in: trees).requiredZone(ordinal)
         return (database, ZoneID(name))
     }
 }

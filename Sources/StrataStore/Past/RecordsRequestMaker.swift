@@ -26,7 +26,7 @@ struct RecordsRequestMaker {
             throw RequestResult.mismatch(events.offset, "no item in an event")
         }
         // A client's database is its own, unless it was written another way.
-        let database = try events.shape.request?.database ?? DatabaseID(names.database(ofZone: zone).scope)
+        let database = try events.shape.request?.database ?? DatabaseID(names.requiredZone(zone).database.scope)
         request = Request(database: database, .modifyRecords(.init()))
         let hasNewKeys = events.names.contains { $0.name.namespace == .field }
         unusedKeys = hasNewKeys ? UnusedKeys(events).bySave() : []

@@ -35,7 +35,7 @@ extension StoreSnapshot {
         let count = try trees.nameCount(.zone)
         return try (0..<count).compactMap { index in
             let ordinal = index + 1
-            guard let database = try names.names(in: trees).databaseOrdinal(ofZone: ordinal),
+            guard let database = try names.resolver(in: trees).databaseOrdinal(ofZone: ordinal),
                 try trees.zoneStatus(database, ordinal) == .alive
             else { return nil }
             let name = try zoneName(ordinal)

@@ -138,13 +138,13 @@ final class ItemEvents {
         if let expiry {
             let isInAll = expiry.database == 0
             return Request(
-                database: try isInAll ? DatabaseID(.private) : names.database(named: expiry.database),
+                database: try isInAll ? DatabaseID(.private) : names.requiredDatabase(expiry.database),
                 .administer(.expireTokens(before: expiry.offset, inAll: isInAll)))
         }
         if let note { return Request(database: DatabaseID(.private), .administer(.note(note))) }
         if let first = erasures.first {
             var request = Request(
-                database: try names.database(ofZone: first.record.zone), .administer(.resetEncryptedData))
+                database: try names.requiredZone(first.record.zone).database, .administer(.resetEncryptedData))
             let records = try erasures.map { event in
                 let zone = request.names.ordinal(of: ZoneID(try names.text(.zone, event.record.zone)))
                 return RecordToErase(
@@ -157,7 +157,7 @@ final class ItemEvents {
         // A reset names no zones, so that its shape counts none.
         guard let first = zoneDeletes.first else { throw RequestResult.mismatch(offset, "no zone that ended") }
         var request = Request(
-            database: try names.database(ofZone: first.zone), .administer(AdministerRequest.resetEncryptedData))
+            database: try names.requiredZone(first.zone).database, .administer(AdministerRequest.resetEncryptedData))
         if first.reason == .purged {
             request.content = .administer(
                 .purgeZone(request.names.ordinal(of: ZoneID(try names.text(.zone, first.zone)))))
@@ -174,7 +174,7 @@ extension ItemEvents {
         }
         // A client's database is its own, unless it was written another way.
         var request = Request(
-            database: try asked?.database ?? DatabaseID(names.database(named: database).scope),
+            database: try asked?.database ?? DatabaseID(names.requiredDatabase(database).scope),
             names: asked?.names ?? RequestNames(), .modifySubscriptions(ModifySubscriptionsRequest()))
         var left = ModifySubscriptionsRequest()
         if case .modifySubscriptions(let body)? = asked?.content { left = body }
@@ -237,8 +237,10 @@ extension ItemEvents {
         var database = DatabaseID(.private)
         var body = NotifyRequest(user: "")
         for delivery in deliveries where delivery.device != 0 {
-            let (user, device) = try names.userAndDevice(delivery.device)
-            body.user = user
+            guard case .device(let user, let device)? = try names.name(.device, delivery.device) else {
+                throw StrataError.unnamed(.device, delivery.device)
+            }
+            body.user = try names.text(.user, user)
             body.deliveries.append(.init(device: device, through: delivery.through, badge: delivery.badge))
         }
         for delivery in deliveries where delivery.device == 0 {
@@ -248,7 +250,7 @@ extension ItemEvents {
             guard let by = event.firedBy else {
                 throw RequestResult.mismatch(offset, "a subscription that did not fire")
             }
-            database = try names.database(named: event.database)
+            database = try names.requiredDatabase(event.database)
             body.user = try names.text(.user, event.user)
             body.fired.append(.init(id: event.id, by: by))
         }

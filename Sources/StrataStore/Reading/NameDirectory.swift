@@ -111,20 +111,20 @@ final class NameDirectory: Sendable {
         }
     }
 
-    /// The names of a state.
-    func names(in snapshot: Snapshot) -> SnapshotNames { SnapshotNames(directory: self, snapshot: snapshot) }
+    /// Returns the names of a state.
+    func resolver(in snapshot: Snapshot) -> SnapshotNames { SnapshotNames(directory: self, snapshot: snapshot) }
 
     /// Returns the name of a user; empty for ordinal 0, the service.
     func user(_ ordinal: UInt64, in snapshot: Snapshot) throws -> String {
-        ordinal == 0 ? "" : try names(in: snapshot).user(ordinal) ?? ""
+        ordinal == 0 ? "" : try resolver(in: snapshot).user(ordinal) ?? ""
     }
 
     func text(_ namespace: Namespace, _ ordinal: UInt64, in snapshot: Snapshot) throws -> String {
-        try names(in: snapshot).text(namespace, ordinal)
+        try resolver(in: snapshot).text(namespace, ordinal)
     }
 }
 
-/// The names of a state, looked up in its reader's directory first.
+/// The names of a state. They are looked up in the directory of its reader first.
 struct SnapshotNames: NameResolver {
     let directory: NameDirectory
     let snapshot: Snapshot

@@ -24,38 +24,17 @@ final class OrdinalNames: NameResolver {
         return try body()
     }
 
-    /// - Throws: ``StrataError`` for an ordinal that has no name: a commit that names it is damaged.
     func name(_ namespace: Namespace, _ ordinal: UInt64) throws -> InternedName.Name? {
         let place = Int(clamping: ordinal)
         if place < known[namespace.index].count, let name = known[namespace.index][place] { return name }
         if let name = new.first(where: { $0.ordinal == ordinal && $0.name.namespace == namespace })?.name {
             return name
         }
-        guard let name = try lookup(namespace, ordinal) else { throw StrataError.unnamed(namespace, ordinal) }
+        guard let name = try lookup(namespace, ordinal) else { return nil }
         guard ordinal < Self.cachedOrdinals else { return name }
         let missing = place + 1 - known[namespace.index].count
         if missing > 0 { known[namespace.index] += repeatElement(nil, count: missing) }
         known[namespace.index][place] = name
         return name
-    }
-
-    /// Returns a database with the name of its owner.
-    func database(named ordinal: UInt64) throws -> DatabaseID {
-        guard let id = try database(ordinal) else { throw StrataError.unnamed(.database, ordinal) }
-        return id
-    }
-
-    /// Returns the database of a zone with the name of its owner.
-    func database(ofZone ordinal: UInt64) throws -> DatabaseID {
-        guard let zone = try zone(ordinal) else { throw StrataError.unnamed(.zone, ordinal) }
-        return zone.database
-    }
-
-    /// Returns a device with its user.
-    func userAndDevice(_ ordinal: UInt64) throws -> (user: String, device: String) {
-        guard case .device(let user, let text)? = try name(.device, ordinal) else {
-            throw StrataError.unnamed(.device, ordinal)
-        }
-        return (try self.text(.user, user), text)
     }
 }

@@ -24,7 +24,7 @@ struct StoreQueryNames: QueryNames {
     func zoneName(_ ordinal: UInt64) throws -> String { try names.text(.zone, ordinal, in: trees) }
 
     func database(ofZone ordinal: UInt64) throws -> UInt64 {
-        try names.names(in: trees).databaseOrdinal(ofZone: ordinal) ?? 0
+        try names.resolver(in: trees).databaseOrdinal(ofZone: ordinal) ?? 0
     }
 
     func userRecordName(_ ordinal: UInt64) throws -> String { UserRecord.name(of: try names.user(ordinal, in: trees)) }

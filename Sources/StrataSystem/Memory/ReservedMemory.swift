@@ -37,10 +37,10 @@ public final class ReservedMemory: @unchecked Sendable {
     /// Larger than the pages of any processor.
     private static let grainBytes = 64 << 10
 
-    /// Maps `count` bytes if they are at most a quarter of what the process may still have. Ranges that take all of it
-    /// leave no room for threads or the heap, and a process whose heap cannot grow ends without a message.
+    /// Maps `count` bytes if they are at most a quarter of the address space that is left. A range that takes all of it
+    /// leaves no room for threads or the heap, and a process whose heap cannot grow ends without a message.
     private static func mapLeavingRoom(_ count: Int, _ isWritable: Bool) -> UnsafeMutableRawPointer? {
-        // What is given back begins with a page.
+        // munmap takes whole pages.
         let page = sysconf(Int32(_SC_PAGESIZE))
         guard count < .max / 8 else { return nil }
         let kept = (count + page - 1) / page * page

@@ -91,12 +91,12 @@ struct Pager {
     private static let shown = Atomic<Int32>(-1)
     private static let isInterrupted = Atomic(false)
 
-    /// From now on an interrupt ends the tool only after the pager has ended, because the terminal is the pager's until
-    /// then. This precedes the start of the pager, which may change the terminal at once.
+    /// Makes an interrupt end the tool only after the pager has ended: until then the terminal is the pager's. Call it
+    /// before the pager starts, because the pager may change the terminal at once.
     ///
     /// - Returns: the handler that was installed before.
     private static func waitWhenInterrupted() -> (@convention(c) (Int32) -> Void)? {
-        // Initialized here, so that no handler does it.
+        // The first access initializes them, which a signal handler must not do.
         shown.store(-1, ordering: .sequentiallyConsistent)
         waitedFor.store(0, ordering: .sequentiallyConsistent)
         isInterrupted.store(false, ordering: .sequentiallyConsistent)

@@ -49,8 +49,7 @@ struct ContainerState {
     /// Calls `body` with each database that somebody has written to, in the order in which that happened.
     func forEachDatabase(_ body: (Database) throws -> Void) throws {
         for ordinal in try ordinals(of: .database) {
-            guard let id = try trees.database(ordinal) else { throw StrataError.unnamed(.database, ordinal) }
-            try body(Database(ordinal: ordinal, id: id))
+            try body(Database(ordinal: ordinal, id: try trees.requiredDatabase(ordinal)))
         }
     }
 

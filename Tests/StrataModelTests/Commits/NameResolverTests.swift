@@ -26,7 +26,7 @@ struct NameResolverTests {
         #expect(try names.databaseOrdinal(ofZone: 2) == 9)
     }
 
-    @Test("What depends on a name that is missing is nil, not an empty name")
+    @Test("A lookup that depends on a missing name is nil, not an empty name")
     func missingNames() throws {
         #expect(try names.zone(2) == nil && names.zone(3) == nil && names.zone(0) == nil)
         #expect(try names.database(3) == nil && names.database(4) == nil)

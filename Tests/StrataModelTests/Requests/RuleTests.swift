@@ -33,10 +33,10 @@ struct RuleTests {
     @Test("Numbers lead back to rules, and no rule is without a sentence")
     func numbers() {
         for rule in Rule.allCases {
-            #expect(Rule(number: rule.number) == rule)
+            #expect(Rule(rawValue: rule.number) == rule)
             #expect(rule.sentence.hasSuffix(".") && !rule.sentence.contains("`"), "\(rule.sentence)")
         }
-        #expect(Rule(number: "B53") == .staleTag && Rule(number: "B") == nil && Rule(number: "") == nil)
+        #expect(Rule.staleTag.number == "B53" && Rule.recordLimits.number == "§5.9")
     }
 
     private static func withoutCodes(_ row: String) -> String {

@@ -136,6 +136,7 @@ import Testing
         try world.store.noteConsole(ConsoleNote("x"))
         let why = try NotificationExplanation.of(world.store.offset, in: world.store)
         #expect(why.changes.isEmpty && why.subscriptions.isEmpty && why.notes.count == 2)
+        #expect(why.actor == Actor(user: "", device: ""))
         #expect { try NotificationExplanation.of(1, in: world.store, user: "carl") } throws: { $0 is Refusal }
         #expect { try NotificationExplanation.of(1, in: world.store, user: "anna", device: "tv") } throws: {
             $0 is Refusal

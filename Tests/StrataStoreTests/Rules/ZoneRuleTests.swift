@@ -113,6 +113,8 @@ import Testing
         #expect(notes.fetch("a").refusal?.code == .userDeletedZone)
         let refusal = try #require(client.fetch("a", in: "Secrets").refusal)
         #expect(refusal.code == .zoneNotFound && refusal.didResetEncryptedData)
+        // Commits hold the message, and replays compare it.
+        #expect(refusal.message == "Zone 'Secrets' went with its user's encrypted data.")
         #expect(client.fetch("a", in: "Nowhere").refusal?.didResetEncryptedData == false)
         #expect(client.exists("a") && client.exists("b", in: "Plain"))
         #expect(client.administer(purging: "Notes") == [.userDeletedZone])

@@ -58,9 +58,6 @@ struct CloudInputs {
         try await answering { _ = try await database.records(matching: query) }
     }
 
-    /// Foundation itself ends the process at a property list with a set in it, before it asks any class.
-    private func isSet(_ byte: UInt8) -> Bool { byte & 0xF0 == 0xC0 }
-
     func archive(_ generator: inout SeededGenerator) throws {
         var bytes = archives[generator.next(below: archives.count)]
         if generator.next(below: 6) == 0 {
@@ -68,7 +65,6 @@ struct CloudInputs {
         } else {
             let place = generator.next(below: bytes.count)
             bytes[place] = UInt8(truncatingIfNeeded: generator.next())
-            if isSet(bytes[place]) { return }
         }
         let data = Data(bytes)
         // CloudKit's own method: Foundation's ends the process where an object refuses to be decoded.

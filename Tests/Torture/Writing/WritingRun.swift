@@ -14,8 +14,8 @@ struct WritingRun {
 
     var settings: ChildSettings
 
-    // On the main thread: were it left, it would end, and the end of a main thread takes a descriptor, without which
-    // the system's library ends the process.
+    // Stays on the main thread. A main thread that ends takes a descriptor, and libdispatch ends a process that has no
+    // descriptor left.
     @MainActor func run() async throws {
         if let bytes = settings.fileBytes { Limits.set(RLIMIT_FSIZE, to: bytes) }
         if let count = settings.descriptors { Limits.set(RLIMIT_NOFILE, to: count) }
