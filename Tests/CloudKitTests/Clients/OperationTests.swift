@@ -245,7 +245,10 @@ struct OperationTests {
         let notes = try await NotesStore()
         let journal = Journal()
         let operation = operation(saving: [notes.note("a")], journal)
+        // The second time it is added while it runs: once it has ended, that would be an error.
+        let isAdded = DispatchSemaphore(value: 0)
         operation.perRecordSaveBlock = { [unowned operation] id, result in
+            isAdded.wait()
             journal.add("save \(id.recordName)", result)
             operation.recordsToSave = [notes.note("b")]
             operation.modifyRecordsResultBlock = { _ in journal.add("wrong") }
@@ -253,6 +256,7 @@ struct OperationTests {
         await operation.finish { operation in
             notes.database.add(operation)
             notes.database.add(operation)
+            isAdded.signal()
         }
         #expect(
             journal.entries == ["progress a 1.0", "save a success", "result success", "completion"])
