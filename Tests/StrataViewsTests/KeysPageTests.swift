@@ -11,30 +11,32 @@ struct KeysPageTests {
 
     init() throws { page = try FormatPage(named: "format-keys.md") }
 
-    @Test("§3 The numbers of the trees")
+    @Test("§3 The numbers of the trees, and the folded ones")
     func trees() {
         let rows = page.table(0, ofSection: 3).compactMap { row in UInt16(row[0]).map { (row[1], $0) } }
-        let trees: [(String, TreeID)] = [
-            ("records", ViewTree.records), ("zones", ViewTree.zones), ("zone changes", ViewTree.zoneChanges),
-            ("references", ViewTree.references), ("subscriptions", ViewTree.subscriptions),
-            ("schema", ViewTree.schema), ("users", ViewTree.users), ("devices", ViewTree.devices),
-            ("client tokens", ViewTree.clientTokens), ("names", ViewTree.names), ("ordinals", ViewTree.ordinals),
-            ("databases", ViewTree.databases), ("expired tokens", ViewTree.expiredTokens),
-            ("subscription contents", ViewTree.subscriptionContents),
-            ("deliveries", ViewTree.deliveries), ("index", ViewTree.index), ("indexes", ViewTree.indexCatalog),
-            ("fired subscriptions", ViewTree.firedSubscriptions), ("assets", ViewTree.assets),
-            ("pruned assets", ViewTree.prunedAssets),
-        ]
-        #expect(rows.map(\.0) == trees.map(\.0))
-        #expect(rows.map(\.1) == trees.map(\.1.rawValue))
-        // Indexes are the index keeper's, and how far assets were pruned is the base's.
+        let maintainers = ViewTree.maintainers.sorted { $0.tree.rawValue < $1.tree.rawValue }
+        #expect(!rows.isEmpty && rows.map(\.0) == maintainers.map { $0.name })
+        #expect(rows.map(\.1) == maintainers.map { $0.tree.rawValue })
+        // Indexes catch up by themselves, and the base says how far assets were pruned.
         let others = [ViewTree.index, ViewTree.indexCatalog, ViewTree.prunedAssets]
-        let folded = trees.map(\.1).filter { !others.contains($0) }
-        #expect(Set(ViewTree.folded) == Set(folded) && ViewTree.folded.count == folded.count)
+        #expect(Set(ViewTree.folded) == Set(maintainers.map { $0.tree }).subtracting(others))
+    }
+
+    @Test("Each kind of event of format 1 that changes a tree has a maintainer, and no other kind has one")
+    func kinds() {
+        let folded: Set<EventKind> = [.recordSaved, .recordDeleted, .recordErased, .baseMarker]
+        let reserved: Set<EventKind> = [
+            .longLivedOperation, .shareSaved, .participantsChanged, .keyChanged, .continuation,
+        ]
+        for kind in EventKind.known.map(\.kind) {
+            let isMaintained = ViewTree.maintainer(applying: kind) != nil
+            let isPlainAudit = kind.isAudit && kind != .notificationDelivered
+            #expect(isMaintained == !(isPlainAudit || folded.contains(kind) || reserved.contains(kind)), "\(kind)")
+        }
     }
 
     @Test("§3 Kinds of references are those of the keys")
-    func kinds() throws {
+    func referenceKinds() throws {
         let text = page.section(3).joined(separator: "\n")
         #expect(
             text.contains(

@@ -33,7 +33,7 @@ public struct BaseEstimate: Sendable, Hashable {
 
     /// Reads a row for each zone, and up to 256 records of it.
     public init(_ snapshot: Snapshot) throws {
-        otherCount = BaseScan.trees.reduce(0) { $0 + ($1 == ViewTree.records ? 0 : snapshot.entryCount($1)) }
+        otherCount = ViewTree.stated.reduce(0) { $0 + ($1 == ViewTree.records ? 0 : snapshot.entryCount($1)) }
         try snapshot.scan(ViewTree.zones) { key, row in
             var reader = KeyReader(key)
             let (database, zone) = (try reader.readNumber(), try reader.readNumber())
@@ -69,7 +69,7 @@ public struct BaseEstimate: Sendable, Hashable {
         var commit = CommitBuilder()
         try snapshot.scan(ViewTree.records, from: lower, to: upper) { key, row in
             commit.removeAll()
-            try BaseScan.append(key, row, to: &commit)
+            try RecordsMaintainer.state(key, row, in: &commit)
             sum = (sum.records + 1, sum.bytes + commit.byteCount)
             return sum.records < limit
         }

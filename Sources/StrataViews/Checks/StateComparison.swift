@@ -8,7 +8,6 @@ final class StateComparison {
 
     private let found: Snapshot
     private let truth: Snapshot
-    private let origins: (found: EntryOrigin, truth: EntryOrigin)
     private let pulse: () throws -> Void
     /// Up to here, rows of assets may be gone in one of the two: it was folded from a base, or brought to it.
     private let prunedOffset: UInt64
@@ -18,7 +17,6 @@ final class StateComparison {
         self.found = found
         self.truth = truth
         self.pulse = pulse
-        origins = (EntryOrigin(trees: found), EntryOrigin(trees: truth))
         let pruned = (found.foldedOffset(ViewTree.prunedAssets), truth.foldedOffset(ViewTree.prunedAssets))
         prunedOffset = pruned.0 == pruned.1 ? 0 : max(pruned.0, pruned.1)
     }
@@ -91,14 +89,15 @@ final class StateComparison {
         _ kind: ScrubReport.Difference.Kind, _ id: TreeID, _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer
     ) {
         guard !report.isFull, !isPruned(id, row) else { return }
-        let origin = kind == .surplus ? origins.found : origins.truth
+        let maintainer = ViewTree.maintainer(of: id)
         // A row that is nonsense has none.
-        let offset = (try? origin.offset(of: id, key, row)).flatMap { $0 }
+        let origin = try? maintainer?.origin(of: key, row, in: kind == .surplus ? found : truth)
+        let offset = origin.flatMap { $0 }
         report.differences.append(
             ScrubReport.Difference(
                 tree: id, key: [UInt8](key), kind: kind,
                 offset: offset.flatMap { $0 <= truth.foldedOffset(ViewTree.records) ? $0 : nil },
-                name: try? EntryOrigin.name(of: id, key, row)))
+                name: (try? maintainer?.name(at: key, row)).flatMap { $0 }))
     }
 }
 

@@ -6,17 +6,9 @@ extension TreeReading {
     /// and the like, and no record.
     public func digests() throws -> Digests {
         var sum = Digests()
-        try scan(ViewTree.zones, from: nil, to: nil) { _, row in
-            let zone = try ZoneRow(decoding: row)
-            sum += zone.recordDigests
-            sum += zone.ownDigests
-            return true
-        }
-        for id in ViewTree.plain {
-            try scan(id, from: nil, to: nil) { _, row in
-                var reader = ByteReader(row)
-                _ = try reader.readPackedVersion("a row's version")
-                sum += try reader.readDigests()
+        for maintainer in ViewTree.maintainers where maintainer.hasDigests {
+            try scan(maintainer.tree, from: nil, to: nil) { _, row in
+                try maintainer.addDigests(of: row, to: &sum)
                 return true
             }
         }

@@ -43,10 +43,9 @@ extension Fold {
 
     private func applyStated(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace) throws {
         switch kind {
-        case .nameInterned: try applyName(body)
         case .recordSaved, .baseMarker:
             throw StrataError(.brokenSequence, "A payload of a base states records and other things.")
-        default: try applyOther(kind, body, at: place)
+        default: try maintain(kind, body, at: place)
         }
     }
 

@@ -128,17 +128,25 @@ public final class Fold {
             try event.requireText()
             used.add(place, zone: event.zone, type: event.type)
             slice.append(kind, zone: event.zone, name: event.nameBytes, body: body, at: place)
-        case .nameInterned: try applyName(body)
         case .zoneSaved, .zoneDeleted:
             var reader = ByteReader(body)
             // The zone may end, or begin another life: its records first.
             if hasGathered(from: try reader.readEventZone()) { try flush() }
-            try applyOther(kind, body, at: place)
-        case .notificationDelivered: try applyOther(kind, body, at: place)
+            try maintain(kind, body, at: place)
         case .baseMarker:
             throw StrataError(.brokenSequence, "A base's marker is among commits.")
-        case _ where kind.isAudit: break
-        default: try applyOther(kind, body, at: place)
+        default: try maintain(kind, body, at: place)
+        }
+    }
+
+    /// Has the maintainer of the event's tree apply it. Audits that no tree keeps change nothing.
+    func maintain(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace) throws {
+        if let maintainer = ViewTree.maintainer(applying: kind) {
+            try maintainer.apply(kind, body, at: place, to: self)
+        } else if !kind.isAudit {
+            throw StrataError(
+                .newerFormat, "There is an event that this release must know and does not.",
+                .init(offset: place.version.offset, found: "\(kind)"))
         }
     }
 

@@ -224,7 +224,7 @@ extension TreeReading {
         _ body: (ReferenceKind, UnsafeRawBufferPointer) throws -> Bool
     ) throws {
         let lower = ViewKeys.reference(target, first)
-        let upper = ViewKeys.reference(target, last, behind: true)
+        let upper = ViewKeys.reference(target, last, after: true)
         try lower.bytes.withUnsafeBytes { lower in
             try upper.bytes.withUnsafeBytes { upper in
                 try scan(ViewTree.references, from: lower, to: upper) { key, _ in

@@ -1,8 +1,71 @@
 import StrataModel
 import StrataTree
 
+extension ViewTree {
+    public static let zones = TreeID(rawValue: 2)
+}
+
+/// The zones of all databases, deleted ones too: database, zone → ``ZoneRow``, with the digests of their records.
+enum ZonesMaintainer: ViewMaintainer {
+    static let tree = ViewTree.zones
+    static let name = "zones"
+    static let kinds: [EventKind] = [.zoneSaved, .zoneDeleted]
+    static let hasDigests = true
+    static let isStated = true
+
+    static func apply(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace, to fold: Fold) throws {
+        var reader = ByteReader(body)
+        if kind == .zoneSaved {
+            try fold.applyZoneSaved(try ZoneSavedEvent(from: &reader), at: place)
+        } else {
+            try fold.applyZoneDeleted(try ZoneDeletedEvent(from: &reader), at: place)
+        }
+        try reader.expectEnd("an event")
+    }
+
+    static func state(
+        _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in commit: inout CommitBuilder
+    ) throws {
+        var reader = KeyReader(key)
+        let database = try reader.readNumber()
+        let zone = try reader.readNumber()
+        let row = try ZoneRow(decoding: row)
+        if let reason = row.status.deletionReason {
+            try commit.append(
+                ZoneDeletedEvent(
+                    zone: zone, database: database, incarnation: row.incarnation, reason: reason, original: row.version
+                ))
+        } else {
+            try commit.append(
+                ZoneSavedEvent(
+                    zone: zone, database: database, incarnation: row.incarnation, capabilities: row.capabilities,
+                    encryptionScope: row.encryptionScope, original: row.version,
+                    lastChanged: row.lastChanged == row.version.offset ? nil : row.lastChanged))
+        }
+    }
+
+    static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
+        var reader = KeyReader(key)
+        _ = try reader.readNumber()
+        return words.zone(try reader.readNumber())
+    }
+
+    /// The commit that last changed the zone or a record in it.
+    static func origin(
+        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
+    ) throws -> UInt64? {
+        try ZoneRow(decoding: row).lastChanged
+    }
+
+    static func addDigests(of row: UnsafeRawBufferPointer, to sum: inout Digests) throws {
+        let zone = try ZoneRow(decoding: row)
+        sum += zone.recordDigests
+        sum += zone.ownDigests
+    }
+}
+
 extension Fold {
-    func applyZoneSaved(_ event: ZoneSavedEvent, at place: EventPlace) throws {
+    fileprivate func applyZoneSaved(_ event: ZoneSavedEvent, at place: EventPlace) throws {
         let version = event.original ?? place.version
         try requireDatabase(event.database, of: event.zone)
         let before = try fork.zoneRow(event.database, event.zone)
@@ -27,7 +90,7 @@ extension Fold {
         try put(row, event.database, event.zone, over: before)
     }
 
-    func applyZoneDeleted(_ event: ZoneDeletedEvent, at place: EventPlace) throws {
+    fileprivate func applyZoneDeleted(_ event: ZoneDeletedEvent, at place: EventPlace) throws {
         try requireDatabase(event.database, of: event.zone)
         let before = try fork.zoneRow(event.database, event.zone)
         let isAlive = before?.status == .alive
@@ -104,5 +167,14 @@ extension Fold {
             }
         }
         return keys
+    }
+}
+
+extension ViewKeys {
+    static func zone(_ database: UInt64, _ zone: UInt64) -> [UInt8] {
+        var key = KeyWriter()
+        key.append(number: database)
+        key.append(number: zone)
+        return key.bytes
     }
 }

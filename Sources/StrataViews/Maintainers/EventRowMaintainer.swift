@@ -1,0 +1,95 @@
+import StrataModel
+import StrataTree
+
+/// A maintainer of a tree whose rows are the bodies of events, behind their version and their contributions to the
+/// digests (docs/format-keys.md §3).
+protocol EventRowMaintainer: ViewMaintainer {
+    associatedtype Body: StatedEvent
+
+    static func key(of event: Body) -> [UInt8]
+
+    /// Returns the event's contribution to the content digest, made of names and not of ordinals, which another store
+    /// may not share; nil for a tree that is in no digest. Throws if an ordinal of the event has no name.
+    static func content(of event: Body, in fold: Fold) throws -> UInt128?
+}
+
+extension EventRowMaintainer {
+    static var kinds: [EventKind] { [Body.kind] }
+    static var hasDigests: Bool { true }
+    static var isStated: Bool { true }
+
+    static func apply(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace, to fold: Fold) throws {
+        try put(try event(of: body), body, at: place, in: fold)
+    }
+
+    /// Decodes the body of an event.
+    static func event(of body: UnsafeRawBufferPointer) throws -> Body {
+        var reader = ByteReader(body)
+        let event = try Body(from: &reader)
+        try reader.expectEnd("an event")
+        return event
+    }
+
+    /// Writes the row of an event.
+    static func put(_ event: Body, _ body: UnsafeRawBufferPointer, at place: EventPlace, in fold: Fold) throws {
+        let content = try content(of: event, in: fold)
+        let version = event.original ?? place.version
+        let state = content.map { DigestHash.hash($0, words: [version.packed]) }
+        var row = ByteWriter(reserving: RowLayout.body + body.count)
+        row.append(version.packed)
+        row.append(state ?? 0)
+        row.append(content ?? 0)
+        if event.original == nil {
+            row.append(bytes: body)
+        } else {
+            // The row does not tell whether it comes of a base.
+            var event = event
+            event.original = nil
+            try event.encode(into: &row)
+        }
+        try key(of: event).withUnsafeBytes { key in
+            try row.bytes.withUnsafeBytes { try fold.fork.put(tree, key, $0) }
+        }
+    }
+
+    static func state(
+        _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in commit: inout CommitBuilder
+    ) throws {
+        var reader = ByteReader(row)
+        let version = try reader.readPackedVersion("a row's version")
+        var event = try commit.event(in: row, at: RowLayout.body, as: Body.self)
+        event.original = version
+        try commit.append(event)
+    }
+
+    static func addDigests(of row: UnsafeRawBufferPointer, to sum: inout Digests) throws {
+        var reader = ByteReader(row)
+        _ = try reader.readPackedVersion("a row's version")
+        sum += try reader.readDigests()
+    }
+
+    /// Returns the hash with which the content of a row begins: its tree, and the names of whose it is.
+    static func seed(_ owner: UInt128...) -> UInt128 {
+        let words = owner.flatMap { [$0.low.littleEndian, $0.high.littleEndian] }
+        return words.withUnsafeBytes { DigestHash.hash(UInt128(tree.rawValue), $0) }
+    }
+}
+
+extension CommitBuilder {
+    /// Returns the event that is the rest of a row.
+    ///
+    /// - Throws: ``StrataError`` if the row has something that only a later release knows: it would be lost.
+    func event<Body: EventBody>(
+        in row: UnsafeRawBufferPointer, at start: Int, as _: Body.Type
+    ) throws -> Body {
+        var reader = ByteReader(row, at: start)
+        let event = try Body(from: &reader)
+        try reader.expectEnd("an event")
+        guard try event.event().body.elementsEqual(row[start...]) else {
+            throw StrataError(
+                .newerFormat, "The state has something that only a later release can put into a base.",
+                .init(found: "\(Body.kind)"))
+        }
+        return event
+    }
+}

@@ -1,0 +1,33 @@
+import StrataModel
+import StrataTree
+
+extension ViewTree {
+    public static let firedSubscriptions = TreeID(rawValue: 18)
+}
+
+/// The subscriptions that were to fire once, and have: user, database, ID → the event, and the subscription.
+enum FiredSubscriptionsMaintainer: ViewMaintainer {
+    static let tree = ViewTree.firedSubscriptions
+    static let name = "fired subscriptions"
+    static let isStated = true
+
+    /// The subscription has ended: it is stated as saved, and as deleted.
+    static func state(
+        _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in commit: inout CommitBuilder
+    ) throws {
+        var reader = ByteReader(row)
+        let by = try reader.readPackedVersion("the event that made a subscription fire")
+        let saved = try commit.event(in: row, at: reader.position, as: SubscriptionSavedEvent.self)
+        try commit.append(saved)
+        try commit.append(
+            SubscriptionDeletedEvent(
+                database: saved.database, user: saved.user, id: saved.subscription.id, firedBy: by))
+    }
+
+    static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
+        var reader = KeyReader(key)
+        let user = words.name(.user, try reader.readNumber())
+        _ = try reader.readNumber()
+        return "fired subscription \(words.text(try reader.readLastText())) of user \(user)"
+    }
+}

@@ -1,0 +1,30 @@
+import StrataModel
+import StrataTree
+
+extension ViewTree {
+    public static let indexCatalog = TreeID(rawValue: 17)
+}
+
+/// The indexes that there are: index → its progress (``IndexCatalog``).
+enum IndexCatalogMaintainer: ViewMaintainer {
+    static let tree = ViewTree.indexCatalog
+    static let name = "indexes"
+    static let isFolded = false
+
+    static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
+        text(of: try IndexID(key: key), words)
+    }
+
+    static func text(of id: IndexID, _ words: EntryWords) -> String {
+        let subject = id.subject.field.map { words.name(.field, UInt64($0)) } ?? "subject \(id.subject.rawValue)"
+        return "index of \(words.name(.recordType, id.type)).\(subject) (\(id.form))"
+    }
+
+    /// The commit that changed the schema of the index's type.
+    static func origin(
+        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
+    ) throws -> UInt64? {
+        var reader = KeyReader(key)
+        return try trees.origin(in: ViewTree.schema, ViewKeys.numbers(try reader.readNumber()))
+    }
+}

@@ -1,0 +1,51 @@
+import StrataModel
+import StrataTree
+
+extension ViewTree {
+    public static let ordinals = TreeID(rawValue: 11)
+}
+
+/// The ordinals of names: namespace, name → ordinal. Names bring them.
+enum OrdinalsMaintainer: ViewMaintainer {
+    static let tree = ViewTree.ordinals
+    static let name = "ordinals"
+
+    static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
+        var reader = KeyReader(key)
+        let noun = EntryWords.noun(try reader.readByte())
+        return "ordinal of a \(noun) whose key ends in \(words.text(key.suffix(40)))"
+    }
+
+    /// The trees do not know it.
+    static func origin(
+        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
+    ) throws -> UInt64? { nil }
+
+    static func name(at key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> UsedNames.Key? {
+        var reader = KeyReader(key)
+        var row = ByteReader(row)
+        let ordinal = try row.readVarint("an ordinal")
+        return Namespace(rawValue: try reader.readByte()).map { UsedNames.Key($0, ordinal) }
+    }
+}
+
+extension ViewKeys {
+    static func ordinal(of name: InternedName.Name) -> [UInt8] {
+        var key = KeyWriter()
+        key.append(byte: name.namespace.rawValue)
+        switch name {
+        case .user(let text), .recordType(let text), .field(let text): key.append(lastName: text)
+        case .device(let user, let text):
+            key.append(number: user)
+            key.append(lastName: text)
+        case .database(let scope, let owner):
+            key.append(byte: scope.rawValue)
+            key.append(number: owner)
+        case .zone(let database, let owner, let text):
+            key.append(number: database)
+            key.append(number: owner)
+            key.append(lastName: text)
+        }
+        return key.bytes
+    }
+}

@@ -1,0 +1,74 @@
+import StrataModel
+import StrataTree
+
+extension ViewTree {
+    public static let records = TreeID(rawValue: 1)
+}
+
+/// The current state of each record: zone, name → state. ``RecordFold`` folds the events of records, and ``BaseScan``
+/// states large records in several payloads. The digests of records are in the rows of their zones.
+enum RecordsMaintainer: ViewMaintainer {
+    static let tree = ViewTree.records
+    static let name = "records"
+    static let isStated = true
+
+    static func state(
+        _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in commit: inout CommitBuilder
+    ) throws {
+        try state(key, row, from: 0, atMost: .max, in: &commit)
+    }
+
+    /// Appends an event of a record that has its fields from one on, of at most so many bytes.
+    ///
+    /// - Returns: the field with which the record's next event begins; 0 if there is none.
+    @discardableResult
+    static func state(
+        _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, from field: Int, atMost limit: Int,
+        in commit: inout CommitBuilder
+    ) throws -> Int {
+        var reader = KeyReader(key)
+        let zone = try reader.readNumber()
+        let state = try RecordStateView(row, in: 0..<row.count)
+        let record = RecordKey(zone: zone, name: try state.name(keyName: try reader.readLastText()))
+        let end = try commit.append(stating: state, record, from: field, atMost: limit)
+        return try end < state.fields().count ? end : 0
+    }
+
+    static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
+        try words.record(at: key)
+    }
+
+    static func origin(
+        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
+    ) throws -> UInt64? {
+        try RecordStateView(row, in: 0..<row.count).version.offset
+    }
+}
+
+extension Snapshot {
+    /// Returns the offset of a record's version, by its key; nil if there is no such record.
+    func origin(ofRecord key: [UInt8]) throws -> UInt64? {
+        try key.withUnsafeBytes { key in
+            try get(ViewTree.records, key) { try RecordStateView($0, in: 0..<$0.count).version.offset }
+        }
+    }
+}
+
+extension ViewKeys {
+    static func record(_ record: RecordKey) -> [UInt8] {
+        var key = KeyWriter()
+        key.append(number: record.zone)
+        key.append(lastName: record.name)
+        return key.bytes
+    }
+}
+
+extension RecordKey {
+    /// The key that a record has in ``ViewTree/records``.
+    public static func viewKey(zone: UInt64, name: [UInt8]) -> [UInt8] {
+        var key = KeyWriter()
+        key.append(number: zone)
+        name.withUnsafeBytes { key.append(lastName: $0) }
+        return key.bytes
+    }
+}

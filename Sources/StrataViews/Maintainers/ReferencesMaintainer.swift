@@ -1,0 +1,55 @@
+import StrataModel
+import StrataTree
+
+extension ViewTree {
+    public static let references = TreeID(rawValue: 4)
+}
+
+/// The references between records, for cascades and parents: target, kind, source → nothing. ``RecordFold`` keeps
+/// them with the records.
+enum ReferencesMaintainer: ViewMaintainer {
+    static let tree = ViewTree.references
+    static let name = "references"
+
+    static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
+        let row = try ReferenceRow(key)
+        let source = try row.sourceKey.withUnsafeBytes { try words.record(at: $0) }
+        return "reference from \(source) to record \(words.text(row.targetName)) of \(words.zone(row.targetZone))"
+    }
+
+    /// The commit that made the source what it is.
+    static func origin(
+        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
+    ) throws -> UInt64? {
+        try trees.origin(ofRecord: try ReferenceRow(key).sourceKey)
+    }
+}
+
+/// A key of references taken apart.
+private struct ReferenceRow {
+    let targetZone: UInt64
+    let targetName: [UInt8]
+    /// The key of the record that refers.
+    let sourceKey: [UInt8]
+
+    init(_ key: UnsafeRawBufferPointer) throws {
+        var reader = KeyReader(key)
+        targetZone = try reader.readNumber()
+        targetName = try reader.readText()
+        // The kind.
+        _ = try reader.readByte()
+        sourceKey = [UInt8](try reader.readLastText())
+    }
+}
+
+extension ViewKeys {
+    /// Returns the common prefix of the keys of all references of a kind to a record; with `after`, the first key
+    /// after them.
+    static func reference(_ target: RecordKey, _ kind: ReferenceKind, after: Bool = false) -> KeyWriter {
+        var key = KeyWriter()
+        key.append(number: target.zone)
+        key.append(name: target.name)
+        key.append(byte: kind.rawValue + (after ? 1 : 0))
+        return key
+    }
+}

@@ -1,0 +1,70 @@
+import StrataModel
+import StrataTree
+
+extension ViewTree {
+    public static let subscriptions = TreeID(rawValue: 5)
+}
+
+/// The subscriptions of all users: database, user, ID → subscription.
+enum SubscriptionsMaintainer: EventRowMaintainer {
+    typealias Body = SubscriptionSavedEvent
+
+    static let tree = ViewTree.subscriptions
+    static let name = "subscriptions"
+    static let kinds: [EventKind] = [.subscriptionSaved, .subscriptionDeleted]
+
+    static func key(of event: Body) -> [UInt8] {
+        ViewKeys.subscription(event.database, event.user, event.subscription.id)
+    }
+
+    static func apply(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace, to fold: Fold) throws {
+        guard kind == .subscriptionSaved else {
+            var reader = ByteReader(body)
+            let event = try SubscriptionDeletedEvent(from: &reader)
+            try reader.expectEnd("an event")
+            return try delete(event, from: fold)
+        }
+        let event = try event(of: body)
+        try SubscriptionContentsMaintainer.remove(subscription: key(of: event), from: fold.fork)
+        try fold.forgetFired(event)
+        try put(event, body, at: place, in: fold)
+        try SubscriptionContentsMaintainer.add(event, to: fold.fork)
+    }
+
+    private static func delete(_ event: SubscriptionDeletedEvent, from fold: Fold) throws {
+        let key = ViewKeys.subscription(event.database, event.user, event.id)
+        if let by = event.firedBy, let before = try key.withUnsafeBytes({ try fold.fork.subscription(key: $0) }) {
+            try fold.keepFired(before.event, by: by)
+        }
+        try SubscriptionContentsMaintainer.remove(subscription: key, from: fold.fork)
+        guard try key.withUnsafeBytes({ try fold.fork.delete(tree, $0) }) else {
+            throw StrataError(
+                .brokenSequence, "A subscription was deleted that is not there.", .init(found: event.id))
+        }
+    }
+
+    static func content(of event: Body, in fold: Fold) throws -> UInt128? {
+        let subscription = event.subscription
+        let seed = seed(
+            try fold.records.names.hash(.database, event.database, in: fold.fork),
+            try fold.records.names.hash(.user, event.user, in: fold.fork),
+            DigestHash.hash(0, text: subscription.id))
+        let zone = try fold.records.names.hash(.zone, subscription.zone, in: fold.fork)
+        let type = try fold.records.names.hash(.recordType, subscription.recordType, in: fold.fork)
+        let chosen = DigestHash.hash(
+            seed,
+            words: [
+                UInt64(subscription.kind.rawValue), subscription.options.rawValue,
+                subscription.notification == nil ? 0 : 1, zone.low, zone.high, type.low, type.high,
+            ])
+        let named = DigestHash.hash(chosen, text: subscription.predicate)
+        return try (subscription.notification?.encoded() ?? []).withUnsafeBytes { DigestHash.hash(named, $0) }
+    }
+
+    static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
+        var reader = KeyReader(key)
+        _ = try reader.readNumber()
+        let user = words.name(.user, try reader.readNumber())
+        return "subscription \(words.text(try reader.readLastText())) of user \(user)"
+    }
+}

@@ -1,0 +1,98 @@
+import StrataModel
+import StrataTree
+
+/// One tree of the views: what its keys are, what events do to it, and how its entries are described, traced to the
+/// commit that made them, stated in a base and digested.
+///
+/// A new tree is a new type of this kind in a file of its own, and a line in ``ViewTree/maintainers``.
+protocol ViewMaintainer: SendableMetatype {
+    static var tree: TreeID { get }
+    /// The name of the tree in docs/format-keys.md §3.
+    static var name: String { get }
+    /// The kinds of events that the maintainer applies; it may change other trees with its own. Events of records are
+    /// gathered and folded by ``RecordFold``.
+    static var kinds: [EventKind] { get }
+    /// Whether every fold brings the tree to its offset.
+    static var isFolded: Bool { get }
+    /// Whether the rows of the tree contribute to the digests of the state.
+    static var hasDigests: Bool { get }
+    /// Whether a base states the rows of the tree; those of other trees follow from these.
+    static var isStated: Bool { get }
+
+    /// Applies the body of an event of one of ``kinds``.
+    static func apply(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace, to fold: Fold) throws
+
+    /// Appends the events that make a row to a payload of a base.
+    static func state(
+        _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in commit: inout CommitBuilder) throws
+
+    /// Describes the entry of a key in words: `record milk of zone Notes`.
+    static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String
+
+    /// Returns the offset of the commit that made an entry; nil if the trees do not know it.
+    static func origin(
+        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
+    ) throws -> UInt64?
+
+    /// Returns the name that an entry is about; nil if it is about something else.
+    static func name(at key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> UsedNames.Key?
+
+    /// Adds what a row contributes to the digests of the state.
+    static func addDigests(of row: UnsafeRawBufferPointer, to sum: inout Digests) throws
+}
+
+extension ViewMaintainer {
+    static var kinds: [EventKind] { [] }
+    static var isFolded: Bool { true }
+    static var hasDigests: Bool { false }
+    static var isStated: Bool { false }
+
+    static func apply(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace, to fold: Fold) throws {
+        preconditionFailure("a maintainer applies only the kinds of events that it names")
+    }
+
+    static func state(
+        _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in commit: inout CommitBuilder
+    ) throws {
+        preconditionFailure("a base states only the trees that say so")
+    }
+
+    /// The offset of the version with which most rows begin.
+    static func origin(
+        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
+    ) throws -> UInt64? {
+        var reader = ByteReader(row)
+        return try reader.readPackedVersion("a row's version").offset
+    }
+
+    static func name(at key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> UsedNames.Key? { nil }
+
+    static func addDigests(of row: UnsafeRawBufferPointer, to sum: inout Digests) throws {}
+}
+
+extension ViewTree {
+    /// The maintainers of all trees. A base states their rows in this order.
+    static let maintainers: [any ViewMaintainer.Type] = [
+        NamesMaintainer.self, DatabasesMaintainer.self, UsersMaintainer.self, DevicesMaintainer.self,
+        SchemaMaintainer.self, ZonesMaintainer.self, SubscriptionsMaintainer.self, FiredSubscriptionsMaintainer.self,
+        ClientTokensMaintainer.self, ExpiredTokensMaintainer.self, DeliveriesMaintainer.self, RecordsMaintainer.self,
+        OrdinalsMaintainer.self, ZoneChangesMaintainer.self, ReferencesMaintainer.self,
+        SubscriptionContentsMaintainer.self, AssetsMaintainer.self, IndexMaintainer.self,
+        IndexCatalogMaintainer.self, PrunedAssetsMaintainer.self,
+    ]
+
+    private static let maintainersByTree = Dictionary(uniqueKeysWithValues: maintainers.map { ($0.tree, $0) })
+    private static let maintainersByKind = Dictionary(
+        uniqueKeysWithValues: maintainers.flatMap { maintainer in maintainer.kinds.map { ($0, maintainer) } })
+
+    /// The trees that every fold brings to its offset.
+    static let folded = maintainers.filter { $0.isFolded }.map { $0.tree }
+    /// The trees whose rows a base states, in this order; the others follow from them.
+    static let stated = maintainers.filter { $0.isStated }.map { $0.tree }
+
+    static func maintainer(of id: TreeID) -> (any ViewMaintainer.Type)? { maintainersByTree[id] }
+    static func maintainer(applying kind: EventKind) -> (any ViewMaintainer.Type)? { maintainersByKind[kind] }
+
+    /// The name of a tree in docs/format-keys.md §3.
+    public static func name(of id: TreeID) -> String { maintainersByTree[id]?.name ?? "tree \(id.rawValue)" }
+}
