@@ -50,7 +50,8 @@ let package = Package(
             dependencies: [
                 "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "StrataQuery",
                 "StrataStore", "StrataReplay",
-            ]),
+            ],
+            resources: [.embedInCode("Report/report.js"), .embedInCode("Report/report.css")]),
         .executableTarget(name: "strata", dependencies: ["StrataTool"]),
         .target(name: "ExampleArguments", path: "Examples/Arguments"),
         .executableTarget(

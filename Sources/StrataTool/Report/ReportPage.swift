@@ -12,7 +12,7 @@ struct ReportPage {
 
     /// Returns the space left for history data on a page of the given size.
     static func room(on maximumBytes: Int, beside pieces: ReportMarkup...) -> Int {
-        let fixed = pieces.reduce(ReportScript.text.utf8.count + frameBytes) { $0 + $1.text.utf8.count }
+        let fixed = pieces.reduce(ReportResources.script.utf8.count + frameBytes) { $0 + $1.text.utf8.count }
         return max(0, maximumBytes - fixed)
     }
 
@@ -28,7 +28,7 @@ struct ReportPage {
         <meta name="color-scheme" content="light dark">
         <meta name="referrer" content="no-referrer">
         <title>\(content.title) · Strata report</title>
-        <style>\(ReportMarkup(trusted: ReportStyle.text))</style>
+        <style>\(ReportMarkup(trusted: ReportResources.style))</style>
         </head>
         <body>
         <a class="skip" href="#overview">Skip to the content</a>
@@ -72,7 +72,7 @@ struct ReportPage {
         <p>Made by <code>strata report</code> \(Tool.version) of what the store holds up to commit \
         \(count: content.end.offset). All times are in UTC. Encrypted values are not opened.</p>
         </footer>
-        <script>\(ReportMarkup(trusted: ReportScript.text))</script>
+        <script>\(ReportMarkup(trusted: ReportResources.script))</script>
         </body>
         </html>
 
@@ -81,8 +81,8 @@ struct ReportPage {
 
     /// Nothing is loaded from anywhere, and no other style or script is obeyed, whatever gets onto the page.
     private static let policy =
-        "default-src 'none'; style-src '\(source(ReportStyle.text))'; script-src '\(source(ReportScript.text))'; "
-        + "base-uri 'none'; form-action 'none'"
+        "default-src 'none'; style-src '\(source(ReportResources.style))'; "
+        + "script-src '\(source(ReportResources.script))'; base-uri 'none'; form-action 'none'"
 
     /// The hash by which a security policy allows an inline style or script.
     private static func source(_ text: String) -> String {
