@@ -1,32 +1,32 @@
 import StrataModel
 
-/// What a look at one state says.
+/// The answer of a probe about one state.
 public enum BisectionVerdict: Sendable, Hashable {
-    /// What is looked for has not happened yet.
+    /// The event searched for has not happened yet.
     case doesNotHold
-    /// It has happened.
+    /// The event has happened.
     case holds
-    /// This state does not tell.
+    /// This state gives no answer.
     case cannotTell
 }
 
-/// What a search by halving found.
+/// The result of a binary search.
 public enum BisectionOutcome: Sendable, Hashable {
-    /// It holds after this commit, and not in front of it.
+    /// The condition holds after this commit, and not before it.
     case found(UInt64)
-    /// One of these commits: the states between them do not tell.
+    /// One of these commits; the states between them give no answer.
     case oneOf(ClosedRange<UInt64>)
-    /// It does not hold at the end.
+    /// The condition does not hold at the end.
     case never
-    /// It holds at the beginning.
+    /// The condition holds at the beginning.
     case fromStart
-    /// The state at the beginning or at the end does not tell.
+    /// The state at this offset, the beginning or the end, gives no answer.
     case cannotTell(UInt64)
 }
 
 extension Bisection {
-    /// Finds a commit by halving, for what takes long to look at. It takes for granted that what begins to hold holds
-    /// from there on; where that is not so, the answer is one of the commits with which it begins to.
+    /// Finds a commit by binary search, for probes that take long. The search assumes that a condition holds from where
+    /// it begins to; if it does not, the answer is one of the commits with which it begins to hold.
     ///
     /// ```swift
     /// let outcome = try Bisection.search(from: 0, to: store.offset) { offset in
@@ -34,8 +34,8 @@ extension Bisection {
     /// }
     /// ```
     /// - Parameters:
-    ///   - from: its state is asked too, unless it is 0, which is before everything.
-    ///   - probe: is asked of each offset once at most.
+    ///   - from: the state to begin with. It is probed too, unless it is 0, the empty state.
+    ///   - probe: called at most once for each offset.
     public static func search(
         from: UInt64, to: UInt64, probe: (_ offset: UInt64) throws -> BisectionVerdict
     ) rethrows -> BisectionOutcome {
@@ -67,14 +67,14 @@ extension Bisection {
         return high - low == 1 ? .found(high) : .oneOf(low + 1...high)
     }
 
-    /// The offset in the middle that has not been asked; after states that do not tell another place, far from the
-    /// ones before, since neighbours are often silent together. Nil if there is none.
+    /// Returns the middle offset that has not been probed. After states without an answer, returns an offset far from
+    /// the earlier attempts, since neighbors often give no answer either. Nil if none is left.
     private static func candidate(
         between low: UInt64, _ high: UInt64, _ silent: Set<UInt64>, _ attempt: UInt64
     ) -> UInt64? {
         let inside = low + 1..<high
         guard !inside.isEmpty else { return nil }
-        // 1/2, 1/4, 3/4, 1/8, 5/8, 3/8, 7/8 … of the way: the bits of the attempt mirrored.
+        // The attempt's bits reversed, as a fraction of the way: 1/2, 1/4, 3/4, 1/8, 5/8, 3/8, 7/8 …
         let part = Double(attempt.bitReversed) / 0x1p64
         let wanted = min(inside.upperBound - 1, low + max(1, UInt64(Double(high - low) * part)))
         if !silent.contains(wanted) { return wanted }

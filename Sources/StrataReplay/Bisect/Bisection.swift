@@ -6,47 +6,48 @@ import StrataStore
 import StrataSystem
 import StrataTree
 
-/// Finds the commits after which a predicate begins to hold, and those after which it ceases to.
+/// Finds the commits after which a predicate begins to hold, and those after which it ceases to hold.
 ///
 /// ```swift
 /// let bisection = try Bisection(of: store, question, from: 0, to: store.offset)
 /// let answer = try bisection.answer(limit: 1)
 /// if let flip = answer.flips.first { print(flip.offset, flip.holds, answer.flipCount) }
 /// ```
-/// A state holds if at least one record fulfils the predicate. It may begin and cease to any number of times, so
-/// nothing is skipped: with a record's name the commits that touched it are read, else all of the range, once.
+/// The predicate holds in a state if at least one record matches it. It may begin and cease to hold any number of
+/// times, so no commit is skipped: with a record's name, the commits that touched the record are read, otherwise the
+/// whole range, once.
 public struct Bisection {
-    /// A commit after which the predicate holds and did not before it, or the other way round.
+    /// A commit after which the predicate holds although it did not before, or the other way round.
     public struct Flip: Sendable {
         public let offset: UInt64
-        /// Whether it holds from there on.
+        /// True if the predicate holds after this commit.
         public let holds: Bool
-        /// The first record with which it began to hold, or the last with which it ceased to, before and after the
-        /// commit. Nil if what the record was is not known any more.
+        /// The first record that made the predicate hold, or the last that made it cease to, as it was before and after
+        /// the commit. Nil if the log no longer has the record's state.
         public let record: RecordDifference?
     }
 
     public struct Answer: Sendable {
-        /// Whether it holds in the state that the range begins with.
+        /// True if the predicate holds in the state that the range begins with.
         public let holdsAtStart: Bool
-        /// How often it begins or ceases to hold.
+        /// The number of times that the predicate begins or ceases to hold.
         public let flipCount: Int
-        /// The first of them, oldest first.
+        /// The flips, oldest first, up to the limit.
         public let flips: [Flip]
     }
 
     private let store: Store
     private let question: BisectionQuestion
-    /// Offset of the state in front of the first commit that counts.
+    /// The offset of the state before the first commit searched.
     public let from: UInt64
-    /// The last commit that counts.
+    /// The last commit searched.
     public let to: UInt64
     private let scene: QueryScene
-    /// Is asked while all commits are gone through.
+    /// Called periodically while all commits are read; returning false interrupts the search.
     var pulse: StepperPulse = { _ in true }
 
-    /// - Throws: ``Refusal`` for a database, a zone or a type that there never was; ``StrataError``: `invalidArgument`
-    ///   for a predicate that cannot be asked; `outOfRange` for offsets that the log does not have.
+    /// - Throws: ``Refusal`` for a database, a zone or a type that never existed; ``StrataError`` `invalidArgument` for
+    ///   a predicate that cannot be bisected, and `outOfRange` for offsets that the log does not have.
     public init(of store: Store, _ question: BisectionQuestion, from: UInt64, to: UInt64) throws {
         let (floor, end) = (store.log.floor.offset, store.offset)
         guard floor <= from, from <= to, to <= end else {
@@ -60,7 +61,7 @@ public struct Bisection {
         _ = try BisectionMatcher(question.predicate, scene)
     }
 
-    /// - Parameter limit: of the flips that are given with their records; all are counted.
+    /// - Parameter limit: the maximum number of flips that are returned with their records; all flips are counted.
     /// - Throws: ``StrataError`` if the log cannot be read.
     public func answer(limit: Int = .max) throws -> Answer {
         let part = try part()
@@ -84,9 +85,9 @@ public struct Bisection {
             })
     }
 
-    /// What each commit did to the records that are asked about.
+    /// Returns the changes that each commit made to the records in question.
     ///
-    /// - Throws: ``StepperInterruption`` besides.
+    /// - Throws: ``StepperInterruption`` if the pulse ends the search.
     func part() throws -> BisectionPart { try question.record.map { try walk($0) } ?? fold() }
 
     // MARK: One record
@@ -137,9 +138,9 @@ public struct BisectionQuestion: Sendable {
     public var predicate: PredicateTree
     public var database: DatabaseID
     public var actor: Actor
-    /// Nil for all zones of the database, with those that are gone.
+    /// Nil for all zones of the database, including deleted ones.
     public var zone: ZoneID?
-    /// Only the record of this name, or in several zones those of this name; nil for any record of the type.
+    /// Limits the search to records of this name; nil for any record of the type.
     public var record: String?
 
     public init(

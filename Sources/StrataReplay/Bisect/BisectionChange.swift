@@ -1,11 +1,11 @@
 import StrataModel
 
-/// How many records began and ceased to fulfil the predicate with one commit.
+/// The number of records that began and ceased to match the predicate with one commit.
 struct BisectionChange: Sendable {
     let offset: UInt64
     var gains: Int32 = 0
     var losses: Int32 = 0
-    /// The event that the first gain and the last loss go back to.
+    /// The events of the first gain and of the last loss.
     var gainedBy: UInt32 = 0
     var lostBy: UInt32 = 0
 
@@ -20,7 +20,7 @@ struct BisectionChange: Sendable {
         losses += Int32(clamping: count)
     }
 
-    /// What several parts of the records did in the same commit.
+    /// Adds the changes that the same commit made to another part of the records.
     mutating func add(_ other: BisectionChange) {
         if other.gains > 0 {
             gainedBy = gains == 0 ? other.gainedBy : min(gainedBy, other.gainedBy)
@@ -33,13 +33,13 @@ struct BisectionChange: Sendable {
     }
 }
 
-/// What going through a part of the records found.
+/// The changes found in one part of the records.
 struct BisectionPart: Sendable {
-    /// Records that fulfil the predicate at the beginning.
+    /// The number of records that match the predicate at the beginning.
     var countAtStart = 0
     /// In the order of offsets.
     var changes: [BisectionChange] = []
-    /// A record that fulfilled the predicate until its zone was deleted, by the version of that event.
+    /// A record that matched the predicate until its zone was deleted, by the version of the deletion.
     var victims: [Version: (record: RecordKey, version: Version)] = [:]
 
     /// Adds the changes of another commit, if there were any.
@@ -47,13 +47,13 @@ struct BisectionPart: Sendable {
         if change.gains > 0 || change.losses > 0 { changes.append(change) }
     }
 
-    /// The first of those that a zone took along, by name.
+    /// Keeps the first record by name of those that a deleted zone ended.
     mutating func noteVictim(_ record: RecordKey, at version: Version, of deletion: Version) {
         if let known = victims[deletion], !record.name.utf8.lexicographicallyPrecedes(known.record.name.utf8) { return }
         victims[deletion] = (record, version)
     }
 
-    /// Parts with different records as one.
+    /// Joins parts that have different records.
     static func joined(_ parts: [BisectionPart]) -> BisectionPart {
         guard var whole = parts.first else { return BisectionPart() }
         for part in parts.dropFirst() {

@@ -4,28 +4,28 @@ import StrataQuery
 import StrataTree
 import StrataViews
 
-/// Goes once through the commits of a range and keeps, for its part of the records of one type, which of them fulfil
-/// the predicate. Of each record that comes by it keeps the fields that decide, and of all others nothing.
+/// Reads the commits of a range once, and tracks which records of one type match the predicate, for one share of the
+/// records. It keeps only the fields that decide, and only of records that a commit touches.
 struct BisectionFold {
     private struct Entry {
         /// Empty if there is no record.
         var state: [UInt8] = []
-        /// After the commit before the one in work.
+        /// True if the record matched after the previous commit.
         var holds = false
-        /// The last commit that touched it, and its last event that did.
+        /// The last commit that touched the record, and the last event of that commit that did.
         var offset: UInt64 = 0
         var event: UInt32 = 0
     }
 
     private struct Zone {
         var places: [[UInt8]: Int] = [:]
-        /// Those that fulfil the predicate at the beginning, and have not come by.
+        /// The number of records that match the predicate at the beginning and have not been touched since.
         var untouchedCount = 0
-        /// Whether records may be as they were at the beginning.
+        /// True if untouched records are still as they were at the beginning.
         var hasBeginning: Bool
     }
 
-    /// Which of the records this one goes through.
+    /// The share of the records that this fold covers.
     private let share: (index: UInt8, count: UInt8)
     private let beginning: Snapshot?
     private var matcher: BisectionMatcher
@@ -33,12 +33,12 @@ struct BisectionFold {
     private var writer = ByteWriter(reserving: 1_024)
     private var zones: [UInt64: Zone] = [:]
     private var entries: [Entry] = []
-    /// Of the commit in work.
+    /// The records touched by the current commit.
     private var touched: [(zone: UInt64, name: [UInt8], place: Int)] = []
     private var change = BisectionChange(offset: 0)
     private var part = BisectionPart()
 
-    /// - Parameter beginning: the state in front of the first commit; nil if there is nothing.
+    /// - Parameter beginning: the state before the first commit; nil if it is empty.
     init(_ matcher: BisectionMatcher, from beginning: Snapshot?, share: (index: Int, count: Int)) {
         self.matcher = matcher
         self.beginning = beginning
@@ -46,10 +46,10 @@ struct BisectionFold {
         merger.keptFields = matcher.fields
     }
 
-    /// Offsets that are gone through between two questions whether to go on.
+    /// The number of offsets read between two calls of the pulse.
     private static let pulseOffsets: UInt64 = 1_024
 
-    /// - Returns: what each commit behind `from` changed, up to `to`.
+    /// Returns the changes of each commit after `from`, through `to`.
     mutating func run(
         _ log: any EventLog, from: UInt64, through to: UInt64, _ pulse: StepperPulse
     ) throws -> BisectionPart {
@@ -73,7 +73,7 @@ struct BisectionFold {
         return part
     }
 
-    /// Which share a record is in.
+    /// Returns true if a record belongs to this fold's share.
     private func isMine(_ name: UnsafeRawBufferPointer) -> Bool {
         if share.count == 1 { return true }
         var sum: UInt8 = 0
@@ -97,7 +97,7 @@ struct BisectionFold {
         }
     }
 
-    /// Takes up a record that comes by for the first time.
+    /// Adds an entry for a record touched for the first time, and returns its place.
     private mutating func makeEntry(_ zone: UInt64, _ name: [UInt8]) throws -> Int {
         var entry = Entry()
         if zones[zone]?.hasBeginning == true, let beginning {
@@ -166,7 +166,7 @@ struct BisectionFold {
         try old.withUnsafeBytes { state in
             try merger.apply(event, at: eventPlace, to: state.isEmpty ? nil : state, into: &writer)
         }
-        // A copy of its own, with no room to grow.
+        // An exact copy, without spare capacity.
         entries[place].state = writer.bytes.withUnsafeBytes { [UInt8]($0) }
     }
 
@@ -181,7 +181,7 @@ struct BisectionFold {
         touched.removeAll(keepingCapacity: true)
     }
 
-    /// All records of a zone end with it.
+    /// Ends all records of a deleted zone.
     private mutating func delete(_ zone: UInt64, at deletion: Version) throws {
         guard let known = zones.removeValue(forKey: zone) else { return }
         if known.untouchedCount > 0 { try noteUntouched(zone, known, deletion) }
@@ -192,7 +192,7 @@ struct BisectionFold {
             guard entry.holds else { continue }
             entries[place].holds = false
             change.lose(deletion.eventIndex)
-            // What a record was in front of an event of the same commit is told by that event.
+            // If an earlier event of this commit touched the record, the state before the commit is no longer here.
             guard !entry.state.isEmpty, entry.offset != deletion.offset else { continue }
             let version = try entry.state.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version }
             let key = RecordKey(zone: zone, name: String(decoding: name, as: UTF8.self))
@@ -200,7 +200,7 @@ struct BisectionFold {
         }
     }
 
-    /// Finds a record among those that nothing but the zone's end touched.
+    /// Notes a matching record that no commit but the deletion of its zone touched.
     private mutating func noteUntouched(_ zone: UInt64, _ known: Zone, _ deletion: Version) throws {
         guard let beginning else { return }
         var found: (record: RecordKey, version: Version)?

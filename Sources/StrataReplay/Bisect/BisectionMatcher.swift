@@ -2,15 +2,15 @@ import StrataModel
 import StrataQuery
 import StrataViews
 
-/// Asks encoded records of one type whether a predicate holds for them. Serves one thread.
+/// Tests encoded records of one type against a predicate. An instance serves one thread.
 struct BisectionMatcher {
     let scene: QueryScene
-    /// Fields that decide, in ascending order.
+    /// The fields that decide the result, in ascending order.
     let fields: [UInt32]
     private let matcher: RecordMatcher
     private var areZonesWanted: [UInt64: Bool] = [:]
 
-    /// - Throws: ``StrataError`` for a predicate that cannot be asked of one record at a time.
+    /// - Throws: ``StrataError`` for a predicate that cannot be tested on one record at a time.
     init(_ predicate: PredicateTree, _ scene: QueryScene) throws {
         self.scene = scene
         matcher = try RecordMatcher(predicate, scene)
@@ -22,7 +22,7 @@ struct BisectionMatcher {
         fields = try matcher.fields()
     }
 
-    /// Whether records of a zone are asked.
+    /// Returns true if records of a zone are tested.
     mutating func covers(_ zone: UInt64) throws -> Bool {
         if let known = areZonesWanted[zone] { return known }
         let isWanted = try scene.covers(zone: zone)

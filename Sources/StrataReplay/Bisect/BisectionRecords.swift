@@ -2,17 +2,17 @@ import StrataLog
 import StrataModel
 import StrataStore
 
-/// Tells what a record was before and after a commit.
+/// Reads what a record was before and after a commit.
 struct BisectionRecords {
     private let store: Store
     private let victims: [Version: (record: RecordKey, version: Version)]
 
-    /// - Parameter victims: records that went with their zone, by the version of its deletion.
+    /// - Parameter victims: the records that ended with their zone, by the version of its deletion.
     init(_ store: Store, _ victims: [Version: (record: RecordKey, version: Version)]) {
         (self.store, self.victims) = (store, victims)
     }
 
-    /// - Parameter event: of the record, or of its zone's end.
+    /// - Parameter event: an event of the record, or the deletion of its zone.
     func difference(at offset: UInt64, _ event: UInt32) throws -> RecordDifference? {
         if let victim = victims[Version(offset: offset, eventIndex: event)] {
             guard let before = try store.historicRecord(victim.record, at: victim.version) else { return nil }
@@ -23,14 +23,14 @@ struct BisectionRecords {
         }
         let before = try found.before.map { try store.historicRecord(found.record, at: $0) }
         let after = try found.after.map { try store.historicRecord(found.record, at: $0) }
-        // Of what was erased since there are versions and no states.
+        // Records erased since then have versions, but no states.
         if case .some(nil) = before { return nil }
         if case .some(nil) = after { return nil }
         let place = try store.historicPlace(of: found.record)
         return RecordDifference(place.id, in: place.database, before: before ?? nil, after: after ?? nil)
     }
 
-    /// The record of an event, and its versions in front of the commit and behind it; nil if it is of no record.
+    /// Returns the record of an event, and its versions before and after the commit; nil if the event has no record.
     private static func versions(
         of event: UInt32, in commit: Commit
     ) throws -> (record: RecordKey, before: Version?, after: Version?)? {

@@ -3,17 +3,17 @@ import StrataModel
 import StrataStore
 import StrataSystem
 
-/// Makes stores in directories of their own, each as another store was when a commit was its last: for programs that
-/// look at a state by themselves.
+/// Copies a store as it was after a given commit into a directory of its own, for programs that inspect a state
+/// themselves.
 ///
 /// ```swift
 /// let past = try BisectionStore(of: store, at: "Notes.strata")
 /// try past.make(at: "/tmp/Then.strata", through: 1_207)
 /// ```
-/// The new store has the same commits with the same ids and times at the same offsets, the same assets and keys; its
-/// own id is another. Whatever is done to it, the old one stays as it is.
+/// The new store has the same commits, with the same IDs and times at the same offsets, and the same assets and keys.
+/// Its own ID differs. Changes to it leave the original as it is.
 public struct BisectionStore {
-    /// Commits are appended when so many have come together, or so many bytes of them.
+    /// Commits are appended in batches of this many, or of this many bytes.
     private static let batchCount = 512
     private static let batchBytes = 4 << 20
 
@@ -22,7 +22,7 @@ public struct BisectionStore {
     private let container: String
     private let files = RealFileSystem()
 
-    /// - Parameter directory: where the store's files are.
+    /// - Parameter directory: the directory of the store's files.
     public init(of store: Store, at directory: String) throws {
         log = store.log
         self.directory = directory
@@ -30,9 +30,9 @@ public struct BisectionStore {
     }
 
     /// - Parameters:
-    ///   - path: where nothing is yet; the directory around it must exist.
-    ///   - offset: of a commit, or the floor.
-    /// - Throws: ``StrataError`` if the log cannot be read, or the new store not be written.
+    ///   - path: a path where nothing exists yet, in an existing directory.
+    ///   - offset: the offset of a commit, or the floor.
+    /// - Throws: ``StrataError`` if the log cannot be read or the new store cannot be written.
     public func make(at path: String, through offset: UInt64) throws {
         let options = LogOptions(durability: .system, spaceStepBytes: 0, containerIdentifier: container)
         if var base = try log.readBase() {
@@ -55,7 +55,7 @@ public struct BisectionStore {
         if try files.exists(directory + "/assets") {
             try files.linkAll(in: directory + "/assets", to: path + "/assets")
         }
-        // A key may be read by whoever may read the store, and by nobody else.
+        // Only the owner of the file may read the keys.
         if try files.exists(directory + "/keys") {
             try files.copy(directory + "/keys", to: path + "/keys", .createPrivate)
         }

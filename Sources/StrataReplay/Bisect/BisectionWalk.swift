@@ -3,9 +3,9 @@ import StrataModel
 import StrataStore
 import StrataViews
 
-/// Goes through the commits that touched one record, and finds when it began and ceased to fulfil the predicate.
+/// Reads the commits that touched one record, and finds when it began and ceased to match the predicate.
 struct BisectionWalk {
-    /// Entries of a zone's change list that are read at a time.
+    /// The number of change list entries read at a time.
     private static let pageCount = 4_096
 
     private let store: Store
@@ -16,11 +16,11 @@ struct BisectionWalk {
     private let to: UInt64
     private let matcher: BisectionMatcher
     private var merger = RecordMerger()
-    /// The encoded state; empty if there is no record.
+    /// The encoded state; empty if the record does not exist.
     private var state: [UInt8] = []
-    /// The last commit that the state has.
+    /// The last commit that the state includes.
     private var offset: UInt64 = 0
-    /// After the commit before the one in work.
+    /// True if the record matched after the previous commit.
     private var holds = false
     private var part = BisectionPart()
 
@@ -37,7 +37,7 @@ struct BisectionWalk {
         try begin(behind: last)
         holds = try judge()
         part.countAtStart = holds ? 1 : 0
-        // What ended the search is the first behind the beginning.
+        // The touch that ended the loop is the first one after the beginning.
         while let touch = touches.current, touch.offset <= to {
             var events: [UInt32] = []
             while let other = touches.current, other.offset == touch.offset {
@@ -52,13 +52,13 @@ struct BisectionWalk {
 
     // MARK: The beginning
 
-    /// - Parameter last: what touched the record last, up to the beginning.
+    /// - Parameter last: the last touch of the record up to the beginning.
     private mutating func begin(behind last: ZoneTouch?) throws {
         if let last {
             guard last.kind == .recordSaved else { return }
             let version = Version(offset: last.offset, eventIndex: last.eventIndex)
             guard let known = try store.historicState(of: record, at: version) else {
-                // Of what was erased since the log tells no version.
+                // The log no longer has versions of a record erased since then.
                 let past = try store.asOf(from)
                 defer { try? past.close() }
                 state = try past.snapshot().trees.withRecord(record) { [UInt8]($0) } ?? []
@@ -103,7 +103,7 @@ struct BisectionWalk {
             switch event.kind {
             case .recordSaved:
                 let view = try RecordSavedView(payload, in: event.body)
-                // It begins although it is there: no event of its own says that it went with its zone.
+                // Created although it exists: it ended with its zone, without an event of its own.
                 if view.change == .create, !state.isEmpty { try endWithZone(through: commit.offset) }
                 let place = EventPlace(
                     version: Version(offset: commit.offset, eventIndex: index), time: commit.time, user: header.user,
@@ -119,9 +119,9 @@ struct BisectionWalk {
         }
     }
 
-    // MARK: The zone's end
+    // MARK: Zone deletion
 
-    /// Ends the record with its zone, if that was deleted up to a commit.
+    /// Ends the record with its zone, if the zone was deleted up to a commit.
     private mutating func endWithZone(through last: UInt64) throws {
         guard let deletion = try deletionOfZone(through: last) else { return }
         if holds, deletion.offset > from {
@@ -136,7 +136,7 @@ struct BisectionWalk {
 
     private func deletionOfZone(through last: UInt64) throws -> Version? {
         let scene = matcher.scene
-        // A life that began before has lasted to the end of the log.
+        // A life of the zone that began earlier has lasted to the end of the log.
         if let row = try scene.trees.zoneRow(scene.database, record.zone), row.status == .alive,
             row.incarnation.offset <= offset
         {
@@ -157,7 +157,7 @@ struct BisectionWalk {
 
 /// Iterates over the touches of one record, in order, from a log's change lists.
 struct BisectionTouches {
-    /// Entries that are read at a time.
+    /// The number of entries read at a time.
     private static let pageCount = 1_024
 
     private let name: [UInt8]

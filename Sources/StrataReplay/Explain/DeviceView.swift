@@ -1,42 +1,42 @@
 import StrataModel
 import StrataStore
 
-/// What a device knew of a store at an offset, as far as the log tells.
+/// The knowledge that a device had of a store at an offset, as far as the log shows it.
 ///
-/// What a device fetched is in the log only where the store was told to keep it (`StoreOptions.recordsFetches`); what
-/// it saved always is.
+/// The log always has what a device saved, but has what it fetched only if the store keeps fetches
+/// (`StoreOptions.recordsFetches`).
 ///
 /// ```swift
 /// let view = try DeviceView.of(Actor(user: "anna", device: "phone"), in: store)
 /// for zone in view.zones { print(zone.zone.name, zone.given?.offset ?? 0, zone.changesBehind ?? 0) }
 /// ```
 public struct DeviceView: Sendable {
-    /// A token that the device was given, and what it is worth.
+    /// A token that the device was given, and whether it would be served.
     public struct Given: Sendable, Hashable {
-        /// Of the audit that has it.
+        /// The offset of the audit that has the token.
         public let audit: UInt64
-        /// Of the audit, microseconds since 1970.
+        /// The time of the audit, in microseconds since 1970.
         public let time: Int64
-        /// Up to where it goes.
+        /// The offset that the token reaches.
         public let offset: UInt64
-        /// Whether all up to there was given: no page of a first fetch was to come, and no rest of a commit.
+        /// True if everything up to there was given: no page of a first fetch and no rest of a commit was left.
         public let isWhole: Bool
-        /// Whether it was told that there is more.
+        /// True if the fetch reported that more was to come.
         public let moreComing: Bool
-        /// Why it would not be served; nil if it would be.
+        /// The reason the token would be refused; nil if it would be served.
         public let refusal: Refusal?
     }
 
-    /// A zone of the user's private database, or another one of which the device fetched changes.
+    /// A zone of the user's private database, or another zone whose changes the device fetched.
     public struct Zone: Sendable {
         public let database: DatabaseID
         public let zone: ZoneID
         public let isThere: Bool
         /// Nil if the log has no fetch of its changes by the device.
         public let given: Given?
-        /// Changes of records in it that the device was not given; nil where nobody knows.
+        /// The number of record changes in the zone that the device was not given; nil if unknown.
         public let changesBehind: UInt64?
-        /// The last request with a client token by which the device changed it.
+        /// The last request with a client token by which the device changed the zone.
         public let lastClientToken: UInt64?
     }
 
@@ -44,74 +44,74 @@ public struct DeviceView: Sendable {
     public struct Database: Sendable {
         public let database: DatabaseID
         public let given: Given
-        /// Zones that have changed since.
+        /// The number of zones that have changed since.
         public let zonesBehind: Int
     }
 
-    /// Of the state.
+    /// The offset of the state.
     public let offset: UInt64
     public let actor: Actor
-    /// The commit with which it wrote first; nil if it has written nothing.
+    /// The commit with which the device first wrote; nil if it has written nothing.
     public let firstSeen: UInt64?
-    /// Its last commit, not counting what it read and what it was refused.
+    /// The device's last commit, not counting fetches and refusals.
     public internal(set) var lastCommit: UInt64?
     public let account: AccountStatus
-    /// How far the log notes that it was told of changes, and the number on its badge.
+    /// The offset up to which the device was notified of changes, as noted in the log, and the number on its badge.
     public let toldThrough: UInt64?
     public let badge: UInt64?
-    /// How many of its fetches are in the log, and of anybody's.
+    /// The number of fetches in the log, by this device and by all devices.
     public let fetchCount: Int
     public let allFetchCount: Int
     public let databases: [Database]
     public let zones: [Zone]
-    /// If one was asked for.
+    /// Nil unless a record was asked for.
     public let record: RecordKnowledge?
-    /// What cannot be known, and why.
+    /// Notes on what is unknown, and why.
     public let notes: [String]
 
-    /// What a device knows of the newest state of a record.
+    /// The knowledge that a device has of the newest state of a record.
     public struct RecordKnowledge: Sendable {
         public enum Verdict: String, Sendable, CaseIterable {
-            /// The device made it itself.
+            /// The device made the state itself.
             case madeIt
-            /// A fetch gave it to the device.
+            /// A fetch gave the state to the device.
             case given
-            /// The account was not available, so that the device is refused.
+            /// The account is not available, so the device is refused.
             case accountUnavailable
             /// The token that the device has would be refused.
             case tokenRefused
             /// The device has fetched, but not since.
             case notFetchedSince
-            /// It fetched of other zones or databases, and never of this one.
+            /// The device fetched from other zones or databases, but never from this one.
             case fetchedElsewhere
             /// The log has no fetch of the device.
             case noFetchNoted
-            /// The record never was in this zone.
+            /// The record never existed in this zone.
             case neverThere
-            /// Its state was let go, or its zone is gone.
+            /// The history of the record was compacted, or its zone no longer exists.
             case notKnown
         }
 
         public let id: RecordID
         public let database: DatabaseID
         public let verdict: Verdict
-        /// The commit that made its state, or deleted it.
+        /// The commit that made the state, or deleted the record.
         public let version: Version?
         public let time: Int64?
         public let madeBy: Actor?
         public let isDeleted: Bool
-        /// The audit by which it was given, or the last one that could have given it.
+        /// The audit of the fetch that gave the state, or of the last one that asked for the record or its zone.
         public let audit: UInt64?
         public let refusal: Refusal?
-        /// The device's last save of it, and the version that it named: what it had then.
+        /// The device's last save of the record, and the version that it named as its base.
         public let lastSave: Version?
         public let lastSaveBase: Version?
     }
 
     /// - Parameters:
     ///   - actor: the user and the device.
-    ///   - store: as it was, or as it is.
-    ///   - record: of which it is asked whether the device knows its state.
+    ///   - store: the store as it was, or as it is now.
+    ///   - record: the record of which the device may know the state.
     /// - Throws: ``Refusal`` for a user or a device that the store does not know.
     public static func of(
         _ actor: Actor, in store: Store, record: (id: RecordID, database: DatabaseID)? = nil

@@ -3,9 +3,9 @@ import StrataModel
 import StrataStore
 import StrataViews
 
-/// Whether a device knows the state of a record, and if not, why.
+/// Finds out whether a device knows the state of a record, and if not, why.
 extension DeviceViewMaker {
-    /// An event of the record, with who made it.
+    /// An event of the record, with the header of its commit.
     private struct Event {
         let version: Version
         let time: Int64
@@ -48,7 +48,7 @@ extension DeviceViewMaker {
             refusal: refusal, lastSave: own?.version, lastSaveBase: own?.saved?.base)
     }
 
-    /// The first fetch that gave a version to the device, and the last one that asked where it is.
+    /// Returns the first fetch that gave the device a version, and the last one that asked for the record or its zone.
     private func givers(of version: Version, _ id: RecordID, _ database: DatabaseID) -> (gave: Fetch?, latest: Fetch?) {
         var (gave, latest): (Fetch?, Fetch?)
         for fetch in fetches where fetch.event.database == database {
@@ -72,7 +72,7 @@ extension DeviceViewMaker {
         }
     }
 
-    /// Whether whoever has a token was given a version.
+    /// Returns true if a device with the token was given a version.
     private static func covers(_ bytes: [UInt8]?, _ version: Version) -> Bool {
         guard let token = bytes.flatMap({ try? FeedToken(decoding: $0) }) else { return false }
         switch token.progress {
@@ -84,7 +84,7 @@ extension DeviceViewMaker {
         }
     }
 
-    /// The last event of a record, and the last save by the device.
+    /// Returns the last event of a record, and the last save by the device.
     private func events(of record: RecordKey) throws -> (last: Event?, own: Event?) {
         var versions: [Version] = []
         var offset = store.log.floor.offset

@@ -4,7 +4,7 @@ import StrataStore
 import StrataTree
 import StrataViews
 
-/// Collects what a log tells of a device. Audits have no index: it reads the headers of all commits once.
+/// Collects what a log has about a device. Audits have no index, so it reads the headers of all commits once.
 struct DeviceViewMaker {
     struct Fetch {
         let audit: UInt64
@@ -49,7 +49,7 @@ struct DeviceViewMaker {
                     var reader = ByteReader(UnsafeRawBufferPointer(rebasing: payload[event.body]))
                     return (isOwn, try FetchedEvent(from: &reader))
                 }
-                // What was refused changed nothing.
+                // A refused request changed nothing.
                 return (false, nil)
             }
             if event != nil { allFetchCount += 1 }
@@ -63,7 +63,7 @@ struct DeviceViewMaker {
         }
     }
 
-    /// With its owner named.
+    /// Returns a database with its owner named.
     func database(_ asked: DatabaseID) -> DatabaseID {
         if asked.scope == .public { return DatabaseID(.public) }
         return asked.owner.isEmpty ? DatabaseID(asked.scope, owner: actor.user) : asked
@@ -148,7 +148,7 @@ struct DeviceViewMaker {
         }
     }
 
-    /// Nil where it is not known up to where the device was given everything.
+    /// Returns nil if it is unknown up to where the device was given everything.
     private func changesBehind(_ token: FeedToken?, _ zone: UInt64?) throws -> UInt64? {
         guard let token, let zone, token.position.offset >= store.log.floor.offset else { return nil }
         var (offset, count, seen) = (token.position.offset, UInt64(0), UInt64.max)

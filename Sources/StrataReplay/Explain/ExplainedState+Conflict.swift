@@ -6,13 +6,14 @@ import StrataViews
 /// Values of a record, by the bytes of their keys.
 private typealias KeyedValues = [[UInt8]: FieldValue]
 
-/// What a save met that was made from another state.
+/// Explains a save that was made from another state than the stored one.
 extension ExplainedState {
-    /// More events of one record are not told one by one.
+    /// The maximum number of events of a record that are listed.
     private static let maximumChanges = 1_000
 
+    /// Returns nil for a record of an unknown zone.
+    ///
     /// - Parameter server: the version that the store had.
-    /// - Returns: nil for a record of a zone that is not known.
     func conflict(of save: ModifyRecordsRequest.Save, _ server: Version) throws -> RecordConflict? {
         guard let zone = request.names.zone(save.record.zone), let ordinal = try ordinal(ofZone: zone.name) else {
             return nil
@@ -45,7 +46,7 @@ extension ExplainedState {
         } catch let error as StrataError where error.code == .outOfRange { return (.letGo, nil) }
     }
 
-    /// Nil for a version that the log does not have any more.
+    /// Returns nil for a version that the log no longer has.
     private func record(_ id: RecordID, at version: Version) throws -> Record? {
         try snapshot.recordIfKept(id, at: version, in: database, as: .service)
     }
@@ -70,7 +71,7 @@ extension ExplainedState {
         return .reference(reference)
     }
 
-    /// What the client sent; nil for a key that was to be removed. References are as the store has them.
+    /// Returns the values that the client sent; nil for a key to remove. References are as the store has them.
     private func sentValues(of save: ModifyRecordsRequest.Save, in zone: UInt64) -> [[UInt8]: FieldValue?] {
         var sent: [[UInt8]: FieldValue?] = [:]
         for change in save.fields {
@@ -97,9 +98,9 @@ extension ExplainedState {
         }
     }
 
-    // MARK: Three ways
+    // MARK: Three-way comparison
 
-    /// - Parameter old: the ancestor's values; nil if they are not known.
+    /// - Parameter old: the ancestor's values; nil if they are unknown.
     private func fields(
         _ old: KeyedValues?, _ sent: [[UInt8]: FieldValue?], _ current: KeyedValues, _ changes: [RecordConflict.Change]
     ) -> [RecordConflict.Field] {
@@ -122,8 +123,8 @@ extension ExplainedState {
     }
 
     /// - Parameters:
-    ///   - old: nil if it is not known.
-    ///   - sent: nil if the key was not.
+    ///   - old: nil if it is unknown.
+    ///   - sent: nil if the key was not sent.
     private static func side(
         _ old: FieldValue??, _ sent: FieldValue??, _ server: FieldValue?
     ) -> RecordConflict.Side {
@@ -137,8 +138,8 @@ extension ExplainedState {
         }
     }
 
-    /// Returns whether a sent value equals a stored one. Numbers are equal across kinds; references are equal
-    /// whether they are loose or not.
+    /// Returns true if a sent value equals a stored one. Numbers are equal across kinds; references are equal whether
+    /// they are loose or not.
     private static func isSame(_ left: FieldValue?, _ right: FieldValue?) -> Bool {
         switch (left, right) {
         case (.int64(let whole)?, .double(let number)?), (.double(let number)?, .int64(let whole)?):
@@ -147,7 +148,7 @@ extension ExplainedState {
         }
     }
 
-    // MARK: Who changed what
+    // MARK: Changes
 
     private func changes(
         of key: RecordKey, _ id: RecordID, behind base: Version?, through server: Version, from old: KeyedValues?,
@@ -165,9 +166,9 @@ extension ExplainedState {
             guard page.moreComing, page.readThrough < server.offset else { break }
             offset = page.readThrough
         }
-        // In a record that the client did not know, an earlier life of it matters to nobody.
+        // Earlier events are only counted.
         let told = versions.suffix(Self.maximumChanges)
-        // A state that nobody knows is nil; one without a record has no values.
+        // An unknown state is nil; a state without the record has no values.
         var before: KeyedValues? = told.count < versions.count || !ancestor.hasValues ? nil : old ?? [:]
         var changes: [RecordConflict.Change] = []
         for version in told {

@@ -4,18 +4,18 @@ import StrataStore
 import StrataTree
 import StrataViews
 
-/// The state against which a request was judged, with what it had of what the request names.
+/// The state that a request was judged against, and its facts about what the request names.
 struct ExplainedState {
-    /// That state.
+    /// The store as of that state.
     let past: Store
     /// The store as it is now.
     let newest: Store
     let snapshot: StoreSnapshot
     let request: Request
     let actor: Actor
-    /// With its owner named.
+    /// The database of the request, with its owner named.
     let database: DatabaseID
-    /// Ordinals; 0 for what there was not.
+    /// Ordinals; 0 for names that the state does not have.
     private let owner: UInt64
     private let databaseOrdinal: UInt64
 
@@ -36,7 +36,7 @@ struct ExplainedState {
         databaseOrdinal = isKnown ? try trees.ordinal(of: .database(database.scope, owner: owner)) ?? 0 : 0
     }
 
-    /// Nil for a zone that nobody had written to.
+    /// Returns the ordinal of a zone; nil for a zone that was never written to.
     func ordinal(ofZone name: String) throws -> UInt64? {
         guard databaseOrdinal != 0 else { return nil }
         return try trees.ordinal(of: .zone(database: databaseOrdinal, owner: owner, name))
@@ -146,7 +146,7 @@ struct ExplainedState {
         return facts + [.init(text, by: try trees.declarationVersion(of: type.ordinal)?.offset)]
     }
 
-    /// The keys that are bound otherwise than what was sent.
+    /// Returns a fact for each key that is bound to another kind than the request sent.
     private func schemaFacts(_ item: Explanation.Item) throws -> [Explanation.Fact] {
         guard item.list == .saves, item.zone != nil, case .modifyRecords(let body) = request.content,
             let type = try type(of: item), let declared = try trees.declaration(of: type.ordinal)
@@ -178,7 +178,7 @@ struct ExplainedState {
         var facts: [Explanation.Fact] = []
         guard let user = try trees.ordinal(of: .user(actor.user)) else { return [] }
         try trees.forEachSubscription(of: databaseOrdinal, user: user) { row in
-            // The message has the ID of the one that it repeats.
+            // The message has the ID of the subscription that was repeated.
             if item.message?.contains("'\(row.event.subscription.id)'") == true {
                 facts.append(
                     .init("the subscription '\(row.event.subscription.id)' was saved", by: row.version.offset))

@@ -3,10 +3,10 @@ import StrataModel
 import StrataRules
 import StrataStore
 
-/// Why a request was answered as it was: which rule decided, against which state, and what that state had.
+/// Explains the answer to a request: the rule that decided, the state it judged, and what that state had.
 ///
-/// The rules judge the request once more, so the answer is theirs and not a guess. A refusal is noted behind what was
-/// committed meanwhile; the state that it was judged against is the newest in front of it that gives the same answer.
+/// The rules judge the request again, so the answer is theirs and not a guess. A refusal is noted after the commits
+/// written meanwhile; the state that it was judged against is the newest one before it that gives the same answer.
 ///
 /// ```swift
 /// let why = try Explanation.of(4_711, in: store)
@@ -19,32 +19,32 @@ public struct Explanation: Sendable {
         case withoutRequest
     }
 
-    /// Of the commit that is explained.
+    /// The offset of the explained commit.
     public let offset: UInt64
-    /// Of the commit, microseconds since 1970.
+    /// The time of the commit, in microseconds since 1970.
     public let time: Int64
-    /// Who asked; the user's name is empty where nobody was signed in.
+    /// The actor of the request; the user's name is empty if the client was not signed in.
     public internal(set) var actor: Actor
     public let operation: EnvelopeHeader.OperationKind
     public internal(set) var outcome: Outcome
-    /// Nil where it was not kept.
+    /// Nil if it was not kept.
     public internal(set) var database: DatabaseID?
     public internal(set) var policy: SavePolicy?
     public internal(set) var isAtomic: Bool?
-    /// The state against which it was judged; nil where none gives the answer that was given.
+    /// The offset of the state that the request was judged against; nil if no state gives the same answer.
     public internal(set) var judgedAt: UInt64?
-    /// Why the request failed as a whole; nil if it did not.
+    /// The reason the request failed as a whole; nil if it did not.
     public internal(set) var code: Refusal.Code?
     public internal(set) var message: String?
-    /// That decided on the whole request.
+    /// The rules that decided on the whole request.
     public internal(set) var rules: [ExplanationRule] = []
     public internal(set) var items: [Item] = []
-    /// What the state had that the whole request was refused for.
+    /// The facts for which the whole request was refused.
     public internal(set) var facts: [Fact] = []
-    /// What cannot be told, and why.
+    /// Notes on what is unknown, and why.
     public internal(set) var notes: [String] = []
 
-    /// Something that the state had, and the commit that made it so, where that is known.
+    /// A fact of the state, and the commit that made it so, if known.
     public struct Fact: Sendable, Hashable {
         public let text: String
         public let offset: UInt64?
@@ -59,25 +59,25 @@ public struct Explanation: Sendable {
     public struct Item: Sendable {
         public let list: RequestShape.List
         public let index: Int
-        /// Of a record; nil of anything else.
+        /// The zone of a record; nil for other items.
         public let zone: ZoneID?
-        /// Of the record, the zone or the subscription.
+        /// The name of the record, the zone or the subscription.
         public let name: String
-        /// Nil for what was accepted, or needed nothing.
+        /// Nil if the item was accepted or needed nothing.
         public internal(set) var code: Refusal.Code?
         public internal(set) var message: String?
         public internal(set) var rules: [ExplanationRule] = []
-        /// What the client had seen of the record.
+        /// The version of the record that the client had seen.
         public internal(set) var base: Version?
-        /// What the store had of it.
+        /// The version of the record that the store had.
         public internal(set) var stored: Version?
-        /// What the save made.
+        /// The version that the save made.
         public internal(set) var made: Version?
         public internal(set) var facts: [Fact] = []
-        /// Of a save that met another state than the client knew.
+        /// The conflict of a save that was made from another state than the stored one.
         public internal(set) var conflict: RecordConflict?
 
-        /// Refused only because another item of its zone was.
+        /// True if the item was refused only because another item of its zone was.
         public var isBystander: Bool { code == .batchRequestFailed }
 
         init(_ list: RequestShape.List, _ index: Int, zone: ZoneID? = nil, name: String) {
@@ -92,8 +92,8 @@ public struct Explanation: Sendable {
     public var culprits: [Item] { items.filter { $0.code != nil && !$0.isBystander } }
     public var bystanders: [Item] { items.filter(\.isBystander) }
 
-    /// Explains what a commit says of a request: that it was accepted, or refused, of which the log has audits where
-    /// the store was told to keep them.
+    /// Explains the outcome of a request as a commit records it. The log has refused requests only if the store keeps
+    /// audits of them.
     ///
     /// - Throws: ``StrataError`` `outOfRange` for an offset that the store does not have, or whose preceding state was
     ///   compacted away.
@@ -120,12 +120,12 @@ public struct Explanation: Sendable {
     }
 }
 
-/// A commit of a store, read.
+/// A commit of a store, decoded.
 struct ExplainedCommit {
     let commit: Commit
     let envelope: Envelope
 
-    /// - Throws: ``StrataError`` `outOfRange` for an offset that the store has no commit at.
+    /// - Throws: ``StrataError`` `outOfRange` for an offset without a commit.
     init(_ offset: UInt64, in store: Store) throws {
         let log = store.log
         guard offset > log.floor.offset, offset <= store.offset, let commit = try log.commit(at: offset) else {

@@ -2,9 +2,9 @@ import StrataModel
 import StrataRules
 import StrataStore
 
-/// What is said of the request and of each of its items.
+/// Explains the request and each of its items.
 extension ExplanationMaker {
-    /// - Parameter past: the state that it was judged against, or the one in front of the commit.
+    /// - Parameter past: the state that the request was judged against, or the one before the commit.
     func fill(
         _ explanation: inout Explanation, _ request: Request, _ judgement: Judgement?, _ past: Store,
         _ answered: (RequestShape.List, Int) -> ExplanationAnswer
@@ -98,7 +98,7 @@ extension ExplanationMaker {
         }
     }
 
-    /// Of an item that no rule had to say anything of.
+    /// Returns the rule for an accepted item that has no rule in the trace.
     private static func rule(for item: Explanation.Item, _ request: Request) -> ExplanationRule {
         switch request.content {
         case .modifyRecords where item.list == .saves: ExplanationRule(.currentTag, finding: "there was no such record")

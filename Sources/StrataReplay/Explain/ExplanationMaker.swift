@@ -3,17 +3,17 @@ import StrataModel
 import StrataRules
 import StrataStore
 
-/// Has the rules judge the request of a commit once more.
+/// Has the rules judge the request of a commit again.
 struct ExplanationMaker {
-    /// A refusal is looked for in so many states in front of where it was noted: it comes a second later at most.
+    /// The number of states before the audit of a refusal that are searched; an audit is written within a second.
     private static let maximumStates: UInt64 = 256
 
-    /// The answer that was given, by the rules on a state.
+    /// The answer that was given, as the rules give it on a state.
     struct Judgement {
         let offset: UInt64
         let actor: Actor
         let answer: Result<Decision, Refusal>
-        /// How the rules differ from those of the store as it is open now; nil if they do not.
+        /// The difference between the rules and those of the store as it is open now; nil if there is none.
         let difference: String?
     }
 
@@ -26,7 +26,7 @@ struct ExplanationMaker {
         self.store = store
     }
 
-    // MARK: What was accepted
+    // MARK: Accepted requests
 
     func acceptance() throws -> Explanation {
         let past = try store.asOf(offset - 1)
@@ -68,7 +68,7 @@ struct ExplanationMaker {
         return explanation
     }
 
-    // MARK: What came to nothing
+    // MARK: Requests that wrote nothing
 
     func refusal(_ event: RequestRefusedEvent) throws -> Explanation {
         var explanation = Explanation(commit, .refused, by: try namedActor())
@@ -127,7 +127,7 @@ struct ExplanationMaker {
         _ answered: (RequestShape.List, Int) -> ExplanationAnswer
     ) throws {
         let recorded = explanation.actor
-        // Who is nobody that a commit can name is the service, or not signed in.
+        // An actor without a name is the service, or was not signed in.
         let actors = recorded.user.isEmpty ? [recorded, .service] : [recorded]
         let judgement = try newestJudgement(of: request, by: actors, fits)
         if let judgement { explanation.actor = judgement.actor }
@@ -136,7 +136,7 @@ struct ExplanationMaker {
         try fill(&explanation, request, judgement, past, answered)
     }
 
-    /// Audits come behind what was committed since: the newest state that gives the answer that was noted.
+    /// Returns the answer of the newest state that gives the noted one. Audits come after commits written meanwhile.
     private func newestJudgement(
         of request: Request, by actors: [Actor], _ fits: (Result<Decision, Refusal>) -> Bool
     ) throws -> Judgement? {
@@ -174,7 +174,7 @@ struct ExplanationMaker {
         return nil
     }
 
-    /// A store does not keep by which limits and whether by its schema it judged: it may have been open otherwise.
+    /// Returns the rules that may have judged: a store does not keep its limits, or whether it enforced its schema.
     private static func variants(of rules: Rules) -> [(rules: Rules, difference: String?)] {
         var (otherSchema, otherLimits) = (rules, rules)
         otherSchema.schema = rules.schema == .open ? .enforced : .open
@@ -213,7 +213,7 @@ struct ExplanationMaker {
     }
 }
 
-/// Which item of a request is meant.
+/// The place of an item in a request.
 struct ExplanationItemKey: Hashable {
     let list: RequestShape.List
     let index: Int
@@ -229,7 +229,7 @@ struct ExplanationItemKey: Hashable {
     }
 }
 
-/// What became of an item, as the log says.
+/// The answer to an item, as the log has it.
 enum ExplanationAnswer {
     case accepted(Version?)
     case refused(Refusal.Code, String?, Version?)
@@ -251,7 +251,7 @@ extension RequestResult {
 }
 
 extension CommitCursor {
-    /// The offset of the next commit; nil at the end.
+    /// Returns the offset of the next commit; nil at the end.
     fileprivate func first() throws -> UInt64? {
         var cursor = self
         return try cursor.next()?.offset

@@ -4,34 +4,34 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// A request that came to nothing, as an audit tells of it.
+/// A request that wrote nothing, as an audit records it.
 struct NotedRequest {
     let offset: UInt64
     let commit: Commit
     let header: EnvelopeHeader
     let event: Event
-    /// Nil where the audit does not have it.
+    /// Nil if the audit does not have it.
     let request: Request?
     let audit: RequestRefusedEvent?
-    /// Whether the log's own state, where it has come to, gives what the audit says.
+    /// True if the current state of the log gives the answer that the audit has.
     var fits = false
-    /// Whether it has been asked at all if it does.
+    /// True if the request has been judged for that at all.
     var isSeen = false
-    /// Whether it has been judged in the new timeline.
+    /// True if the request has been judged in the new timeline.
     var isTold = false
-    /// What is to be noted at its place.
+    /// The audit to write in its place.
     var writes: Event?
-    /// What can change whether it fits.
+    /// The state that the answer depends on.
     var stakes = Stakes.anything
 }
 
 extension NotedRequest {
-    /// Nil for a commit that is no such audit.
+    /// Returns nil for a commit that is no such audit.
     init?(_ commit: Commit) throws {
         let isCandidate = try commit.payload.withUnsafeBytes { payload in
             var walker = try EventWalker(payload)
             while let event = try walker.next() {
-                // Only who was refused is named in front of it.
+                // Only the names of the refused user and device come before it.
                 if event.kind == .nameInterned || event.kind == .deviceSeen { continue }
                 return event.kind == .requestRefused || event.kind == .nothingToDelete
             }
@@ -59,7 +59,7 @@ extension NotedRequest {
 
     var operation: OperationInfo { OperationInfo(header) }
 
-    /// Why nobody can say what the request would have come to; nil where it is known.
+    /// The reason the outcome of the request is unknown; nil if it is known.
     var reasonUnjudged: String? {
         if isTold || fits { return nil }
         return request == nil ? RetellingReport.reasonWithoutRequest : "No state refuses it as noted."
@@ -73,7 +73,7 @@ extension NotedRequest {
         return try state.actor(of: header, names)
     }
 
-    /// Whether a state makes of the request what the audit says.
+    /// Returns true if a state gives the answer that the audit has.
     func fits(_ view: RulesView, by rules: Rules, _ names: [InternedName]) throws -> Bool {
         guard let request, let actor = try actor(in: view.fold.fork, names) else { return false }
         let context = RequestContext(actor: actor, time: commit.time, operation: operation)

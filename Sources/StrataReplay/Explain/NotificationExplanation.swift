@@ -4,45 +4,45 @@ import StrataStore
 import StrataTree
 import StrataViews
 
-/// Which subscriptions were asked for a commit, which fired, and why the others did not.
+/// Explains which subscriptions were considered for a commit, which fired, and why the others did not.
 ///
-/// Whether one fires is decided by the notifier's own code, on the state that the commit made.
+/// The notifier's own code decides whether one fires, on the state that the commit made.
 ///
 /// ```swift
 /// let why = try NotificationExplanation.of(4_711, in: store, user: "anna", device: "phone")
 /// for one in why.subscriptions where !one.fires { print(one.subscription.id, one.findings.map(\.verdict)) }
 /// ```
 public struct NotificationExplanation: Sendable {
-    /// A device of a user whose subscriptions were asked.
+    /// A device of a user whose subscriptions were considered.
     public struct Device: Sendable, Hashable {
         public let user: String
         public let name: String
-        /// The commit came from it, so it is not told.
+        /// True if the commit came from this device, which is therefore not notified.
         public let isOrigin: Bool
-        /// It had been seen by then.
+        /// True if the device had been seen by then.
         public let isKnown: Bool
-        /// How far the log notes that it has been told; nil if it never was.
+        /// The offset up to which it was notified, as noted in the log; nil if it never was.
         public let toldThrough: UInt64?
     }
 
-    /// Of the commit.
+    /// The offset of the commit.
     public let offset: UInt64
     /// Microseconds since 1970.
     public let time: Int64
-    /// Who made the commit; the service has no name.
+    /// The actor of the commit; the service has no name.
     public let actor: Actor
-    /// What the commit has to tell.
+    /// The changes of the commit that subscriptions may report.
     public let changes: [ConsideredSubscription.Change]
     public let subscriptions: [ConsideredSubscription]
-    /// Of the users whose subscriptions these are.
+    /// The devices of the users whose subscriptions were considered.
     public let devices: [Device]
     public let notes: [String]
 
     /// - Parameters:
-    ///   - user: only this user's subscriptions.
-    ///   - device: only this device of the user.
+    ///   - user: limits the result to this user's subscriptions.
+    ///   - device: limits the result to this device.
     /// - Throws: ``StrataError`` `outOfRange` for an offset that the store does not have; ``Refusal`` for a user or a
-    ///   device that there is not.
+    ///   device that the store does not know.
     public static func of(
         _ offset: UInt64, in store: Store, user: String? = nil, device: String? = nil
     ) throws -> NotificationExplanation {

@@ -1,7 +1,7 @@
 import StrataModel
 
-/// What a save met that was made from another state than the stored one: three states of a record side by side, and
-/// who changed what in between.
+/// The conflict of a save that was made from another state than the stored one: three states of a record side by side,
+/// and the changes between them.
 ///
 /// ```swift
 /// if let conflict = why.items[0].conflict {
@@ -9,12 +9,12 @@ import StrataModel
 /// }
 /// ```
 public struct RecordConflict: Sendable {
-    /// Whether the state is known that the client began with.
+    /// Indicates whether the state that the client began with is known.
     public enum Ancestor: String, Sendable, CaseIterable {
         case known
         /// The client knew of no record.
         case none
-        /// Its history was let go.
+        /// Its history was compacted.
         case letGo
         case erased
         /// The store never had that version of the record.
@@ -23,33 +23,33 @@ public struct RecordConflict: Sendable {
         var hasValues: Bool { self == .known || self == .none }
     }
 
-    /// Who changed a field since the ancestor.
+    /// The side that changed a field since the ancestor.
     public enum Side: String, Sendable, CaseIterable {
         case client, server
-        /// Both, and to the same value.
+        /// Both sides, to the same value.
         case same
-        /// Both, to different values.
+        /// Both sides, to different values.
         case conflict
-        /// It was sent, and is what it was.
+        /// Neither side: the client sent the value that the ancestor had.
         case unchanged
-        /// The ancestor is not known.
+        /// The ancestor is unknown.
         case unknown
     }
 
     public struct Field: Sendable, Hashable {
         /// `___parent` and `___share` are the record's links.
         public let key: String
-        /// Nil for no value, and where the ancestor is not known.
+        /// Nil for no value, or if the ancestor is unknown.
         public let ancestor: FieldValue?
-        /// Whether the client sent the key; what it did not send is to stay.
+        /// True if the client sent the key; keys that it did not send keep their values.
         public let isSent: Bool
-        /// What the client wanted it to be; nil for no value.
+        /// The value that the client wanted; nil for no value.
         public let client: FieldValue?
         public let server: FieldValue?
         public let side: Side
     }
 
-    /// An event of the record behind the ancestor.
+    /// An event of the record after the ancestor.
     public struct Change: Sendable, Hashable {
         public enum Kind: String, Sendable, CaseIterable {
             case saved
@@ -64,21 +64,21 @@ public struct RecordConflict: Sendable {
         public let user: String
         public let device: String
         public let kind: Kind
-        /// The keys that have another value since; nil where that is not known.
+        /// The keys whose values it changed; nil if unknown.
         public let keys: [String]?
     }
 
     public let ancestor: Ancestor
-    /// What the client had seen.
+    /// The version that the client had seen.
     public let base: Version?
     public let server: Version
-    /// Whether the log still has what the store had.
+    /// True if the log still has the state that the store had.
     public let isServerKnown: Bool
     /// In the order of keys.
     public let fields: [Field]
-    /// In their order, up to the version that the store had.
+    /// The changes in order, up to the version that the store had.
     public let changes: [Change]
-    /// Events that came before those, and are not told.
+    /// The number of earlier events, which are not listed.
     public let earlierChangeCount: Int
     public let notes: [String]
 }

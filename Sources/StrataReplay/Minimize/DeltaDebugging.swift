@@ -1,17 +1,17 @@
-/// Makes a set small that has a property, by leaving out parts of it: first all, then halves, and in the end one by
-/// one, until nothing can be left out any more.
+/// Shrinks a set that has a property by leaving out parts of it: first everything, then halves, and finally single
+/// items, until no item can be left out.
 ///
 /// ```swift
 /// let few = try DeltaDebugging.minimal(all) { try holds($0) }
 /// ```
 enum DeltaDebugging {
-    /// What is left is 1-minimal: without any single item of it the property is gone. It need not be the smallest such
-    /// set there is, since several items together might go.
+    /// Returns a 1-minimal subset: without any single item of it, the property is lost. It need not be the smallest
+    /// such subset, since several items together might be removable.
     ///
     /// - Parameters:
-    ///   - items: have the property; their order is kept.
-    ///   - isStopped: asked before each trial; once it says so, what is left by then is given.
-    ///   - holds: whether some of the items have the property.
+    ///   - items: a set that has the property; the result keeps its order.
+    ///   - isStopped: called before each trial; if it returns true, the items left by then are returned.
+    ///   - holds: returns true if the given items have the property.
     static func minimal<Item>(
         _ items: [Item], isStopped: () -> Bool = { false }, _ holds: ([Item]) throws -> Bool
     ) rethrows -> [Item] {
@@ -31,7 +31,7 @@ enum DeltaDebugging {
                     start = end
                 }
             }
-            // One pass in which nothing went says that nothing can.
+            // A pass over single items that removed none ends the search.
             if size == 1, !hasLost { break }
             size = min(max(1, size / 2), max(1, rest.count))
         }

@@ -6,28 +6,28 @@ import StrataTree
 
 /// A request of a minimal history.
 public struct MinimalRequest: Sendable {
-    /// Of its commit in the log it is taken from.
+    /// The offset of its commit in the original log.
     public let offset: UInt64
-    /// Of its commit in the minimal history; nil where it wrote nothing.
+    /// The offset of its commit in the minimal history; nil if it wrote nothing.
     public let newOffset: UInt64?
     public let actor: Actor
     public let operation: OperationInfo
     /// Microseconds since 1970.
     public let time: Int64
     public let commitID: Identifier
-    /// What is asked. Versions in it are those of the minimal history.
+    /// The request itself, with versions of the minimal history.
     public let request: Request
     public let outcome: RequestOutcome
-    /// What saves of records made, in the order of the request.
+    /// The versions that saves of records made, in the order of the request.
     public let saved: [Version?]
-    /// Saves and deletes, and how many of them the log's commit was asked for.
+    /// The number of saves and deletes, here and in the original request.
     public let itemCount: Int
     public let originalItemCount: Int
-    /// Keys that saves send, and how many there were.
+    /// The number of keys that saves send, here and in the original request.
     public let fieldCount: Int
     public let originalFieldCount: Int
 
-    /// Whether the log's commit was asked for no more.
+    /// True if nothing of the original request was left out.
     public var isWhole: Bool { itemCount == originalItemCount && fieldCount == originalFieldCount }
 
     init(_ asked: RebuiltRequest, _ told: MinimisationTelling.Told, whole: (items: Int, fields: Int)) {
@@ -40,25 +40,25 @@ public struct MinimalRequest: Sendable {
     }
 }
 
-/// Few requests after which a record fulfils a predicate.
+/// A minimal set of requests after which a record matches a predicate.
 public struct MinimalHistory: Sendable {
     public let requests: [MinimalRequest]
     public let question: BisectionQuestion
-    /// The base that the history begins with; 0 for an empty store.
+    /// The offset of the base that the history begins with; 0 for an empty store.
     public let floor: UInt64
     let startTime: Int64
     let rules: Rules
-    /// How many histories were tried.
+    /// The number of histories tried.
     public let trialCount: Int
-    /// Whether nothing can be left out any more: false where the search was stopped.
+    /// True if nothing more can be left out; false if the search was stopped.
     public let isComplete: Bool
 
-    /// Writes the history's commits, under the ids and times that they had.
+    /// Writes the history's commits with their original IDs and times.
     ///
     /// - Parameters:
-    ///   - store: the one that the history is of.
-    ///   - log: an empty one, or one that begins with the store's base.
-    ///   - didFinish: gets the state at the end, once the log has all of it.
+    ///   - store: the store that the history was taken from.
+    ///   - log: an empty log, or one that begins with the store's base.
+    ///   - didFinish: receives the state at the end, after the log has all commits.
     public func write(
         of store: Store, into log: any EventLog, _ didFinish: (Snapshot) throws -> Void = { _ in }
     ) throws {
@@ -82,7 +82,7 @@ public struct MinimalHistory: Sendable {
 }
 
 extension Request {
-    /// Saves and deletes, or 1 for what has no items.
+    /// The number of saves and deletes, or 1 for a request without items.
     var itemCount: Int {
         switch content {
         case .modifyRecords(let body): body.saves.count + body.deletes.count

@@ -2,7 +2,7 @@ import StrataModel
 import StrataQuery
 
 /// A Swift test that rebuilds a minimal history through the public API, with each device holding the records that it
-/// held, and fails as long as what was asked for comes of it.
+/// held. It fails as long as the history leads to a record that matches the predicate.
 ///
 /// ```swift
 /// let test = try MinimalTest(of: history, named: "LostUpdate", from: "Notes.strata")
@@ -10,14 +10,14 @@ import StrataQuery
 /// ```
 public struct MinimalTest: Sendable {
     public let text: String
-    /// What the API has no way to say, and the test does not do.
+    /// The parts of the history that the API cannot express and the test leaves out.
     public let leftOut: [String]
 
     /// - Parameters:
-    ///   - name: of the suite; what cannot be in a name is left out of it.
-    ///   - source: what the history was taken from, for the comment.
-    ///   - isKnownIssue: the test passes as long as it is so, and fails once it is not any more.
-    /// - Throws: ``StrataError`` `invalidArgument` for a history that begins with a base, which no API rebuilds.
+    ///   - name: the name of the suite; characters that a type name cannot have are dropped.
+    ///   - source: the origin of the history, for the comment.
+    ///   - isKnownIssue: true for a test that passes as long as the issue exists, and fails once it is fixed.
+    /// - Throws: ``StrataError`` `invalidArgument` for a history that begins with a base, which the API cannot rebuild.
     public init(
         of history: MinimalHistory, named name: String, from source: String, isKnownIssue: Bool = false
     ) throws {
@@ -51,11 +51,11 @@ struct MinimalTestWriter {
     private(set) var lines: [String] = []
     private(set) var leftOut: [String] = []
     private var names = SwiftNames()
-    /// Databases, zones and records that have been declared, by what they are.
+    /// The variables of the databases, zones and records declared so far.
     private var declared: [String: String] = [:]
-    /// Who needs to hold which version: for each, the saves that are made from it.
+    /// The saves that are made from each version.
     private var holders: [Version: [(request: Int, save: Int)]] = [:]
-    /// What a save's record is called that was fetched before.
+    /// The variable of the record that was fetched for each save.
     private var fetched: [SavePlace: String] = [:]
 
     private struct SavePlace: Hashable {
@@ -146,7 +146,7 @@ struct MinimalTestWriter {
         lines += SwiftText.call("\(attempt) \(database).modifyRecords", arguments, Self.indentation)
     }
 
-    /// Returns the name of the record to save.
+    /// Writes the record of a save, and returns its variable.
     private mutating func write(
         _ save: ModifyRecordsRequest.Save, _ request: MinimalRequest, _ place: SavePlace
     ) -> String {
@@ -186,7 +186,7 @@ struct MinimalTestWriter {
         return variable
     }
 
-    /// Has each device fetch what it saves later, as long as it is what it was given.
+    /// Fetches, right after a request, the versions it made that devices save from later.
     private mutating func fetchWhatIsNeeded(of request: MinimalRequest) {
         guard let offset = request.newOffset else { return }
         let made = holders.keys.filter { $0.offset == offset }.sorted()
@@ -200,7 +200,7 @@ struct MinimalTestWriter {
                 let id = record(save.record.name, in: later.request.names.zone(save.record.zone))
                 let variable = names.variable(save.record.name, "\(later.offset)")
                 if body.policy == .allKeys {
-                    // Or it would send what it does not change.
+                    // Without fields, so that the save does not send the ones it does not change.
                     lines += SwiftText.call(
                         "let \(variable) = try await \(database).records",
                         ["for: [\(id)]", "desiredKeys: []"], Self.indentation, suffix: "[\(id)]!.get()")
@@ -249,9 +249,9 @@ struct MinimalTestWriter {
         }
     }
 
-    // MARK: What is named
+    // MARK: Names
 
-    /// Nil for one that a container of the actor does not have.
+    /// Returns the variable of a database; nil for one that a container of the actor does not have.
     private mutating func database(_ database: DatabaseID, of actor: Actor) -> String? {
         let isOwn = database.owner.isEmpty || ExactName(text: database.owner) == ExactName(text: actor.user)
         guard database.scope == .public || database.scope == .private && isOwn, actor != .service else { return nil }
@@ -291,7 +291,7 @@ struct MinimalTestWriter {
         return variable
     }
 
-    // MARK: The end
+    // MARK: Expectation
 
     mutating func writeExpectation(isKnownIssue: Bool) {
         let question = history.question

@@ -5,47 +5,48 @@ import StrataStore
 import StrataTree
 import StrataViews
 
-/// Finds few requests of a log after which a record fulfils a predicate, as one does at its end: none of them, and no
-/// item of one, can be left out.
+/// Finds a minimal set of requests of a log after which a record matches a predicate, as one does at the log's end. No
+/// request, and no item of one, can be left out.
 ///
 /// ```swift
 /// let minimisation = try Minimisation(of: store, question)
 /// let history = try minimisation.run { print($0.trialCount, $0.requestCount) }
 /// print(history.requests.map(\.offset), try history.test(named: "LostUpdate").text)
 /// ```
-/// Each trial judges what is left on an empty state, or on the base that the log begins with, by the rules. A change
-/// tag that does not come to be stands for the one in front of it, as with ``Retelling``. First only commits count that
-/// touched the record or what it refers to, and only what they did to those; the whole log is gone through where that
-/// does not give the predicate. Requests that were refused changed nothing, and are no candidates.
+/// Each trial judges the remaining requests by the rules, on an empty state or on the base that the log begins with. A
+/// change tag whose save was left out stands for the version before it, as with ``Retelling``. The search first
+/// considers only commits that touched the record or what it refers to, and only what they did to those. If these do
+/// not lead to a match, it considers more, up to the whole log. Refused requests changed nothing, and are not
+/// considered.
 public struct Minimisation {
     public struct Progress: Sendable {
-        /// How far the log has been read; nil while histories are tried.
+        /// The offset up to which the log has been read; nil while histories are tried.
         public var readThrough: UInt64?
         public var trialCount: Int
-        /// Requests that are left.
+        /// The number of requests left.
         public var requestCount: Int
     }
 
-    /// By which requests are judged; those of the store, unless something else is said.
+    /// The rules that judge the requests; those of the store by default.
     public var rules: Rules
-    /// Whether saves lose keys that it does not take. What is left may then give the predicate for another reason
-    /// than the log does: two saves of which each has one of two keys are none that overwrite each other.
+    /// True if saves also lose keys that the match does not need. The result may then match for another reason than in
+    /// the log: two saves that each keep a different key no longer overwrite each other.
     public var reducesKeys = false
-    /// Asked before each trial; once it says so, the fewest requests that were found by then are the answer.
+    /// Called before each trial; if it returns true, the smallest history found by then is the result.
     public var isStopped: () -> Bool = { false }
     private let store: Store
     private let question: BisectionQuestion
 
-    /// - Parameter store: is only read, and nobody may compact it meanwhile.
+    /// - Parameter store: is only read, and must not be compacted meanwhile.
     public init(of store: Store, _ question: BisectionQuestion) {
         (self.store, self.question) = (store, question)
         rules = store.rules
     }
 
-    /// - Throws: ``StrataError``: `notFound` where no record fulfils the predicate at the end, or where the log's
-    ///   requests, judged again, give none that does; `invalidArgument` for a predicate that cannot be asked;
-    ///   `interrupted` where the search was stopped before it found anything; ``Refusal`` for a database, a zone or a
-    ///   type that there never was.
+    /// - Throws: ``StrataError`` `notFound` if no record matches the predicate at the end, or if the log's requests,
+    ///   judged again, do not lead to a match; `invalidArgument` for a predicate that cannot be tested; `interrupted`
+    ///   if the search was stopped before it found anything; ``Refusal`` for a database, a zone or a type that never
+    ///   existed.
     public func run(_ progress: (Progress) -> Void = { _ in }) throws -> MinimalHistory {
         try withoutActuallyEscaping(progress) { progress in
             let run = try MinimisationRun(store, question, rules, isStopped, progress)
@@ -55,9 +56,9 @@ public struct Minimisation {
     }
 }
 
-/// One search for few requests.
+/// One search for a minimal history.
 final class MinimisationRun {
-    /// Histories of fewer commits are not published to their pages, which can serve others then.
+    /// Histories of at most this many commits share the pages of the base.
     private static let sharedCount = 8_192
 
     private let store: Store
@@ -66,11 +67,12 @@ final class MinimisationRun {
     private let isStopped: () -> Bool
     private let progress: (Minimisation.Progress) -> Void
     private let matcher: MinimisationMatcher
-    /// The state that all histories begin with, where the log begins with a base; nil for an empty one.
+    /// The state that all histories begin with if the log begins with a base; nil for the empty state.
     private let base: Store?
     private let startTime: Int64
     var reducesKeys = false
-    /// What fulfils the predicate at the store's end. No request need name it: a user's first one makes a record.
+    /// The record that matches the predicate at the store's end. No request need name it: a user's first one creates a
+    /// record.
     private var witness: Set<RecordName> = []
     private(set) var trialCount = 0
     private var requestCount = 0
@@ -114,13 +116,13 @@ final class MinimisationRun {
             .init(offset: end.offset, expected: "requests that the log has whole, and the rules they were judged by"))
     }
 
-    // MARK: Where to look
+    // MARK: Candidates
 
-    /// Requests, and the commits among them that made or ended zones.
+    /// The requests to search, and the commits among them that created or deleted zones.
     private typealias Field = (source: MinimisationSource, zoneOffsets: Set<UInt64>)
 
-    /// Most often the last saves decide: the last request with all that zones need, else the last two, four and so on;
-    /// nil if even all of them do not do.
+    /// Returns the last request with all zone commits if that leads to a match, else the last two, four and so on; nil
+    /// if all of them do not. In most cases the last saves decide.
     private func shortEnd(of source: MinimisationSource, _ zoneOffsets: Set<UInt64>) throws -> [UInt64]? {
         var count = zoneOffsets.isEmpty ? source.offsets.count : 1
         while !isStopped() {
@@ -164,7 +166,7 @@ final class MinimisationRun {
         progress(.init(readThrough: readThrough, trialCount: trialCount, requestCount: count))
     }
 
-    // MARK: Less and less
+    // MARK: Reduction
 
     private func reduce(_ all: [UInt64], _ source: MinimisationSource) throws -> MinimalHistory {
         let offsets = try DeltaDebugging.minimal(all, isStopped: isStopped) { offsets in
@@ -173,7 +175,7 @@ final class MinimisationRun {
             return holds
         }
         var requests = try offsets.compactMap { try source.request(at: $0) }
-        // A smaller request may make another one needless.
+        // A smaller request may make another one unnecessary.
         while !isStopped() {
             let before = requests.map(\.asked.request)
             requests = try reduceParts(of: requests, source) { $0.itemParts }
@@ -200,7 +202,7 @@ final class MinimisationRun {
             try DeltaDebugging.minimal(units, isStopped: isStopped) { try holds(keeping($0), source) })
     }
 
-    // MARK: A trial
+    // MARK: Trials
 
     private func holds(_ requests: [MinimisationRequest], _ source: MinimisationSource) throws -> Bool {
         try holds(source) { telling in
@@ -222,7 +224,7 @@ final class MinimisationRun {
         }
     }
 
-    /// - Parameter body: tells the requests; false if it was stopped.
+    /// - Parameter body: judges the requests; returns false if it was stopped.
     private func holds(
         _ source: MinimisationSource, _ body: (MinimisationTelling) throws -> Bool
     ) throws -> Bool {
@@ -240,7 +242,7 @@ final class MinimisationRun {
         return MinimisationTelling(RetoldTimeline(on: pages, time: time, rules: rules, into: nil), versions)
     }
 
-    /// Pages with the state that histories begin with.
+    /// Returns pages with the state that histories begin with, and the store to close after use.
     private func startPages(isShared: Bool) throws -> (pages: PageStore, owner: Store?) {
         guard let base else { return (try PageStore.inMemory(), nil) }
         if isShared { return (base.pages, nil) }
@@ -248,7 +250,7 @@ final class MinimisationRun {
         return (own.pages, own)
     }
 
-    // MARK: What is left
+    // MARK: Result
 
     private func history(
         of requests: [MinimisationRequest], _ versions: MinimisationVersions, isComplete: Bool

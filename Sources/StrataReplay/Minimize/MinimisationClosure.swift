@@ -3,26 +3,26 @@ import StrataModel
 import StrataStore
 import StrataViews
 
-/// The commits that can have made one record what it is: those that touched it, those that touched what it refers to,
-/// and those that made and ended their zones. They are found by the log's change lists.
+/// The commits that can have shaped one record: those that touched it or a record it refers to, and those that created
+/// or deleted their zones. They are found through the log's change lists.
 struct MinimisationClosure {
-    /// Beyond, the log is gone through.
+    /// With more commits than this, the whole log is read instead.
     private static let maximumCommits = 100_000
     private static let pageCount = 4_096
 
     private let store: Store
     private var log: any EventLog { store.log }
     private(set) var offsets: Set<UInt64> = []
-    /// Of them, those that made or ended zones.
+    /// The offsets of commits that created or deleted zones.
     private(set) var zoneOffsets: Set<UInt64> = []
     private(set) var records: Set<RecordName> = []
     private var waiting: [RecordKey] = []
     private var seen: Set<RecordKey> = []
     private var zones: Set<UInt64> = []
-    /// Whether it had too many commits, so that some are missing.
+    /// True if the closure has too many commits, so that some are missing.
     private(set) var isCut = false
 
-    /// - Parameter takesWhole: also what commits did to other records counts, and so on.
+    /// - Parameter takesWhole: true to follow also the other records that these commits touched.
     init(of record: RecordKey, in store: Store, takesWhole: Bool) throws {
         self.store = store
         add(record)
@@ -49,7 +49,7 @@ struct MinimisationClosure {
         }
     }
 
-    /// What saves of the record refer to.
+    /// Adds the records that saves of the record refer to.
     private mutating func addLinks(of record: RecordKey, in commit: Commit, _ takesWhole: Bool) throws {
         for event in try Envelope(decoding: commit.payload).events {
             switch event.kind {

@@ -4,19 +4,19 @@ import StrataStore
 import StrataTree
 import StrataViews
 
-/// Asks states of other timelines what is asked of a store. Their numbers for names are not the store's, so records
-/// are read with those of the store.
+/// Tests states of other timelines against a question about a store. Their ordinals are not the store's, so records are
+/// translated to the store's ordinals.
 final class MinimisationMatcher {
     private let question: BisectionQuestion
     private let scene: QueryScene
     private let state: Fork
     private var matcher: BisectionMatcher
-    /// Whose database it is; 0 in the public one.
+    /// The ordinal of the database's owner; 0 for the public database.
     private let owner: UInt64
     private let database: DatabaseID
 
-    /// - Throws: ``Refusal`` for a database, a zone or a type that there never was; ``StrataError`` `invalidArgument`
-    ///   for a predicate that cannot be asked.
+    /// - Throws: ``Refusal`` for a database, a zone or a type that never existed; ``StrataError`` `invalidArgument` for
+    ///   a predicate that cannot be tested.
     init(_ question: BisectionQuestion, in store: Store) throws {
         self.question = question
         let query = Query(question.type, where: question.predicate, zone: question.zone)
@@ -27,9 +27,9 @@ final class MinimisationMatcher {
         owner = database.owner.isEmpty ? 0 : try state.ordinal(of: .user(database.owner)) ?? 0
     }
 
-    // MARK: The store's own numbers
+    // MARK: The store
 
-    /// The first record of a state of the store that fulfils the predicate; nil if none does.
+    /// Returns the first record in a state of the store that matches the predicate; nil if none does.
     func witness(in trees: Snapshot) throws -> RecordKey? {
         let zones = try scene.zone.map { [$0] } ?? trees.zoneRows(of: scene.database).map(\.zone)
         for zone in zones where try trees.zoneRow(scene.database, zone)?.status == .alive {
@@ -50,9 +50,9 @@ final class MinimisationMatcher {
         return nil
     }
 
-    // MARK: Another timeline's
+    // MARK: Other timelines
 
-    /// Whether one of these records fulfils the predicate there.
+    /// Returns true if one of these records matches the predicate in another timeline.
     func holds(for records: Set<RecordName>, in timeline: RetoldTimeline) throws -> Bool {
         for record in records where try holds(for: record, in: timeline) { return true }
         return false
@@ -72,7 +72,7 @@ final class MinimisationMatcher {
     }
 }
 
-/// What numbers of one timeline are in another, by the names that they stand for.
+/// Translates ordinals between two timelines by the names they stand for.
 private struct TimelineNames {
     let old: Fork
     let new: Fork
@@ -106,7 +106,7 @@ private struct TimelineNames {
         return try new.ordinal(of: name)
     }
 
-    /// A record's state in the old numbers; nil for one of a type that the old timeline does not have.
+    /// Returns a record's state in the old ordinals; nil if the old timeline does not have its type.
     func translated(_ bytes: [UInt8]) throws -> [UInt8]? {
         var record = try RecordState(decoding: bytes[...])
         guard let type = try oldOrdinal(.recordType, record.header.type) else { return nil }

@@ -2,12 +2,12 @@ import StrataLog
 import StrataModel
 import StrataStore
 
-/// A request of the log that a smaller history may have, whole or in part.
+/// A request of the log that a smaller history may include, whole or in part.
 struct MinimisationRequest {
     var asked: RebuiltRequest
-    /// The versions that it made in the log, by what they are of.
+    /// The versions that the request made in the log, with the keys of their saves.
     let versions: [(key: SavedVersions.Key, version: Version)]
-    /// Of the whole request: saves and deletes, and keys that saves send.
+    /// The counts of the whole request: its saves and deletes, and the keys that saves send.
     let wholeCounts: (items: Int, fields: Int)
 
     init(_ asked: RebuiltRequest, _ versions: [(key: SavedVersions.Key, version: Version)]) {
@@ -15,17 +15,17 @@ struct MinimisationRequest {
         wholeCounts = (asked.request.itemCount, asked.request.fieldCount)
     }
 
-    /// Something that can be left out of a request and leaves one.
+    /// A part that can be left out of a request.
     enum Part: Hashable {
         case save(Int)
         case delete(Int)
-        /// What a save does with one of its keys.
+        /// The change that a save makes to one of its keys.
         case field(save: Int, place: Int)
-        /// What a save does with its parent.
+        /// The change that a save makes to its parent.
         case parent(Int)
     }
 
-    /// Items: saves and deletes.
+    /// The items of the request: saves and deletes.
     var itemParts: [Part] {
         switch asked.request.content {
         case .modifyRecords(let body): body.saves.indices.map { .save($0) } + body.deletes.indices.map { .delete($0) }
@@ -36,7 +36,7 @@ struct MinimisationRequest {
         }
     }
 
-    /// What saves of records say beside that they are made.
+    /// The changes of keys and parents that saves of records make.
     var fieldParts: [Part] {
         guard case .modifyRecords(let body) = asked.request.content else { return [] }
         var parts: [Part] = []
@@ -47,9 +47,9 @@ struct MinimisationRequest {
         return parts
     }
 
-    /// The request with only some of its parts; nil if nothing is left that it asks for.
+    /// Returns the request with only some of its parts; nil if no item is left.
     ///
-    /// - Parameter all: what is left out unless it is kept.
+    /// - Parameter all: the parts that are left out unless they are kept.
     func keeping(_ kept: Set<Part>, of all: [Part]) -> MinimisationRequest? {
         let gone = Set(all).subtracting(kept)
         if gone.isEmpty { return self }
@@ -84,8 +84,8 @@ struct MinimisationRequest {
         items.enumerated().filter { !isGone($0.offset) }.map(\.element)
     }
 
-    /// The request with only the items that are about some records; nil if there are none. What is about other things
-    /// than records stays as it is.
+    /// Returns the request with only the items about some records; nil if there are none. A request about anything
+    /// other than records is returned as it is.
     func about(_ records: Set<RecordName>) -> MinimisationRequest? {
         guard case .modifyRecords(let body) = asked.request.content else { return self }
         let kept = itemParts.filter { part in
@@ -104,7 +104,7 @@ struct MinimisationRequest {
         }
     }
 
-    /// Records whose states it may change.
+    /// The records that the request saves, and the parents that it sets.
     var records: [RecordName] {
         guard case .modifyRecords(let body) = asked.request.content else { return [] }
         var records: [RecordName] = []

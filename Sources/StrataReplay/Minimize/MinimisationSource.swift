@@ -3,27 +3,27 @@ import StrataModel
 import StrataStore
 import StrataTree
 
-/// The requests among which the few are looked for, read from the log as they are needed.
+/// The requests to search, read from the log as they are needed.
 final class MinimisationSource {
-    /// So many are kept once they have been read.
+    /// The maximum number of requests kept in memory.
     private static let keptCount = 8_192
-    /// Commits that are read over rather than looked for.
+    /// The maximum gap that is read through rather than skipped.
     private static let skippedCount: UInt64 = 256
 
-    /// Of the commits that came of them, ascending.
+    /// The offsets of the requests' commits, ascending.
     private(set) var offsets: [UInt64] = []
     private(set) var versions: MinimisationVersions
-    /// Nil for whole requests; else only their items that are about these.
+    /// Limits requests to their items about these records; nil for whole requests.
     private let records: Set<RecordName>?
     private let log: any EventLog
     private let requests: PastRequests
     private let state: Fork
     private var kept: [UInt64: MinimisationRequest?] = [:]
     private var cursor: (any CommitCursor)?
-    /// Of the commit that the cursor gives next.
+    /// The offset that the cursor reads next.
     private var place: UInt64 = 0
 
-    /// - Parameter isStopped: asked now and then; what there is by then is all.
+    /// - Parameter isStopped: called from time to time; if it returns true, only the requests found by then are used.
     init(
         _ store: Store, _ offsets: some Sequence<UInt64>, about records: Set<RecordName>? = nil,
         isStopped: () -> Bool, _ progress: (UInt64) -> Void
@@ -47,7 +47,7 @@ final class MinimisationSource {
         }
     }
 
-    /// Nil where nothing is left of it, or it cannot be made again: what was erased, or has let go of its past.
+    /// Returns nil if nothing of the request is left, or if it was erased or its history compacted.
     func request(at offset: UInt64) throws -> MinimisationRequest? {
         if let known = kept[offset] { return known }
         var found: MinimisationRequest?

@@ -3,25 +3,25 @@ import StrataModel
 import StrataRules
 import StrataTree
 
-/// Judges some of a log's requests, one after the other, as if there had been no others.
+/// Judges some of a log's requests in order, as if there had been no others.
 final class MinimisationTelling {
-    /// What became of a request.
+    /// The outcome of a request.
     struct Told {
-        /// As it was judged: its versions are those of the new timeline.
+        /// The request as it was judged, with versions of the new timeline.
         var request: Request
         var outcome: RequestOutcome
-        /// Nil where it wrote nothing.
+        /// Nil if the request wrote nothing.
         var newOffset: UInt64?
-        /// What its saves made.
+        /// The versions that its saves made.
         var saved: [Version?]
     }
 
     let timeline: RetoldTimeline
     private let versions: MinimisationVersions
     private var moved: [Version: Version] = [:]
-    /// Where commits are, ascending.
+    /// The old and new offsets of commits, ascending.
     private var places: [(old: UInt64, new: UInt64)] = []
-    /// Those whose states may be other ones than in the beginning.
+    /// The records that requests saved, and the parents that they set.
     private(set) var records: Set<RecordName> = []
 
     init(_ timeline: RetoldTimeline, _ versions: MinimisationVersions) {
@@ -52,7 +52,7 @@ final class MinimisationTelling {
         }
     }
 
-    /// Finds the versions that the request made in the log among those that it makes now.
+    /// Maps the versions that the request made in the log to those that it makes now.
     private func align(_ request: MinimisationRequest, _ offset: UInt64, _ payload: [UInt8]) throws {
         guard !request.versions.isEmpty else { return }
         var found: [SavedVersions.Key: UInt32] = [:]
@@ -64,7 +64,7 @@ final class MinimisationTelling {
         }
     }
 
-    /// Where a commit of the log is, or the last one in front of it that is there.
+    /// Returns the new offset of a commit, or of the last one before it that exists; 0 if there is none.
     private func place(of old: UInt64) -> UInt64 {
         var (low, high) = (0, places.count)
         while low < high {

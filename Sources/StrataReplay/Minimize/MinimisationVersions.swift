@@ -1,17 +1,17 @@
 import StrataModel
 
-/// Which version of a record was in front of each that the requests of a minimisation made, in the log: what a change
-/// tag stands for if its save does not come to be.
+/// The version before each one that the requests of a minimization made in the log. A change tag stands for it if the
+/// save that made the tag is left out.
 struct MinimisationVersions {
-    /// Ascending; two numbers for each save, since there may be millions.
+    /// Ascending, as two integers per save, since there may be millions.
     private var saved: [UInt64] = []
     private var previous: [UInt64] = []
-    /// Versions up to it are those of the base, and there from the beginning.
+    /// Versions up to this offset belong to the base, and exist from the beginning.
     private let floor: UInt64
 
     init(floor: UInt64) { self.floor = floor }
 
-    /// Commits are added in the order of the log.
+    /// Adds the saves of a commit. Commits must be added in the order of the log.
     mutating func add(_ saves: [SavedVersions.Save], at offset: UInt64) {
         for save in saves {
             saved.append(Version(offset: offset, eventIndex: save.index).packed)
@@ -19,15 +19,15 @@ struct MinimisationVersions {
         }
     }
 
-    /// The newest version in front of one, itself included, that came to be; nil for none, as of a new record.
+    /// Returns the newest existing version at or before another; nil if there is none, as for a new record.
     ///
-    /// - Parameter moved: where versions are that came to be.
+    /// - Parameter moved: the new version of each old one that exists.
     func version(of old: Version, _ moved: [Version: Version]) -> Version? {
         var version = old
         while true {
             if let known = moved[version] { return known }
             if version.offset <= floor { return version }
-            // The client made it up, or it is of a record that nothing was asked about.
+            // The client invented it, or the search includes no request about its record.
             guard let place = place(of: version.packed) else {
                 return Version(offset: Version.maximumOffset, eventIndex: 0)
             }

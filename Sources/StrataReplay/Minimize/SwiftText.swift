@@ -1,12 +1,12 @@
 import StrataModel
 
-/// Pieces of a Swift program, laid out as swift-format does.
+/// Pieces of Swift source, laid out as swift-format does.
 enum SwiftText {
     private static let maximumColumns = 120
 
     static func indented(_ line: String, _ count: Int) -> String { String(repeating: " ", count: count) + line }
 
-    /// A call on one line, or with its arguments on lines of their own where that is too long.
+    /// Returns a call on one line, or with one argument per line if that is too long.
     static func call(_ name: String, _ arguments: [String], _ indentation: Int, suffix: String = "") -> [String] {
         let line = indented("\(name)(\(arguments.joined(separator: ", ")))\(suffix)", indentation)
         if line.count <= maximumColumns { return [line] }
@@ -19,8 +19,7 @@ enum SwiftText {
         return lines
     }
 
-    /// `target = "text"`; a long text is one literal on several lines, since compilers take too long over many that are
-    /// added up.
+    /// Returns `target = "text"`. A long text is one multiline literal, since compilers are slow to concatenate many.
     static func assignment(of text: String, to target: String, _ indentation: Int) -> [String] {
         let line = indented("\(target) = \(literal(text))", indentation)
         if line.count <= maximumColumns { return [line] }
@@ -38,7 +37,7 @@ enum SwiftText {
         return lines + [piece, "\"\"\""].map { indented($0, indentation + 4) }
     }
 
-    /// `target = [ … ]`, each element on a line of its own where that is too long.
+    /// Returns `target = [ … ]`, with one element per line if that is too long.
     static func assignment(of elements: [String], to target: String, _ indentation: Int) -> [String] {
         let line = indented("\(target) = [\(elements.joined(separator: ", "))]", indentation)
         if line.count <= maximumColumns { return [line] }
@@ -46,7 +45,7 @@ enum SwiftText {
             + [indented("]", indentation)]
     }
 
-    /// A comment of as many lines as it takes.
+    /// Returns a comment, wrapped to the width of a line.
     static func comment(_ text: String, indentation: Int) -> [String] {
         var lines: [String] = []
         var line = ""
@@ -89,12 +88,12 @@ enum SwiftText {
         return text
     }
 
-    /// What would not be seen, or would change how the rest is.
+    /// Returns true for a scalar that is invisible or changes how the text around it is displayed.
     private static func hides(_ scalar: Unicode.Scalar) -> Bool {
         [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
     }
 
-    /// A number as Swift reads it, bit by bit the same.
+    /// Returns a literal that Swift reads as exactly the same number.
     static func literal(_ number: Double) -> String {
         guard number.isFinite, number.sign == .plus || number != 0 else {
             return "Double(bitPattern: \(number.bitPattern))"
@@ -103,9 +102,9 @@ enum SwiftText {
     }
 }
 
-/// Names for what a program declares, each given once.
+/// Unique names for the declarations of a program.
 struct SwiftNames {
-    /// What the program declares itself, and words that cannot be names.
+    /// Names that the program declares itself, and reserved words.
     private static let reserved: Set<String> = [
         "answer", "as", "associatedtype", "async", "await", "break", "case", "catch", "class", "clock", "continue",
         "default", "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for",
@@ -114,7 +113,7 @@ struct SwiftNames {
         "rethrows", "return", "self", "static", "store", "struct", "subscript", "super", "switch", "throw", "throws",
         "true", "try", "typealias", "var", "where", "while",
     ]
-    /// Types that the program uses, and words that cannot name one.
+    /// Types that the program uses, and reserved words.
     private static let reservedTypes: Set<String> = [
         "Any", "CKQuery", "CKRecord", "CKRecordZone", "CLLocation", "CLLocationCoordinate2D", "CloudStore", "Data",
         "Date", "Double", "NSPredicate", "Self", "String", "UInt8",
@@ -123,7 +122,7 @@ struct SwiftNames {
 
     private var used: Set<String> = []
 
-    /// `milk5` of `milk` and `5`; where nothing of a text can be in a name, `item`.
+    /// Returns a unique name: `milk5` for `milk` and `5`, or one with `item` first if it would not begin with a letter.
     mutating func variable(_ parts: String...) -> String {
         let words = parts.flatMap { Self.words(of: $0) }
         var name = words.first?.lowercasedFirst ?? ""
@@ -139,7 +138,7 @@ struct SwiftNames {
         return candidate
     }
 
-    /// `LostUpdate` of `lost-update`.
+    /// Returns `LostUpdate` for `lost-update`.
     static func typeName(of text: String) -> String {
         let name = words(of: text).map(\.uppercasedFirst).joined()
         if reservedTypes.contains(name) { return name + "History" }

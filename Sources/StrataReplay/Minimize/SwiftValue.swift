@@ -1,6 +1,6 @@
 import StrataModel
 
-/// A field's value as a Swift program has it.
+/// A field's value as Swift source.
 enum SwiftValue {
     case plain(String)
     case text(String)
@@ -8,12 +8,12 @@ enum SwiftValue {
     case list([String])
     case bytes([UInt8])
 
-    /// Beyond so many, bytes are declared on lines of their own, so many on each.
+    /// The number of bytes per line; longer data is declared in a variable of its own.
     private static let bytesOfLine = 16
 
-    /// Nil for a value whose content is not in it.
+    /// Returns nil for a value that lacks its content, such as an asset.
     ///
-    /// - Parameter record: what a record's ID is called.
+    /// - Parameter record: returns the variable of a record's ID.
     init?(_ value: FieldValue, naming record: (RecordKey) -> String) {
         switch value {
         case .string(let text): self = .text(text)
@@ -48,7 +48,7 @@ enum SwiftValue {
         ]
     }
 
-    /// In the middle of a line.
+    /// The value within a line.
     private var inline: String {
         switch self {
         case .plain(let text): text
@@ -59,9 +59,9 @@ enum SwiftValue {
         }
     }
 
-    /// The lines that assign it.
+    /// Returns the lines that assign the value.
     ///
-    /// - Parameter name: gives a name for what has to be declared first.
+    /// - Parameter name: returns a name for a variable that has to be declared first.
     func assignment(to target: String, _ indentation: Int, _ name: () -> String) -> [String] {
         switch self {
         case .plain(let text): return [SwiftText.indented("\(target) = \(text)", indentation)]

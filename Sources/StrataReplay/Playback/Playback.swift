@@ -3,10 +3,10 @@ import StrataModel
 import StrataStore
 import StrataSystem
 
-/// A store's history once more, as its clients saw it: a store that is only read begins as it was when some commit was
-/// its last, and goes on as the commits behind that one come again, at the pace at which they came, at another, or step
-/// by step. Devices that listen to it are told what subscriptions would have told them; change tokens are those that
-/// clients were given then.
+/// Plays a store's history again as its clients saw it. A read-only store begins as it was after some commit, and
+/// advances as later commits are played: at their original pace, at another one, or step by step. Devices that listen
+/// receive the notifications that their subscriptions would have sent, and change tokens are those that clients were
+/// given then.
 ///
 /// ```swift
 /// let playback = try Playback(of: store, from: 1_200, speed: .multiplied(10), maximumPause: .seconds(5))
@@ -14,33 +14,33 @@ import StrataSystem
 /// playback.play()
 /// while let push = await box.next() { print(playback.offset, push.subscriptionID) }
 /// ```
-/// Any number of them can be there at once, beside whoever writes. What is let go of while it is still to be played
-/// ends it with an error.
+/// Any number of playbacks can run at the same time, also while the store is written to. If commits that are still to
+/// be played are compacted, the playback ends with an error.
 public final class Playback: Sendable {
-    /// What is touched by whoever plays.
+    /// The state that playing a commit changes.
     private struct Reel {
         var pace: PlaybackPace
         var cursor: (any CommitCursor)?
-        /// What comes next; nil if it was not looked for.
+        /// The next commit; nil if it has not been looked up.
         var coming: Commit?
     }
 
     private struct State {
         var task: Task<Void, Never>?
-        /// Which of all tasks it is; one that has been paused plays nothing any more.
+        /// The number of the current task; a task with an earlier number was paused, and plays nothing.
         var turn = 0
         var failure: (any Error)?
         var isClosed = false
-        /// Whether the last commit that is to be played has been.
+        /// True if the last commit to play has been played.
         var isAtEnd = false
         var onPlay: @Sendable () -> Void = {}
     }
 
-    /// The store as far as it has been played; nothing can be written to it.
+    /// The store as far as it has been played; it is read-only.
     public let store: Store
-    /// The commit that it began with: what came behind it is played.
+    /// The commit that the playback begins with; the commits after it are played.
     public let first: UInt64
-    /// The last commit that is played; nil if it goes on with what comes.
+    /// The last commit to play; nil to continue with commits that are written later.
     public let last: UInt64?
     public let speed: PlaybackSpeed
     private let clock: any PlaybackClock
@@ -50,12 +50,12 @@ public final class Playback: Sendable {
 
     /// - Parameters:
     ///   - store: is only read.
-    ///   - first: the offset of the state to begin with; the earliest one that there is, if nothing is said.
-    ///   - last: the last commit to play; the last one that there is now, if nothing is said.
-    ///   - maximumPause: longer it waits for no commit, however far apart they were.
-    ///   - follows: whether to go on with commits that are still to be written.
-    /// - Throws: ``StrataError``: `outOfRange` for offsets that the log does not have, `invalidArgument` for a speed
-    ///   that is none.
+    ///   - first: the offset of the state to begin with; by default the earliest one.
+    ///   - last: the last commit to play; by default the store's last commit.
+    ///   - maximumPause: the longest pause before a commit, however far apart the commits were.
+    ///   - follows: true to continue with commits that are written later.
+    /// - Throws: ``StrataError`` `outOfRange` for offsets that the log does not have, and `invalidArgument` for an
+    ///   invalid speed.
     public init(
         of store: Store, from first: UInt64? = nil, through last: UInt64? = nil, speed: PlaybackSpeed = .original,
         maximumPause: Duration? = nil, follows: Bool = false, clock: any PlaybackClock = SteadyClock()
@@ -79,19 +79,19 @@ public final class Playback: Sendable {
 
     deinit { try? close() }
 
-    /// The last commit that has been played, or the one that it began with.
+    /// The last commit played, or the one that the playback began with.
     public var offset: UInt64 { store.offset }
 
-    /// Of that commit, in microseconds since 1970; nil if it begins with nothing.
+    /// The time of that commit, in microseconds since 1970; nil if the playback begins with an empty store.
     public var time: Int64? { store.log.endTime }
 
-    /// Whether all has been played that is to be.
+    /// True if all commits to play have been played.
     public var isAtEnd: Bool { state.withLock { $0.isAtEnd } }
 
     // MARK: Playing
 
-    /// Plays the next commit now, also where it is not due yet, and returns when the devices that listen have been told
-    /// of it; nil if there is none.
+    /// Plays the next commit now, even if it is not due yet, and returns when the listening devices have been notified;
+    /// nil if there is none.
     @discardableResult
     public func step() throws -> PlayedCommit? {
         try reel.withLock { reel in
@@ -100,22 +100,22 @@ public final class Playback: Sendable {
         }
     }
 
-    /// How long it is until the next commit is due, zero for one that is late; nil if there is none, or if that is not
-    /// a matter of time.
+    /// Returns the time until the next commit is due, zero if it is late; nil if there is none, or if it does not
+    /// depend on time.
     public func remaining() throws -> Duration? {
         let due = try reel.withLock { reel in try coming(&reel).flatMap { reel.pace.due($0.time) } }
         let now = clock.nowMicroseconds()
         return due.map { .microseconds($0 > now ? PlaybackPace.difference($0, now) : 0) }
     }
 
-    /// Plays commit after commit, each when it is due, until the end or ``pause()``. One that is stepped stays where it
-    /// is.
+    /// Plays commit after commit, each when it is due, until the end or ``pause()``. With ``PlaybackSpeed/stepped`` it
+    /// plays nothing.
     public func play() {
         reel.withLock { $0.pace.resume(now: clock.nowMicroseconds()) }
         state.withLock { state in
             guard state.task == nil, !state.isClosed, state.failure == nil else { return }
             state.turn += 1
-            // It holds the playback only while it plays, so that one which nobody has any more ends.
+            // The task holds the playback only while it plays, so that a playback without other references ends.
             state.task = Task { [turn = state.turn, clock, weak self] in
                 while let next = self?.playDue(turn) {
                     do {
@@ -129,7 +129,7 @@ public final class Playback: Sendable {
         }
     }
 
-    /// Plays nothing more until ``play()``, which goes on within the pause that it was in.
+    /// Stops playing until ``play()``, which resumes within the current pause.
     public func pause() {
         let task = state.withLock { state in
             state.turn += 1
@@ -141,15 +141,15 @@ public final class Playback: Sendable {
         reel.withLock { $0.pace.pause(now: clock.nowMicroseconds()) }
     }
 
-    /// Returns once all has been played that is to be, or ``close()`` was called, or the task is cancelled.
+    /// Returns when all commits to play have been played, ``close()`` was called, or the task is canceled.
     ///
-    /// - Throws: what ended ``play()``.
+    /// - Throws: the error that ended ``play()``.
     public func waitForEnd() async throws {
         await waiters.wait(past: .max - 1) { self.state.withLock { $0.isAtEnd || $0.isClosed || $0.failure != nil } }
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
-    /// Ends it: what is read of its store fails from now on, and devices get nothing any more.
+    /// Ends the playback: its store can no longer be read, and devices receive nothing more.
     public func close() throws {
         let task = state.withLock { state in
             state.isClosed = true
@@ -162,7 +162,7 @@ public final class Playback: Sendable {
         try store.close()
     }
 
-    /// Has something be called with each commit, when it is in the store. That may not play.
+    /// Sets a closure that is called when a played commit is in the store. The closure may not play.
     package func onPlay(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onPlay = body } }
 
     // MARK: The loop
@@ -172,7 +172,7 @@ public final class Playback: Sendable {
         case later(Store)
     }
 
-    /// Plays what is due, and says when to look again; nil for never.
+    /// Plays the next commit if it is due, and returns when to look again; nil for never.
     private func playDue(_ turn: Int) -> Next? {
         do {
             return try reel.withLock { reel in
@@ -209,7 +209,7 @@ public final class Playback: Sendable {
         return played
     }
 
-    /// The next commit; offsets may have gaps.
+    /// Returns the next commit; offsets may have gaps.
     private func coming(_ reel: inout Reel) throws -> Commit? {
         if let coming = reel.coming { return coming }
         if isAtEnd { return nil }
@@ -231,16 +231,16 @@ public final class Playback: Sendable {
         waiters.wake(end: .max, isClosed: true)
     }
 
-    // MARK: What has been played
+    // MARK: Played commits
 
-    /// The commits, from the first one on, as they are played; it ends when all have been.
+    /// The commits as they are played, from the first one on. The sequence ends when all have been played.
     ///
     /// ```swift
     /// for try await commit in playback.commits { print(commit.offset, commit.actor?.user ?? "") }
     /// ```
     public var commits: Commits { Commits(playback: self) }
 
-    /// A playback's commits as they are played. Whoever reads slowly misses none.
+    /// A playback's commits as they are played. A slow reader misses none.
     public struct Commits: AsyncSequence, Sendable {
         public typealias Element = PlayedCommit
 
@@ -253,7 +253,7 @@ public final class Playback: Sendable {
             var seen: UInt64
             var cursor: (any CommitCursor)?
 
-            /// - Throws: what ended ``Playback/play()``, or keeps a commit from being read.
+            /// - Throws: the error that ended ``Playback/play()``, or that keeps a commit from being read.
             public mutating func next() async throws -> PlayedCommit? {
                 while true {
                     if playback.offset > seen {
@@ -270,7 +270,7 @@ public final class Playback: Sendable {
         }
     }
 
-    /// False if there will be no more.
+    /// Returns false if no further commits will follow.
     private func waitForMore(past offset: UInt64) async throws -> Bool {
         await waiters.wait(past: offset) { self.offset > offset || self.isOver }
         if self.offset > offset, !isClosed { return true }

@@ -1,31 +1,31 @@
-/// When the commits of a playback are due, by its clock.
+/// The times at which the commits of a playback are due, by its clock.
 ///
-/// What takes long is made up for: the pauses that follow are shorter until it is as far as it should be.
+/// Delays are made up for: the pauses after a delay are shorter until the playback has caught up.
 struct PlaybackPace: Sendable {
     let speed: PlaybackSpeed
-    /// Longer a pause never is, in microseconds.
+    /// The longest pause, in microseconds.
     let maximumPause: Int64?
-    /// The latest time of a commit so far, by the log; commits from behind it are due at once.
+    /// The latest time of a commit so far, by the log; commits with an earlier time are due immediately.
     private(set) var latest: Int64?
-    /// When the last commit was due, or playing began: from there the next pause counts.
+    /// The time when the last commit was due, or when playing began; the next pause counts from there.
     private var anchor: Int64
-    /// Of the pause before the next commit, while nothing is played: how much of it had passed.
+    /// The part of the next pause that has passed; nil while the playback runs.
     private var passed: Int64?
     private var hasBegun = false
 
-    /// - Parameter latest: of the state that it begins with.
+    /// - Parameter latest: the time of the state that the playback begins with.
     init(_ speed: PlaybackSpeed, maximumPause: Int64?, latest: Int64?, now: Int64) {
         (self.speed, self.maximumPause, self.latest) = (speed, maximumPause.map { max(0, $0) }, latest)
         anchor = now
     }
 
-    /// When a commit with a time is due that comes next; nil if that is not a matter of time.
+    /// Returns the time when the next commit is due; nil if that does not depend on time.
     func due(_ time: Int64) -> Int64? {
         if speed == .stepped { return nil }
         return Self.sum(anchor, pause(before: time))
     }
 
-    /// In microseconds.
+    /// Returns the pause before the next commit, in microseconds.
     func pause(before time: Int64) -> Int64 {
         let gap = latest.map { max(0, Self.difference(time, $0)) } ?? 0
         let pause: Int64 =
@@ -37,7 +37,7 @@ struct PlaybackPace: Sendable {
         return min(pause, maximumPause ?? .max)
     }
 
-    /// A commit has been played, when it was due or before.
+    /// Notes that a commit was played; the next pause counts from when it was due, or from now if that is earlier.
     mutating func play(_ time: Int64, now: Int64) {
         anchor = min(due(time) ?? now, now)
         latest = max(latest ?? time, time)
@@ -58,7 +58,7 @@ struct PlaybackPace: Sendable {
         return overflows ? (other < 0 ? .min : .max) : sum
     }
 
-    /// Stops at the ends of what the number can say.
+    /// Returns the difference, clamped to the range of the integer.
     static func difference(_ one: Int64, _ other: Int64) -> Int64 {
         let (difference, overflows) = one.subtractingReportingOverflow(other)
         return overflows ? (one < 0 ? .min : .max) : difference

@@ -1,17 +1,17 @@
 import StrataModel
 
-/// How fast a history is played again.
+/// The speed at which a history is played.
 public enum PlaybackSpeed: Sendable, Hashable {
-    /// With the pauses that there were between commits.
+    /// With the original pauses between commits.
     case original
-    /// So many times as fast; below 1 it is slower.
+    /// Faster by a factor; below 1 it is slower.
     case multiplied(Double)
     /// Without pauses.
     case unpaced
-    /// Not by itself: each commit when ``Playback/step()`` says so.
+    /// Only by calls of ``Playback/step()``.
     case stepped
 
-    /// - Throws: ``StrataError`` `invalidArgument` for a factor that is no positive number.
+    /// - Throws: ``StrataError`` `invalidArgument` for a factor that is not a positive number.
     func requireValid() throws {
         guard case .multiplied(let factor) = self, !(factor > 0 && factor.isFinite) else { return }
         throw StrataError(
@@ -19,18 +19,18 @@ public enum PlaybackSpeed: Sendable, Hashable {
     }
 }
 
-/// By what a playback's pauses are measured.
+/// The clock that measures a playback's pauses.
 public protocol PlaybackClock: Sendable {
-    /// Microseconds since some moment; it may jump.
+    /// Returns the microseconds since some moment; the value may jump.
     func nowMicroseconds() -> Int64
 
     /// Returns once ``nowMicroseconds()`` has reached a time.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before.
+    /// - Throws: `CancellationError` if the task is canceled before.
     func sleep(untilMicroseconds time: Int64) async throws
 }
 
-/// Real time, which nobody can set.
+/// Real time, which cannot be set.
 public struct SteadyClock: PlaybackClock {
     private let start = ContinuousClock.now
 

@@ -4,16 +4,16 @@ import StrataStore
 import StrataTree
 import StrataViews
 
-/// A commit that a playback has brought again.
+/// A commit that a playback has played.
 public struct PlayedCommit: Sendable, Hashable {
     public let offset: UInt64
     /// Microseconds since 1970, as the log has it.
     public let time: Int64
-    /// Who made it; nil for the service.
+    /// The actor of the commit; nil for the service.
     public let actor: Actor?
     public let eventCount: Int
 
-    /// - Parameter store: one that shows the commit.
+    /// - Parameter store: a store that shows the commit.
     init(_ commit: Commit, in store: Store) throws {
         (offset, time) = (commit.offset, commit.time)
         let (header, count) = try commit.payload.withUnsafeBytes { payload in

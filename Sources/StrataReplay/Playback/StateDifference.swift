@@ -2,7 +2,7 @@ import StrataModel
 import StrataRules
 import StrataStore
 
-/// How two states of a store differ, record by record.
+/// The differences between two states of a store, record by record.
 ///
 /// ```swift
 /// let difference = StateDifference(of: store, from: 1_207, to: store.offset)
@@ -11,10 +11,10 @@ import StrataStore
 ///     return true
 /// }
 /// ```
-/// What both states share is not looked at: the cost is that of the commits since the checkpoint in front of them.
+/// Whatever both states share is skipped: the cost is that of the commits since the checkpoint before them.
 public struct StateDifference {
     private let store: Store
-    /// Offset of the state that counts as the one before, which may be the later one.
+    /// The offset of the state that counts as the one before; it may be the later one.
     public let from: UInt64
     public let to: UInt64
     private let scope: DifferenceScope
@@ -23,9 +23,9 @@ public struct StateDifference {
         (self.store, self.from, self.to, self.scope) = (store, from, to, scope)
     }
 
-    /// Calls `body` with each record that is not the same in both states, zone by zone, until it returns false.
+    /// Calls `body` with each record that differs between the states, zone by zone, until it returns false.
     ///
-    /// - Throws: ``StrataError`` `outOfRange` for an offset behind the end, or in history that was let go.
+    /// - Throws: ``StrataError`` `outOfRange` for an offset after the end, or in compacted history.
     public func forEachRecord(_ body: (RecordDifference) throws -> Bool) throws {
         let (first, last) = (min(from, to), max(from, to))
         func give(_ difference: RecordDifference) throws -> Bool {
@@ -34,7 +34,7 @@ public struct StateDifference {
         }
         let newest = store.snapshot()
         let floor = store.log.floor.offset
-        // The commits tell it, unless so much has changed that two states take less memory.
+        // The commits give the differences, unless they changed so much that two states take less memory.
         if floor <= first, last <= newest.offset, try newest.forEachDifference(from: first, to: last, give) { return }
         let past = try store.asOf(first)
         defer { try? past.close() }
@@ -44,10 +44,10 @@ public struct StateDifference {
     }
 }
 
-/// Which records a comparison of two states is about; all of them unless something is said.
+/// The records that a comparison of two states covers; all by default.
 public struct DifferenceScope: Sendable {
     public var database: DatabaseID?
-    /// In any database, unless one is named.
+    /// In any database, unless one is given.
     public var zone: ZoneID?
     public var type: String?
 
@@ -63,7 +63,7 @@ public struct DifferenceScope: Sendable {
     }
 }
 
-/// How the present states of two stores differ, record by record, by names and values.
+/// The differences between the current states of two stores, record by record, by names and values.
 ///
 /// ```swift
 /// try StoreDifference(from: original, to: copy).forEachRecord { change in
@@ -80,7 +80,7 @@ public struct StoreDifference {
         (self.from, self.to, self.scope) = (from, to, scope)
     }
 
-    /// Calls `body` with each record that is not the same in both stores, zone by zone, until it returns false.
+    /// Calls `body` with each record that differs between the stores, zone by zone, until it returns false.
     public func forEachRecord(_ body: (RecordDifference) throws -> Bool) throws {
         try to.snapshot().forEachDifference(fromOther: from.snapshot()) { difference in
             try scope.contains(difference) ? try body(difference) : true

@@ -1,31 +1,31 @@
 import StrataModel
 
-/// Commits at which going through a history stops: those that fit in every respect that is given.
+/// Commits at which stepping through a history stops: those that match every property that is set.
 ///
 /// ```swift
 /// var breakpoint = Breakpoint()
 /// breakpoint.record = "note-1"
 /// breakpoint.field = "rank"
 /// ```
-/// A commit fits by its header, and one of its events by zone, type, record and field together. Of a refusal the
-/// request counts that was refused.
+/// User and device are matched against the header of a commit; zone, type, record and field must all match the same
+/// event. For a refusal, the refused request is matched.
 public struct Breakpoint: Sendable {
-    /// What commits of nobody are of.
+    /// The user name for commits without a user.
     public static let systemName = "system"
 
-    /// Who asked, by name; nil for anybody, here and below.
+    /// The name of the user who asked; nil for any user, here and below.
     public var user: String?
     public var device: String?
-    /// Whose private database it is.
+    /// The owner of the private database.
     public var owner: String?
     public var zone: String?
     public var record: String?
     public var type: String?
-    /// That gets another value, or is removed.
+    /// The field that gets another value, or is removed.
     public var field: String?
-    /// Requests, or parts of them, that were not done; else what was.
+    /// True to match refused requests, which wrote nothing, instead of changes.
     public var isRefusal = false
-    /// Commits with which a record begins to fulfil the predicate.
+    /// Matches commits with which a record begins to match the predicate.
     public var question: BisectionQuestion?
 
     public init() {}
@@ -34,7 +34,7 @@ public struct Breakpoint: Sendable {
         [user, device, owner, zone, record, type, field].allSatisfy { $0 == nil } && !isRefusal && question == nil
     }
 
-    /// Whether an event has to fit.
+    /// True if an event has to match.
     var asksEvents: Bool { isRefusal || asksPlaces }
     var asksPlaces: Bool { [owner, zone, record, type, field].contains { $0 != nil } }
 }

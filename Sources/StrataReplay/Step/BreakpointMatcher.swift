@@ -4,7 +4,7 @@ import StrataRules
 import StrataStore
 import StrataViews
 
-/// Tells of single commits whether a breakpoint stops at them.
+/// Tests whether a breakpoint stops at a commit.
 struct BreakpointMatcher {
     private let breakpoint: Breakpoint
     private let store: Store
@@ -50,7 +50,7 @@ struct BreakpointMatcher {
         (users?.contains(header.user) ?? true) && (devices?.contains(header.device) ?? true)
     }
 
-    // MARK: What happened
+    // MARK: Events
 
     private func fits(_ kind: EventKind, _ body: UnsafeRawBufferPointer, in offset: UInt64) throws -> Bool {
         switch kind {
@@ -70,7 +70,8 @@ struct BreakpointMatcher {
         }
     }
 
-    /// Whether a save gives the field another value. Full events name every field, and a client may send what is there.
+    /// Returns true if a save gives the field another value. Full events name every field, and a client may send an
+    /// unchanged value.
     private func changes(_ field: UInt32, _ view: RecordSavedView, in offset: UInt64) throws -> Bool {
         let fields = try view.fields
         let hasEntry = fields.index(of: field) != nil
@@ -85,12 +86,12 @@ struct BreakpointMatcher {
         return before != after
     }
 
-    // MARK: What was refused
+    // MARK: Refusals
 
     private func fits(refusal body: UnsafeRawBufferPointer, _ walker: EventWalker) throws -> Bool {
         guard breakpoint.asksPlaces else { return true }
         let refused = try RequestRefusedEvent(decoding: ArraySlice(body))
-        // Of a request that was too large to keep nobody knows what it was about.
+        // A request that was too large to keep cannot be matched.
         guard let bytes = refused.request else { return false }
         let request = try Request(decoding: bytes[...])
         if let owner = breakpoint.owner {
@@ -132,21 +133,21 @@ struct BreakpointMatcher {
         }
     }
 
-    // MARK: How commits are come by
+    // MARK: Candidates
 
-    /// So many change lists are read side by side; beyond, all commits are.
+    /// The maximum number of change lists read side by side; if there are more, all commits are read.
     private static let maximumLists = 64
 
-    /// The zones in whose change lists every commit is that may fit; nil if all commits have to be looked at.
+    /// Returns the zones whose change lists have every commit that may match; nil if all commits have to be read.
     func listedZones(_ names: HistoricNames) -> [UInt64]? {
         guard !breakpoint.isRefusal, zones != nil || record != nil else { return nil }
         let wanted = zones.map { $0.sorted() } ?? names.zones.map(\.ordinal)
         return wanted.count <= Self.maximumLists ? wanted : nil
     }
 
-    /// The record in whose change list it is, if one is asked for.
+    /// The record whose change list has the commits, if one is asked for.
     var listedRecord: [UInt8]? { record }
 
-    /// Whether a change list alone says that a commit fits.
+    /// True if an entry in a change list is enough for a commit to match.
     var isToldByLists: Bool { users == nil && devices == nil && types == nil && field == nil }
 }

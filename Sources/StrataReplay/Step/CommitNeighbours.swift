@@ -1,13 +1,13 @@
 import StrataLog
 
-/// Finds the commits beside an offset; a log may leave offsets out.
+/// Finds the commits next to an offset; a log may leave offsets out.
 struct CommitNeighbours {
     let log: any EventLog
     let floor: UInt64
-    /// The last commit that counts; the log may go on behind it.
+    /// The last commit that counts; the log may continue after it.
     let end: UInt64
 
-    /// Nil behind the last commit.
+    /// Returns the next commit; nil after the last one.
     func next(after offset: UInt64) throws -> Commit? {
         guard offset < end else { return nil }
         var cursor = try log.read(from: offset + 1)
@@ -15,12 +15,12 @@ struct CommitNeighbours {
         return commit
     }
 
-    /// Nil in front of the first commit.
+    /// Returns the previous commit; nil before the first one.
     func previous(before offset: UInt64) throws -> Commit? {
         var upper = min(offset, end + 1)
         guard upper > floor + 1 else { return nil }
         if let commit = try log.commit(at: upper - 1) { return commit }
-        // There is a gap: wider and wider steps back find a commit, and halving the last one that stands in front.
+        // In a gap, ever wider steps back find a commit, and halving finds the last one before the offset.
         var (lower, width): (UInt64, UInt64) = (upper, 1)
         var found: Commit?
         while found == nil, lower > floor + 1 {

@@ -4,7 +4,7 @@ import StrataRules
 import StrataStore
 import StrataViews
 
-/// The names that a store has ever given to anything, with their ordinals.
+/// All names that a store has ever given, with their ordinals.
 struct HistoricNames {
     struct Zone {
         let ordinal: UInt64
@@ -42,7 +42,7 @@ struct HistoricNames {
         }
     }
 
-    /// - Throws: ``Refusal`` for a name that nothing has.
+    /// - Throws: ``Refusal`` for a name that was never given.
     func ordinals(
         of name: String?, in names: [(ordinal: UInt64, name: String)], _ what: String
     ) throws -> Set<UInt64>? {
@@ -52,9 +52,9 @@ struct HistoricNames {
         return Set(found)
     }
 
-    /// The zones of a name, or of an owner's databases; nil if neither is asked for.
+    /// Returns the zones with a name, in an owner's databases, or both; nil if neither is asked for.
     ///
-    /// - Throws: ``Refusal`` for a name that nothing has.
+    /// - Throws: ``Refusal`` for a name that was never given.
     func zones(named name: String?, owner: String?) throws -> [UInt64]? {
         if name == nil, owner == nil { return nil }
         _ = try ordinals(of: owner, in: users, "user")
@@ -66,7 +66,7 @@ struct HistoricNames {
         }.map(\.ordinal)
     }
 
-    /// The zone of a database that somebody asks for; nil if there never was one.
+    /// Returns the zone in a database that an actor names; nil if it never existed.
     func zone(_ id: ZoneID, in database: DatabaseID, as actor: Actor) -> UInt64? {
         let owner = database.scope == .public ? "" : database.owner.isEmpty ? actor.user : database.owner
         return zones.first {

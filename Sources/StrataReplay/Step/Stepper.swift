@@ -4,7 +4,7 @@ import StrataQuery
 import StrataRules
 import StrataStore
 
-/// Goes through the commits of a store one by one, in both directions, and stops where somebody wants to look.
+/// Steps through the commits of a store in both directions, and stops at breakpoints and watches.
 ///
 /// ```swift
 /// var stepper = try Stepper(of: store)
@@ -13,30 +13,30 @@ import StrataStore
 /// print(stop.offset, try stop.changes.first?.before, try stop.changes.first?.after)
 /// try stepper.step(.back)
 /// ```
-/// It holds no state of the past: commits are read from the log and single records as of an offset, so that going back
-/// costs what going on does. What is written after it was made is not seen.
+/// It keeps no past state: commits are read from the log, and single records as of an offset, so that stepping back
+/// costs as much as stepping forward. It does not see commits written after it was created.
 public struct Stepper {
     public enum Direction: Sendable {
         case forward, back
     }
 
     public enum Reason: Sendable, Equatable {
-        /// It came where it was sent.
+        /// The stepper reached its target.
         case arrived
-        /// These breakpoints and watches have stopped it, by their numbers.
+        /// These breakpoints and watches stopped it, by their numbers.
         case stopped([Int])
-        /// What was waited for has begun to hold.
+        /// The condition waited for began to hold.
         case found
-        /// There are no more commits in that direction.
+        /// The direction has no further commits.
         case ended
         case interrupted
     }
 
-    /// Where it stands after a move.
+    /// The position after a move.
     public struct Stop: Sendable {
         public let offset: UInt64
         public let reason: Reason
-        /// What is watched and has become another: by the commit here, or after a step back or a jump, since there.
+        /// The changes of watched records: by the commit here, or after a step or a jump, since the previous position.
         public let changes: [WatchChange]
     }
 
@@ -46,11 +46,11 @@ public struct Stepper {
     }
 
     public let store: Store
-    /// In front of the first commit that there is.
+    /// The offset before the first commit.
     public let floor: UInt64
     /// The last commit.
     public let end: UInt64
-    /// The last commit that counts, or the floor.
+    /// The offset of the current commit, or the floor.
     public private(set) var offset: UInt64
     /// Breakpoints and watches, by their numbers.
     public private(set) var marks: [Int: Mark] = [:]
@@ -58,10 +58,10 @@ public struct Stepper {
     private var lastNumber = 0
     private let names: HistoricNames
     private let neighbours: CommitNeighbours
-    /// What predicates were found to begin with, since that costs a walk through everything.
+    /// The commits found for each predicate, kept because finding them reads all commits.
     private var beginnings: [(question: BisectionQuestion, offsets: [UInt64])] = []
 
-    /// Stands in front of the first commit.
+    /// Creates a stepper that is before the first commit.
     public init(of store: Store) throws {
         self.store = store
         (floor, end) = (store.log.floor.offset, store.offset)
@@ -70,13 +70,13 @@ public struct Stepper {
         neighbours = CommitNeighbours(log: store.log, floor: floor, end: end)
     }
 
-    /// The commit here; nil in front of the first one.
+    /// Returns the current commit; nil before the first one.
     public func commit() throws -> Commit? { offset > floor ? try store.log.commit(at: offset) : nil }
 
-    /// The offset of the commit in front of the one here, or of the floor.
+    /// Returns the offset of the commit before the current one, or the floor.
     public func previousOffset() throws -> UInt64 { try neighbours.previous(before: offset)?.offset ?? floor }
 
-    /// Offsets around a place: so many commits up to it and so many behind it.
+    /// Returns offsets around a place: at most `before` commits up to it, and at most `behind` commits after it.
     public func offsets(around place: UInt64, before: Int, behind: Int) throws -> [UInt64] {
         var offsets: [UInt64] = []
         var next = place + 1
@@ -95,7 +95,7 @@ public struct Stepper {
 
     // MARK: Moving
 
-    /// To the next commit, or the one in front of this.
+    /// Moves a number of commits forward or back.
     public mutating func step(_ direction: Direction, count: Int = 1) throws -> Stop {
         let start = offset
         var place = offset
@@ -117,7 +117,7 @@ public struct Stepper {
         return Stop(offset: place, reason: reason, changes: changes)
     }
 
-    /// To a commit, or where an offset has none to the last one in front of it.
+    /// Moves to a commit, or for an offset without one, to the last commit before it.
     ///
     /// - Throws: ``StrataError`` `outOfRange` for an offset that the store does not have.
     public mutating func jump(to wanted: UInt64) throws -> Stop {
@@ -132,11 +132,11 @@ public struct Stepper {
         return Stop(offset: place, reason: .arrived, changes: changes)
     }
 
-    /// On, or back, until a breakpoint or a watch stops it, or what is waited for begins to hold.
+    /// Moves until a breakpoint or a watch stops it, or until the condition waited for begins to hold.
     ///
-    /// - Parameter pulse: is asked about every thousand commits, on any thread; false ends it where it has come to.
+    /// - Parameter pulse: called about every thousand commits, on any thread; if it returns false, the move ends there.
     /// - Throws: ``Refusal`` for a name that the store never had; ``StrataError`` if the log cannot be read, and
-    ///   `invalidArgument` for a predicate that cannot be asked. It stays where it is then.
+    ///   `invalidArgument` for a predicate that cannot be tested. The position is then unchanged.
     public mutating func go(
         _ direction: Direction, until wanted: Breakpoint? = nil, pulse: @escaping StepperPulse = { _ in true }
     ) throws -> Stop {
@@ -180,8 +180,10 @@ public struct Stepper {
 
     // MARK: Breakpoints and watches
 
-    /// - Returns: its number; nil if the pulse ended it, and there is none.
-    /// - Throws: ``Refusal`` for a name that the store never had; ``StrataError`` for a predicate that cannot be asked.
+    /// Adds a breakpoint and returns its number; nil if the pulse ended the search for its commits.
+    ///
+    /// - Throws: ``Refusal`` for a name that the store never had; ``StrataError`` for a predicate that cannot be
+    ///   tested.
     @discardableResult
     public mutating func add(
         _ breakpoint: Breakpoint, pulse: @escaping StepperPulse = { _ in true }
@@ -191,10 +193,10 @@ public struct Stepper {
         }
     }
 
-    /// - Returns: its number.
+    /// Adds a watch and returns its number.
     @discardableResult
     public mutating func add(_ watch: Watch) throws -> Int {
-        // Says now what keeps it from being read.
+        // Throws now if the record cannot be read.
         _ = try store.snapshot().record(watch.record, asOf: offset, in: watch.database, as: watch.actor)
         let zone = names.zone(watch.record.zone, in: watch.database, as: watch.actor)
         let zones = zone.map { [$0] } ?? []
@@ -213,7 +215,7 @@ public struct Stepper {
         return lastNumber
     }
 
-    /// - Returns: whether there was one of that number.
+    /// Removes a breakpoint or a watch; returns false if there is none with that number.
     @discardableResult
     public mutating func remove(_ number: Int) -> Bool {
         points[number] = nil
@@ -231,7 +233,7 @@ public struct Stepper {
             way: .touched(zones: zones, record: matcher.listedRecord), fits: matcher.isToldByLists ? nil : fits)
     }
 
-    /// The commits with which a record begins to fulfil a predicate.
+    /// Returns the commits with which a record begins to match a predicate.
     private mutating func beginnings(
         of question: BisectionQuestion, _ pulse: @escaping StepperPulse
     ) throws -> [UInt64] {
@@ -248,7 +250,7 @@ public struct Stepper {
 }
 
 extension BisectionQuestion {
-    /// Asks the same of the same records.
+    /// Returns true if both ask the same about the same records.
     fileprivate func isSame(as other: BisectionQuestion) -> Bool {
         database == other.database && actor == other.actor && zone == other.zone && isSameText(type, other.type)
             && isSameText(record ?? "", other.record ?? "") && (record == nil) == (other.record == nil)

@@ -3,20 +3,20 @@ import StrataModel
 import StrataStore
 import StrataViews
 
-/// Something at which going through a history stops, and how the commits that may be meant are come by.
+/// A point at which stepping stops, and the way to find the commits that it may stop at.
 struct StopPoint {
     enum Way {
         /// These offsets, in ascending order.
         case listed([UInt64])
-        /// What the change lists of these zones tell of a record in them, or of all that is in them.
+        /// The entries of these zones' change lists, of one record or of all.
         case touched(zones: [UInt64], record: [UInt8]?)
-        /// All commits are looked at.
+        /// All commits.
         case scanned
     }
 
     let way: Way
-    /// Deletions of the zones count too, which end their records without saying so.
+    /// Zones whose deletions count too, since these end records without events of their own.
     var zonesThatEnd: [UInt64] = []
-    /// Nil if being come by is enough.
+    /// Nil if every commit found this way matches.
     let fits: ((Commit) throws -> Bool)?
 }

@@ -3,22 +3,22 @@ import StrataModel
 import StrataStore
 import StrataViews
 
-/// Is asked again and again while commits are gone through, with how far it has come; false ends that.
+/// Called repeatedly while commits are read, with the current offset; returning false ends the search.
 public typealias StepperPulse = @Sendable (_ offset: UInt64) -> Bool
 
-/// Whoever waits wants no more.
+/// Thrown if the pulse ends a search.
 struct StepperInterruption: Error {
-    /// Up to here nothing was passed by that should have been stopped at; nil for where it began.
+    /// No stop was missed up to this offset; nil for the offset where the search began.
     var offset: UInt64?
 }
 
 /// Finds the nearest commit at which one of several points stops, in both directions.
 struct StopSearch {
-    /// Offsets that are gone through between two questions whether to go on.
+    /// The number of offsets read between two calls of the pulse.
     private static let pulseOffsets: UInt64 = 1_024
-    /// Entries of a change list that are read at a time.
+    /// The number of change list entries read at a time.
     private static let pageCount = 1_024
-    /// Backwards a list is read a window of offsets at a time, made wider while it has nothing.
+    /// Backwards, a list is read one window of offsets at a time; the window grows while it has few entries.
     private static let firstWindow: UInt64 = 1_024
 
     let store: Store
@@ -41,9 +41,9 @@ struct StopSearch {
 
     // MARK: Forwards
 
-    /// - Throws: ``StepperInterruption``.
+    /// - Throws: ``StepperInterruption`` if the pulse ends the search.
     func next(after offset: UInt64) throws -> UInt64? {
-        // Behind the last commit that is worth looking at.
+        // The offset after the last commit worth reading.
         var limit = end + 1
         for point in points {
             if let found = try next(point, after: offset, before: limit) { limit = found }
@@ -105,7 +105,7 @@ struct StopSearch {
         return try log.touches(record: record, in: zone, after: offset, limit: Self.pageCount)
     }
 
-    /// Index of the first offset behind another.
+    /// Returns the index of the first offset after another.
     private static func place(in offsets: [UInt64], behind offset: UInt64) -> Int {
         var (low, high) = (0, offsets.count)
         while low < high {
@@ -117,10 +117,10 @@ struct StopSearch {
 
     // MARK: Backwards
 
-    /// - Throws: ``StepperInterruption``.
+    /// - Throws: ``StepperInterruption`` if the pulse ends the search.
     func previous(before offset: UInt64) throws -> UInt64? {
         guard offset > floor + 1 else { return nil }
-        // In front of the first commit that is worth looking at.
+        // The offset before the first commit worth reading.
         var limit = floor
         for point in points {
             if let found = try previous(point, before: offset, behind: limit) { limit = found }
@@ -182,7 +182,7 @@ struct StopSearch {
         return found
     }
 
-    /// The last entry of a zone's list that is wanted.
+    /// Returns the offset of the last wanted entry in a zone's list.
     private func lastTouch(
         of zone: UInt64, before offset: UInt64, behind limit: UInt64, _ isWanted: (ZoneTouch) throws -> Bool
     ) throws -> UInt64? {
@@ -204,9 +204,9 @@ struct StopSearch {
         return nil
     }
 
-    // MARK: The end of zones
+    // MARK: Zone deletions
 
-    /// - Returns: where a zone last began, if it is there; it has ended only in front of that.
+    /// Returns where the current life of a zone began, if the zone exists; any deletion is earlier.
     private func beginning(of zone: UInt64) throws -> UInt64? {
         let trees = store.snapshot().trees
         guard let database = try trees.databaseOrdinal(ofZone: zone), let row = try trees.zoneRow(database, zone),

@@ -1,14 +1,14 @@
 import StrataModel
 import StrataStore
 
-/// A record, or one of its fields, of which somebody wants to be told whenever it becomes another.
+/// A record, or one of its fields, whose changes are reported.
 ///
 /// ```swift
 /// let rank = Watch(RecordID("note-1", zone: ZoneID("Notes")), field: "rank", in: DatabaseID(.private), as: anna)
 /// ```
 public struct Watch: Sendable {
     public var record: RecordID
-    /// Nil for the whole record: each of its versions is another.
+    /// Nil for the whole record, which changes with each version.
     public var field: String?
     public var database: DatabaseID
     public var actor: Actor
@@ -17,7 +17,7 @@ public struct Watch: Sendable {
         (self.record, self.field, self.database, self.actor) = (record, field, database, actor)
     }
 
-    /// What it is between two offsets; nil if it is the same at both.
+    /// Returns the change between two offsets; nil if there is none.
     func change(in store: Store, from old: UInt64, to new: UInt64) throws -> RecordDifference? {
         let snapshot = store.snapshot()
         let before = try snapshot.record(record, asOf: old, in: database, as: actor)
@@ -28,15 +28,15 @@ public struct Watch: Sendable {
     }
 }
 
-/// What became of something that is watched.
+/// A change of a watched record or field.
 public struct WatchChange: Sendable {
-    /// That the stepper gave the watch.
+    /// The number that the stepper gave the watch.
     public let number: Int
     public let watch: Watch
     /// The whole record, before and after.
     public let difference: RecordDifference
 
-    /// The value before, of a watched field.
+    /// The value of a watched field before the change.
     public var before: FieldValue? { get throws { try watch.field.flatMap { try difference.before?.fields[$0] } } }
     public var after: FieldValue? { get throws { try watch.field.flatMap { try difference.after?.fields[$0] } } }
 }

@@ -6,20 +6,21 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// Whether a log gives the same state in whatever way it is replayed: folded from its beginning, from each checkpoint
-/// that is kept, and with every request judged again.
+/// Checks that a log gives the same state however it is replayed: folded from its beginning, from each kept checkpoint,
+/// and with every request judged again.
 ///
 /// ```swift
 /// let report = try DeterminismCheck(of: store).run()
 /// if let first = report.differences.first { print(first.offset, first.reason) }
 /// ```
-/// Judged again, every commit must be the same byte by byte, and so the state behind it; digests of both are compared
-/// at every offset of a log of up to 4,096 commits, at about as many of a longer one, and at each checkpoint.
+/// When requests are judged again, every commit must be the same byte by byte, and so the state after it. Digests of
+/// both states are compared at every offset of a log of up to 4,096 commits, at 4,096 offsets or more of a longer one,
+/// and at each checkpoint.
 public struct DeterminismCheck {
-    /// Beyond so many commits, digests are compared at some of them.
+    /// Digests are compared at no fewer offsets than this if the log has as many.
     private static let comparedOffsets: UInt64 = 4_096
 
-    /// By which requests are judged; those of the store, unless something else is said.
+    /// The rules that judge the requests; those of the store by default.
     public var rules: Rules
     /// The first commit that is compared.
     public var first: UInt64 = 1
@@ -28,7 +29,7 @@ public struct DeterminismCheck {
 
     /// - Parameters:
     ///   - store: is only read.
-    ///   - platform: how its page file is read.
+    ///   - platform: the platform that reads the store's page file.
     public init(of store: Store, platform: Platform = Platform()) {
         self.store = store
         self.platform = platform
@@ -76,7 +77,7 @@ public struct DeterminismCheck {
     ) throws {
         let step = max(1, (report.end + 1 - report.first) / Self.comparedOffsets)
         var found = report
-        /// The last state that is shown by folding on from a checkpoint, with what it must have.
+        /// The offset before each following checkpoint, and the end, with the digests expected there.
         var ends: [(offset: UInt64, digests: Digests)] = []
         let offsets = file.offsets(through: report.end)
         let wanted = Set(offsets.dropFirst().map { $0 - 1 } + (offsets.isEmpty ? [] : [report.end]))
@@ -102,12 +103,12 @@ public struct DeterminismCheck {
         }
     }
 
-    /// The state that the newest checkpoint in front of a commit leads to.
+    /// Checks the state that the newest checkpoint before a commit leads to.
     private func foldOn(
         to offset: UInt64, expecting digests: Digests, _ offsets: [UInt64], _ report: inout DeterminismReport
     ) throws {
         guard let start = offsets.last(where: { $0 <= offset }), start < offset else { return }
-        // What a checkpoint has wrong has been told.
+        // The checkpoint has already been reported.
         guard !report.differences.contains(where: { $0.way == .checkpoint(start) }) else { return }
         if try isSame(offset, digests) { return }
         var (same, other) = (start, offset)
@@ -126,18 +127,18 @@ public struct DeterminismCheck {
     }
 }
 
-/// What a determinism check has found.
+/// The result of a determinism check.
 public struct DeterminismReport: Sendable {
-    /// In which way the log was replayed that gave something else than folding it from its beginning.
+    /// The way of replaying that gave another result than folding the log from its beginning.
     public enum Way: Sendable, Hashable {
         case judgedAgain
-        /// Of that offset.
+        /// Folding on from the checkpoint at this offset.
         case checkpoint(UInt64)
     }
 
     public struct Difference: Sendable {
         public var way: Way
-        /// The first commit behind which the states differ, or that made the first entry which differs.
+        /// The first commit after which the states differ, or that made the first differing entry.
         public var offset: UInt64
         public var reason: String
     }
@@ -146,11 +147,11 @@ public struct DeterminismReport: Sendable {
 
     public let first: UInt64
     public let end: UInt64
-    /// At how many offsets digests were compared.
+    /// The number of offsets at which digests were compared.
     public internal(set) var comparedCount = 0
-    /// Of the checkpoints that were compared, entry by entry.
+    /// The offsets of the checkpoints that were compared entry by entry.
     public internal(set) var checkpoints: [UInt64] = []
-    /// In the order of offsets; some, if there are many.
+    /// The differences in the order of offsets, up to a limit.
     public internal(set) var differences: [Difference] = []
     /// The commits that could not be judged again, in order, up to a limit.
     public internal(set) var unjudged: [RetellingReport.Unjudged] = []
@@ -161,7 +162,7 @@ public struct DeterminismReport: Sendable {
     /// The number of commits to judge again.
     public var commitCount: Int { Int(end + 1 - first) }
     public var judgedCount: Int { commitCount - unjudgedCount }
-    /// Of the state at the end.
+    /// The digests of the state at the end.
     public internal(set) var digests: Digests?
 
     /// True if no difference was found, or if nothing could be judged.
@@ -198,7 +199,7 @@ public struct DeterminismReport: Sendable {
     }
 }
 
-/// The checkpoints of a store's page file, as they are when somebody begins to look.
+/// The checkpoints of a store's page file at the time of opening it.
 struct KeptCheckpoints {
     private let file: CheckedPageFile?
 
@@ -216,7 +217,7 @@ struct KeptCheckpoints {
         (file?.entries ?? []).map(\.checkpoint.position.offset).filter { $0 <= end }
     }
 
-    /// What a checkpoint has that the log does not give.
+    /// Reports the entries of a checkpoint that differ from the state of the log.
     func compare(
         at offset: UInt64, with truth: Snapshot, _ digests: Digests, _ report: inout DeterminismReport
     ) throws {
@@ -231,7 +232,7 @@ struct KeptCheckpoints {
             } catch let error as StrataError where Views.isDamage(error) {
                 found.append((offset, "It cannot be read: \(error)"))
             }
-            // A writer may have put others in the place of its pages.
+            // A writer may have reused the checkpoint's pages meanwhile.
             guard let file, try file.isThere(entry.checkpoint) else { return }
             report.checkpoints.append(offset)
             for difference in found { report.add(.checkpoint(offset), difference.offset, difference.reason) }

@@ -1,17 +1,17 @@
 import StrataModel
 import StrataRules
 
-/// What became of a request, without the versions that it made.
+/// The outcome of a request, without the versions that it made.
 public struct RequestOutcome: Sendable, Hashable {
     public enum Kind: String, Sendable, CaseIterable {
         case accepted
-        /// Some items were refused, the others done.
+        /// Some items were refused, the others accepted.
         case partly
         case nothingToDo = "nothing to do"
         case refused
-        /// It was not asked for.
+        /// The request was dropped.
         case dropped
-        /// It cannot be made again from the log, and could not be judged.
+        /// The request cannot be rebuilt from the log, and was not judged.
         case leftOut = "left out"
     }
 
@@ -19,19 +19,19 @@ public struct RequestOutcome: Sendable, Hashable {
     public struct Item: Sendable, Hashable {
         public var list: RequestShape.List
         public var index: Int
-        /// Of a record, a zone or a subscription.
+        /// The name of the record, the zone or the subscription.
         public var name: String
         public var refusal: Refusal
     }
 
     public var kind: Kind
-    /// Why the whole request was refused, if not for its items.
+    /// The reason the whole request was refused, unless its items are the reason.
     public var refusal: Refusal?
     public var items: [Item] = []
 
     init(_ kind: Kind, _ refusal: Refusal? = nil) { (self.kind, self.refusal) = (kind, refusal) }
 
-    /// - Parameter isWritten: whether there is a commit.
+    /// - Parameter isWritten: true if the request wrote a commit.
     init(_ result: RequestResult, of request: Request, isWritten: Bool) {
         self.init(isWritten ? .accepted : .nothingToDo)
         for (index, save) in result.saves.enumerated() {
@@ -43,7 +43,7 @@ public struct RequestOutcome: Sendable, Hashable {
         if !items.isEmpty { kind = isWritten ? .partly : .refused }
     }
 
-    /// As a commit tells of it.
+    /// Creates the outcome that a commit records.
     init(_ shape: RequestShape, of request: Request) {
         self.init(.accepted)
         for item in shape.leftOut {
@@ -52,7 +52,7 @@ public struct RequestOutcome: Sendable, Hashable {
         if !items.isEmpty { kind = .partly }
     }
 
-    /// As an audit tells of it, which says of items only by which error they were refused.
+    /// Creates the outcome that an audit records, which has only the error codes of refused items.
     init(_ audit: RequestRefusedEvent, of request: Request) {
         self.init(.refused)
         if audit.culprits.isEmpty {
@@ -69,7 +69,7 @@ public struct RequestOutcome: Sendable, Hashable {
         items.append(Item(list: list, index: index, name: request.itemName(list, index), refusal: refusal))
     }
 
-    /// Whether the same items came to the same, for the same reasons.
+    /// Returns true if the same items had the same outcome, for the same reasons.
     public func isSame(as other: RequestOutcome) -> Bool {
         guard kind == other.kind, items.count == other.items.count else { return false }
         guard Self.isSame(refusal, other.refusal) else { return false }
@@ -87,7 +87,7 @@ public struct RequestOutcome: Sendable, Hashable {
 }
 
 extension Request {
-    /// What an item is called, for people.
+    /// Returns the name of an item for display.
     func itemName(_ list: RequestShape.List, _ index: Int) -> String {
         func item<Element>(_ items: [Element]) -> Element? { items.indices.contains(index) ? items[index] : nil }
         return switch (content, list) {

@@ -6,8 +6,8 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// What would have become of a store if something had been asked otherwise: all requests of its log once more, in
-/// order, each judged again by the rules (docs/architecture.md §8).
+/// Shows what a store would hold if something had been requested otherwise: judges all requests of its log again by the
+/// rules, in order (docs/architecture.md §8).
 ///
 /// ```swift
 /// var retelling = Retelling(of: store)
@@ -15,32 +15,32 @@ import StrataViews
 /// let report = try retelling.run { print($0.offset ?? 0, $0.before?.kind, $0.after.kind, $0.cause?.offset) }
 /// try report.forEachDifference { print($0.kind, $0.id.name); return true }
 /// ```
-/// A change tag that a request names stands for the version that it names in the new timeline. Where that did not come
-/// to be it is the one in front of it, as if the client had fetched that: without the cause of a conflict, the loser
-/// wins. Requests that came to nothing are judged again where the log noted them completely.
+/// A change tag in a request stands for the same version in the new timeline. If that version does not exist there, the
+/// tag stands for the one before it, as if the client had fetched that: without the cause of a conflict, the loser
+/// wins. Requests that wrote nothing are judged again if the log noted them completely.
 public struct Retelling {
     public var changes: [RetellingChange]
-    /// By which requests are judged; those of the store, unless something else is said.
+    /// The rules that judge the requests; those of the store by default.
     public var rules: Rules
-    /// Tests have smaller parts.
+    /// Smaller in tests.
     var partLimits = RetellingPart.Limits()
-    /// Tests ask refusals behind each commit, whatever they depend on, where all is told in order.
+    /// True in tests, to judge refusals after each commit, whatever they depend on, where requests are judged in order.
     var asksAlways = false
     private let store: Store
 
-    /// - Parameter store: is only read. Somebody may be writing to it; what comes later is not looked at.
+    /// - Parameter store: is only read. It may be written to meanwhile; later commits are ignored.
     public init(of store: Store, changes: [RetellingChange] = []) {
         self.store = store
         self.changes = changes
         rules = store.rules
     }
 
-    /// Judges everything again from the first change on.
+    /// Judges all requests again, from the first change on.
     ///
     /// - Parameters:
-    ///   - log: gets the commits of the new timeline, also those in front of the first change: an empty one, or one
-    ///     that begins with the store's base. Nil: nothing is kept but the state at the end.
-    ///   - body: called with each request that was changed, and each that came to something else, in order.
+    ///   - log: receives the commits of the new timeline, including those before the first change. It must be empty or
+    ///     begin with the store's base. If nil, only the state at the end is kept.
+    ///   - body: called in order with each request that was changed or has another outcome.
     /// - Throws: ``StrataError`` `outOfRange` for an offset that the log does not have, `invalidArgument` for a change
     ///   that does not fit its commit.
     public func run(
@@ -71,7 +71,7 @@ public struct Retelling {
     /// Returns the number of commits after the first change, and how many of them lack a request to judge. Notes, such
     /// as those of fetches, are not counted.
     ///
-    /// - Throws: ``StrataError`` `outOfRange` for a change of an offset that the log does not have.
+    /// - Throws: ``StrataError`` `outOfRange` for a change at an offset that the log does not have.
     public func countFollowing() throws -> (commits: UInt64, unjudged: UInt64) {
         let (floor, end) = (store.log.floor.offset, store.snapshot().offset)
         try check(from: floor, through: end)
@@ -90,7 +90,7 @@ public struct Retelling {
         return (count, unjudged)
     }
 
-    /// Returns whether a commit still has its request and everything it saved; nil for a note.
+    /// Returns true if a commit still has its request and everything it saved; nil for a note.
     private static func canBeJudged(_ commit: Commit) throws -> Bool? {
         let header = try commit.payload.withUnsafeBytes { try EventWalker($0).header() }
         if header.requestShape.isEmpty {
@@ -106,7 +106,7 @@ public struct Retelling {
         }
     }
 
-    /// As long as nothing is changed, parts are judged side by side; from where the timelines part, all in order.
+    /// Judges parts in parallel until the timelines diverge, and the rest in order.
     private func tellUnchanged(
         from first: UInt64, _ before: StoreSnapshot, into log: (any EventLog)?,
         _ body: (RetoldCommit) throws -> Void
@@ -164,26 +164,26 @@ public struct Retelling {
     }
 }
 
-/// A request that was changed, or that came to something else than in the log.
+/// A request that was changed, or that has another outcome than in the log.
 public struct RetoldCommit: Sendable {
-    /// In the log; nil for a request that was inserted.
+    /// The offset in the log; nil for an inserted request.
     public var offset: UInt64?
-    /// In the new timeline; nil where it wrote nothing.
+    /// The offset in the new timeline; nil if the request wrote nothing.
     public var newOffset: UInt64?
     public var actor: Actor
-    /// Nil for one that was inserted.
+    /// Nil for an inserted request.
     public var before: RequestOutcome?
     public var after: RequestOutcome
-    /// Whether it was changed itself.
+    /// True if the request itself was changed.
     public var isDirect: Bool
-    /// The changed commit that this one follows from, and the one with which it began; nil for one that was changed
-    /// itself, and where neither a record nor a zone leads to one.
+    /// The changed commit that this one follows from, and the one where that began; nil for a request that was changed
+    /// itself, or if no cause is known.
     public var cause: (offset: UInt64, root: UInt64)?
 
     public var hasOtherOutcome: Bool { before.map { !$0.isSame(as: after) } ?? true }
 }
 
-/// What came of telling a history once more.
+/// The result of judging a history again.
 public struct RetellingReport: Sendable {
     /// A run of consecutive commits that could not be judged again for the same reason.
     public struct Unjudged: Sendable {
@@ -196,9 +196,9 @@ public struct RetellingReport: Sendable {
     static let reasonWithoutRequest = "The log has no request."
 
     public let commitCount: Int
-    /// Requests that came to something else though nobody changed them.
+    /// The number of requests that have another outcome without being changed themselves.
     public let changedCount: Int
-    /// Requests that were changed, dropped or inserted.
+    /// The number of requests that were changed, dropped or inserted.
     public let directCount: Int
     /// The number of commits that only record a note, such as a fetch, and have no request.
     public let noteCount: Int
@@ -212,9 +212,9 @@ public struct RetellingReport: Sendable {
     public let unjudgedCount: Int
     /// The last commit of the new timeline.
     public let end: UInt64
-    /// Whether all its commits are those of the log, byte by byte.
+    /// True if all its commits are those of the log, byte by byte.
     public var isIdentical: Bool { divergence == nil }
-    /// The first commit of the log that is another one in the new timeline, and in what.
+    /// The first commit of the log that differs in the new timeline, and how it differs.
     public let divergence: (offset: UInt64, reason: String)?
     public let before: StoreSnapshot
     public let after: StoreSnapshot
@@ -231,13 +231,13 @@ public struct RetellingReport: Sendable {
         after = shown.snapshot()
     }
 
-    /// Calls `body` with each record that is not the same at the end of both timelines, until it returns false. When
-    /// and under which change tag it was saved makes no difference.
+    /// Calls `body` with each record that differs at the end of the two timelines, until it returns false. When and
+    /// under which change tag a record was saved makes no difference.
     public func forEachDifference(_ body: (RecordDifference) throws -> Bool) throws {
         if isIdentical { return }
         try after.forEachDifference(fromOther: before, body)
     }
 
-    /// Lets go of the new state.
+    /// Releases the new state.
     public func close() throws { try shown.close() }
 }

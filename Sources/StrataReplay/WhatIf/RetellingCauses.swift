@@ -3,20 +3,20 @@ import StrataStore
 import StrataTree
 import StrataViews
 
-/// Which change first made a difference to a record or a zone, so that what follows can name it.
+/// The latest commit that changed each record or zone differently, so that what follows can name its cause.
 struct RetellingCauses {
-    /// A commit whose change led to another, and the one with which it began.
+    /// A commit that turned out differently, and the change where that began.
     struct Cause: Sendable, Hashable {
         var offset: UInt64
         var root: UInt64
     }
 
     private static let seed: UInt128 = 0x5354_5241_5441
-    /// By a hash of names: enough to tell a billion records apart.
+    /// The causes by a hash of names, which is wide enough to tell a billion records apart.
     private var causes: [UInt64: Cause] = [:]
-    /// What accounts, schemas and the like follow from.
+    /// The cause of differences in accounts, schemas and the like.
     private var general: Cause?
-    /// Commits that were changed on purpose.
+    /// The number of commits that were changed on purpose.
     private var directCount = 0
     private var lastDirect: Cause?
 
@@ -41,7 +41,7 @@ struct RetellingCauses {
         if isGeneral { general = cause }
     }
 
-    /// The latest change of the first of these that there was one of.
+    /// Returns the latest cause of the first key that has one, else the general cause, else the only direct change.
     func cause(of keys: [UInt64]) -> Cause? {
         for key in keys {
             if let cause = causes[key] { return cause }
@@ -51,10 +51,10 @@ struct RetellingCauses {
     }
 }
 
-/// What a request or a commit is about, as keys of causes.
+/// The records and zones that a request or a commit is about, as keys of causes.
 struct RetellingScope {
     private(set) var keys: Set<UInt64> = []
-    /// Whether it concerns more than records and zones.
+    /// True if it concerns more than records and zones.
     private(set) var isGeneral = false
 
     mutating func add(_ request: Request, as actor: Actor) {
@@ -75,7 +75,7 @@ struct RetellingScope {
         }
     }
 
-    /// Also what goes with it: touched parents, and what is deleted together.
+    /// Adds what a commit changed, including touched parents and records deleted together.
     mutating func add(_ payload: ArraySlice<UInt8>, in state: some NameResolver) throws {
         try payload.withUnsafeBytes { bytes in
             var walker = try EventWalker(bytes)
@@ -100,7 +100,7 @@ struct RetellingScope {
 }
 
 extension ModifyRecordsRequest.Save {
-    /// The records that a parent or a `deleteSelf` reference ties the saved one to, all of its own zone.
+    /// The records that a parent or a `deleteSelf` reference ties the saved one to, all in its zone.
     fileprivate var linkTargets: [String] {
         var targets: [String] = []
         if case .set(let target) = parent { targets.append(target.name) }
@@ -110,13 +110,13 @@ extension ModifyRecordsRequest.Save {
 }
 
 extension Request {
-    /// The database that it is about, with its owner named.
+    /// The database of the request, with its owner named.
     func homeDatabase(of actor: Actor) -> DatabaseID {
         guard database.scope != .public else { return DatabaseID(.public) }
         return database.owner.isEmpty ? DatabaseID(database.scope, owner: actor.user) : database
     }
 
-    /// Keys of what the items that came to something else depend on, nearest first.
+    /// Returns the keys of the request's items and of what they depend on, nearest first.
     func causeKeys(_ before: RequestOutcome?, _ after: RequestOutcome, as actor: Actor) -> [UInt64] {
         let database = homeDatabase(of: actor)
         var (records, links, zones): ([UInt64], [UInt64], [UInt64]) = ([], [], [])
@@ -129,7 +129,7 @@ extension Request {
         switch content {
         case .modifyRecords(let body):
             let culprits = Set(((before?.items ?? []) + after.items).filter { $0.refusal.code != .batchRequestFailed })
-            // What was refused is looked at first; others are only along.
+            // Refused items come first; the others only accompany them.
             let order = [true, false]
             for isCulprit in order {
                 for (index, save) in body.saves.enumerated()

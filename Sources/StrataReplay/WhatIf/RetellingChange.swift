@@ -1,24 +1,24 @@
 import StrataModel
 import StrataRules
 
-/// What is to have happened otherwise. Offsets are those of commits as the log has them.
+/// A change to a history. Offsets are those of commits in the log.
 ///
 /// ```swift
 /// retelling.changes = [.drop(4), .edit(7, record: "milk", field: "rank", to: .value(.int64(3)))]
 /// ```
 public enum RetellingChange: Sendable {
-    /// Nobody asked for what the commit did.
+    /// Drops what a commit did.
     case drop(UInt64)
-    /// A save of the commit's request had another value.
+    /// Gives a save of the commit's request another value.
     ///
-    /// - Parameter record: which save; nil where only one has the field.
+    /// - Parameter record: the record whose save is changed; nil if only one save has the field.
     case edit(UInt64, record: String? = nil, field: String, to: EditedValue)
-    /// The commit's request was to be judged by another policy.
+    /// Judges the commit's request by another policy.
     case policy(UInt64, SavePolicy)
-    /// Somebody asked for more, at the time of the commit; 0 is in front of everything.
+    /// Inserts requests after a commit, at its time; 0 inserts them before the first commit.
     case insert([Request], by: Actor, behind: UInt64)
 
-    /// The first commit that it may make another one of.
+    /// The first commit that the change may affect.
     var firstOffset: UInt64 {
         switch self {
         case .drop(let offset), .edit(let offset, _, _, _), .policy(let offset, _): offset
@@ -31,11 +31,11 @@ public enum RetellingChange: Sendable {
     }
 }
 
-/// The value that a save is to have had.
+/// The new value of a saved field.
 public enum EditedValue: Sendable, Hashable {
     /// Nil to remove the key.
     case value(FieldValue?)
-    /// A text, or a number as text, of the kind that the value has which the request saves.
+    /// A text, or a number as text, of the kind that the request saves.
     case text(String)
 
     func value(inPlaceOf old: FieldValue?, at offset: UInt64, _ field: String) throws -> FieldValue? {
@@ -61,13 +61,13 @@ public enum EditedValue: Sendable, Hashable {
     }
 }
 
-/// What is to be changed in the request of one commit.
+/// The changes to the request of one commit.
 struct RequestEdits {
     var isDropped = false
     var policy: SavePolicy?
     var values: [(record: String?, field: String, value: EditedValue)] = []
 
-    /// Of each commit that something is changed in.
+    /// Returns the edits of each commit that has any, by offset.
     static func all(of changes: [RetellingChange]) -> [UInt64: RequestEdits] {
         var edits: [UInt64: RequestEdits] = [:]
         for change in changes {
@@ -129,7 +129,7 @@ struct RequestEdits {
         names.key(ordinal).map { ExactName(text: $0) == ExactName(text: name) } ?? false
     }
 
-    /// Some of what could have been named.
+    /// Lists some of the fields that could have been named.
     private static func saved(_ body: ModifyRecordsRequest, _ names: RequestNames) -> String {
         var all: [String] = []
         for save in body.saves {

@@ -4,23 +4,23 @@ import StrataRules
 import StrataStore
 import StrataSystem
 
-/// A part of a history in which nothing is changed, which is judged beside other parts: each begins with the state that
-/// the log has there.
+/// A part of an unchanged history that is judged in parallel with other parts. Each begins with the state that the log
+/// has there.
 final class RetellingPart: Sendable {
     struct Limits {
-        /// Parts have at least so many commits.
+        /// The minimum number of commits per part, on average.
         var minimumCommits: UInt64 = 8_192
-        /// Each part takes memory for pages of its own.
+        /// The maximum number of parts, since each takes memory for its own pages.
         var maximumParts = min(Processors.count, 4)
     }
 
-    /// What a thread has made of a part.
-    // @unchecked: the thread that made it has come to its end when another one gets it.
+    /// The result of judging a part on a thread.
+    // @unchecked: the thread that made it has ended before another one receives it.
     struct Told: @unchecked Sendable {
         let shown: Store
         let timeline: RetoldTimeline
         let telling: UnchangedTelling
-        /// Whether all of the part is as it was; otherwise the timelines part behind what was told.
+        /// True if the whole part is unchanged; otherwise the timelines diverge after what was judged.
         let isUnchanged: Bool
     }
 
@@ -31,10 +31,10 @@ final class RetellingPart: Sendable {
         case ended
     }
 
-    /// 48 MiB.
+    /// The number of pages in memory, 48 MiB.
     private static let memoryPages = 12_288
-    /// Parts are cut as if folding a commit cost so much of judging it, with which they end together
-    /// (Benchmarks/RESULTS.md).
+    /// The cost of folding a commit, relative to judging it. The sizes of parts are chosen by it so that they end
+    /// together (Benchmarks/RESULTS.md).
     private static let foldingCost = 0.19
 
     private let store: Store
@@ -45,7 +45,7 @@ final class RetellingPart: Sendable {
     private let rules: Rules
     private let log: (any EventLog)?
     private let state = Lock(State.waiting)
-    /// The first part that has failed, or has come to where the timelines part: those behind it are of no use.
+    /// The last commit of the first part that failed or in which the timelines diverge; later parts are not needed.
     private let lastNeeded: Lock<UInt64>
 
     private init(
@@ -60,7 +60,7 @@ final class RetellingPart: Sendable {
         self.lastNeeded = lastNeeded
     }
 
-    /// - Parameter log: gets what is told, in order; then there is one part.
+    /// - Parameter log: receives the commits in order; there is then only one part.
     static func all(
         of store: Store, from first: UInt64, through end: UInt64, _ rules: Rules, into log: (any EventLog)?,
         _ limits: Limits
@@ -68,7 +68,7 @@ final class RetellingPart: Sendable {
         let count = end + 1 - first
         let most = min(limits.maximumParts, Int(clamping: count / limits.minimumCommits))
         let parts = log == nil ? max(1, most) : 1
-        // Each part folds first what is in front of it, so that later ones have to be smaller to be ready with others.
+        // Each part first folds what comes before it, so later parts must be smaller to finish with the others.
         let weights = sequence(first: 1.0) { $0 * (1 - foldingCost) }.prefix(parts)
         let sum = weights.reduce(0, +)
         var (found, place, weight) = ([RetellingPart](), first, 0.0)
@@ -82,7 +82,7 @@ final class RetellingPart: Sendable {
         return found
     }
 
-    /// Tells them side by side.
+    /// Judges the parts in parallel.
     static func run(_ parts: [RetellingPart]) { Processors.perform(parts.count) { parts[$0].run() } }
 
     private func run() {
@@ -101,7 +101,7 @@ final class RetellingPart: Sendable {
     private func endAll(behind offset: UInt64) { lastNeeded.withLock { $0 = min($0, offset) } }
 
     private func tell() throws -> Told {
-        // Refusals that are noted in here may have been judged in front of it.
+        // Refusals noted in this part may have been judged before it.
         let seen = first - min(first - firstOfAll, UInt64(RetellingWindow.lookahead))
         let shown = try store.asOf(seen - 1, aloneIn: Self.memoryPages)
         do {
@@ -124,7 +124,7 @@ final class RetellingPart: Sendable {
         }
     }
 
-    /// - Throws: what has kept it from being told.
+    /// - Throws: the error that kept the part from being judged.
     func told() throws -> Told {
         try state.withLock { state in
             switch state {
@@ -135,7 +135,7 @@ final class RetellingPart: Sendable {
         }
     }
 
-    /// The state that it has come to, for whoever calls to close.
+    /// Returns the state that the part has reached; the caller closes it.
     func keep() -> Store {
         state.withLock { state in
             guard case .told(let told) = state else { preconditionFailure("only what was told has a state") }
@@ -144,7 +144,7 @@ final class RetellingPart: Sendable {
         }
     }
 
-    /// Lets go of what nobody keeps.
+    /// Closes a state that was not kept.
     func end() {
         state.withLock { state in
             if case .told(let told) = state { try? told.shown.close() }

@@ -6,7 +6,7 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// Both timelines beside each other: the log's, folded to make its requests again, and the new one.
+/// Both timelines side by side: the log's, folded to rebuild its requests, and the new one.
 final class RetellingRun {
     private static let publishedCommits = 16_384
 
@@ -20,16 +20,16 @@ final class RetellingRun {
     private var versions = VersionMap()
     private var causes = RetellingCauses()
     private var report: (RetoldCommit) throws -> Void = { _ in }
-    /// Of the commit in front.
+    /// The time of the previous commit.
     private var time: Int64
     private(set) var tally: RetellingTally
     var isIdentical: Bool { tally.divergence == nil }
-    /// Called behind each commit of the log.
+    /// Called after each commit of the log.
     var didTell: (UInt64) throws -> Void = { _ in }
 
     /// - Parameters:
-    ///   - old: the state in front of the window's first commit.
-    ///   - tally: of what was told before.
+    ///   - old: the state before the window's first commit.
+    ///   - tally: the results so far.
     init(
         _ changes: [RetellingChange], _ window: RetellingWindow, old: PageStore, _ timeline: RetoldTimeline,
         _ rules: Rules, startTime: Int64, _ tally: RetellingTally = RetellingTally()
@@ -78,7 +78,7 @@ final class RetellingRun {
             if rebuilder.fold.offset < commit.offset { try rebuilder.pass(commit) }
             try requireUnedited(commit.offset)
             try tellThoseInFront(of: commit)
-            // To leave it out nobody needs to know what it was.
+            // A request need not be known to be dropped.
             if edits[commit.offset]?.isDropped == true { return try tellRequestless(commit) }
             return try tellUnjudged(commit, error.message)
         }
@@ -87,7 +87,7 @@ final class RetellingRun {
         try tell(asked, commit)
     }
 
-    /// A request that a commit came of.
+    /// Judges the request of a commit.
     private func tell(_ asked: RebuiltRequest, _ commit: Commit) throws {
         let edits = edits[commit.offset]
         guard edits?.isDropped != true else {
@@ -119,7 +119,7 @@ final class RetellingRun {
         }
     }
 
-    /// What became of a request that wrote nothing, and what is noted of it.
+    /// Returns the outcome of a request that wrote nothing, and the audit that is noted of it.
     private static func unwritten(
         _ judged: RetoldTimeline.Judged, _ request: Request
     ) -> (outcome: RequestOutcome, audit: Event?) {
@@ -145,7 +145,7 @@ final class RetellingRun {
         return RequestOutcome(try RequestShape(decoding: shape), of: request)
     }
 
-    // MARK: What came of no request, or of none that can be made again
+    // MARK: Commits without a request, or without one that can be rebuilt
 
     private func tellRequestless(_ commit: Commit) throws {
         if edits[commit.offset]?.isDropped == true {
@@ -176,7 +176,7 @@ final class RetellingRun {
             .invalidArgument, "The commit came of no request that can be changed.", .init(offset: offset))
     }
 
-    /// It can be kept as long as everything is as it was.
+    /// Handles a commit that cannot be judged. It is kept as long as the timelines are identical.
     private func tellUnjudged(_ commit: Commit, _ reason: String) throws {
         let isKept = isIdentical && edits[commit.offset]?.isDropped != true && timeline.end + 1 == commit.offset
         tally.addUnjudged(commit.offset, reason, isKept: isKept)
@@ -189,7 +189,7 @@ final class RetellingRun {
         causes.note(scope.keys, isGeneral: scope.isGeneral, cause)
     }
 
-    // MARK: What was inserted
+    // MARK: Insertions
 
     private func insert(behind offset: UInt64) throws {
         let random = SeededRandom(seed: offset)
@@ -218,7 +218,7 @@ final class RetellingRun {
 
     // MARK: Differences
 
-    /// Reports a request that came to something else, and remembers what follows from it.
+    /// Reports a request with another outcome, and remembers what it affects.
     private func note(
         _ request: Request, _ actor: Actor, _ commit: Commit, before: RequestOutcome, after: RequestOutcome,
         at newOffset: UInt64?, _ payload: [UInt8]
@@ -248,7 +248,7 @@ final class RetellingRun {
                 isDirect: isDirect, cause: isDirect ? nil : cause.map { ($0.offset, $0.root) }))
     }
 
-    /// Nothing of a commit's saves came to be.
+    /// Removes the saves of a commit from the new timeline.
     private func remove(_ commit: Commit) throws {
         diverge(at: commit.offset) { "It is not in the new timeline." }
         for save in try SavedVersions.saves(of: commit.payload) {
@@ -256,7 +256,7 @@ final class RetellingRun {
         }
     }
 
-    /// Finds the saves of a commit among those of the one in its place.
+    /// Matches the saves of a commit with those of the commit that replaces it.
     private func align(_ commit: Commit, _ offset: UInt64, _ payload: [UInt8]) throws {
         let (old, new) = (try SavedVersions.saves(of: commit.payload), try SavedVersions.saves(of: payload[...]))
         let isInStep = old.elementsEqual(new) { $0.index == $1.index && $0.isTouch == $1.isTouch && $0.name == $1.name }
@@ -286,22 +286,22 @@ final class RetellingRun {
         return "Event \(place), \(old.events[place].kind), is another one."
     }
 
-    /// Digests of the log's state, and of the new timeline's.
+    /// Returns the digests of the log's state and of the new timeline's.
     func digests() throws -> (old: Digests, new: Digests) {
         try rebuilder.fold.flush()
         return (try rebuilder.fold.fork.digests(), try timeline.digests())
     }
 
-    /// The log's state, as far as it has been told.
+    /// Publishes and returns the log's state, as far as it has been folded.
     func publishedState() throws -> Snapshot { try rebuilder.fold.publish(to: oldPages) }
 
-    // MARK: What came to nothing
+    // MARK: Requests that wrote nothing
 
     private func actor(of noted: NotedRequest) throws -> Actor? {
         try noted.actor(in: rebuilder.fold.fork, window.names.map(\.name))
     }
 
-    /// Those that were judged by then, though they were noted later.
+    /// Judges the requests that were judged before a commit, although they were noted later.
     private func tellThoseInFront(of commit: Commit) throws {
         for index in try window.askAgain(behind: commit, RulesView(rebuilder.fold), by: rules) {
             var noted = window.noted[index]

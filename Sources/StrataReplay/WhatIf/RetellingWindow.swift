@@ -3,10 +3,10 @@ import StrataModel
 import StrataRules
 import StrataViews
 
-/// Commits in order, with a look at those that come: a refusal is noted behind the commits that were written meanwhile,
-/// and belongs in front of some of them.
+/// Commits in order, with a lookahead: a refusal is noted after the commits that were written meanwhile, and belongs
+/// before some of them.
 struct RetellingWindow {
-    /// A refusal is looked for so many commits ahead.
+    /// The number of commits that are read ahead to find refusals.
     static let lookahead = 64
 
     private var cursor: any CommitCursor
@@ -14,15 +14,15 @@ struct RetellingWindow {
     private var commits: [Commit] = []
     private var start = 0
     private var isAtEnd = false
-    /// Those of them that came to nothing, by offset.
+    /// The requests among them that wrote nothing, in the order of offsets.
     var noted: [NotedRequest] = []
-    /// Users and devices that they intern: a refusal may be told in front of the commit that names who was refused.
+    /// The users and devices that the commits intern; a refusal may be judged before the commit that names its user.
     private(set) var names: [(offset: UInt64, name: InternedName)] = []
-    /// Whether an audit that was taken out has brought names since refusals were asked.
+    /// True if an audit that was taken out has added names since refusals were last judged.
     private var hasNewNames = false
-    /// Whether refusals are asked behind each commit, whatever they depend on: what tests compare with.
+    /// True if refusals are judged after each commit, whatever they depend on, for tests to compare with.
     var asksAlways = false
-    /// How often a refusal was asked.
+    /// The number of times that a refusal was judged.
     private(set) var askedCount = 0
 
     init(_ log: any EventLog, from offset: UInt64, through end: UInt64) throws {
@@ -30,7 +30,7 @@ struct RetellingWindow {
         self.end = end
     }
 
-    /// The commit that comes next; nil behind the last.
+    /// Returns the next commit; nil after the last one.
     mutating func peek() throws -> Commit? {
         while !isAtEnd, commits.count - start <= Self.lookahead {
             guard let commit = try cursor.next(), commit.offset <= end else {
@@ -47,7 +47,7 @@ struct RetellingWindow {
         return next
     }
 
-    /// Goes past the commit that comes next.
+    /// Moves past the next commit.
     mutating func advance() {
         start += 1
         guard start > 256 else { return }
@@ -65,35 +65,34 @@ struct RetellingWindow {
         }
     }
 
-    /// Takes out the audit that a commit is.
+    /// Removes and returns the audit that a commit is; nil if it is none.
     mutating func takeNoted(at offset: UInt64) -> NotedRequest? {
         guard let first = noted.first, first.offset == offset else { return nil }
         if names.contains(where: { $0.offset == offset }) { hasNewNames = true }
         return noted.removeFirst()
     }
 
-    // MARK: What came to nothing
+    // MARK: Requests that wrote nothing
 
-    /// Asks those that have just come in.
+    /// Judges the requests that have just been read.
     ///
-    /// - Parameter view: the log's state in front of the next commit.
-    /// - Throws: what has kept the state from being read, where it can only be dropped then.
+    /// - Parameter view: the log's state before the next commit.
+    /// - Throws: the error that kept the state from being read, if the state is then unusable.
     mutating func askNew(_ view: @autoclosure () -> RulesView, by rules: Rules) throws {
         for index in noted.indices where !noted[index].isSeen {
             noted[index].isSeen = true
             do { try ask(index, view(), rules) } catch {
                 if view().fold.isTorn { throw error }
-                // One that cannot be asked here may be later.
+                // A request that cannot be judged here may be later.
                 noted[index].stakes = .anything
             }
         }
     }
 
-    /// Asks those again that a commit may make a difference to.
+    /// Judges again the requests that a commit may affect. Returns the places of those that gave the noted answer
+    /// before the commit and no longer do: they were judged before it, although they were noted later.
     ///
-    /// - Parameter view: the log's state behind the commit.
-    /// - Returns: places of those that fitted in front of it and do not behind: they were judged by then, though they
-    ///   were noted later.
+    /// - Parameter view: the log's state after the commit.
     mutating func askAgain(
         behind commit: Commit, _ view: @autoclosure () -> RulesView, by rules: Rules
     ) throws -> [Int] {
@@ -113,7 +112,7 @@ struct RetellingWindow {
     private mutating func ask(_ index: Int, _ view: RulesView, _ rules: Rules) throws {
         askedCount += 1
         noted[index].fits = try noted[index].fits(view, by: rules, names.map(\.name))
-        // What a user may use up depends on all that the user saves.
+        // A user's quota depends on everything that the user saves.
         guard let request = noted[index].request, view.fold.fork.isEmpty(ViewTree.users) else {
             noted[index].stakes = .anything
             return

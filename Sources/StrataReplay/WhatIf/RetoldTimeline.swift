@@ -4,23 +4,23 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// A history that goes on from a state: judges requests one after the other, each at a time that is given with an id.
+/// A history that continues from a state: judges requests in order, each at a given time and under a given ID.
 final class RetoldTimeline {
-    /// What is folded and not published takes memory.
+    /// Limits for commits that are folded and not yet published, since they take memory.
     private static let publishedCommits = 16_384
     private static let publishedBytes = 16 << 20
     private static let appendedBytes = 4 << 20
 
-    /// What became of a request.
+    /// The outcome of a request.
     enum Judged {
         case commit(offset: UInt64, payload: [UInt8], result: RequestResult)
         case nothing(RequestResult)
-        /// Its device had sent it before.
+        /// The device had sent the request before.
         case repeats
         case refused(Refusal)
     }
 
-    /// When something is written, and under which id.
+    /// The time at which a commit is written, and its ID.
     struct Place {
         var time: Int64
         var id: Identifier
@@ -38,12 +38,12 @@ final class RetoldTimeline {
 
     var fork: Fork { view.fold.fork }
 
-    /// The encoded state of a record; nil if there is none.
+    /// Returns the encoded state of a record; nil if there is none.
     func state(of record: RecordKey) throws -> [UInt8]? { try view.fold.withRecord(record) { [UInt8]($0) } }
 
     /// - Parameters:
-    ///   - pages: their newest state is what is gone on from.
-    ///   - log: gets what is committed; it ends where the state does.
+    ///   - pages: the history continues from their newest state.
+    ///   - log: receives the commits; it ends where the state does.
     init(on pages: PageStore, time: Int64, rules: Rules, into log: (any EventLog)?) {
         self.pages = pages
         self.rules = rules
@@ -55,14 +55,14 @@ final class RetoldTimeline {
 
     // MARK: Deciding
 
-    /// What the rules make of a request here; nothing is written.
+    /// Returns what the rules decide about a request here; nothing is written.
     func decide(
         _ request: Request, as actor: Actor, _ operation: OperationInfo, time: Int64
     ) throws -> Decision {
         try rules.decide(request, view, RequestContext(actor: actor, time: time, operation: operation))
     }
 
-    /// How something is noted of an actor here; nothing is written.
+    /// Returns what the rules decide about noting an event of an actor here; nothing is written.
     func decideNote(
         _ event: Event, _ kind: EnvelopeHeader.OperationKind, of actor: Actor, _ operation: OperationInfo, time: Int64
     ) throws -> Decision {
@@ -71,7 +71,7 @@ final class RetoldTimeline {
 
     // MARK: Writing
 
-    /// Takes over a commit of the log if it is just what was decided at its time; false if it is another one.
+    /// Takes over a commit of the log if it is exactly what was decided at its time; returns false if it is not.
     func take(_ commit: Commit, for decision: Decision) throws -> Bool {
         guard case .commit(let payload) = decision.outcome, payload[...] == commit.payload,
             end + 1 == commit.offset, lastTime <= commit.time, payload.count <= log?.maximumCommitBytes ?? .max
@@ -100,7 +100,7 @@ final class RetoldTimeline {
         }
     }
 
-    /// Notes something of an actor; returns what was written.
+    /// Notes an event of an actor, and returns the payload written.
     @discardableResult
     func note(
         _ event: Event, _ kind: EnvelopeHeader.OperationKind, of actor: Actor, _ operation: OperationInfo,
@@ -113,10 +113,10 @@ final class RetoldTimeline {
         return payload
     }
 
-    /// Takes over a commit as it is, which must fit the state.
+    /// Takes over a commit as it is; it must fit the state.
     func copy(_ commit: Commit) throws {
         try append(commit.payload, commit.time, commit.id)
-        // It knows nothing of what the commit interns.
+        // The previous view does not know the names that the commit interns.
         view = RulesView(view.fold)
     }
 
@@ -148,13 +148,13 @@ final class RetoldTimeline {
 
     // MARK: The state
 
-    /// Makes what was committed the newest state of the pages.
+    /// Publishes the commits as the newest state of the pages.
     func publish() throws {
         try view.fold.publish(to: pages)
         unpublished = (0, 0)
     }
 
-    /// Makes what was committed the newest state, and returns that.
+    /// Publishes the commits, and returns the newest state.
     func stop() throws -> Snapshot {
         try publish()
         return pages.snapshot()
@@ -173,12 +173,12 @@ final class RetoldTimeline {
 }
 
 extension EventLog {
-    /// When the commit in front of an offset was made, or what the log begins with; nil in front of everything.
+    /// Returns the time of the commit before an offset, or of the log's base; nil if there is neither.
     func timeInFront(of offset: UInt64) throws -> Int64? {
         try offset - 1 > floor.offset ? commit(at: offset - 1)?.time : readBase()?.time
     }
 
-    /// Appends commits behind the end, also where the log takes them part by part.
+    /// Appends commits after the end, also if the log accepts only some at a time.
     func appendAll(_ commits: [NewCommit]) throws {
         var rest = commits[...]
         while !rest.isEmpty {

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataTree
 
-/// The saves among a commit's events, touches too.
+/// The saves among a commit's events, including touches.
 enum SavedVersions {
     struct Save {
         var index: UInt32
@@ -11,7 +11,7 @@ enum SavedVersions {
         var previous: Version?
     }
 
-    /// A save by names, which are the same in every timeline.
+    /// A save by its names, which are the same in every timeline.
     struct Key: Hashable {
         var database: DatabaseID
         var zone: ExactName

@@ -1,15 +1,15 @@
 import StrataModel
 
-/// What a decision depends on that commits change.
+/// The state that a decision depends on and that commits can change.
 enum Stakes {
-    /// Perhaps on everything.
+    /// Possibly everything.
     case anything
-    /// On these records, by their names, and on what hardly ever changes: zones, schemas, accounts.
+    /// These records, by name, and what hardly ever changes: zones, schemas, accounts.
     case records(Set<[UInt8]>)
 
-    /// What it takes to refuse a request, or to find nothing to do.
+    /// Finds the dependencies of a request that is refused or has nothing to do.
     ///
-    /// - Parameter isOfNone: whether the request came to nothing because none of its records is there.
+    /// - Parameter isOfNone: true if the request wrote nothing because none of its records exist.
     init(of request: Request, isOfNone: Bool) {
         guard case .modifyRecords(let body) = request.content, body.clientToken == nil,
             body.deletes.isEmpty || isOfNone && body.saves.isEmpty,
@@ -27,7 +27,7 @@ enum Stakes {
         return save.fields.contains { $0.value?.kind.element == .reference }
     }
 
-    /// Whether a commit can have changed it.
+    /// Returns true if a commit may have changed it.
     func areTouched(by commit: CommitTouches) -> Bool {
         switch self {
         case .anything: true
@@ -36,11 +36,11 @@ enum Stakes {
     }
 }
 
-/// What a commit changes, as far as decisions depend on it.
+/// The changes of a commit, as far as decisions depend on them.
 struct CommitTouches {
-    /// Of records, in whatever zone.
+    /// The names of records, in any zone.
     private(set) var names: [[UInt8]] = []
-    /// Whether it does more than save and delete records.
+    /// True if the commit does more than save and delete records.
     private(set) var isGeneral = false
 
     init(_ payload: ArraySlice<UInt8>) throws {
@@ -51,7 +51,7 @@ struct CommitTouches {
                 case .recordSaved, .recordDeleted:
                     guard let record = try RecordEvent(event.kind, event.body, of: bytes) else { continue }
                     names.append([UInt8](record.nameBytes))
-                // A request without a token does not depend on those of others.
+                // A request without a token does not depend on the tokens of others.
                 case .clientTokenKept: break
                 case _ where event.kind.isAudit && event.kind != .notificationDelivered: break
                 default: isGeneral = true

@@ -5,20 +5,20 @@ import StrataStore
 import StrataTree
 import StrataViews
 
-/// Tells a history once more as long as it comes to what it was: one state is that of both timelines then, and a
-/// request that was refused is asked again only where something changes that it depends on.
+/// Judges a history again as long as its outcomes are the same. One state then serves both timelines, and a refused
+/// request is judged again only after a change to something that it depends on.
 final class UnchangedTelling {
     private let timeline: RetoldTimeline
     private let rebuilder: RequestRebuilder
     private let rules: Rules
     private(set) var window: RetellingWindow
     private(set) var tally = RetellingTally()
-    /// Of the commit in front.
+    /// The time of the previous commit.
     private(set) var time: Int64
 
     /// - Parameters:
-    ///   - timeline: is at the first commit of the window, and goes on as the new one where they part.
-    ///   - time: of the commit in front of that.
+    ///   - timeline: is at the first commit of the window, and continues as the new timeline where the two diverge.
+    ///   - time: the time of the commit before that.
     init(_ window: RetellingWindow, _ timeline: RetoldTimeline, _ rules: Rules, time: Int64) {
         self.window = window
         self.timeline = timeline
@@ -27,10 +27,10 @@ final class UnchangedTelling {
         rebuilder = RequestRebuilder(timeline.view.fold)
     }
 
-    /// Goes on through a commit, or to where the timelines part.
+    /// Continues through a commit, or to where the timelines diverge. Returns false if the next commit differs in the
+    /// new timeline; nothing of it has been applied then.
     ///
-    /// - Parameter isWanted: asked in front of each commit.
-    /// - Returns: false if what comes next is something else in the new timeline; nothing of that has happened.
+    /// - Parameter isWanted: called before each commit; returning false ends the run.
     func run(through last: UInt64, while isWanted: () -> Bool = { true }) throws -> Bool {
         while isWanted(), let commit = try window.peek(), commit.offset <= last {
             try window.askNew(timeline.view, by: rules)
@@ -42,10 +42,10 @@ final class UnchangedTelling {
         return true
     }
 
-    /// Forgets what was told: that is somebody else's to say.
+    /// Discards the results so far, which another part reports.
     func resetTally() { tally = RetellingTally() }
 
-    /// False if it comes to something else.
+    /// Returns false if the commit has another outcome.
     private func tell(_ commit: Commit) throws -> Bool {
         if let noted = window.noted.first, noted.offset == commit.offset { return try tell(noted, commit) }
         let asked: RebuiltRequest?
@@ -84,9 +84,9 @@ final class UnchangedTelling {
         return true
     }
 
-    // MARK: What came to nothing
+    // MARK: Requests that wrote nothing
 
-    /// One that fits comes to what is noted of it; one that does not is noted as it was.
+    /// Notes a request as the log does: with its own outcome if that is the noted one, and otherwise unjudged.
     private func tell(_ noted: NotedRequest, _ commit: Commit) throws -> Bool {
         guard let actor = try noted.actor(in: timeline.fork, window.names.map(\.name)) else { return false }
         let decision = try timeline.decideNote(
@@ -99,7 +99,7 @@ final class UnchangedTelling {
         return true
     }
 
-    /// Those that were judged in front of a commit came to what is noted of them.
+    /// Settles the requests that were judged before a commit: their outcome is the noted one.
     private func askAgain(behind commit: Commit) throws {
         for index in try window.askAgain(behind: commit, timeline.view, by: rules) {
             window.noted[index].isTold = true
@@ -115,7 +115,7 @@ extension Envelope {
         }
     }
 
-    /// The audit that is all it tells, beside names; nil if it does more.
+    /// The audit of a commit that has nothing else but names; nil if it has more.
     var plainAudit: Event? {
         let isPlain = events.dropLast().allSatisfy { [.nameInterned, .deviceSeen].contains($0.kind) }
         guard let last = events.last, last.kind.isAudit, isPlain else { return nil }

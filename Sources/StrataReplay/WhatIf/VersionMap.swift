@@ -1,14 +1,14 @@
 import StrataModel
 
-/// Where commits and versions of a log are in a timeline that is told once more.
+/// Maps the commits and versions of a log to those of a new timeline.
 ///
-/// What is only moved by so many commits costs no memory.
+/// Versions that only move by a number of commits cost no memory.
 struct VersionMap {
-    /// From an old offset on, how much further back or forth commits are.
+    /// The distance that commits move, forward or back, from an old offset on.
     private var shifts: [(from: UInt64, by: Int64)] = []
-    /// Of saves that are another event of their commit.
+    /// The new versions of saves that are another event of their commit.
     private var moved: [Version: Version] = [:]
-    /// Saves that did not happen, with the version in front of each.
+    /// The saves that did not happen, with the version before each.
     private var gone: [Version: Version?] = [:]
 
     mutating func place(_ offset: UInt64, at newOffset: UInt64) {
@@ -21,7 +21,7 @@ struct VersionMap {
     /// - Parameter previous: the record's version before it, in the log.
     mutating func remove(_ version: Version, previous: Version?) { gone[version] = .some(previous) }
 
-    /// Where the commit is, or the one that comes in its place.
+    /// Returns the new offset of a commit, or of the one that takes its place.
     func offset(of old: UInt64) -> UInt64 {
         var (low, high) = (0, shifts.count)
         while low < high {
@@ -31,8 +31,8 @@ struct VersionMap {
         return low == 0 ? old : UInt64(max(0, Int64(old) + shifts[low - 1].by))
     }
 
-    /// What a client has seen that named a version of the log: that version, or where it did not come to be the newest
-    /// one in front of it that did; nil if there is none, as for a new record.
+    /// Returns the version that a client has seen if it named a version of the log: that version, or if it does not
+    /// exist, the newest existing one before it; nil if there is none, as for a new record.
     func version(of old: Version) -> Version? {
         var version = old
         while true {
@@ -46,14 +46,14 @@ struct VersionMap {
 
     // MARK: Requests
 
-    /// A request of the log as its client would have sent it.
+    /// Returns a request of the log as its client would have sent it.
     func request(_ old: Request) -> Request { old.mapping(version: { version(of: $0) }, offset: { offset(of: $0) }) }
 }
 
 extension Request {
-    /// The request with other versions and offsets of a log.
+    /// Returns the request with its versions and offsets mapped to another log.
     ///
-    /// - Parameter version: nil for one that no record has.
+    /// - Parameter version: returns nil for a version that no record has.
     func mapping(version: (Version) -> Version?, offset: (UInt64) -> UInt64) -> Request {
         var request = self
         switch content {
