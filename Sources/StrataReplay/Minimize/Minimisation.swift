@@ -58,9 +58,6 @@ public struct Minimisation {
 
 /// One search for a minimal history.
 final class MinimisationRun {
-    /// Histories of at most this many commits share the pages of the base.
-    private static let sharedCount = 8_192
-
     private let store: Store
     private let question: BisectionQuestion
     private let rules: Rules
@@ -229,25 +226,17 @@ final class MinimisationRun {
         _ source: MinimisationSource, _ body: (MinimisationTelling) throws -> Bool
     ) throws -> Bool {
         trialCount += 1
-        let pages = try startPages(isShared: source.offsets.count <= Self.sharedCount)
-        defer { try? pages.owner?.close() }
-        let telling = telling(on: pages.pages, source.versions)
+        let telling = try telling(source.versions)
         guard try body(telling) else { return false }
         return try matcher.holds(for: witness, in: telling.timeline)
             || matcher.holds(for: telling.records, in: telling.timeline)
     }
 
-    private func telling(on pages: PageStore, _ versions: MinimisationVersions) -> MinimisationTelling {
+    /// Begins a history on the base, whose own state stays as it is, or on the empty state.
+    private func telling(_ versions: MinimisationVersions) throws -> MinimisationTelling {
+        let pages = try base.map { PageStore.branch(on: $0.pages.snapshot()) } ?? PageStore.inMemory()
         let time = base == nil ? Int64.min : startTime
         return MinimisationTelling(RetoldTimeline(on: pages, time: time, rules: rules, into: nil), versions)
-    }
-
-    /// Returns pages with the state that histories begin with, and the store to close after use.
-    private func startPages(isShared: Bool) throws -> (pages: PageStore, owner: Store?) {
-        guard let base else { return (try PageStore.inMemory(), nil) }
-        if isShared { return (base.pages, nil) }
-        let own = try store.asOf(base.offset)
-        return (own.pages, own)
     }
 
     // MARK: Result
@@ -255,9 +244,7 @@ final class MinimisationRun {
     private func history(
         of requests: [MinimisationRequest], _ versions: MinimisationVersions, isComplete: Bool
     ) throws -> MinimalHistory {
-        let pages = try startPages(isShared: requests.count <= Self.sharedCount)
-        defer { try? pages.owner?.close() }
-        let telling = telling(on: pages.pages, versions)
+        let telling = try telling(versions)
         let told = try requests.map { request in
             MinimalRequest(request.asked, try telling.tell(request), whole: request.wholeCounts)
         }

@@ -213,6 +213,19 @@ struct MinimisationTests {
         #expect(nothing.requests.isEmpty && nothing.isComplete, "the base has it")
     }
 
+    @Test("Trials of more bytes than a timeline keeps unpublished leave the base as it is")
+    func largeTrials() throws {
+        let directory = try TestDirectory()
+        let fixture = try Fixture(at: directory.path("Notes.strata"))
+        try fixture.save("milk", ["rank": .int64(1)])
+        try fixture.store.compact(before: fixture.store.offset + 1)
+        // A timeline publishes 16 MiB.
+        let blob = FieldValue.data([UInt8](repeating: 7, count: 900_000))
+        for _ in 0..<24 { try fixture.save("milk", ["rank": .int64(2), "blob": blob], policy: .allKeys) }
+        let history = try minimise(fixture, try question("rank == 2", record: "milk"))
+        #expect(history.requests.count == 1)
+    }
+
     @Test("Stopped, it gives what it has found by then")
     func stopped() throws {
         let fixture = try Fixture()
