@@ -3,7 +3,7 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// Says what went wrong with a store, where, and what can be done about it.
+/// Suggests what the user can do about an error of a store.
 enum Advice {
     /// - Parameter stores: the paths that were given for stores.
     static func advice(for error: StrataError, stores: [String] = []) -> String? {
@@ -39,7 +39,7 @@ enum Advice {
         return StrataError(.missingSegment, "The store has no segments.", .init(path: path))
     }
 
-    /// All that is known of a place, as label and value.
+    /// All known details of an error, as labels and values.
     static func items(of error: StrataError) -> [(label: StaticString, value: String)] {
         let context = error.context
         var items: [(StaticString, String)] = [("problem", error.message), ("code", error.code.rawValue)]
@@ -62,7 +62,7 @@ extension String {
 }
 
 extension JSONWriter {
-    /// An error as an object with the keys of the context that are known, or null.
+    /// Writes an error as an object with the known keys of its context, or null.
     mutating func field(_ key: StaticString, _ error: StrataError?) {
         guard let error else { return null(key) }
         beginObject(key)

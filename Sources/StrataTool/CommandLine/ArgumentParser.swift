@@ -1,7 +1,7 @@
-/// Takes a command line apart by what a command declares, and says what is wrong with one that does not fit.
+/// Parses a command line by the declarations of a command, and reports words that do not fit.
 ///
-/// Options may stand before, between and behind the operands, as `--name VALUE`, `--name=VALUE`, `-n VALUE` or
-/// `-nVALUE`. Behind `--` everything is an operand.
+/// Options may appear before, between and after the operands, as `--name VALUE`, `--name=VALUE`, `-n VALUE` or
+/// `-nVALUE`. After `--` every word is an operand.
 struct ArgumentParser {
     let operands: [Operand]
     let options: [any OptionDescription]
@@ -36,7 +36,7 @@ struct ArgumentParser {
         return arguments
     }
 
-    /// - Parameter next: The first operand without a value.
+    /// - Parameter next: the first operand without a value.
     private func missing(_ given: [String], _ next: Operand) -> UsageError {
         for (operand, word) in zip(operands, given) where !operand.words.isEmpty && !operand.words.contains(word) {
             if let meant = Suggestion.closest(to: word, among: operand.words) {
@@ -93,7 +93,7 @@ struct ArgumentParser {
 
     private func option(named name: String) -> (any OptionDescription)? { options.first { $0.name == name } }
 
-    /// The option of one letter whose value is written right behind it.
+    /// Returns the one-letter option whose value follows it directly.
     private func shortOption(in word: String) -> (any OptionDescription)? {
         options.first { $0.name.count == 2 && $0.valueName != nil && word.count > 2 && word.hasPrefix($0.name) }
     }

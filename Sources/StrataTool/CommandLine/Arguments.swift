@@ -1,4 +1,4 @@
-/// A command line, taken apart and checked.
+/// A parsed and checked command line.
 struct Arguments {
     private(set) var operands: [String] = []
     private var values: [String: [any Sendable]] = [:]
@@ -13,11 +13,11 @@ struct Arguments {
 
     subscript(option: Option<Bool>) -> Bool { values[option.name]?.first as? Bool ?? false }
 
-    /// The values of an option that may be given again and again, in order.
+    /// Returns the values of a repeatable option, in order.
     func all<Value>(_ option: Option<Value>) -> [Value] { (values[option.name] ?? []).compactMap { $0 as? Value } }
 
     func has(_ option: any OptionDescription) -> Bool { values[option.name] != nil }
 
-    /// The first operand, of commands that require one.
+    /// The first operand, for commands that require one.
     var store: String { operands.first ?? "" }
 }

@@ -1,10 +1,10 @@
-/// One subcommand: what it is called, what it takes, and what it does.
+/// One subcommand: its name, its arguments and its behavior.
 ///
-/// Adding one means one file in `Commands` and one line in ``CommandRegistry``; parsing, help and errors follow from
-/// what is declared here.
+/// A new command takes one file and one line in ``CommandRegistry``. Parsing, help and errors follow from the
+/// declarations.
 protocol Command: Sendable {
     static var name: String { get }
-    /// Half a line for the list of commands, in the imperative and without a full stop.
+    /// A short phrase for the list of commands, in the imperative and without a full stop.
     static var summary: String { get }
     /// A few sentences for the command's own help.
     static var details: String { get }
@@ -12,7 +12,7 @@ protocol Command: Sendable {
     static var options: [any OptionDescription] { get }
     static var examples: [String] { get }
 
-    /// Whether somebody at a terminal gets the output page by page.
+    /// True if a terminal shows the output page by page.
     static func isPaged(_ arguments: Arguments) -> Bool
 
     /// True if the command shows progress at a terminal.
@@ -24,19 +24,19 @@ protocol Command: Sendable {
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode
 }
 
-/// An argument that is known by its place.
+/// A positional argument.
 struct Operand: Sendable {
     var name: String
     var help: String
     var isRequired = true
     /// The accepted words; empty if any word is accepted.
     var words: [String] = []
-    /// Whether it may be given again and again; only the last one of a command.
+    /// True if it may be repeated. Only the last operand of a command may be.
     var isRepeatable = false
-    /// True if the operand accepts negative numbers, which are not options then.
+    /// True if the operand accepts negative numbers, which are then not options.
     var mayBeNegative = false
 
-    /// What most commands are about.
+    /// The store, the usual first operand.
     static let store = Operand(name: "STORE", help: "the store's directory, such as Notes.strata")
 }
 
@@ -49,7 +49,7 @@ extension Command {
         zip(operands, arguments.operands).filter { $0.0.name == Operand.store.name }.map(\.1)
     }
 
-    /// The line that says how it is called.
+    /// The usage line.
     static var usage: String {
         var words = ["strata", name]
         words += operands.map { operand in

@@ -1,6 +1,6 @@
 /// The commands, in the order in which the help lists them.
 enum CommandRegistry {
-    /// Commands that are for the same.
+    /// Commands with a common purpose.
     struct Group: Sendable {
         let title: String
         let commands: [any Command.Type]

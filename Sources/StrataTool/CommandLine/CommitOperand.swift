@@ -1,9 +1,9 @@
 import StrataModel
 
-/// A commit as a command line names it: by its offset, or counted from the end.
+/// A commit on a command line, given by its offset or counted from the end.
 enum CommitOperand {
     case offset(UInt64)
-    /// The last one is 1.
+    /// The last commit is 1.
     case fromEnd(UInt64)
 
     static let operand = Operand(
@@ -21,7 +21,7 @@ enum CommitOperand {
         }
     }
 
-    /// Returns the offset of the commit in a log that ends at `end`; 0 if it would lie before the first commit.
+    /// Returns the offset of the commit in a log that ends at `end`; 0 if it would come before the first commit.
     func offset(upTo end: UInt64) -> UInt64 {
         switch self {
         case .offset(let offset): offset

@@ -2,7 +2,7 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// Which commits of a log a command line chooses, by offsets and times.
+/// The commits that a command line selects by offsets and times.
 struct CommitRange {
     static let until = Option.time(
         "--until", "TIME", help: "end with the last commit that is not younger; as --since",
@@ -12,9 +12,9 @@ struct CommitRange {
 
     let first: UInt64
     let last: UInt64
-    /// What is younger is behind the range.
+    /// Later commits are outside the range.
     let latestTime: Int64
-    /// Whether it was left to the log where to begin and where to end.
+    /// True if the command line sets neither a beginning nor an end.
     let isWhole: Bool
 
     static func check(_ arguments: Arguments) throws(UsageError) {
@@ -26,7 +26,7 @@ struct CommitRange {
         }
     }
 
-    /// - Parameter store: may become one that ends in front of damage which was met.
+    /// - Parameter store: replaced by one that ends before the damage, if any is found.
     init(_ arguments: Arguments, _ store: inout StoreAccess, by command: String) throws {
         let floor = store.reader.floor.offset
         var first = floor + 1
@@ -47,6 +47,6 @@ struct CommitRange {
         isWhole = !Self.options.contains { arguments.has($0) }
     }
 
-    /// Whether the commit is one of the range, or in front of it.
+    /// Returns true if the commit is in the range or before it.
     func reaches(_ commit: Commit) -> Bool { commit.offset <= last && commit.time <= latestTime }
 }

@@ -1,4 +1,4 @@
-/// `strata completions`: what a shell needs to complete command lines of this tool.
+/// `strata completions`: the script with which a shell completes command lines of this tool.
 enum CompletionsCommand: Command {
     static let name = "completions"
     static let summary = "print what bash, zsh or fish needs to complete command lines"

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataViews
 
-/// Which database of a container a command line is about, which zone of it, and who asks.
+/// The database, the zone and the actor of a command line.
 struct DatabaseOptions {
     static let user = Option.text("--user", "NAME", help: "who asks: the private database is this user's")
     static let database = Option<InternedName.Scope>(
@@ -42,24 +42,24 @@ struct DatabaseOptions {
         zone = arguments[Self.zone].map { ZoneID($0) }
     }
 
-    /// The private database of a user who asks.
+    /// The private database of the acting user.
     init(of user: String, zone: ZoneID?) {
         (database, actor, self.zone) = (DatabaseID(.private), Actor(user: user), zone)
     }
 
-    /// Whose database it is; empty for the public one.
+    /// The owner of the database; empty for the public one.
     var ownerName: String {
         if database.scope == .public { return "" }
         return database.owner.isEmpty ? actor.user : database.owner
     }
 
-    /// Whether a command line names a database at all.
+    /// Returns true if a command line names a database.
     static func areGiven(in arguments: Arguments) -> Bool {
         arguments.has(user) || arguments.has(database) || arguments.has(owner)
     }
 }
 
 extension DatabaseID {
-    /// `private of anna`, made safe to show.
+    /// `private of anna`, escaped for display.
     var shownText: String { scope.name + (owner.isEmpty ? "" : " of \(Printable.escaped(owner))") }
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What goes to the standard error: problems and notes, never results.
+/// Writes problems and notes to the standard error, never results.
 enum Diagnostics {
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
@@ -11,7 +11,7 @@ enum Diagnostics {
         Cleanup.yield()
         Progress.wipe()
         let tool = command.map { "strata \($0): " } ?? "strata: "
-        // Escaped one by one: a path may hold the end of a line, and would then look like something of ours.
+        // Each line is escaped separately: a path may contain a line break, and must not imitate a line of the tool.
         let lines = [tool + problem] + ([advice].compactMap(\.self) + list).map { "  " + $0 }
         write(lines.map { Printable.escaped($0) + "\n" }.joined())
     }
@@ -24,7 +24,7 @@ enum Diagnostics {
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            // Nobody is left to be told that nobody can be told.
+            // If standard error fails, the failure cannot be reported.
             if count <= 0 { return }
             bytes = bytes.dropFirst(count)
         }

@@ -1,4 +1,4 @@
-/// `strata help`: what there is, and how one command is used.
+/// `strata help`: the list of commands, and the usage of one command.
 enum HelpCommand: Command {
     static let name = "help"
     static let summary = "explain the tool, or one command"

@@ -1,9 +1,9 @@
-/// Lays out what commands declare about themselves.
+/// Formats the help from the declarations of the commands.
 enum HelpText {
     /// The width of the help text: the terminal's, within readable limits.
     private static var columns: Int { max(30, min(100, Canvas.ofTerminal.columns)) }
 
-    /// What the tool is for.
+    /// A sentence on the purpose of the tool.
     static let purpose =
         "looks into Strata stores, also beside a program that writes to them. It changes none, but for "
         + "'schema import', and what is told to by --apply."
@@ -46,7 +46,7 @@ enum HelpText {
 
     private static func writeTable(_ title: String, _ rows: [(String, String)], to output: Output) {
         if rows.isEmpty { return }
-        // Where the names leave too little room beside them, their texts stand below them.
+        // If the names leave too little room, each text goes below its name.
         let widest = (rows.map(\.0.count).max() ?? 0) + 4
         let isStacked = widest > columns / 2
         let width = isStacked ? 8 : widest

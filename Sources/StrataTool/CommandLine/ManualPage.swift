@@ -1,4 +1,4 @@
-/// The manual page of the tool, made of what commands declare.
+/// The manual page of the tool, generated from the declarations of the commands.
 enum ManualPage {
     static var text: String {
         var page = ".TH STRATA 1 \"\" \"strata \(Tool.version)\" \"User commands\"\n"
@@ -35,7 +35,7 @@ enum ManualPage {
         return "\\[u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits + "]"
     }
 
-    /// Text as it is: a backslash and a dash mean something, and so does what begins a line with a dot or a quote.
+    /// Escapes text for groff: backslashes, dashes, and a dot or quote at the beginning of a line have a meaning there.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         for character in text {

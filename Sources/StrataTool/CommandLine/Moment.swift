@@ -3,11 +3,11 @@ import StrataModel
 import StrataStore
 import StrataSystem
 
-/// A point of a store's history, as a command line names it.
+/// A point in a store's history, as given on a command line.
 enum Moment: Sendable, Equatable {
-    /// Of the last commit that counts.
+    /// The offset of the last commit to include.
     case offset(UInt64)
-    /// What was committed at that time, in microseconds since 1970, counts too.
+    /// A time in microseconds since 1970. Commits made at exactly that time are included.
     case time(Int64)
 }
 
@@ -30,8 +30,8 @@ extension Moment {
     static let timeExamples =
         "2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d, \"2 hours ago\", yesterday or @MICROSECONDS"
 
-    /// Nil for what is neither an offset nor a time.
-    /// - Parameter name: of the argument.
+    /// Returns nil for text that is neither an offset nor a time.
+    /// - Parameter name: the name of the argument, for error messages.
     init?(_ text: String, as name: String) throws(UsageError) {
         if let offset = UInt64(text) {
             guard offset <= Version.maximumOffset else { throw UsageError("\(name) \(text) is beyond any offset") }
@@ -44,9 +44,9 @@ extension Moment {
 }
 
 extension Moment {
-    /// The last commit that counts at this point.
+    /// Returns the offset of the last commit to include.
     ///
-    /// - Throws: ``StrataError`` `outOfRange` for a point behind the end, or in history that was let go.
+    /// - Throws: ``StrataError`` `outOfRange` for a point after the end, or in compacted history.
     func offset(in log: any HistoryLog) throws -> UInt64 {
         switch self {
         case .offset(let offset):
@@ -67,7 +67,7 @@ extension Moment {
 }
 
 extension Store {
-    /// Opens a store as it was at a point, or at its end; its files are read and nothing else.
+    /// Opens a store as it was at a point, or at its end. Its files are only read.
     static func openForReading(
         at path: String, _ moment: Moment?, options: StoreOptions = .service
     ) throws -> Store {

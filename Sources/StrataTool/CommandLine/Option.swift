@@ -1,11 +1,11 @@
-/// What the parser and the help know of an option without knowing the type of its value.
+/// The description of an option, independent of the type of its value.
 protocol OptionDescription: Sendable {
-    /// With its dashes: `--json`, `-n`.
+    /// The name with its dashes: `--json`, `-n`.
     var name: String { get }
-    /// What stands for the value in the help; nil for an option that has none.
+    /// The placeholder for the value in the help; nil for an option without a value.
     var valueName: String? { get }
     var help: String { get }
-    /// Whether it may be given again and again.
+    /// True if the option may be repeated.
     var isRepeatable: Bool { get }
 
     func parse(_ text: String) throws(UsageError) -> any Sendable
@@ -15,7 +15,7 @@ extension OptionDescription {
     var usage: String { valueName.map { "\(name) \($0)" } ?? name }
 }
 
-/// An option, and how its text becomes a value.
+/// An option with the conversion of its text to a value.
 ///
 /// ```swift
 /// static let limit = Option.number("-n", "N", 0...UInt64.max, help: "print the last N commits only")
@@ -51,7 +51,7 @@ extension Option where Value == Ink.Choice {
     }
 }
 
-/// What every command understands.
+/// The options that every command accepts.
 enum CommonOptions {
     static let all: [any OptionDescription] = [
         Option<Ink.Choice>.color, Option<Bool>.local, Option<Bool>.noPager, Option<Bool>.help,
@@ -82,7 +82,7 @@ extension Option where Value == UInt64 {
 }
 
 extension Option where Value == Int64 {
-    /// A point in time, in microseconds since 1970; `now` is what "ago" counts from.
+    /// A point in time, in microseconds since 1970; `now` is the reference for "ago".
     static func time(
         _ name: String, _ valueName: String, help: String, now: @escaping @Sendable () -> Int64
     ) -> Option {

@@ -1,4 +1,4 @@
-/// The scripts by which shells complete command lines, made of what commands declare.
+/// The completion scripts for shells, generated from the declarations of the commands.
 enum ShellCompletions {
     private static var commands: [any Command.Type] { CommandRegistry.commands }
 
@@ -6,7 +6,7 @@ enum ShellCompletions {
         command.options + CommonOptions.all
     }
 
-    /// Words are completed by place: the command, then options behind a dash, else files; behind `help` commands.
+    /// Completes the command first, then options after a dash, commands after `help`, and otherwise files.
     static var bash: String {
         let cases = commands.map { command in
             "        \(command.name)) options=\"\(options(of: command).map(\.name).joined(separator: " "))\" ;;\n"
@@ -101,7 +101,7 @@ enum ShellCompletions {
         text.split(separator: ":", omittingEmptySubsequences: false).joined(separator: "\\:")
     }
 
-    /// One word of any of these shells.
+    /// Quotes text as one word for any of these shells.
     static func quoted(_ text: String) -> String {
         "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// Remembers that somebody has interrupted what is going on, and wants what it has found by then. As long as it listens
-/// that does not end the tool.
+/// Records an interrupt, after which long work stops and prints what it has found. While this listens, an interrupt
+/// does not end the tool.
 enum StopRequest {
     private static let isWanted = Atomic(false)
 

@@ -1,6 +1,6 @@
-/// Finds what somebody probably meant to type.
+/// Finds the word that a user probably meant.
 enum Suggestion {
-    /// The candidate with the fewest changed letters, if no more than two fifths of them differ.
+    /// Returns the candidate with the fewest changed letters, if at most two fifths of them differ.
     static func closest(to word: String, among candidates: [String]) -> String? {
         let letters = Array(word.drop { $0 == "-" })
         var best: (candidate: String, distance: Int)?
@@ -13,7 +13,7 @@ enum Suggestion {
         return best?.candidate
     }
 
-    /// Insertions, removals, replacements and swaps of neighbours that make one word of the other.
+    /// Counts the insertions, removals, replacements and swaps of neighbors that turn one word into the other.
     private static func distance(_ left: [Character], _ right: [Character]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)

@@ -1,4 +1,4 @@
-/// A point in time of the Gregorian calendar in UTC, to the microsecond.
+/// A point in time of the Gregorian calendar in UTC, in microseconds.
 struct Timestamp: Equatable {
     static let microsecondsPerDay: Int64 = 86_400_000_000
 
@@ -8,7 +8,7 @@ struct Timestamp: Equatable {
         var year: Int64
         var month: Int64
         var day: Int64
-        /// Since midnight.
+        /// Microseconds since midnight.
         var microseconds: Int64
     }
 
@@ -25,7 +25,7 @@ struct Timestamp: Equatable {
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 
-    // Years begin in March here, so that the leap day is the last of its year; 146,097 days are 400 years.
+    // Years begin in March here, so that the leap day is the last of its year. 146,097 days are 400 years.
     private static func date(daysSince1970 days: Int64) -> (Int64, Int64, Int64) {
         let (era, dayOfEra) = floorDivide(days + 719_468, by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -45,9 +45,9 @@ struct Timestamp: Equatable {
 }
 
 extension Timestamp {
-    /// Reads `now`, `today` and `yesterday`, `2 hours ago` with any unit,
-    /// `2026-11-21`, `2026-11-21T05:18`, with seconds, a fraction, `Z` or an offset such as `+01:00`; `15m`,
-    /// which is so long before `now`, also with `s`, `h` and `d`; and `@1795238283000000`. Without an offset it is UTC.
+    /// Parses `now`, `today` and `yesterday`; `2 hours ago` with any unit; `2026-11-21` and `2026-11-21T05:18`, with
+    /// seconds, a fraction, `Z` or an offset such as `+01:00`; `15m`, counted back from `now`, also with `s`, `h` and
+    /// `d`; and `@1795238283000000`. Times without an offset are UTC.
     init?(parsing text: String, now: Int64) {
         var scanner = DigitScanner(text)
         if text.hasPrefix("@") {
@@ -68,7 +68,7 @@ extension Timestamp {
             scanner.skip("-"), let day = scanner.number(digits: 2), (1...12).contains(month), (1...31).contains(day)
         else { return nil }
         let days = Self.daysSince1970(year, month, day)
-        // A day that its month does not have comes back as one of the next month.
+        // A day that does not exist in its month is converted to one of the next month.
         guard Self.date(daysSince1970: days) == (year, month, day) else { return nil }
         microseconds = days * Self.microsecondsPerDay
         if scanner.isAtEnd { return }
@@ -108,7 +108,7 @@ extension Timestamp {
         return overflow || under ? nil : time
     }
 
-    /// The parts of the time zone in which times are printed, and what says which that is: `Z`, or `+01:00`.
+    /// The parts in the time zone used for printing, and the text for that zone: `Z`, or `+01:00`.
     var printed: (parts: Parts, zone: String) {
         guard let minutes = LocalTime.minutesAhead(at: microseconds) else { return (parts, "Z") }
         let (shifted, overflow) = microseconds.addingReportingOverflow(minutes * 60_000_000)
@@ -120,7 +120,7 @@ extension Timestamp {
     }
 }
 
-/// Reads digits and signs of fixed places.
+/// Reads digits and signs at fixed positions.
 private struct DigitScanner {
     private var rest: Substring.UTF8View
 
@@ -144,7 +144,7 @@ private struct DigitScanner {
         return number
     }
 
-    /// Microseconds since midnight.
+    /// Reads a time of day as microseconds since midnight.
     mutating func timeOfDay() -> Int64? {
         guard let hour = number(digits: 2), hour < 24, skip(":"), let minute = number(digits: 2), minute < 60 else {
             return nil
@@ -164,7 +164,7 @@ private struct DigitScanner {
         return time
     }
 
-    /// Microseconds by which the zone is ahead of UTC.
+    /// Reads the zone's offset from UTC in microseconds, positive to the east.
     mutating func zone() -> Int64? {
         if isAtEnd || skip("Z") { return 0 }
         let sign: Int64 = skip("+") ? 1 : skip("-") ? -1 : 0
@@ -176,7 +176,7 @@ private struct DigitScanner {
 }
 
 extension Output {
-    /// `2026-11-21T05:18:03.123456Z`; any year that a signed number of microseconds can name.
+    /// `2026-11-21T05:18:03.123456Z`, for any year in the range of microseconds.
     func write(_ time: Timestamp) {
         let (parts, zone) = time.printed
         if parts.year < 0 { write(UInt8(ascii: "-")) }

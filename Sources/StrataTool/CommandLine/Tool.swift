@@ -3,17 +3,17 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// The command-line tool: finds the command, runs it, and turns whatever happens into an exit code.
+/// The command-line tool: finds the command, runs it, and maps the result to an exit code.
 public enum Tool {
     public static let version = "0.1.0"
 
-    /// - Parameter words: the command line without the program's own name, as the operating system hands it over.
+    /// - Parameter words: the command line without the program's name, as received from the operating system.
     public static func run(_ words: [UnsafePointer<CChar>]) -> ExitCode {
         run(words.map { (String(cString: $0), String(validatingCString: $0) != nil) })
     }
 
     private static func run(_ words: [(text: String, isText: Bool)]) -> ExitCode {
-        // A reader that has seen enough closes the pipe; the write that meets it reports that instead of killing us.
+        // When the reader closes the pipe, the write must return an error rather than end the process.
         signal(SIGPIPE, SIG_IGN)
         occupyStandardStreams()
         let output = Output()
@@ -21,7 +21,7 @@ public enum Tool {
         var stores: [String] = []
         do {
             do {
-                // Its text names another file than the one that was meant.
+                // The decoded text would name a different file.
                 if let word = words.first(where: { !$0.isText }) {
                     throw UsageError("'\(word.text)' is not UTF-8; reach it by a symbolic link whose name is")
                 }
@@ -32,7 +32,7 @@ public enum Tool {
                 return code
             } catch let error where !(error is OutputError) {
                 Cleanup.yield()
-                // What was printed before it happened comes first.
+                // Output printed before the error comes first.
                 try output.flush()
                 throw error
             }
@@ -44,15 +44,15 @@ public enum Tool {
         }
     }
 
-    /// A file that is opened later must not get the number of a standard stream that is closed, and with it what is
-    /// printed.
+    /// Prevents a file that is opened later from taking the descriptor of a closed standard stream, and receiving the
+    /// output.
     private static func occupyStandardStreams() {
         var descriptor: CInt
         repeat { descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC) } while (0...2).contains(descriptor)
         if descriptor > 2 { close(descriptor) }
     }
 
-    /// - Parameter stores: Receives the paths of stores on the command line.
+    /// - Parameter stores: receives the paths of stores on the command line.
     private static func dispatch(
         _ words: [String], _ output: Output, _ name: inout String?, _ stores: inout [String]
     ) throws -> ExitCode {
@@ -79,7 +79,7 @@ public enum Tool {
         if isatty(STDOUT_FILENO) == 1 { output.columns = Canvas.ofTerminal.columns }
         let isPaged = !arguments[Option.noPager] && (arguments[Option.help] || command.isPaged(arguments))
         var pager: Pager?
-        // The pager starts with the first byte; until then the command owns the terminal.
+        // The pager starts with the first byte. Until then the command owns the terminal.
         output.opensOnFirstByte = {
             if output.columns != nil { Progress.end() }
             if isPaged { pager = Pager(by: command.name) }
@@ -89,7 +89,7 @@ public enum Tool {
             output.redirect(to: STDOUT_FILENO)
             pager?.finish()
         }
-        // Input that is typed at the terminal needs the line.
+        // Input typed at the terminal needs the line.
         let isTyped = arguments.operands.contains("-") && isatty(STDIN_FILENO) == 1
         if !isTyped, command.showsProgress(arguments) { Progress.begin(command.name) }
         return try run(command, arguments, output)
@@ -108,7 +108,7 @@ public enum Tool {
             do { return try command.run(arguments, output) } catch let error as StrataError
                 where [.outOfRange, .notFound].contains(error.code) && floorOffset(arguments) != floor
             {
-                // Another program compacted the history that was being read, and removed its files.
+                // Another program compacted the history during the read, and removed its files.
                 guard !output.hasHandedOn else {
                     throw StrataError(
                         .outOfRange, "Another program compacted the history while it was read; run the command again.",
@@ -128,7 +128,7 @@ public enum Tool {
         }
     }
 
-    /// The offset up to which the store of the first operand has been compacted; nil if there is no such store.
+    /// Returns the offset up to which the store of the first operand was compacted; nil if there is no such store.
     private static func floorOffset(_ arguments: Arguments) -> UInt64? {
         arguments.operands.first.flatMap { try? LogReader.floorOffset(in: $0, files: RealFileSystem()) }
     }

@@ -1,9 +1,9 @@
-/// A command line that cannot be understood, in words that say what is wrong with it.
+/// A command line that cannot be understood, with an explanation.
 struct UsageError: Error, Sendable {
     var problem: String
-    /// What was probably meant.
+    /// The word that was probably meant.
     var suggestion: String?
-    /// The accepted values, printed each on a line of its own.
+    /// The accepted values, each printed on a line of its own.
     var list: [String]
 
     init(_ problem: String, suggestion: String? = nil, list: [String] = []) {
@@ -12,7 +12,7 @@ struct UsageError: Error, Sendable {
         self.list = list
     }
 
-    /// - Parameter command: whose help to point at; nil for the tool's own.
+    /// - Parameter command: the command whose help to suggest; nil for the tool's own.
     func message(for command: String?) -> String {
         let hint = suggestion.map { "; did you mean \($0)?" } ?? ";"
         return "\(problem)\(hint) see 'strata help\(command.map { " " + $0 } ?? "")'"

@@ -3,11 +3,11 @@ import StrataQuery
 import StrataReplay
 import StrataRules
 
-/// A breakpoint as it is typed: `record milk field rank`, `refusal user anna`, `where Note rank > 3`.
+/// Parses a typed breakpoint: `record milk field rank`, `refusal user anna`, `where Note rank > 3`.
 enum DebugBreakpoint {
     static let keys = ["record", "zone", "type", "user", "device", "owner", "field", "refusal", "where"]
 
-    /// Index of the word with which a predicate begins; nil if there is none.
+    /// Returns the index of the word where a predicate begins; nil if there is none.
     static func predicatePlace(_ words: [String]) -> Int? {
         var place = 0
         while place < words.count {
@@ -20,7 +20,7 @@ enum DebugBreakpoint {
         return nil
     }
 
-    /// - Parameter place: the database whose records a predicate is asked of, if no owner is named.
+    /// - Parameter place: the database for a predicate, if no owner is named.
     static func parse(_ words: [String], in place: DatabaseOptions) throws(UsageError) -> Breakpoint {
         var breakpoint = Breakpoint()
         var given: Set<String> = []
@@ -76,7 +76,7 @@ enum DebugBreakpoint {
 
     // MARK: For people
 
-    /// As it is typed.
+    /// Returns the breakpoint in the form in which it is typed.
     static func text(of breakpoint: Breakpoint) -> String {
         let named: [(String, String?)] = [
             ("record", breakpoint.record), ("zone", breakpoint.zone), ("type", breakpoint.type),

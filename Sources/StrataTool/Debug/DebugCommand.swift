@@ -4,7 +4,7 @@ import StrataRules
 import StrataStore
 import StrataViews
 
-/// `strata debug`: a walk through the commits, in both directions, with breakpoints and watches.
+/// `strata debug`: steps through the commits in both directions, with breakpoints and watches.
 enum DebugCommand: Command {
     static let name = "debug"
     static let summary = "step through the commits, forward and back, with breakpoints and watches"
@@ -47,7 +47,7 @@ enum DebugCommand: Command {
         try StoreAccess.requireDirectory(arguments.store)
         let input = try DebugInput(arguments)
         var options = StoreOptions.embedded
-        // A type that is misspelt shall not look like one without records.
+        // A misspelled type must not look like a type without records.
         options.unknownTypesAreErrors = true
         return try StateAccess.read(arguments.store, nil, options: options, by: name, output) { access in
             input.startAgain()
@@ -85,7 +85,7 @@ enum DebugCommand: Command {
                 output.write(prompt + Printable.escaped(line.text))
                 try output.endLine()
             }
-            // In a script an empty line is no command.
+            // An empty line in a script is skipped.
             if line.text.isEmpty, !input.isInteractive { continue }
             do { try session.run(line.text) } catch let error where !(error is OutputError) {
                 if let error = error as? StrataError, Views.isDamage(error) { throw error }
@@ -99,7 +99,7 @@ enum DebugCommand: Command {
 
     // MARK: Mistakes
 
-    /// Of a script, whose end it is.
+    /// Reports an error of a script and returns the exit code.
     private static func report(_ error: any Error, _ place: String) -> ExitCode {
         let lines = text(of: error)
         Diagnostics.report(place + ": " + lines[0], list: Array(lines.dropFirst()), by: name)
@@ -111,7 +111,7 @@ enum DebugCommand: Command {
         }
     }
 
-    /// What is wrong, and what can be done about it.
+    /// Returns a description of an error, and advice.
     private static func text(of error: any Error) -> [String] {
         switch error {
         case let error as UsageError:

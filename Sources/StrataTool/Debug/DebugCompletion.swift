@@ -2,9 +2,9 @@ import StrataModel
 import StrataStore
 import StrataViews
 
-/// What a word of a debugger's session may become.
+/// Completes words in a debugger session.
 struct DebugCompletion {
-    /// So many names of records are looked at of each zone, and of so many zones.
+    /// The maximum number of record names read from each zone, and of zones.
     private static let maximumRecords = 200
     private static let maximumZones = 100
 
@@ -48,7 +48,7 @@ struct DebugCompletion {
             if verb.options.first(where: { $0.name == word })?.valueName != nil { _ = rest.popFirst() }
         }
         guard count < verb.operands.count else {
-            // Within a predicate the names of fields are what nobody remembers.
+            // Within a predicate only field names are completed.
             return verb.endsWithPredicate ? try values("field", beginning) : []
         }
         switch verb.operands[count].name {
@@ -77,7 +77,7 @@ struct DebugCompletion {
         return Set(found.filter { $0.hasPrefix(beginning) }).sorted()
     }
 
-    /// Of the newest state, which are most of those that there have been.
+    /// Returns names from the newest state, which has most of the records that ever existed.
     private func records(_ beginning: String) throws -> [String] {
         var found: [String] = []
         for (zone, _) in session.names.zones.prefix(Self.maximumZones) {

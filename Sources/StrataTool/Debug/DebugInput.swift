@@ -1,11 +1,11 @@
 import Glibc
 import StrataModel
 
-/// Where the lines of a debugger's session come from.
+/// The source of lines for a debugger session.
 final class DebugInput {
     struct Line {
         var text: String
-        /// For the mistakes in it: `script, line 3`.
+        /// The place for error messages: `script, line 3`.
         var place: String
     }
 
@@ -15,10 +15,10 @@ final class DebugInput {
         case terminal(DebugTerminal)
     }
 
-    /// Whether somebody types the lines, who is told of a mistake and goes on.
+    /// True if a user types the lines. Errors are then reported and the session continues.
     let isInteractive: Bool
     private var sources: [Source]
-    /// What has been given, for a session that has to begin again.
+    /// The lines already given, for a session that must restart.
     private var given: [Line] = []
     private var givenAgain = 0
 
@@ -32,14 +32,14 @@ final class DebugInput {
         sources = [isInteractive ? .terminal(DebugTerminal()) : .file(try LineReader("-"), name: "standard input")]
     }
 
-    /// Gives the lines once more from the first.
+    /// Restarts with the first line.
     func startAgain() { givenAgain = 0 }
 
-    /// Nil behind the last line.
+    /// Returns nil after the last line.
     func next(_ session: DebugSession) throws -> Line? {
         if givenAgain < given.count {
             givenAgain += 1
-            // What came while it was done the first time was not meant for it now.
+            // An interrupt during the first run does not apply to this one.
             StopRequest.forget()
             return given[givenAgain - 1]
         }

@@ -3,12 +3,12 @@ import StrataModel
 import StrataRules
 import StrataStore
 
-/// Which database and zone a line of a debugger's session is about: what it says itself, or what the command line said.
+/// The database and zone of a line in a debugger session: its own, or those of the command line.
 struct DebugPlaces {
     static let options: [any OptionDescription] = [
         DatabaseOptions.zone, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner,
     ]
-    /// Beyond, whoever names a record has to say where it is.
+    /// With more zones, a record's place must be named.
     private static let maximumZones = 1_000
 
     struct Target {
@@ -21,7 +21,7 @@ struct DebugPlaces {
 
     init(_ arguments: Arguments) { defaults = arguments }
 
-    /// - Parameter options: that the line may have.
+    /// - Parameter options: the options that the line accepts.
     func complete(_ arguments: Arguments, _ options: [any OptionDescription]) -> Arguments {
         var arguments = arguments
         let isAsked = options.contains { $0.name == DatabaseOptions.user.name }
@@ -36,12 +36,12 @@ struct DebugPlaces {
         return arguments
     }
 
-    /// Of what no line can say more about.
+    /// The place given on the command line, for lines without options of their own.
     var options: DatabaseOptions { get throws(UsageError) { try DatabaseOptions(defaults) } }
 
-    /// The record of a name, looked for everywhere unless something says where.
+    /// Returns the record of a name, which is looked for in all zones unless a place is named.
     ///
-    /// - Throws: ``UsageError`` for a name that several records have; ``Refusal`` for one that none has.
+    /// - Throws: ``UsageError`` if several records have the name; ``Refusal`` if none has.
     static func target(
         _ name: String, _ arguments: Arguments, in store: Store, _ names: KnownNames
     ) throws -> Target {

@@ -2,7 +2,7 @@ import StrataModel
 import StrataReplay
 import StrataStore
 
-/// What a stop is for programs: the keys of docs/guide/tool.md, "A stop of a debugger".
+/// Writes a stop as JSON: the keys of docs/guide/tool.md, "A stop of a debugger".
 extension DebugReport {
     func writeJSON(_ reason: Stepper.Reason, _ changes: [WatchChange], of stepper: Stepper) throws {
         var json = JSONWriter(output)

@@ -3,9 +3,9 @@ import StrataModel
 import StrataReplay
 import StrataStore
 
-/// What a debugger's session prints, for people and for programs.
+/// Prints the output of a debugger session, as text or JSON.
 struct DebugReport {
-    /// A commit with more events is told in a line when something stops at it.
+    /// At a stop, a commit with more events is summarized in one line.
     private static let shownEvents = 12
 
     let state: ContainerState
@@ -22,7 +22,7 @@ struct DebugReport {
         try output.endLine()
     }
 
-    /// - Parameter text: safe to show.
+    /// - Parameter text: text that is safe to print.
     func say(_ text: String) throws {
         guard asJSON else { return try line(text) }
         var json = JSONWriter(output)

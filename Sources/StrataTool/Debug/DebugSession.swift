@@ -5,7 +5,7 @@ import StrataRules
 import StrataStore
 import StrataSystem
 
-/// A debugger's session on one store: where it stands, and what each line of it does.
+/// A debugger session on one store: its current place, and the actions of its lines.
 final class DebugSession {
     let access: StateAccess
     let output: Output
@@ -16,13 +16,13 @@ final class DebugSession {
     let report: DebugReport
     var stepper: Stepper
     private(set) var hasEnded = false
-    /// Whether somebody sits there, who sees how far it has come and may interrupt it.
+    /// True if a user watches the session, sees its progress and may interrupt it.
     let isWatched: Bool
     private let path: String
     private var past: Store?
-    /// As a service opens it, by whose rules requests are judged.
+    /// The state opened as a service, whose rules judge requests.
     private var judged: StateAccess?
-    /// What an empty line does again.
+    /// The line that an empty line repeats.
     private var repeated: String?
 
     var store: Store { access.store }
@@ -48,9 +48,9 @@ final class DebugSession {
 
     // MARK: Lines
 
-    /// Does what a line says; an empty one does the last move again.
+    /// Executes a line. An empty one repeats the last move.
     ///
-    /// - Throws: ``UsageError`` and ``Refusal`` for what cannot be done, ``StrataError`` for what cannot be read.
+    /// - Throws: ``UsageError`` and ``Refusal`` for a line that cannot be executed, ``StrataError`` for a read error.
     func run(_ line: String) throws {
         var words = DebugWords(line)
         if words.words.isEmpty, let repeated { words = DebugWords(repeated) }
@@ -65,7 +65,7 @@ final class DebugSession {
         try verb.run(arguments, self)
     }
 
-    /// Where a line is typed: `strata 4> `.
+    /// The prompt: `strata 4> `.
     var prompt: String { "strata \(stepper.offset)> " }
 
     // MARK: Moving
@@ -109,7 +109,7 @@ final class DebugSession {
         return min(try moment.offset(in: store.log), max(stepper.end, stepper.floor))
     }
 
-    /// Has something be done that may take long: how far it has come is shown, and it can be interrupted.
+    /// Runs an action that may take long. It shows progress and can be interrupted.
     private func watched<Result>(_ body: (@escaping StepperPulse) throws -> Result) throws -> Result {
         guard isWatched else { return try body { _ in true } }
         let bar = DebugProgress(from: stepper.floor, to: stepper.end)
@@ -131,7 +131,7 @@ final class DebugSession {
         try report.write(.breakpoint(breakpoint), number)
     }
 
-    /// As the library, but with what was probably meant.
+    /// Checks the names like the library, but suggests similar ones.
     private func requireKnown(_ breakpoint: Breakpoint) throws {
         var filter = LogFilter()
         (filter.user, filter.device, filter.owner) = (breakpoint.user, breakpoint.device, breakpoint.owner)
@@ -221,10 +221,10 @@ final class DebugSession {
         if let secrets { _ = try secrets.reportClosed(by: DebugCommand.name, output) }
     }
 
-    /// So many commits are rather gone through than a state folded anew.
+    /// Up to this many commits, an earlier state is advanced rather than replayed again.
     private static let nearCommits: UInt64 = 20_000
 
-    /// The whole state as it is here, which only a query needs.
+    /// Returns the complete state at the current place, which only a query needs.
     private func stateHere() throws -> Store {
         let offset = stepper.offset
         if offset == store.offset { return store }
@@ -253,9 +253,9 @@ final class DebugSession {
     }
 }
 
-/// Shows from any thread how far a walk through the commits has come.
+/// Shows the progress of a walk through the commits, from any thread.
 final class DebugProgress: Sendable {
-    /// Threads walk through parts of their own: the farthest is what is shown.
+    /// Threads walk through separate ranges; the farthest one is shown.
     private let shown: Lock<(bar: ProgressBar, done: Int)>
     private let first: UInt64
     private let last: UInt64

@@ -2,18 +2,18 @@ import Glibc
 import StrataModel
 import StrataSystem
 
-/// The lines that somebody types at a terminal: in a line editor, or where that cannot be, as the terminal gives them.
+/// Reads lines typed at a terminal: in a line editor, or plainly if that is not possible.
 final class DebugTerminal {
     private let isPlain = isatty(STDOUT_FILENO) != 1 || Environment.text("TERM") == "dumb"
     private var editor: LineEditor?
     private var reader: LineReader?
 
-    /// Nil when the session is to end.
+    /// Returns nil when the session ends.
     func next(_ session: DebugSession) throws -> String? {
         try session.output.flush()
         let isTyped = !isPlain && TerminalMode.enterTyping()
         defer {
-            // Behind the line and before Ctrl-C interrupts again: none is forgotten that is meant for what it begins.
+            // After the line and before Ctrl-C interrupts again, so that no interrupt of the next command is lost.
             StopRequest.forget()
             if isTyped { TerminalMode.enterRunning() }
         }
@@ -42,7 +42,7 @@ final class DebugTerminal {
             history: LineHistory(path: LineHistory.defaultPath()), keys: LineKeyReader(byte: Self.byte),
             show: Self.show
         ) { [weak session] text in
-            // What cannot be read completes nothing.
+            // Without a readable state there are no completions.
             let found = session.flatMap { try? DebugCompletion($0).completion(of: text) }
             return found ?? LineEditor.Completion(start: 0, candidates: [])
         }

@@ -1,18 +1,18 @@
 import StrataModel
 
-/// A command of a debugger's session: what it is called, what it takes, and what it does.
+/// A command of a debugger session: its name, its arguments and its action.
 struct DebugVerb: Sendable {
     let name: String
-    /// Shorter names, as other debuggers have them.
+    /// Shorter names, as in other debuggers.
     var shortcuts: [String] = []
     let summary: String
     var operands: [Operand] = []
     var options: [any OptionDescription] = []
-    /// Whether the last operand is a predicate, which takes the rest of the line.
+    /// True if the last operand is a predicate, which takes the rest of the line.
     var endsWithPredicate = false
-    /// Whether an empty line does it again.
+    /// True if an empty line repeats the command.
     var isRepeated = false
-    /// A few sentences for its own help.
+    /// A few sentences for the command's own help.
     var details = ""
     let run: @Sendable (Arguments, DebugSession) throws -> Void
 
@@ -28,7 +28,7 @@ struct DebugVerb: Sendable {
 
     static let all: [DebugVerb] = moving + marking + looking + talking
 
-    /// By its name, a shortcut, or the beginning of the name of one only.
+    /// Returns the command with a name, a shortcut, or an unambiguous beginning of a name.
     static func verb(named word: String) throws(UsageError) -> DebugVerb {
         if let verb = all.first(where: { $0.name == word || $0.shortcuts.contains(word) }) { return verb }
         let candidates = word.isEmpty ? [] : all.filter { $0.name.hasPrefix(word) }
@@ -42,7 +42,7 @@ struct DebugVerb: Sendable {
 
     // MARK: Arguments
 
-    /// - Parameter store: stands in front of the operands, as of commands that are called alone.
+    /// - Parameter store: the word placed before the operands, as for commands that run on their own.
     func arguments(_ words: ArraySlice<DebugWords.Word>, store: String) throws(UsageError) -> Arguments {
         var operandWords: [DebugWords.Word] = []
         var line: [String] = []

@@ -1,17 +1,17 @@
-/// A line of a debugger's session, taken apart as a shell does: words in quotes are one.
+/// A line of a debugger session, split into words as by a shell. Quoted text forms one word.
 struct DebugWords {
     struct Word {
-        /// Without its quotes.
+        /// The text without quotes.
         var text: String
-        /// As it was written.
+        /// The text as it was written.
         var written: String
-        /// Characters in front of it.
+        /// The number of characters before the word.
         var start: Int
         var isQuoted = false
     }
 
     private(set) var words: [Word] = []
-    /// Whether the last quote was never closed.
+    /// True if the last quote was never closed.
     private(set) var isOpen = false
 
     init(_ line: String) {
@@ -44,14 +44,14 @@ struct DebugWords {
         isOpen = quote != nil
     }
 
-    /// A word in quotes if it needs them.
+    /// Returns a word, quoted if necessary.
     static func quoted(_ text: String) -> String {
         let needsQuotes = text.isEmpty || text.contains { $0.isWhitespace || "\"'\\".contains($0) }
         guard needsQuotes else { return text }
         return "\"" + text.flatMap { $0 == "\"" || $0 == "\\" ? ["\\", $0] : [$0] } + "\""
     }
 
-    /// Words as one text: as they were written, since quotes are the predicate's own; unless one word in quotes is all.
+    /// Joins words as they were written, because quotes belong to the predicate, unless a single quoted word is given.
     static func predicate(_ words: ArraySlice<Word>) -> String {
         if words.count == 1, let word = words.first, word.isQuoted { return word.text }
         return words.map(\.written).joined(separator: " ")

@@ -1,7 +1,7 @@
-/// A line that is being typed, and the place in it where the next character goes.
+/// A line being typed, with the cursor position.
 struct EditedLine: Equatable {
     private(set) var text: [Character] = []
-    /// Characters in front of the cursor.
+    /// The number of characters before the cursor.
     private(set) var cursor = 0
 
     init(_ text: String = "") {
@@ -14,7 +14,7 @@ struct EditedLine: Equatable {
 
     // MARK: Typing
 
-    /// One that combines with the character in front of it becomes a part of that.
+    /// Inserts a scalar. A combining one becomes part of the character before it.
     mutating func insert(_ scalar: Unicode.Scalar) {
         let before = Array(beforeCursor + String(Character(scalar)))
         let after = String(text[cursor...])
@@ -22,7 +22,7 @@ struct EditedLine: Equatable {
         cursor = before.count
     }
 
-    /// Puts a text into the place of the characters from an index up to the cursor.
+    /// Replaces the characters from an index up to the cursor.
     mutating func replace(from start: Int, with text: String) {
         let before = Array(self.text[..<start]) + Array(text)
         self.text = before + self.text[cursor...]
@@ -31,7 +31,7 @@ struct EditedLine: Equatable {
 
     // MARK: Keys
 
-    /// - Returns: whether the key is one that changes the line or the place in it.
+    /// Returns true if the key changes the line or the cursor.
     mutating func press(_ key: LineKey) -> Bool {
         switch key {
         case .scalar(let scalar): insert(scalar)

@@ -2,10 +2,9 @@ import Glibc
 import StrataModel
 import StrataSystem
 
-/// Lets somebody at a terminal type a line, with the keys that shells have: arrows, Ctrl-A, E, K, U, W and R, history
-/// and completion.
+/// Reads a line at a terminal with the usual keys of shells: arrows, Ctrl-A, E, K, U, W and R, history and completion.
 final class LineEditor {
-    /// What may stand in the place of the characters from `start` up to the cursor.
+    /// The replacements for the characters from `start` up to the cursor.
     struct Completion {
         var start: Int
         var candidates: [String]
@@ -13,9 +12,9 @@ final class LineEditor {
 
     enum Answer: Equatable {
         case line(String)
-        /// Ctrl-C: nothing is to be done.
+        /// Ctrl-C: the line is discarded.
         case interrupted
-        /// Ctrl-D, or nobody is there any more.
+        /// Ctrl-D, or the end of the input.
         case ended
     }
 
@@ -26,7 +25,7 @@ final class LineEditor {
     private let keys: LineKeyReader
     private let show: (String) -> Void
     private var line = EditedLine()
-    /// Index of the line of the history that is shown; its count for the one that is typed.
+    /// The index of the shown line in the history; the history's count for the line being typed.
     private var place = 0
     private var typed = EditedLine()
     private var prompt = ""
@@ -88,9 +87,9 @@ final class LineEditor {
         _ = TerminalMode.enterTyping()
     }
 
-    // MARK: What is shown
+    // MARK: Drawing
 
-    /// The part of a long line around the cursor.
+    /// Draws the part of a long line around the cursor.
     private func draw() { draw(prompt, line) }
 
     private func draw(_ prompt: String, _ line: EditedLine) {
@@ -120,9 +119,9 @@ final class LineEditor {
         line = place == history.lines.count ? typed : EditedLine(history.lines[place])
     }
 
-    /// Ctrl-R: the newest line with what is typed in it, again for older ones.
+    /// Ctrl-R: finds the newest line that contains the typed text. Pressing it again finds older lines.
     ///
-    /// - Returns: whether the line that was found is to be taken at once.
+    /// Returns true if the found line is to be executed immediately.
     private func search() throws -> Bool {
         var wanted = EditedLine()
         var found = history.lines.count

@@ -1,16 +1,16 @@
 import Glibc
 
-/// The lines that somebody has typed, in this session and the ones before.
+/// The lines typed in this session and in earlier ones.
 struct LineHistory {
     private static let maximumLines = 1_000
-    /// Of a file that is longer only the end is read.
+    /// The maximum number of bytes read, from the end of the file.
     private static let maximumBytes = 1 << 20
 
     private(set) var lines: [String] = []
-    /// Nil for lines that are not kept.
+    /// Nil if lines are not saved.
     private let path: String?
 
-    /// - Parameter path: nil for lines that are not kept.
+    /// - Parameter path: the path of the file; nil if lines are not saved.
     init(path: String?) {
         self.path = path
         guard let path, let bytes = Self.read(path) else { return }
@@ -19,15 +19,15 @@ struct LineHistory {
         if found.count > 2 * Self.maximumLines { write(lines.joined(separator: "\n") + "\n", O_TRUNC) }
     }
 
-    /// Where the user's programs keep such things (https://specifications.freedesktop.org/basedir-spec); nil if there
-    /// is no such place.
+    /// Returns the usual place for a program's state (https://specifications.freedesktop.org/basedir-spec); nil if
+    /// there is none.
     static func defaultPath() -> String? {
         func folder(_ name: String) -> String? { Environment.text(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }
         guard let base = folder("XDG_STATE_HOME") ?? folder("HOME").map({ $0 + "/.local/state" }) else { return nil }
         return base + "/strata/debug_history"
     }
 
-    /// A line that is the same as the last one is no other.
+    /// Adds a line, unless it equals the last one.
     mutating func add(_ line: String) {
         guard !line.allSatisfy(\.isWhitespace), line != lines.last else { return }
         lines.append(line)
@@ -36,7 +36,7 @@ struct LineHistory {
         write(line + "\n", O_APPEND)
     }
 
-    // MARK: The file, which may be missing: a session goes on without it
+    // MARK: The file, which is optional
 
     private static func read(_ path: String) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -57,7 +57,7 @@ struct LineHistory {
         }
     }
 
-    /// Names of records are nobody else's business.
+    /// Writes to a file that only the user can read, because lines contain names of records.
     private func write(_ text: String, _ flag: Int32) {
         guard let path else { return }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flag, 0o600)

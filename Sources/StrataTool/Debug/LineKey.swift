@@ -1,4 +1,4 @@
-/// What somebody does at a keyboard while typing a line.
+/// A key pressed while typing a line.
 enum LineKey: Equatable {
     case scalar(Unicode.Scalar)
     case left, right, wordLeft, wordRight, home, end
@@ -9,7 +9,7 @@ enum LineKey: Equatable {
     case interrupt, endOfInput, suspend, escape
     case unknown
 
-    /// By the byte that Ctrl and a letter send.
+    /// Creates a key from the byte that Ctrl and a letter send.
     init(control byte: UInt8) {
         switch byte {
         case 0x01: self = .home
@@ -33,7 +33,7 @@ enum LineKey: Equatable {
         }
     }
 
-    /// By what follows an escape, up to the byte that ends it.
+    /// Creates a key from the bytes after an escape.
     init(sequence bytes: [UInt8]) {
         switch String(decoding: bytes, as: UTF8.self) {
         case "[A", "OA": self = .up
@@ -52,14 +52,14 @@ enum LineKey: Equatable {
     }
 }
 
-/// Makes keys of the bytes that a terminal sends.
+/// Converts the bytes that a terminal sends to keys.
 struct LineKeyReader {
-    /// The next byte; nil at the end, or where `milliseconds` have passed without one.
+    /// Returns the next byte; nil at the end, or if none arrives within `milliseconds`.
     let byte: (_ milliseconds: Int32?) throws -> UInt8?
-    /// How long the rest of a sequence may take: a person who presses escape takes longer.
+    /// The time limit for the rest of a sequence. A person who presses escape takes longer to press the next key.
     private static let sequenceMilliseconds: Int32 = 50
 
-    /// Nil at the end of what there is to read.
+    /// Returns nil at the end of the input.
     func next() throws -> LineKey? {
         guard let first = try byte(nil) else { return nil }
         if first == 0x1B { return try LineKey(sequence: sequence()) }

@@ -2,21 +2,21 @@ import Glibc
 import StrataModel
 import StrataSystem
 
-/// Reads a file, a pipe or the standard input line by line, and holds one of them.
+/// Reads a file, a pipe or the standard input line by line, and keeps one line in memory.
 final class LineReader {
-    /// A commit of the largest size, in base64 and once more in words.
+    /// Enough for the largest commit, in base64 and again in decoded form.
     private static let maximumBytes = 512 << 20
     private static let pieceBytes = 256 << 10
 
     let path: String
-    /// Of the last line that was given; the first is 1.
+    /// The number of the last line returned; the first is 1.
     private(set) var number = 0
     private let descriptor: Int32
     private var buffer: [UInt8] = []
     private var start = 0
     private var isAtEnd = false
 
-    /// - Parameter path: `-` for the standard input.
+    /// - Parameter path: the path of the file; `-` for the standard input.
     init(_ path: String) throws {
         self.path = path
         descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)

@@ -1,21 +1,21 @@
 import Glibc
 
-/// Has a terminal give every key at once, unshown, as long as a session lasts, and puts it back whatever happens.
+/// Makes a terminal deliver each key immediately and without echo during a session, and always restores it.
 ///
-/// Whatever is typed while a command runs waits unchanged for the next line.
+/// Input typed while a command runs is kept for the next line.
 enum TerminalMode {
     private static let endingSignals = [SIGTERM, SIGHUP, SIGQUIT]
 
-    // A signal handler takes no context; these are set before there is one, and there is one session at a time.
+    // A signal handler has no context. These are set before it is installed, and only one session exists at a time.
     private nonisolated(unsafe) static var saved = termios()
     private nonisolated(unsafe) static var isChanged = false
 
-    /// While a line is typed every key is the line's.
+    /// Delivers every key to the line that is typed.
     ///
-    /// - Returns: false if it is no terminal.
+    /// Returns false if the standard input is not a terminal.
     static func enterTyping() -> Bool { change(keepingSignals: false) }
 
-    /// While a command runs, Ctrl-C interrupts it.
+    /// Lets Ctrl-C interrupt the running command.
     static func enterRunning() { _ = change(keepingSignals: true) }
 
     static func leave() {
@@ -41,14 +41,14 @@ enum TerminalMode {
         settings.c_iflag &= ~tcflag_t(IXON | ICRNL | INLCR)
         withUnsafeMutableBytes(of: &settings.c_cc) { keys in
             (keys[Int(VMIN)], keys[Int(VTIME)]) = (1, 0)
-            // Ctrl-Z waits for the next line, which puts the terminal back before it stops.
+            // Ctrl-Z takes effect at the next line, which restores the terminal before the process stops.
             keys[Int(VSUSP)] = 0
         }
         isChanged = true
         return tcsetattr(STDIN_FILENO, TCSADRAIN, &settings) == 0
     }
 
-    /// Columns of the terminal.
+    /// The width of the terminal.
     static var columns: Int {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }

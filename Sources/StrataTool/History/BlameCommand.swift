@@ -1,6 +1,6 @@
 import StrataModel
 
-/// `strata blame`: who last set each field of a record.
+/// `strata blame`: the commit that last set each field of a record.
 enum BlameCommand: Command {
     static let name = "blame"
     static let summary = "tell for each field of a record which commit last set it"

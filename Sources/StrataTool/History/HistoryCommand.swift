@@ -39,7 +39,7 @@ enum HistoryCommand: Command {
         return .no
     }
 
-    /// - Parameter isKnown: becomes true if there are versions that are passed over.
+    /// - Parameter isKnown: set to true if a limit is given and the record has versions.
     private static func timeline(
         of record: RecordKey, _ target: RecordTimelineTarget, limit: UInt64?, _ isKnown: inout Bool
     ) throws -> RecordTimeline {

@@ -3,13 +3,13 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// What became of a record, oldest first: the events that touched it, and in front of them, where history was let go,
-/// what it was then.
+/// The history of a record, oldest first: the events that touched it, preceded by its state at the horizon where
+/// history was compacted.
 struct RecordTimeline {
     /// A step with the commit that made it.
     struct Entry {
         let step: RecordTimelineStep
-        /// Of a base that of the last save, as the base has it.
+        /// The time of the commit; for a base, the time of the last save, from the record's header.
         let time: Int64
         /// Nil for a base, which has no commits.
         let header: EnvelopeHeader?
@@ -20,13 +20,13 @@ struct RecordTimeline {
     let record: RecordKey
     private let past: RecordTimelinePast
     private var changes: LogFilterChanges
-    /// Events of the commit that was read last.
+    /// The remaining events of the commit that was read last.
     private var waiting: [(event: RecordTimelineEvent, header: EnvelopeHeader)] = []
     private var skipCount: Int
     private var hasBegun: Bool
     private var undecoded: StrataError?
     private let end: RecordTimelineEnd
-    /// What was told last, as long as it may have gone with its zone.
+    /// The step returned last, while a deletion of its zone could still follow.
     private var lastSave: RecordTimelineStep?
 
     init(_ record: RecordKey, in store: StoreAccess, through last: UInt64) {
@@ -34,8 +34,8 @@ struct RecordTimeline {
     }
 
     /// - Parameters:
-    ///   - skipCount: so many events at the beginning are passed over.
-    ///   - hasBase: whether what stands in front of the first event is told too.
+    ///   - skipCount: the number of events to skip at the beginning.
+    ///   - hasBase: true if the state before the first event is included.
     private init(
         _ record: RecordKey, in store: StoreAccess, from first: UInt64, through last: UInt64,
         skipping skipCount: Int, hasBase: Bool
@@ -49,9 +49,8 @@ struct RecordTimeline {
         hasBegun = !hasBase
     }
 
-    /// Only the last events, found from the end of the log on; what stands in front of them only if there are fewer.
-    ///
-    /// - Returns: besides, how many there are up to `last`, or that many if there are more.
+    /// Returns only the last events, found from the end of the log, and the number of events up to `last`, limited to
+    /// `wanted`. The state in the base is included only if there are fewer.
     static func ofLast(
         _ wanted: Int, of record: RecordKey, in store: StoreAccess, through last: UInt64
     ) throws -> (timeline: RecordTimeline, count: Int) {
@@ -71,7 +70,7 @@ struct RecordTimeline {
         return (timeline, found.count)
     }
 
-    /// How many events there are, as far as they can be read.
+    /// Returns the number of events that can be read.
     private static func readableCount(of record: RecordKey, in store: StoreAccess, through last: UInt64) throws -> Int {
         var timeline = RecordTimeline(record, in: store, through: last)
         var count = 0
@@ -79,10 +78,10 @@ struct RecordTimeline {
         return count
     }
 
-    /// What kept all or some of it from being told; nil if nothing was met.
+    /// The damage that made the history incomplete; nil if none was found.
     var damage: StrataError? { changes.damage ?? undecoded }
 
-    /// Nil behind the last.
+    /// Returns nil after the last entry.
     mutating func next() throws -> Entry? {
         guard let entry = try nextOfRecord() else { return try deletionOfZone() }
         lastSave = [.delete, .erase].contains(entry.step.kind) ? nil : entry.step
@@ -141,7 +140,7 @@ struct RecordTimeline {
                     event, at: index, in: (commit.offset, commit.time), by: envelope.header)
                 if let event { found.append((event, envelope.header)) }
             } catch {
-                // What can be told is told; the rest is not passed over in silence.
+                // Return what could be decoded, and report the rest as damage.
                 undecoded = undecoded ?? (error as? StrataError)?.located(offset: commit.offset)
             }
         }
@@ -154,18 +153,18 @@ struct RecordTimeline {
     }
 }
 
-/// Returns whether a record was deleted with its zone, which its own events do not show.
+/// Finds the deletion of a record's zone, which the record's own events do not show.
 struct RecordTimelineEnd {
     private static let pageCount = 1_000
 
     let zone: UInt64
     let store: StoreAccess
-    /// The last offset that counts.
+    /// The last offset to consider.
     let last: UInt64
 
-    /// The first event after a version that deleted the zone, with its commit; nil if the zone still exists.
+    /// Returns the first event after a version that deleted the zone, with its commit; nil if the zone still exists.
     ///
-    /// - Throws: ``StrataError`` for damage that is met on the way.
+    /// - Throws: ``StrataError`` for damage found on the way.
     func deletion(behind version: Version) throws -> (version: Version, commit: Commit)? {
         var offset = max(version.offset, store.reader.floor.offset)
         if let known = try knownUpTo(behind: version), known > offset { offset = known }

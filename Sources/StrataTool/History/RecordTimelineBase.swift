@@ -1,12 +1,12 @@
 import StrataLog
 import StrataModel
 
-/// Finds single records in the base of a log, which is read through once, when the first is asked for.
+/// Finds single records in the base of a log. The base is read once, for the first record.
 final class RecordTimelineBase {
-    /// Where a payload of records begins.
+    /// The start of a payload of records.
     private struct Mark {
         let first: (zone: UInt64, name: [UInt8])
-        /// Gives that payload next.
+        /// A reader whose next payload is that one.
         let reader: BaseReader
 
         func begins(before zone: UInt64, _ name: [UInt8]) -> Bool {
@@ -23,7 +23,7 @@ final class RecordTimelineBase {
 
     init(_ reader: LogReader) { self.reader = reader }
 
-    /// The encoded state that a record had when history was let go; nil if it was not there, or there is no base.
+    /// Returns the encoded state of a record at the horizon; nil if it did not exist, or there is no base.
     func state(of record: RecordKey) throws -> [UInt8]? {
         let marks = try self.marks ?? readMarks()
         self.marks = marks
@@ -31,14 +31,14 @@ final class RecordTimelineBase {
         return try state(of: record, name, in: places(of: record.zone, name, in: marks), of: marks)
     }
 
-    /// The payloads that may have the record: a base has them by zone and then by name.
+    /// Returns the payloads that may have the record: a base is ordered by zone, then by name.
     private func places(of zone: UInt64, _ name: [UInt8], in marks: [Mark]) -> Range<Int> {
-        // But long names it orders by a part of them.
+        // Long names are ordered by only a part of them.
         func isLong(_ name: [UInt8]) -> Bool { name.count > RecordState.longestKeyName }
         if isLong(name) || marks.contains(where: { $0.first.zone == zone && isLong($0.first.name) }) {
             return marks.indices
         }
-        // Events of the record may stand at the end of the payload in front of one that begins with it.
+        // The record's first events may end the payload before one that begins with it.
         let start = marks.firstIndex { !$0.begins(before: zone, name) } ?? marks.count
         let end = marks.firstIndex { $0.begins(behind: zone, name) } ?? marks.count
         return max(0, start - 1)..<end
@@ -56,7 +56,7 @@ final class RecordTimelineBase {
         }
     }
 
-    /// A large record is stated by several events, also of several payloads.
+    /// Merges the events of a record. A large record has several, also in several payloads.
     private func state(
         of record: RecordKey, _ name: [UInt8], in range: Range<Int>, of marks: [Mark]
     ) throws -> [UInt8]? {
@@ -71,7 +71,7 @@ final class RecordTimelineBase {
                     guard event.kind == .recordSaved else { continue }
                     let view = try RecordSavedView(bytes, in: event.body)
                     guard view.zone == record.zone, bytes[view.name].elementsEqual(name) else { continue }
-                    // Events of a base say themselves which place they had.
+                    // Events in a base carry their own original places.
                     let version = Version(offset: reader.horizon.offset, eventIndex: UInt32(walker.eventIndex - 1))
                     let place = EventPlace(version: version, time: 0, user: 0)
                     var writer = ByteWriter(reserving: 512)

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// Which event gave each field of a record the value that it has.
+/// The event that gave each field of a record its current value.
 struct RecordTimelineBlame {
     struct Line {
         let key: RecordTimelineChange.Key
@@ -9,26 +9,26 @@ struct RecordTimelineBlame {
         let time: Int64
         let user: UInt64
         let device: UInt64
-        /// Whether it had another value before, or none; if not, nobody knows.
+        /// True if this event is known to have changed the value; otherwise an earlier one may have set it.
         let isExact: Bool
 
         var offset: UInt64 { version.offset }
     }
 
     private var found: [RecordTimelineChange.Key: Line] = [:]
-    /// Nil if nothing was told of the record.
+    /// Nil if the record has no steps.
     private var last: RecordTimelineStep?
-    /// Whether there may be fields of which nothing is told.
+    /// True if the record may have other fields.
     private var isPartial = false
 
-    /// There was an event in front of which the record was not, or behind which nothing of it was left.
+    /// True after a step with no earlier state: the record's creation or its deletion.
     private var hasBegun = false
 
-    /// So many events are looked at first, and then always so many times more.
+    /// The number of events to read first; each further attempt reads ``growth`` times as many.
     private static let firstCount = 16
     private static let growth = 8
 
-    /// Goes back no further than to the oldest event that gave a field the value that it has.
+    /// Goes back no further than the oldest event that gave a field its current value.
     static func of(
         _ record: RecordKey, in store: StoreAccess, through last: UInt64
     ) throws -> (blame: RecordTimelineBlame, damage: StrataError?) {
@@ -42,7 +42,7 @@ struct RecordTimelineBlame {
         }
     }
 
-    /// Whether it tells of each field that the record has.
+    /// True if every field of the record has a line.
     private var isComplete: Bool {
         get throws {
             if hasBegun { return true }
@@ -54,10 +54,10 @@ struct RecordTimelineBlame {
         }
     }
 
-    /// Parent and share, then fields in the order of their ordinals.
+    /// Parent and share, then fields by ordinal.
     var lines: [Line] { found.values.sorted { $0.key.rank < $1.key.rank } }
 
-    /// Takes the next step of the record's history.
+    /// Adds the next step of the record's history.
     mutating func add(_ entry: RecordTimeline.Entry) {
         let step = entry.step
         switch step.kind {
@@ -79,7 +79,7 @@ struct RecordTimelineBlame {
         last = step
     }
 
-    /// Why it tells nothing, or not all; nil if it does.
+    /// Explains why the blame is empty or incomplete; nil if it is complete.
     func problem(_ target: RecordTimelineTarget) -> String? {
         guard let last else { return target.problem }
         switch last.kind {

@@ -1,27 +1,27 @@
 import StrataModel
 import StrataStore
 
-/// What became of one field of a record, or of one of its links.
+/// A change of one field of a record, or of one of its links.
 struct RecordTimelineChange {
     enum Key: Hashable {
         case parent, share
-        /// By its ordinal.
+        /// A field, by its ordinal.
         case field(UInt32)
     }
 
     enum Before {
         case unknown
-        /// It had none.
+        /// The field had no value.
         case none
         case value(FieldValue)
     }
 
     let key: Key
     let before: Before
-    /// Nil if it has none any more. Links are references.
+    /// Nil if the value was removed. Links are references.
     let after: FieldValue?
 
-    /// What is another thing in the new state than in the old one, links first, then fields in the order of ordinals.
+    /// Returns the differences between two states: links first, then fields by ordinal.
     static func differences(from old: RecordState?, to new: RecordState?) -> [RecordTimelineChange] {
         var changes: [RecordTimelineChange] = []
         func compare(_ key: Key, _ old: FieldValue?, _ new: FieldValue?) {
@@ -43,7 +43,7 @@ struct RecordTimelineChange {
         return changes
     }
 
-    /// What a save sent, where nobody knows what was there before.
+    /// Returns the values that a save sent, for a record whose earlier state is unknown.
     static func sent(by saved: RecordSavedEvent) -> [RecordTimelineChange] {
         var changes: [RecordTimelineChange] = []
         for (key, link) in [(Key.parent, saved.parent), (.share, saved.share)] {
@@ -66,11 +66,11 @@ struct RecordTimelineChange {
     }
 }
 
-/// One event of a record, and what it changed; or what the record was when the log's beginning was let go.
+/// One event of a record with its changes, or the state of the record at the horizon of a compacted log.
 struct RecordTimelineStep {
     enum Kind: String {
         case base, create, update, touch, delete, erase
-        /// Of the zone, with all that was in it.
+        /// The deletion of the zone with all its records.
         case zoneDeleted
     }
 
@@ -78,16 +78,16 @@ struct RecordTimelineStep {
     let version: Version
     let type: UInt64
     var previous: Version?
-    /// Whether it went with another record.
+    /// True if the deletion followed from that of another record.
     var isCascade = false
-    /// Of an erasure.
+    /// The reason of an erasure.
     var reason = ""
     var changes: [RecordTimelineChange] = []
-    /// Whether its values were taken away since.
+    /// True if the values were erased later.
     var isErased = false
-    /// What the record is behind it.
+    /// The state of the record after this step.
     var after = RecordTimelineState.none
-    /// Why not all of it is told.
+    /// The reason why the changes are incomplete.
     var problem: StrataError?
 
     init(_ kind: Kind, _ version: Version, type: UInt64) {

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// An event of a record, taken apart as far as the record's history needs.
+/// An event of a record, decoded as far as its history needs.
 struct RecordTimelineEvent {
     enum Content {
         case saved(RecordSavedEvent.Change, isFull: Bool, isErased: Bool)
@@ -10,7 +10,7 @@ struct RecordTimelineEvent {
 
     let record: RecordKey
     let type: UInt64
-    /// The version in front of it; nil if there was no record.
+    /// The version before the event; nil if there was no record.
     let previous: Version?
     let content: Content
     let place: EventPlace
@@ -18,7 +18,7 @@ struct RecordTimelineEvent {
 
     var version: Version { place.version }
 
-    /// Nil for an event of another kind.
+    /// Returns nil for an event that is not of a record.
     ///
     /// - Throws: ``StrataError`` if the event cannot be decoded.
     init?(_ event: Event, at index: Int, in commit: (offset: UInt64, time: Int64), by header: EnvelopeHeader) throws {
@@ -47,17 +47,17 @@ struct RecordTimelineEvent {
         place = EventPlace(version: version, time: commit.time, user: header.user, device: header.device)
     }
 
-    /// Whether all that the record is follows from it.
+    /// True if the event contains the complete record.
     var isFull: Bool {
         if case .saved(_, let isFull, _) = content { isFull } else { false }
     }
 
-    /// What is saved, with what was sent.
+    /// Decodes the save with its values.
     func saved() throws -> RecordSavedEvent { try RecordSavedEvent(decoding: body) }
 
-    /// The state that it makes of the one before.
+    /// Applies the event to the state before it.
     ///
-    /// - Throws: ``StrataError`` if it does not fit that.
+    /// - Throws: ``StrataError`` if it does not fit that state.
     func applied(to state: RecordTimelineState) throws -> RecordTimelineState {
         guard case .saved(_, let isFull, let isErased) = content else { return .none }
         if isErased { return .erased }
@@ -78,18 +78,18 @@ struct RecordTimelineEvent {
     }
 }
 
-/// What is known of a record between two of its events.
+/// The known state of a record between two of its events.
 enum RecordTimelineState {
     /// There is no record.
     case none
-    /// As docs/format.md §17 has it.
+    /// The encoded state, as docs/format.md §17 defines it.
     case known([UInt8])
-    /// What it held was taken away since.
+    /// The values were erased later.
     case erased
-    /// The log does not tell any more, or cannot be read.
+    /// The state is no longer in the log, or cannot be read.
     case unknown
 
-    /// Nil unless it is known.
+    /// Returns nil unless the state is known.
     func decoded() throws -> RecordState? {
         guard case .known(let bytes) = self else { return nil }
         return try RecordState(decoding: bytes[...])

@@ -1,12 +1,12 @@
 import StrataLog
 import StrataModel
 
-/// States that records had, rebuilt from a log: back along the previous versions to a full event, then forward. Where
-/// history was let go, the base has the state with which it goes on.
+/// Rebuilds earlier states of records from a log: back along the previous versions to a full event, then forward. For
+/// compacted history it starts from the state in the base.
 final class RecordTimelinePast {
-    /// Of states that are kept for those who go on from them.
+    /// The maximum bytes of states kept as starting points for later events.
     private static let keptBytes = 16 << 20
-    /// Commits that are kept, unless they are large: records that are saved together were so before.
+    /// The number of small commits kept: records saved together were often saved together before.
     private static let keptCommits = 4
     private static let largeCommitBytes = 1 << 20
 
@@ -21,10 +21,10 @@ final class RecordTimelinePast {
         base = RecordTimelineBase(reader)
     }
 
-    /// The offset up to which history was let go.
+    /// The horizon: the offset of the last compacted commit.
     var floor: UInt64 { reader.floor.offset }
 
-    /// What an event changed. What keeps that from being told is in the step.
+    /// Returns the changes of an event. An error is reported in the step.
     func step(of event: RecordTimelineEvent) -> RecordTimelineStep {
         var problem: StrataError?
         var before = RecordTimelineState.unknown
@@ -37,7 +37,7 @@ final class RecordTimelinePast {
         return step
     }
 
-    /// What the record was in front of an event.
+    /// Returns the state of the record before an event.
     func state(before event: RecordTimelineEvent) throws -> RecordTimelineState {
         switch (event.content, event.previous) {
         case (.saved(.create, _, _), _), (.deleted, nil), (.erased, nil): return .none
@@ -46,15 +46,15 @@ final class RecordTimelinePast {
         }
     }
 
-    /// What the record was when history was let go, and whether what it held was taken away since; nil if it was not
-    /// there, or there is no base.
+    /// Returns the state of the record at the horizon, and true if its values were erased later; nil if it did not
+    /// exist, or there is no base.
     func base(of record: RecordKey) throws -> (state: RecordState, isErased: Bool)? {
         guard let bytes = try base.state(of: record) else { return nil }
         let state = try RecordState(decoding: bytes[...])
         return (state, try isErased(state, record))
     }
 
-    /// What the record was in front of its first event; nil if it was not there, or the event tells itself.
+    /// Returns the state before the record's first event; nil if it did not exist, or the event itself shows it.
     func entryOfBase(_ record: RecordKey, before first: RecordTimelineEvent?) throws -> RecordTimeline.Entry? {
         if let first {
             guard let previous = first.previous, previous.offset <= floor else { return nil }
@@ -104,7 +104,7 @@ final class RecordTimelinePast {
         return state
     }
 
-    /// Nil if the log has no such event of that record.
+    /// Returns nil if the log has no such event of that record.
     private func event(of record: RecordKey, at version: Version) throws -> RecordTimelineEvent? {
         guard let (commit, envelope) = try commit(at: version.offset) else { return nil }
         let index = Int(version.eventIndex)
@@ -136,7 +136,7 @@ final class RecordTimelinePast {
 
     // MARK: Erasure
 
-    /// Of a record that was erased since a base states what is left: nothing but its header.
+    /// Returns true if the record was erased later: the base then has only its header.
     private func isErased(_ state: RecordState, _ record: RecordKey) throws -> Bool {
         guard state.fields.isEmpty, state.parent == nil, state.share == nil else { return false }
         var offset = floor

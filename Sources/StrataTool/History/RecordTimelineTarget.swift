@@ -1,7 +1,7 @@
 import StrataLog
 import StrataModel
 
-/// The record that a command line names, in the log of a store.
+/// The record that a command line names in the log of a store.
 struct RecordTimelineTarget {
     static let operand = Operand(name: "RECORD", help: "the record's name")
     static let options: [any OptionDescription] = [
@@ -13,21 +13,21 @@ struct RecordTimelineTarget {
 
     let store: StoreAccess
     let names: KnownNames
-    /// Nil if the log knows nothing of it.
+    /// Nil if the log does not have the record.
     let record: RecordKey?
-    /// Why it is not known.
+    /// The reason why the record was not found.
     let problem: String
     private let nameDamage: StrataError?
 
-    /// What kept some of the log from being read so far.
+    /// The damage found so far.
     var damage: StrataError? { store.damage ?? nameDamage }
 
-    /// - Throws: ``UsageError`` for a name that several records have.
+    /// - Throws: ``UsageError`` if several records have the name.
     init(_ arguments: Arguments) throws {
         let name = arguments.operands[1]
         var filter = LogFilter()
         filter.zone = arguments[DatabaseOptions.zone]
-        // Without another word it is looked for everywhere.
+        // By default all zones are searched.
         if DatabaseOptions.areGiven(in: arguments) {
             let place = try DatabaseOptions(arguments)
             filter.scope = place.database.scope
@@ -50,23 +50,23 @@ struct RecordTimelineTarget {
         problem = filter.unknownName(names) ?? "the log has nothing of a record '\(name)'"
     }
 
-    /// Zones whose names were let go with the log's beginning.
+    /// Returns the zones whose names were compacted with the beginning of the log.
     private static func unnamedZones(
         with name: String, _ store: StoreAccess, _ gathered: LogFilterNames, _ names: KnownNames
     ) throws -> [UInt64] {
         if names.zones.isEmpty {
             do {
-                // No zone has this ordinal: it has all segments of frames gone through.
+                // No zone has this ordinal. The query forces a scan of all unsealed segments.
                 _ = try store.reader.touches(
                     record: Array(name.utf8), in: 0, after: store.reader.floor.offset, limit: 1)
             } catch let error as StrataError where error.isDamage {
-                // Whoever reads the record's history meets it again.
+                // Reading the record's history reports it again.
             }
         }
         return gathered.touchedZones.filter { names.zone($0) == nil }.sorted()
     }
 
-    /// False is certain.
+    /// Returns false only if the record certainly has no history in the zone.
     private static func mayHave(_ record: RecordKey, _ store: StoreAccess, _ base: RecordTimelineBase) throws -> Bool {
         do {
             let page = try store.reader.touches(

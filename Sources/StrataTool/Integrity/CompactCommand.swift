@@ -2,7 +2,7 @@ import StrataModel
 import StrataStore
 import StrataSystem
 
-/// `strata compact`: lets go of a store's oldest commits, or tells what that would give back.
+/// `strata compact`: compacts a store's oldest commits, or reports the space that this would free.
 enum CompactCommand: Command {
     static let name = "compact"
     static let summary = "tell what letting go of a store's oldest commits would give back, or do it"
@@ -88,7 +88,7 @@ enum CompactCommand: Command {
 
     private static func compact(_ offset: UInt64, _ path: String, _ options: StoreOptions) throws -> Compaction {
         let store = try Store.open(at: path, options: options)
-        // If the last checkpoint does not fit, only the next opening takes longer.
+        // If the last checkpoint cannot be written, only the next opening takes longer.
         defer { try? store.close() }
         return try store.compact(before: offset)
     }

@@ -1,9 +1,9 @@
 import StrataLog
 import StrataModel
 
-/// How far damage goes, for people and for programs.
+/// Describes the extent of damage as text and as JSON.
 enum DamageText {
-    /// More lines of one kind tell nobody more.
+    /// The maximum number of lines of one kind.
     private static let mostLines = 20
 
     static func lines(of extent: DamageExtent) -> [String] {

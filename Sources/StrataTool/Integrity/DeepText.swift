@@ -3,15 +3,15 @@ import StrataStore
 import StrataTree
 import StrataViews
 
-/// What `verify --deep` found, for people.
+/// Prints the result of `verify --deep` for people.
 struct DeepText {
-    /// More lines of one kind tell nobody more.
+    /// The maximum number of lines of one kind.
     private static let mostLines = 20
 
     let report: DeepReport
     let output: Output
 
-    /// Each line begins with the end of the one before: what was printed has none yet.
+    /// Each line starts with a line break, because the output before it does not end with one.
     func write() {
         writeViews()
         writeAssets()

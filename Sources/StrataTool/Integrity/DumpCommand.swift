@@ -64,12 +64,12 @@ enum DumpCommand: Command {
         try SegmentAnatomy(path: path, files: files).walk { anatomy in
             try printer.write(anatomy)
             count += 1
-            // The header is no frame.
+            // The header does not count as a frame.
             return count <= limit ?? UInt64.max
         }
     }
 
-    /// Looks through the segment that has the offset by its name, and through the others if it is not there.
+    /// Searches the segment that should contain the offset by its name, then the others.
     private static func dump(
         _ offset: UInt64, _ names: [UInt64], _ paths: StorePaths, _ files: ReadOnlyFiles, _ printer: HexPrinter
     ) throws -> ExitCode {
@@ -90,7 +90,7 @@ enum DumpCommand: Command {
     }
 }
 
-/// Prints bytes as docs/format.md does: where they stand, the digits, what they are.
+/// Prints bytes as docs/format.md does: the position, the digits and the meaning.
 private struct HexPrinter {
     private static let bytesPerLine = 16
 

@@ -2,7 +2,7 @@ import StrataModel
 import StrataRules
 import StrataStore
 
-/// `strata erase`: takes away for good what records hold and ever held, or tells what that would be.
+/// `strata erase`: permanently erases all contents of records, or reports what that would erase.
 enum EraseCommand: Command {
     static let name = "erase"
     static let summary = "take away for good what records ever held, or tell what that would be"
@@ -37,7 +37,7 @@ enum EraseCommand: Command {
         try StoreAccess.requireDirectory(arguments.store)
         let zone = named.zone ?? .default
         let ids = arguments.operands.dropFirst().map { RecordID($0, zone: zone) }
-        // Whoever erases is the service itself, whose database has no owner that could be left out.
+        // The service erases, and it has no database of its own, so the owner must be named.
         let database = DatabaseID(named.database.scope, owner: named.ownerName)
         do {
             let plan =

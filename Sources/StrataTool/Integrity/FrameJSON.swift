@@ -1,8 +1,8 @@
 import StrataLog
 import StrataModel
 
-/// An object for each file, frame, block, footer, and range of bytes that is neither; keys as docs/guide/tool.md
-/// promises.
+/// Writes an object for each file, frame, block, footer, and unrecognized range of bytes. The keys are stable:
+/// docs/guide/tool.md.
 struct FrameJSON: FrameFormat {
     func write(_ head: StoredPieceWalk, _ file: LogFiles.Entry, to output: Output) throws {
         var json = JSONWriter(output)

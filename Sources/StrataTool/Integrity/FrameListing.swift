@@ -1,25 +1,25 @@
 import StrataLog
 import StrataModel
 
-/// A way to print what stands in a log.
+/// A way to print the contents of a log.
 protocol FrameFormat {
     func write(_ head: StoredPieceWalk, _ file: LogFiles.Entry, to output: Output) throws
-    /// - Parameter isDurable: nil of what holds no commits.
+    /// - Parameter isDurable: nil for a piece that holds no commits.
     func write(_ piece: StoredPiece, _ file: LogFiles.Entry, isDurable: Bool?, to output: Output) throws
     func write(_ footer: SegmentFooter, _ file: LogFiles.Entry, to output: Output) throws
 }
 
-/// Lists what stands in files, and remembers the first thing that is wrong.
+/// Lists the contents of files, and records the first problem.
 struct FrameListing {
-    /// Whose frames are listed; nil for none.
+    /// The offsets whose frames are listed; nil for none.
     let offsets: ClosedRange<UInt64>?
-    /// Whether what holds no commits is listed too.
+    /// True if pieces without commits are listed too.
     let isWhole: Bool
     let durableEnd: UInt64
     let format: any FrameFormat
     let output: Output
     private(set) var damage: StrataError?
-    /// What is wrong in the segment that grows.
+    /// The first problem in the growing segment.
     private(set) var newestProblem: StrataError?
 
     init(
@@ -48,7 +48,7 @@ struct FrameListing {
             if let gap { note(Self.problem(of: gap, file), isGrowing) }
             gap = nil
             if case .nothing(let isZero) = piece.content {
-                // Zeros are space that was made ahead, unless something comes behind them.
+                // Zeros are preallocated space, unless something follows them.
                 if isZero { gap = piece } else { note(Self.problem(of: piece, file), isGrowing) }
             }
             if let problem = piece.problem { note(problem, isGrowing) }
@@ -68,7 +68,7 @@ struct FrameListing {
         } catch let error as StrataError where error.isDamage { damage = damage ?? error }
     }
 
-    /// - Parameter last: the last offset in front; what is no frame may have been one of those behind.
+    /// - Parameter last: the last offset before the piece. Bytes that are not a frame may have held a later commit.
     private func isListed(_ piece: StoredPiece, behind last: UInt64) -> Bool {
         if isWhole { return true }
         guard let offsets else { return false }
@@ -92,14 +92,14 @@ struct FrameListing {
 
 // MARK: For people
 
-/// A line for each frame or block.
+/// One line for each frame or block.
 struct FrameLines: FrameFormat {
     private static let titles = [
         "POSITION", "BYTES", "KIND", "OFFSETS", "RAW", "STORED", "CODEC", "SAVED", "CHECKSUM", "DURABLE",
     ]
-    /// Wide enough for nearly all; what is longer pushes the rest of its line to the right.
+    /// Wide enough for nearly all cells. Longer ones push the rest of the line to the right.
     private static let widths = [10, 9, 7, 17, 9, 9, 6, 6, 8, 7]
-    /// Words stand on the left, numbers on the right.
+    /// Words are aligned left, numbers right.
     private static let wordColumns: Set<Int> = [2, 3, 6, 8, 9]
     /// The columns to drop on a narrow terminal, in this order: CODEC, SAVED, RAW, DURABLE, STORED and OFFSETS.
     private static let expendable = [6, 7, 4, 9, 5, 3]

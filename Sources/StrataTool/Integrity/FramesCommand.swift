@@ -2,7 +2,7 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// `strata frames`: what stands at each place of a store's log, and whether it is what was written.
+/// `strata frames`: the contents of a store's log by position, with their checksums verified.
 enum FramesCommand: Command {
     static let name = "frames"
     static let summary = "list the frames and blocks of a store's log, and check them"
@@ -52,34 +52,34 @@ enum FramesCommand: Command {
         [LogCommand.from, LogCommand.to, limit].contains { arguments.has($0) }
     }
 
-    /// Nil if none are chosen.
+    /// Returns the selected offsets; nil if there are none.
     private static func offsets(_ arguments: Arguments, _ end: UInt64) -> ClosedRange<UInt64>? {
         var first = arguments[LogCommand.from] ?? 1
         let last = arguments[LogCommand.to] ?? UInt64.max
         if let count = arguments[limit] {
             let end = min(end, last)
             first = max(first, end + 1 - min(count, end))
-            // What is written meanwhile is not among the last that there were.
+            // Commits written meanwhile are not counted among the last ones.
             return first <= end ? first...end : nil
         }
         return first...last
     }
 }
 
-/// The files of a log by their names.
+/// The files of a log by name.
 struct LogFiles {
-    /// One that is listed.
+    /// A file to list.
     struct Entry {
         let path: String
-        /// First offset of a segment; nil for a base.
+        /// The first offset of a segment; nil for a base.
         let segment: UInt64?
-        /// Horizon of a base.
+        /// The horizon of a base; nil for a segment.
         let base: UInt64?
         let isNewest: Bool
     }
 
     let store: String
-    /// First offsets, in order.
+    /// The first offsets of all segments, in order.
     let segments: [UInt64]
     private let bases: [UInt64]
     private let paths: StorePaths
@@ -92,10 +92,11 @@ struct LogFiles {
         bases = names.compactMap(LogFormat.horizon(ofBaseNamed:)).sorted()
     }
 
-    /// The last commit that the newest segment has a whole frame of, and the last one that is known to be durable.
+    /// Returns the offsets of the last commit with an intact frame in the newest segment, and of the last durable
+    /// commit.
     func end() throws -> (offset: UInt64, durable: UInt64) {
         guard let newest = segments.last else { return (0, 0) }
-        // A segment begins when all in front of it is durable.
+        // A segment begins only after all earlier commits are durable.
         var end = (offset: newest - 1, durable: newest - 1)
         var walk = try StoredPieceWalk(path: paths.segment(newest), files: ReadOnlyFiles())
         while let piece = try walk.next() {
@@ -107,7 +108,7 @@ struct LogFiles {
         return end
     }
 
-    /// - Parameter isWhole: whether what holds no commits is listed too.
+    /// - Parameter isWhole: true if files without commits are listed too.
     func listed(in offsets: ClosedRange<UInt64>?, segment: UInt64?, isWhole: Bool) -> [Entry] {
         var entries: [Entry] = []
         if isWhole, segment == nil {
@@ -123,7 +124,7 @@ struct LogFiles {
         return entries
     }
 
-    /// What the newest segment has that is no valid frame may be unfinished, which is no damage.
+    /// Returns the damage in the newest segment. An invalid frame there may be unfinished, which is not damage.
     func damage(ofNewest problem: StrataError?) throws -> StrataError? {
         guard let problem else { return nil }
         do { return try StoreAccess(store).damage } catch let error as StrataError {

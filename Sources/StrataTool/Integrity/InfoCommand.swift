@@ -1,4 +1,4 @@
-/// `strata info`: what a store is, and how much is in it.
+/// `strata info`: the identity of a store and the size of its contents.
 enum InfoCommand: Command {
     static let name = "info"
     static let summary = "tell what a store is and how much is in it"

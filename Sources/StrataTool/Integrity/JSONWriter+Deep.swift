@@ -2,7 +2,7 @@ import StrataModel
 import StrataStore
 import StrataViews
 
-// What `verify --deep` found, for programs.
+// Writes the result of `verify --deep` as JSON.
 extension JSONWriter {
     mutating func fieldOfViews(_ report: DeepReport) {
         beginObject("views")

@@ -1,23 +1,22 @@
 import StrataModel
 import StrataSystem
 
-/// Files as the tool may use them: for reading, and if need be only up to a place that is known to be damaged.
+/// Restricts the tool's file access to reading, if necessary only up to a damaged place.
 ///
-/// Everything the tool opens goes through here, so nothing that it calls can change a store; but `schema import` and
-/// `compact` do, who follows a writer asks it by `log/tail` to be woken, and who reads the page file says so in
-/// `readers` meanwhile.
+/// Commands that only read open stores through this type, so they cannot change them. There are two exceptions:
+/// following a writer asks it by `log/tail` to be woken, and reading the page file registers in `readers` meanwhile.
 struct ReadOnlyFiles: FileSystem {
-    /// Where the readable part of a log ends: the rest looks as if it had not been written yet.
+    /// The end of the readable part of a log. The rest looks as if it had not been written yet.
     struct Limit: Sendable, Equatable {
-        /// Path of the last segment that is seen.
+        /// The path of the last visible segment.
         var segment: String
-        /// How much of it is seen; nil for all.
+        /// The number of visible bytes in it; nil for all.
         var byteCount: Int?
     }
 
     private var files: any FileSystem = RealFileSystem()
     var limit: Limit?
-    /// Whether it looks as if there was no page file.
+    /// True to hide the page file.
     var hidesViews = false
 
     func anchored(at directory: String) throws -> any FileSystem {
@@ -32,7 +31,7 @@ struct ReadOnlyFiles: FileSystem {
         if hidesViews, path.hasSuffix("/views") {
             throw StrataError(.notFound, "The page file is not read.", .init(path: path))
         }
-        // Whoever reads takes a place in it and leaves it as it was; without it there is no page file either.
+        // A reader registers in this file and unregisters later. Without it there is no page file either.
         if case .writeOrCreate = mode, path.hasSuffix("/readers"), try files.exists(path) {
             return try files.open(path, .write)
         }
@@ -57,11 +56,11 @@ struct ReadOnlyFiles: FileSystem {
 
     func openSharedPage(_ path: String, _ use: SharedPageUse) throws -> SharedPage? {
         if case .own = use { throw Self.refusal(path) }
-        // What a writer says of its log does not hold for a part of it.
+        // A writer's shared page describes the whole log, not a part of it.
         return try limit == nil ? files.openSharedPage(path, use) : nil
     }
 
-    /// Names of segments have the same length, so they are in order as text.
+    /// Segment names have equal lengths, so they sort as text.
     private func isHidden(_ path: String) -> Bool {
         guard let limit else { return false }
         return path.hasSuffix(".seg") && path > limit.segment
@@ -72,7 +71,7 @@ struct ReadOnlyFiles: FileSystem {
     }
 }
 
-/// The first bytes of a file.
+/// Limits a file to its first bytes.
 private final class FileBeginning: File {
     private let file: any File
     private let byteCount: Int

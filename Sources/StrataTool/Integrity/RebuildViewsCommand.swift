@@ -2,7 +2,7 @@ import StrataModel
 import StrataStore
 import StrataSystem
 
-/// `strata rebuild-views`: makes the page file of a store anew from its log.
+/// `strata rebuild-views`: rebuilds the page file of a store from its log.
 enum RebuildViewsCommand: Command {
     static let name = "rebuild-views"
     static let summary = "fold a store's log into a new page file, or tell what that would read"

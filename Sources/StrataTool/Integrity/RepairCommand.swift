@@ -2,7 +2,7 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// `strata repair`: makes a damaged log one that opens again.
+/// `strata repair`: repairs a damaged log so that it opens again.
 enum RepairCommand: Command {
     static let name = "repair"
     static let summary = "tell what a repair of a damaged log would keep and lose, or do it"
@@ -57,7 +57,7 @@ enum RepairCommand: Command {
         output.write(isApplied ? "lost: " : "would lose: ")
         output.write(plan.lostOffsets.isEmpty ? "no offset that is known of" : DamageText.text(plan.lostOffsets))
         if !plan.keptAsideOffsets.isEmpty {
-            // A log has no gaps.
+            // Commits after the damage cannot stay, because a log has no gaps.
             output.write("; whole behind the damage, and kept aside: \(DamageText.text(plan.keptAsideOffsets))")
         }
         output.write("\n\(isApplied ? "done" : "would do"), in \(Printable.escaped(plan.directory)):\n")

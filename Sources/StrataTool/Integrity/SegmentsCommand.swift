@@ -1,7 +1,7 @@
 import StrataLog
 import StrataModel
 
-/// `strata segments`: what is in each segment of the log.
+/// `strata segments`: the contents of each segment of the log.
 enum SegmentsCommand: Command {
     static let name = "segments"
     static let summary = "tell what is in each segment of a store's log, and in its base"
@@ -36,7 +36,7 @@ enum SegmentsCommand: Command {
     private static let titles = [
         "FIRST", "LAST", "FORM", "STATE", "COMMITS", "BYTES", "RAW", "SAVED", "ZONES", "FROM", "TO",
     ]
-    /// Words stand on the left, numbers on the right.
+    /// Words are aligned left, numbers right.
     private static let wordColumns: Set<Int> = [2, 3, 9, 10]
     /// The columns to drop on a narrow terminal, in this order: TO, RAW, ZONES, FORM, SAVED, BYTES and FROM.
     private static let expendable = [10, 6, 8, 2, 7, 5, 9]

@@ -2,17 +2,17 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// A store opened for reading, as far as it is whole.
+/// A store opened for reading, as far as it is intact.
 struct StoreAccess {
     let path: String
     let reader: LogReader
-    /// What is wrong behind the part that can be read; nil if nothing has been met.
+    /// The damage after the readable part; nil if none has been found.
     private(set) var damage: StrataError?
     private let files: ReadOnlyFiles
     private let touches: TouchFunction
 
-    /// - Parameter touches: what the change lists of segments of frames have: nothing, unless somebody asks them.
-    /// - Throws: what keeps even the beginning from being read.
+    /// - Parameter touches: lists the changes in unsealed segments; by default none.
+    /// - Throws: the damage if even the beginning cannot be read.
     init(_ path: String, touches: @escaping TouchFunction = { _ in [] }) throws {
         try self.init(path, ReadOnlyFiles(), touches, damage: nil)
     }
@@ -26,7 +26,7 @@ struct StoreAccess {
         var files = files
         while true {
             do {
-                // The tool looks at payloads itself, whatever they are; and shows what the writing program shows.
+                // The tool decodes payloads itself, and shows the same commits as the writer.
                 reader = try LogReader.open(
                     at: path, extent: .written, requiresWholeEnd: files.limit == nil, platform: Platform(files: files),
                     touches: touches)
@@ -47,7 +47,7 @@ struct StoreAccess {
         throw StrataError(.notFound, "There is no such file or directory.", .init(path: path))
     }
 
-    /// The same store up to in front of `error`; nil if that leaves nothing more to read than before.
+    /// Returns the same store, limited to the part before `error`; nil if that is not less than is visible now.
     func narrowed(by error: StrataError) -> StoreAccess? {
         var files = files
         guard let narrower = Self.limit(below: error, path, files) else { return nil }
@@ -55,14 +55,14 @@ struct StoreAccess {
         return try? StoreAccess(path, files, touches, damage: Self.told(error, of: damage))
     }
 
-    /// What is told once reading up to in front of some damage met an error too: of a segment that is seen only in part
-    /// nothing that the whole one does not say.
+    /// Returns the damage to report if an error follows earlier damage. In the same segment, which is then visible only
+    /// in part, the earlier damage is reported.
     static func told(_ error: StrataError, of damage: StrataError?) -> StrataError {
         guard let damage, damage.context.segment == error.context.segment else { return error }
         return damage
     }
 
-    /// The first commit that is not older than `time`, in what is whole; nil if all are older.
+    /// Returns the first intact commit that is not older than `time`; nil if all are older.
     mutating func firstOffset(notBefore time: Int64) throws -> UInt64? {
         while true {
             do { return try reader.firstOffset(notBefore: time) } catch let error as StrataError {
@@ -72,7 +72,7 @@ struct StoreAccess {
         }
     }
 
-    /// What can be read in front of a damaged place; nil if that is not less than before.
+    /// Returns the part that can be read before damage; nil if that is not less than before.
     static func limit(
         below error: StrataError, _ store: String, _ files: ReadOnlyFiles
     ) -> ReadOnlyFiles.Limit? {
@@ -81,7 +81,7 @@ struct StoreAccess {
         let names = ((try? files.list(directory)) ?? []).filter { $0.hasSuffix(".seg") }
         let offsets = names.compactMap { UInt64($0.dropLast(4)) }.sorted()
         guard let limit = limit(below: error, segment, offsets, in: directory) else { return nil }
-        // Else the same damage would be met again and again.
+        // Without this check the same damage would be found again and again.
         return isNarrower(limit, than: files.limit) ? limit : nil
     }
 
@@ -112,6 +112,6 @@ struct StoreAccess {
 }
 
 extension StrataError {
-    /// Whether the place is behind the segment's header, where what stands in front of it can be read.
+    /// True if the damage comes after the segment's header, so that the frames before it can be read.
     fileprivate var isInFrames: Bool { context.position ?? 0 >= 128 }
 }

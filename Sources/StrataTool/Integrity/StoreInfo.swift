@@ -2,10 +2,10 @@ import StrataLog
 import StrataModel
 import StrataViews
 
-/// What `info` tells of a store. All of it comes from headers, ends and hints: no part of the log is read through but
-/// its newest segment.
+/// The details that `info` prints of a store. They come from headers, ends and hints. Of the log only the newest
+/// segment is read completely.
 struct StoreInfo {
-    /// What stands for the commits that were let go.
+    /// The base that replaces the compacted commits.
     struct Base {
         let path: String
         let horizon: Position
@@ -24,7 +24,7 @@ struct StoreInfo {
     let base: Base?
     let durability: LogDurability?
     let views: ViewsSummary?
-    /// Why nothing can be said of the page file.
+    /// The reason why the page file cannot be described.
     let viewsProblem: StrataError?
     let names: NameCounts?
     let damage: StrataError?
@@ -35,7 +35,7 @@ struct StoreInfo {
         identity = reader.identity
         (floor, end, tail) = (reader.floor, reader.end, reader.unfinishedTail)
         var damage = store.damage
-        /// What cannot be read of one part keeps nobody from the others.
+        /// Records damage in one part, so that the other parts are still read.
         func told<Part>(_ part: () throws -> Part?) throws -> Part? {
             do { return try part() } catch let error as StrataError where error.isDamage {
                 damage = damage ?? error
@@ -113,7 +113,7 @@ extension StoreInfo {
         }
     }
 
-    /// `2 d 3 h 0 min 4.5 s`, from the largest unit that there is any of.
+    /// `2 d 3 h 0 min 4.5 s`, starting with the largest unit that is not 0.
     static func span(microseconds: Int64) -> String {
         let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
         let digits = "\(rest)"
@@ -143,7 +143,7 @@ extension StoreInfo {
         guard let views else { return "none: there is no page file" }
         let file = views.byteCount.counted("byte")
         guard let position = views.position else {
-            // As a program leaves it that made the store and ended before it wrote much.
+            // The state left by a program that created the store and ended before it wrote much.
             if views.finding == .missing { return "none yet; the page file has \(file)" }
             let reason = views.reasons.first.map { ": \($0)" } ?? ""
             return "none; the page file, \(file), is \(views.finding.rawValue)\(reason)"

@@ -3,7 +3,7 @@ import StrataModel
 import StrataStore
 import StrataSystem
 
-/// `strata verify`: whether every byte of a store's log is what it must be, and what is kept beside it.
+/// `strata verify`: checks every byte of a store's log, and with `--deep` the files beside it.
 enum VerifyCommand: Command {
     static let name = "verify"
     static let summary = "check every byte of a store's log"
@@ -33,9 +33,9 @@ enum VerifyCommand: Command {
             bar.show($0, of: $1)
         }
         bar.clear()
-        // What was not read was not found to be wrong.
+        // A part that could not be read is not damage.
         if let damage = report.damage, !damage.isDamage || damage.code == .newerFormat { throw damage }
-        // What a damaged log gives says nothing about anything else.
+        // A damaged log says nothing about the other files.
         let deep = arguments[deep] && report.damage == nil ? try verifyDeeply(arguments.store, bar) : nil
         if arguments[Option.json] {
             writeJSON(report, deep, to: output)

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// What audits say, for people.
+/// Describes audits in text for people.
 enum AuditText {
     /// `14 server record changed`.
     static func code(_ number: UInt64) -> String { "\(number) \(Refusal.Code(rawValue: number))" }
@@ -38,7 +38,7 @@ enum AuditText {
         return text + (fetched.moreComing ? ", more coming" : "")
     }
 
-    /// What a request was, as far as it was kept.
+    /// Summarizes a request as far as it was kept.
     static func request(_ bytes: [UInt8]?, byteCount: UInt64) -> String {
         guard let bytes else { return byteCount > 0 ? "\(byteCount.counted("byte")), not kept" : "not kept" }
         guard let request = try? Request(decoding: bytes[...]) else {

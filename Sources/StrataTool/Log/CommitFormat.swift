@@ -1,7 +1,7 @@
 import StrataLog
 import StrataModel
 
-/// A payload taken apart, or why that cannot be done.
+/// A decoded payload, or the reason why decoding failed.
 typealias DecodedEnvelope = Result<Envelope, StrataError>
 
 /// A way to print commits.
@@ -9,18 +9,18 @@ protocol CommitFormat {
     func write(_ commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to output: Output) throws
 }
 
-/// What is printed of a commit's events.
+/// The details to print of a commit's events.
 enum CommitBody {
     case events
-    /// How many there are of what.
+    /// The number of events of each kind, and of changes in each zone.
     case stat
-    /// Those of records with what they changed.
+    /// The events of records with their changes.
     case patch(CommitPatch)
 }
 
 /// One line for each commit.
 struct CommitLine: CommitFormat {
-    /// What stands below the line; nothing of the events.
+    /// The details to print below the line. Plain events are not printed.
     var body = CommitBody.events
 
     func write(_ commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to output: Output) throws {
@@ -49,7 +49,7 @@ struct CommitLine: CommitFormat {
     }
 }
 
-/// A paragraph for each commit, with a line for each event or what is asked for instead.
+/// A paragraph for each commit, with a line for each event or the requested details instead.
 struct CommitText: CommitFormat {
     var body = CommitBody.events
 
@@ -97,7 +97,7 @@ struct CommitText: CommitFormat {
         for event in events { write(event, names, to: output) }
     }
 
-    /// - Parameter onlyChanges: leaves out the events that are not of records.
+    /// - Parameter onlyChanges: omits the events that are not of records.
     fileprivate static func write(
         _ envelope: Envelope, of commit: Commit, _ patch: CommitPatch, onlyChanges: Bool = false, _ names: KnownNames,
         to output: Output
@@ -217,11 +217,11 @@ struct CommitText: CommitFormat {
     }
 }
 
-/// What a commit has, in numbers.
+/// Counts the records, zones and bytes of a commit.
 private struct CommitStat {
     private let envelope: Envelope
     private let byteCount: Int
-    /// Changes of each zone, in the order in which they first come.
+    /// The number of changes in each zone, in order of first appearance.
     private var zones: [(zone: UInt64, count: Int)] = []
     private var records: Set<RecordKey> = []
 
@@ -291,7 +291,7 @@ extension Output {
         }
     }
 
-    /// A line for the operation's id and one for its group, if there are any.
+    /// Writes a line for the operation's id and one for its group, if there are any.
     func writeOperationTexts(of header: EnvelopeHeader) {
         if !header.operationID.isEmpty { write("    operation \(Printable.escaped(header.operationID))\n") }
         if !header.groupID.isEmpty || !header.groupName.isEmpty {
@@ -299,7 +299,7 @@ extension Output {
         }
     }
 
-    /// `2 record saved, 1 name interned`, in the order in which the kinds first come.
+    /// `2 record saved, 1 name interned`, in order of first appearance.
     fileprivate func writeKinds(of events: [Event]) {
         var counts: [(kind: EventKind, count: UInt64)] = []
         for event in events {

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// Audits, whose names are said as they were given.
+/// Audits, which carry names as the client sent them.
 extension CommitJSON {
     static func write(audit: EventDetail, to json: inout JSONWriter) {
         switch audit {

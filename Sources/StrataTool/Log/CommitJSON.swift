@@ -1,11 +1,11 @@
 import StrataLog
 import StrataModel
 
-/// Writes commits as JSON lines. Keys, their order and their meaning are a promise: docs/guide/tool.md.
+/// Writes commits as JSON lines. The keys, their order and their meaning are stable: docs/guide/tool.md.
 struct CommitJSON: CommitFormat {
-    /// Where the commit stands, if that is wanted.
+    /// The location of the commit in the store, if requested.
     var stored: CommitPlace?
-    /// What events of records changed, if that is wanted.
+    /// The changes made by the events of records, if requested.
     var patch: CommitPatch?
 
     func write(_ commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to output: Output) throws {
@@ -16,7 +16,7 @@ struct CommitJSON: CommitFormat {
         try output.endLine()
     }
 
-    /// The keys of docs/guide/tool.md, "A commit", into an object that has begun.
+    /// Writes the keys of docs/guide/tool.md, "A commit", into an open object.
     func writeFields(
         of commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to json: inout JSONWriter
     ) {
@@ -48,7 +48,7 @@ struct CommitJSON: CommitFormat {
         json.endArray()
     }
 
-    /// What a step says beside its event: docs/guide/tool.md, "A patch".
+    /// Writes the keys that a step adds to its event: docs/guide/tool.md, "A patch".
     private static func write(_ step: RecordTimelineStep, _ names: KnownNames, to json: inout JSONWriter) {
         json.field("changes", step.changes, names)
         if let problem = step.problem { json.field("notAllKnown", problem.description) }

@@ -1,13 +1,13 @@
 import StrataLog
 import StrataModel
 
-/// What each event of a record changed: its fields before and after.
+/// Finds the changes of each record event: its fields before and after.
 struct CommitPatch {
     let past: RecordTimelinePast
-    /// Only events that fit are told of; all of them if it asks for no events.
+    /// Selects the events to report; all of them if it asks for no events.
     let filter: LogFilter
 
-    /// Nil for events that are not of a record, do not fit or cannot be decoded.
+    /// Returns nil for events that are not of a record, do not fit or cannot be decoded.
     func step(of event: Event, at index: Int, in commit: Commit, _ header: EnvelopeHeader, _ names: KnownNames)
         -> RecordTimelineStep?
     {
@@ -20,9 +20,9 @@ struct CommitPatch {
     }
 }
 
-/// Prints what became of a record's fields.
+/// Prints the changes of a record's fields.
 enum CommitPatchText {
-    /// A line for each change, and what is to be said of them.
+    /// Prints a line for each change, then the notes on the step.
     static func write(_ step: RecordTimelineStep, indentation: Int, _ names: KnownNames, to output: Output) throws {
         let blanks = String(repeating: " ", count: indentation)
         for change in step.changes {
@@ -38,7 +38,7 @@ enum CommitPatchText {
         }
     }
 
-    /// `+` for what was not there, `-` for what is not there any more, `~` for what is another value.
+    /// `+` for an added value, `-` for a removed one, `~` for a changed one.
     private static func line(of change: RecordTimelineChange, _ names: KnownNames) -> (String, Ink) {
         let name = name(of: change.key, names)
         switch (change.before, change.after) {
@@ -73,7 +73,7 @@ enum CommitPatchText {
 }
 
 extension JSONWriter {
-    /// As the keys of docs/guide/tool.md, "A change".
+    /// Writes the keys of docs/guide/tool.md, "A change".
     mutating func field(_ key: StaticString, _ changes: [RecordTimelineChange], _ names: KnownNames) {
         beginArray(key)
         for change in changes {

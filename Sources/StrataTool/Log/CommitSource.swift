@@ -1,7 +1,7 @@
 import StrataLog
 import StrataModel
 
-/// Gives the commits of a store in order, up to its end or to the first place that is damaged.
+/// Gives the commits of a store in order, up to its end or the first damage.
 struct CommitSource {
     private(set) var store: StoreAccess
     private var cursor: any CommitCursor
@@ -13,7 +13,7 @@ struct CommitSource {
         cursor = try store.reader.read(from: nextOffset)
     }
 
-    /// The next commit; nil at the end, where ``wait(milliseconds:)`` may find more, or in front of
+    /// Returns the next commit; nil at the end, where ``wait(milliseconds:)`` may find more, or before
     /// ``StoreAccess/damage``.
     mutating func next() throws -> Commit? {
         while true {
@@ -23,7 +23,7 @@ struct CommitSource {
                 Progress.note(commit.offset, of: store.reader.end.offset)
                 return commit
             } catch let error as StrataError {
-                // A damaged segment is read once more, up to that place.
+                // A damaged segment is read once more, up to the damage.
                 guard let narrowed = store.narrowed(by: error) else { throw error }
                 store = narrowed
                 cursor = try store.reader.read(from: nextOffset)
@@ -31,7 +31,7 @@ struct CommitSource {
         }
     }
 
-    /// Waits for commits that are still to come, for so long at most.
+    /// Waits for new commits until the timeout.
     func wait(milliseconds: Int) throws {
         if let damage = store.damage { throw damage }
         _ = try store.reader.wait(past: nextOffset - 1, milliseconds: milliseconds)

@@ -1,7 +1,7 @@
 import StrataLog
 import StrataModel
 
-/// Commits one after another, however they are come by.
+/// A source of commits in sequence.
 protocol CommitSupply {
     /// Returns the next commit; nil after the last one, or before ``damage``.
     mutating func next() throws -> Commit?

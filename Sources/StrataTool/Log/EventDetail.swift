@@ -1,6 +1,6 @@
 import StrataModel
 
-/// What the body of an event says, as far as it is shown.
+/// The decoded body of an event, as far as it is shown.
 enum EventDetail {
     case interned(InternedName)
     case saved(Place, Save)
@@ -20,14 +20,14 @@ enum EventDetail {
     case opaque
     case malformed(StrataError)
 
-    /// What every event of a record begins with.
+    /// The fields that every record event begins with.
     struct Place {
         let zone: UInt64
         let type: UInt64
         let name: String
     }
 
-    /// A save, with what its values are but not the values.
+    /// A save with the kinds and sizes of its values, but not the values.
     struct Save {
         struct Field {
             let ordinal: UInt64
@@ -144,7 +144,7 @@ extension Subscription.Kind {
 }
 
 extension Subscription.Options {
-    /// What they say, in the order of their bits; those of a later release by number.
+    /// The names of the options in bit order; options of a later release by number.
     var names: [String] {
         let known: [(Self, String)] = [
             (.creation, "creation"), (.update, "update"), (.deletion, "deletion"), (.once, "once"),

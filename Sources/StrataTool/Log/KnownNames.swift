@@ -1,8 +1,8 @@
 import StrataModel
 
-/// The names that a log gives to ordinals, as far as they have been seen.
+/// The names that a log maps to ordinals, as far as they have been seen.
 ///
-/// Unlike `NameTable` it does not mind gaps: of a log whose beginning was let go, or is damaged, it knows what is left.
+/// Unlike `NameTable` it accepts gaps: where a log is compacted or damaged, it knows the names that are left.
 struct KnownNames {
     private struct Key: Hashable {
         let namespace: Namespace
@@ -10,7 +10,7 @@ struct KnownNames {
     }
 
     private var texts: [Key: String] = [:]
-    // By ordinal, because every commit asks for its user and device.
+    // Arrays by ordinal, because every commit looks up its user and device.
     private var users: [String?] = []
     private var devices: [String?] = []
     private var databases: [UInt64: (scope: InternedName.Scope, owner: UInt64)] = [:]
@@ -27,13 +27,13 @@ struct KnownNames {
     /// Returns a zone's database, as far as the zone and the database's owner are known.
     func databaseID(ofZone ordinal: UInt64) -> DatabaseID? { database(ofZone: ordinal).flatMap { database($0) } }
 
-    /// With its owner by name; nil for one that is not known, or whose owner is not.
+    /// Returns the database with its owner by name; nil if it or its owner is unknown.
     func database(_ ordinal: UInt64) -> DatabaseID? {
         guard let (scope, owner) = databases[ordinal] else { return nil }
         return owner == 0 ? DatabaseID(scope) : user(owner).map { DatabaseID(scope, owner: $0) }
     }
 
-    /// Every zone, in the order of ordinals.
+    /// All zones in order of their ordinals.
     var zones: [(ordinal: UInt64, name: String)] {
         zoneDatabases.keys.sorted().compactMap { ordinal in zone(ordinal).map { (ordinal, $0) } }
     }
@@ -58,7 +58,7 @@ struct KnownNames {
         }
     }
 
-    /// Ordinals beyond this are damage, and must not become memory.
+    /// Ordinals beyond this are damage, and must not cause an allocation.
     private static let maximumOrdinal: UInt64 = 1 << 20
 
     private static func name(_ ordinal: UInt64, in names: [String?]) -> String? {
@@ -71,7 +71,7 @@ struct KnownNames {
         names[Int(ordinal)] = text
     }
 
-    /// Adds what a payload interns. One that is not an envelope has no names to give.
+    /// Adds the names that a payload interns. A payload that is not an envelope has none.
     mutating func add(from payload: ArraySlice<UInt8>) {
         _ = payload.withUnsafeBytes { bytes in
             try? Envelope.touches(
@@ -84,10 +84,9 @@ struct KnownNames {
 }
 
 extension KnownNames {
-    /// Reads what was interned in front of `offset`. Damaged segments are passed over: names are a service, and whoever
-    /// asks for what lies behind the damage still gets them from the rest.
+    /// Adds the names that were interned before `offset`, and returns the first damage. Damaged segments are skipped:
+    /// commits after the damage still get the names from the rest.
     /// - Parameter newest: the names of the newest segment, if they are known.
-    /// - Returns: the first damage that was met.
     mutating func addAll(
         of store: StoreAccess, before offset: UInt64, newest: [InternedName]? = nil
     ) throws -> StrataError? {
@@ -96,7 +95,7 @@ extension KnownNames {
         guard offset > store.reader.floor.offset + 1 else { return damage }
         for segment in store.reader.segments where segment.firstOffset < offset {
             do {
-                // Sealed segments say what names they have.
+                // Sealed segments list their names.
                 if let names = try store.reader.names(of: segment) ?? (segment.isClosed ? nil : newest) {
                     for name in names { add(name) }
                     continue
@@ -113,7 +112,7 @@ extension KnownNames {
         return damage
     }
 
-    /// What stands for the history that was let go begins with all names.
+    /// A base begins with all names of the compacted history.
     private mutating func addBase(of store: StoreAccess) throws {
         guard var base = try store.reader.readBase() else { return }
         while let payload = try base.next() {

@@ -47,7 +47,7 @@ enum LogCommand: Command {
         (oneline, Option.json), (stat, Option.json), (stat, patch), (reverse, follow), (follow, CommitRange.until),
     ]
 
-    /// Nobody pages through what has no end.
+    /// Following has no end, so it is not paged.
     static func isPaged(_ arguments: Arguments) -> Bool { !arguments[follow] }
     static func showsProgress(_ arguments: Arguments) -> Bool { !arguments[follow] }
 

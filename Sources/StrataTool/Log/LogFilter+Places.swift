@@ -2,7 +2,7 @@ import StrataModel
 
 /// Databases, zones, records and types that events name.
 extension LogFilter {
-    /// Whether an event is about what is asked for.
+    /// Returns true if an event names the requested places.
     ///
     /// - Throws: ``StrataError`` if the event cannot be decoded.
     func fits(placesOf event: Event, _ header: EnvelopeHeader, _ names: KnownNames) throws -> Bool {
@@ -19,7 +19,7 @@ extension LogFilter {
         }
     }
 
-    /// Events that are not about records.
+    /// Returns true if an event that is not about a record fits.
     private func fits(others event: Event, _ names: KnownNames) throws -> Bool {
         switch EventDetail(event) {
         case .zoneSaved(let saved): return type == nil && fits(zone: saved.zone, names)
@@ -58,9 +58,9 @@ extension LogFilter {
 
     private func fits(record name: String) -> Bool { record.map { Self.isSame(name, $0) } ?? true }
 
-    // MARK: Audits, which say names as they were given
+    // MARK: Audits, which carry names as the client sent them
 
-    /// Whoever asks may have left out whose database it is.
+    /// A request may omit the owner, who is then the user that sent it.
     private func fits(asked database: DatabaseID, _ header: EnvelopeHeader, _ names: KnownNames) -> Bool {
         var database = database
         if database.scope != .public, database.owner.isEmpty { database.owner = names.user(header.user) ?? "" }

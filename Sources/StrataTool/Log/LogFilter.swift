@@ -2,9 +2,9 @@ import StrataLog
 import StrataModel
 import StrataQuery
 
-/// Which commits `strata log` prints, by what they say.
+/// Decides which commits `strata log` prints.
 ///
-/// A commit is printed if its header fits, and one of its events fits in every respect.
+/// A commit is printed if its header fits, and one of its events fits every condition.
 struct LogFilter: Sendable {
     enum Outcome: String, Sendable, CaseIterable {
         case committed, refused, all
@@ -12,21 +12,21 @@ struct LogFilter: Sendable {
 
     enum Verdict {
         case fits, doesNotFit
-        /// It has what cannot be decoded, and nothing else that fits.
+        /// Nothing fits, but an event that cannot be decoded might.
         case cannotTell
     }
 
-    /// What commits of nobody are printed as.
+    /// The name printed for commits without a user.
     static let systemName = "system"
 
-    // Of the header. Nil for any, here and below.
+    // Conditions on the header. Nil matches any value, here and below.
     var user: String?
     var device: String?
     /// Id or name of the operation group.
     var group: String?
 
-    // Of an event.
-    /// Empty for any.
+    // Conditions on an event.
+    /// Empty matches any kind.
     var kinds: Set<EventKind> = []
     var outcome: Outcome?
     var scope: InternedName.Scope?
@@ -41,12 +41,12 @@ struct LogFilter: Sendable {
     var asksEvents: Bool { !kinds.isEmpty || (outcome ?? .all) != .all || asksPlaces || condition != nil }
     var isEmpty: Bool { !asksHeaders && !asksEvents }
 
-    /// The events that change lists tell of.
+    /// The kinds of events that change lists contain.
     static let changeKinds: Set<EventKind> = [
         .recordSaved, .recordDeleted, .recordErased, .zoneSaved, .zoneDeleted,
     ]
 
-    /// Whether only changes of zones or records are looked for, of which change lists tell.
+    /// True if only changes of zones or records are requested, which change lists contain.
     var asksChangesOnly: Bool {
         guard zone != nil || record != nil else { return false }
         if !kinds.isEmpty { return kinds.isSubset(of: Self.changeKinds) }
@@ -86,7 +86,7 @@ struct LogFilter: Sendable {
     func judge(_ event: Event, of header: EnvelopeHeader, at time: Int64, _ names: KnownNames) -> Verdict {
         guard kinds.isEmpty || kinds.contains(event.kind), fits(outcomeOf: event.kind) else { return .doesNotFit }
         guard asksPlaces || condition != nil else { return .fits }
-        // Without another word zones and records are asked for what became of them.
+        // By default only changes of zones and records fit, not audits.
         if asksChangesOnly, !Self.changeKinds.contains(event.kind) { return .doesNotFit }
         do {
             if asksPlaces, try !fits(placesOf: event, header, names) { return .doesNotFit }
@@ -103,17 +103,17 @@ struct LogFilter: Sendable {
         }
     }
 
-    /// Names are the same only if their bytes are.
+    /// Compares names byte by byte, without Unicode normalization.
     static func isSame(_ left: String?, _ right: String) -> Bool {
         left.map { $0.utf8.elementsEqual(right.utf8) } ?? false
     }
 
     // MARK: Change lists
 
-    /// So many lists are read side by side; beyond, all commits are.
+    /// The maximum number of lists read side by side; with more, all commits are read.
     private static let maximumLists = 64
 
-    /// The change lists that name every commit that may fit; nil if all commits have to be looked at.
+    /// Returns the change lists that contain every commit that may fit; nil if all commits must be checked.
     func subject(_ names: KnownNames) -> LogFilterTouches.Subject? {
         guard asksChangesOnly else { return nil }
         let zones = zones(names)
@@ -121,7 +121,7 @@ struct LogFilter: Sendable {
         return record.map { .record($0, zones: zones) } ?? .zones(zones)
     }
 
-    /// The zones in which a change may fit.
+    /// Returns the zones in which a change may fit.
     func zones(_ names: KnownNames) -> [UInt64] {
         names.zones.filter { found in
             (zone.map { Self.isSame(found.name, $0) } ?? true)
@@ -140,7 +140,7 @@ struct LogFilter: Sendable {
 
     // MARK: Names
 
-    /// That there is nobody, and nothing, of a name that is asked for; nil if all are known.
+    /// Returns a message for the first requested name that nothing has; nil if all are known.
     func unknownName(_ names: KnownNames) -> String? {
         func missing(_ what: String, _ name: String?, _ namespace: Namespace, others: [String] = []) -> String? {
             guard let name else { return nil }

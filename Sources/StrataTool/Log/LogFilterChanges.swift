@@ -3,8 +3,8 @@ import StrataModel
 
 /// The commits that changed some zones, or a record in them, oldest first.
 ///
-/// Where damage keeps the change lists from being read it gives all commits behind the last one, as far as they are
-/// whole: whoever asks looks at what he gets.
+/// Where damage makes the change lists unreadable, it returns all later commits that can be read. The caller must check
+/// them.
 struct LogFilterChanges: CommitSupply {
     private let store: StoreAccess
     private let last: UInt64
@@ -26,7 +26,7 @@ struct LogFilterChanges: CommitSupply {
 
     mutating func next() throws -> Commit? { try next { _ in false } }
 
-    /// The next commit, without reading those of which `isPassed` says so by the number of their changes.
+    /// Returns the next commit. Skips commits for which `isPassed` returns true, given the number of their changes.
     mutating func next(unless isPassed: (_ count: Int) -> Bool) throws -> Commit? {
         while scan == nil {
             do {

@@ -2,7 +2,7 @@ import StrataModel
 import StrataQuery
 import StrataSystem
 
-/// A predicate over what an event of a record sets.
+/// A predicate over the fields that a record event sets.
 struct LogFilterCondition: Sendable {
     let predicate: PredicateTree
     /// Seconds since 2001, for `now()`.
@@ -13,19 +13,19 @@ struct LogFilterCondition: Sendable {
         now = EngineDate.seconds(SystemTime().nowMicroseconds())
     }
 
-    /// - Parameter time: of the commit.
+    /// - Parameter time: the time of the commit.
     /// - Throws: ``StrataError`` if the event cannot be decoded, or a regular expression takes too many steps.
     func holds(for event: Event, of header: EnvelopeHeader, at time: Int64, _ names: KnownNames) throws -> Bool {
         guard event.kind == .recordSaved else { return false }
         let saved = try RecordSavedEvent(decoding: event.body)
-        // Of what it set nothing is left.
+        // An erased save has no values left.
         if saved.isErased { return false }
         let fields = LogFilterFields(saved: saved, header: header, time: time, names: names)
         return try PredicateEvaluator(subject: fields, now: now).holds(predicate)
     }
 }
 
-/// What a save sets, as a predicate sees it. Keys that it removes have no value.
+/// The fields that a save sets, as the subject of a predicate. Keys that it removes have no value.
 private struct LogFilterFields: PredicateSubject {
     let saved: RecordSavedEvent
     let header: EnvelopeHeader
@@ -59,7 +59,7 @@ private struct LogFilterFields: PredicateSubject {
         }
     }
 
-    /// By the user's own name, unlike in a query: a log has no records of users.
+    /// Returns the user by name, unlike in a query: a log has no records of users.
     private func user(_ ordinal: UInt64) -> PredicateValue? {
         names.user(ordinal).map { .reference(.init(recordName: $0, zoneName: ZoneID.defaultName, ownerName: "")) }
     }

@@ -2,26 +2,25 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// Gathers the names that commits intern, while a reader looks for the end of its log and goes through the newest
-/// segment anyway.
+/// Collects the names that commits intern, while a reader scans the newest segment to find the end of its log.
 final class LogFilterNames: Sendable {
-    /// What the change lists of segments of frames are to have. Those of sealed segments have everything.
+    /// The changes to list for unsealed segments. Sealed segments list all of theirs.
     enum Changes: Sendable, Equatable {
         case none
         case all
-        /// Those of records of that name, in any zone, and deletions of zones.
+        /// Changes of records of that name, in any zone, and deletions of zones.
         case record(String)
     }
 
     private let gathered = Lock<[InternedName]>([])
     private let touched = Lock<Set<UInt64>>([])
 
-    /// The names, as often as they were come by.
+    /// The names, with duplicates.
     var all: [InternedName] { gathered.withLock { $0 } }
-    /// Zones that have a record of the wanted name, as far as frames were gone through.
+    /// The zones that have a record of the wanted name, as far as frames were scanned.
     var touchedZones: Set<UInt64> { touched.withLock { $0 } }
 
-    /// For ``StoreAccess``. What is no envelope has no names, and touches nothing.
+    /// Returns the function for ``StoreAccess``. A payload that is not an envelope has no names and touches nothing.
     func touches(_ changes: Changes) -> TouchFunction {
         let wanted: [UInt8]? = if case .record(let name) = changes { Array(name.utf8) } else { nil }
         let isNone = if case .none = changes { true } else { false }

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// The options by which a command line says which commits it is about, by what they say.
+/// The options that select commits by their content.
 enum LogFilterOptions {
     static let user = Option.text(
         "--user", "NAME", help: "commits of this user; \(LogFilter.systemName) for those of nobody")
@@ -45,7 +45,7 @@ enum LogFilterOptions {
 
     private static func eventKind(named text: String) throws(UsageError) -> EventKind {
         if let known = EventKind.known.first(where: { $0.name == text }) { return known.kind }
-        // As those of a later release are printed.
+        // Kinds of a later release, in the form in which they are printed.
         let unknown = text.split(separator: " ").last.flatMap { UInt64($0) }.map { EventKind(rawValue: $0) }
         if let unknown, unknown.description == text { return unknown }
         throw UsageError(
@@ -53,7 +53,7 @@ enum LogFilterOptions {
             suggestion: Suggestion.closest(to: text, among: EventKind.known.map(\.name)).map { "'\($0)'" })
     }
 
-    /// - Throws: ``UsageError`` for options that no event can fit together.
+    /// - Throws: ``UsageError`` for options that no event can satisfy together.
     static func filter(_ arguments: Arguments) throws(UsageError) -> LogFilter {
         var filter = LogFilter()
         filter.user = arguments[user]

@@ -1,32 +1,32 @@
 import StrataLog
 import StrataModel
 
-/// Commits newest first, a page of offsets at a time, so that whoever wants a few reads a few.
+/// Commits newest first, one page of offsets at a time, so that a short listing reads little.
 ///
-/// Behind and in front of damage it gives what is whole.
+/// It returns the intact commits on both sides of damage.
 struct LogFilterPages: CommitSupply {
     private struct Entry {
         let offset: UInt64
-        /// Nil for one that is read when its turn comes.
+        /// Nil if the commit is read only when its turn comes.
         let commit: Commit?
         let reader: LogReader
     }
 
-    /// Offsets of a page.
+    /// The number of offsets in a page.
     private static let pageOffsets: UInt64 = 1_024
-    /// Of payloads that a page holds; the other commits are read again.
+    /// The maximum bytes of payloads that a page holds; other commits are read again.
     private static let heldBytes = 8 << 20
-    /// A page of change lists is made wider while it has fewer than the first, and narrower beyond the other.
+    /// A page of change lists widens while it has fewer entries than this range, and narrows when it has more.
     private static let wantedTouches = 256...4_096
 
     private var store: StoreAccess
     /// Nil for all commits.
     private var subject: LogFilterTouches.Subject?
     private let first: UInt64
-    /// Where the next page ends; below `first` if there is none.
+    /// The offset where the next page ends; below `first` if there is none.
     private var upper: UInt64
     private var width = pageOffsets
-    /// Oldest first: they are taken from the end.
+    /// Oldest first: entries are taken from the end.
     private var page: [Entry] = []
     private var foundDamage: StrataError?
 
@@ -38,7 +38,7 @@ struct LogFilterPages: CommitSupply {
     }
 
     var damage: StrataError? { foundDamage ?? store.damage }
-    /// Of what is in front of damage, if there is some.
+    /// Reads the part of the log before damage, if there is some.
     var reader: LogReader { store.reader }
 
     mutating func next() throws -> Commit? {
@@ -52,7 +52,7 @@ struct LogFilterPages: CommitSupply {
         }
     }
 
-    /// Nil for one that cannot be read.
+    /// Returns nil if the commit cannot be read.
     private mutating func commit(at offset: UInt64, of reader: LogReader) throws -> Commit? {
         do { return try reader.commit(at: offset) } catch let error as StrataError where error.isDamage {
             foundDamage = foundDamage ?? error
@@ -66,7 +66,7 @@ struct LogFilterPages: CommitSupply {
             do { return try take(offsets: touched(subject, range), range) } catch let error as StrataError
                 where error.isDamage
             {
-                // Without change lists all commits are looked at.
+                // Without change lists all commits are checked.
                 foundDamage = foundDamage ?? error
                 self.subject = nil
                 width = Self.pageOffsets
@@ -102,13 +102,13 @@ struct LogFilterPages: CommitSupply {
 
     // MARK: Damage
 
-    /// What is whole of a page in front of damage.
+    /// The intact commits of a page, up to the damage.
     private struct PageFailure: Error {
         let whole: [Entry]
         let damage: StrataError
     }
 
-    /// - Throws: ``PageFailure`` where damage keeps some from being read.
+    /// - Throws: ``PageFailure`` at the first damage.
     private func entries(_ range: ClosedRange<UInt64>, of reader: LogReader) throws -> [Entry] {
         var entries: [Entry] = []
         var byteCount = 0
@@ -125,13 +125,13 @@ struct LogFilterPages: CommitSupply {
         return entries
     }
 
-    /// Finds what is whole behind the damage, and where to go on in front of it.
+    /// Finds the intact commits after the damage, and where to continue before it.
     private mutating func goOn(behind failure: PageFailure, _ range: ClosedRange<UInt64>) {
         let reader = store.reader
         let lastWhole = page.last?.offset ?? range.lowerBound - 1
         var behind: [Entry] = []
         var offset = range.upperBound
-        // Blocks of a sealed segment are read one by one, so that it may be only some of them.
+        // Blocks of a sealed segment are read one by one, so some of them may be intact.
         while offset > lastWhole, (try? reader.commit(at: offset)) != nil {
             behind.append(Entry(offset: offset, commit: nil, reader: reader))
             offset -= 1
@@ -140,7 +140,7 @@ struct LogFilterPages: CommitSupply {
         page += behind.reversed()
     }
 
-    /// Of frames the part in front of damage is a log of its own.
+    /// Limits the store to the part before damage in an unsealed segment.
     private mutating func narrow(by damage: StrataError, _ range: ClosedRange<UInt64>) {
         guard let narrowed = store.narrowed(by: damage) else {
             upper = 0
@@ -152,7 +152,7 @@ struct LogFilterPages: CommitSupply {
         page = (try? entries(range.lowerBound...upper, of: narrowed.reader)) ?? []
     }
 
-    /// One whose own description is damaged is none that could be read block by block.
+    /// Returns true if a segment is sealed and its footer is intact, so that its blocks can be read one by one.
     private func isSealed(segmentOf offset: UInt64) -> Bool {
         guard let segment = store.reader.segments.last(where: { $0.firstOffset <= offset }) else { return false }
         return (try? store.reader.names(of: segment)) != nil

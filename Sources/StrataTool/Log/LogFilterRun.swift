@@ -1,9 +1,9 @@
 import StrataLog
 import StrataModel
 
-/// One run of `strata log`: the way that it goes through the log, and what it prints.
+/// One run of `strata log`: its traversal of the log, and its output.
 struct LogFilterRun {
-    /// How often following looks whether somebody still reads what it prints.
+    /// The interval for checking that the output still has a reader while following.
     private static let listenerMilliseconds = 100
 
     private let store: StoreAccess
@@ -11,10 +11,10 @@ struct LogFilterRun {
     private let isReversed: Bool
     private let limit: UInt64?
     private let first: UInt64
-    /// Of what is there now; `lastWanted` counts for what comes.
+    /// The last of the existing commits to print; `lastWanted` also limits the commits that arrive later.
     private let last: UInt64
     private let lastWanted: UInt64
-    /// Times never fall, so this matters only to what comes while following.
+    /// Checked only for commits that arrive while following: times never decrease.
     private let earliest: Int64
     private let subject: LogFilterTouches.Subject?
     private var printer: LogFilterPrinter
@@ -65,7 +65,7 @@ struct LogFilterRun {
         return try StoreAccess(arguments.store, touches: names.touches(changes))
     }
 
-    /// Whether names are wanted that commits in front of the first one have interned.
+    /// Returns true if names are needed that commits before the first one have interned.
     private static func gathersNames(_ arguments: Arguments, _ filter: LogFilter) -> Bool {
         let options: [any OptionDescription] = [LogCommand.limit, LogCommand.from, LogCommand.since]
         return filter.asksChangesOnly || options.contains { arguments.has($0) }
@@ -78,9 +78,9 @@ struct LogFilterRun {
         return arguments[LogCommand.oneline] ? CommitLine(body: body) : CommitText(body: body)
     }
 
-    // MARK: What is there
+    // MARK: Existing commits
 
-    /// - Throws: behind what could be printed, the damage that was met.
+    /// - Throws: the first damage, after all readable commits are printed.
     mutating func printWhatIsThere() throws {
         let damage: StrataError?
         if first > last {
@@ -96,7 +96,7 @@ struct LogFilterRun {
         if let damage = damage ?? nameDamage { throw damage }
     }
 
-    /// - Returns: the damage that was met, here and below.
+    /// Returns the damage that was found, as do the functions below.
     private mutating func printForward() throws -> StrataError? {
         var supply: any CommitSupply =
             if let subject {
@@ -117,14 +117,14 @@ struct LogFilterRun {
         return pages.damage
     }
 
-    /// Finds the last ones from the end on, then prints them in order.
+    /// Finds the last commits from the end backwards, then prints them in order.
     private mutating func printLast(_ count: UInt64) throws -> StrataError? {
         var pages = LogFilterPages(store, subject, from: first, through: last)
         var offsets: [UInt64] = []
         while offsets.count < count, let commit = try pages.next() {
             if printer.fits(commit) { offsets.append(commit.offset) }
         }
-        // In front of damage there may be only the part that the pages have found to be whole.
+        // Before damage only the part that the pages found intact may be readable.
         var (all, whole) = (CommitReads(store.reader), CommitReads(pages.reader))
         for offset in offsets.reversed() {
             let isInPart = offset <= pages.reader.end.offset
@@ -134,9 +134,9 @@ struct LogFilterRun {
         return pages.damage
     }
 
-    // MARK: What comes
+    // MARK: New commits
 
-    /// Goes on until whoever reads has seen enough, or the last offset is reached.
+    /// Prints new commits until the output is closed or the last offset is reached.
     mutating func follow() throws {
         var source = try CommitSource(store, from: max(first, last + 1))
         while true {
@@ -153,11 +153,11 @@ struct LogFilterRun {
 
     // MARK: Names
 
-    /// What is asked for by a name that nothing has.
+    /// Reports a requested name that nothing has.
     var unknownName: String? { filter.unknownName(printer.names).map { "\($0) up to offset \(last)" } }
 }
 
-/// Prints the commits that a filter lets through, learning names on the way.
+/// Prints the commits that fit a filter, learning names on the way.
 struct LogFilterPrinter {
     let filter: LogFilter
     private(set) var names: KnownNames
@@ -172,7 +172,7 @@ struct LogFilterPrinter {
         self.output = output
     }
 
-    /// Whether it was printed.
+    /// Returns true if the commit was printed.
     mutating func take(_ commit: Commit) throws -> Bool {
         let envelope = learn(commit)
         guard judge(commit, envelope) else { return false }
@@ -180,13 +180,13 @@ struct LogFilterPrinter {
         return true
     }
 
-    /// Whether it would be printed.
+    /// Returns true if the commit would be printed.
     mutating func fits(_ commit: Commit) -> Bool {
         let envelope = learn(commit)
         return judge(commit, envelope)
     }
 
-    /// Writes one of which it is known that it fits.
+    /// Writes a commit that is known to fit.
     mutating func write(_ commit: Commit) throws {
         let envelope = learn(commit)
         try format.write(commit, envelope, names, to: output)
@@ -213,7 +213,7 @@ struct LogFilterPrinter {
         }
     }
 
-    /// Says that there were commits of which it cannot be told whether they fit.
+    /// Reports the number of commits that could not be checked against the filter.
     mutating func reportUndecided() throws {
         guard undecidedCount > 0 else { return }
         try output.flush()

@@ -15,7 +15,7 @@ struct LogFilterTouches {
         }
     }
 
-    /// Entries of each list that are held at a time.
+    /// The maximum number of entries of each list held at a time.
     private static let pageCount = 1_024
 
     /// The list of one zone, as far as it has been read.
@@ -34,7 +34,7 @@ struct LogFilterTouches {
         lists = subject.zones.map { List(zone: $0, readThrough: offset) }
     }
 
-    /// The next offset, and how many entries name it; nil if there is none up to `last`.
+    /// Returns the next offset and its number of entries; nil if there is none up to `last`.
     mutating func next(in reader: LogReader, through last: UInt64) throws -> (offset: UInt64, count: Int)? {
         for index in lists.indices { try fill(&lists[index], reader, last) }
         guard let offset = lists.compactMap(\.touches.first?.offset).min(), offset <= last else { return nil }

@@ -2,26 +2,25 @@ import StrataLog
 import StrataModel
 import StrataViews
 
-/// How many names a log has given ordinals, told without reading it through: ordinals are dense, so that the highest of
-/// a namespace counts them.
+/// Counts the names in a log without reading all of it: ordinals are dense, so the highest of a namespace is its count.
 struct NameCounts {
-    /// More is not read of commits whose names nothing else states.
+    /// The maximum bytes of commits to read for names that are not listed elsewhere.
     private static let maximumBytes = 8 << 20
-    /// More names of sealed segments are not looked at.
+    /// The maximum number of names in sealed segments to read.
     private static let maximumNames = 100_000
 
     private var highest: [Namespace: UInt64] = [:]
-    /// The last commit whose names are counted.
+    /// The offset of the last commit whose names are counted.
     private(set) var through: UInt64
     private var readBytes = 0
     private var readNames = 0
 
     subscript(namespace: Namespace) -> UInt64 { highest[namespace] ?? 0 }
 
-    /// From the page file if it fits the log, else from the base and sealed segments; then from what is behind, as far
-    /// as that is little.
+    /// Uses the page file if it fits the log, otherwise the base and the sealed segments; then the commits after them,
+    /// up to the limits.
     ///
-    /// - Returns: nil if nothing is known of what was let go.
+    /// Returns nil if the names of the compacted history are unknown.
     init?(_ store: StoreAccess, _ views: ViewsSummary?) throws {
         let reader = store.reader
         through = reader.floor.offset
@@ -37,7 +36,7 @@ struct NameCounts {
         }
     }
 
-    /// False where there is too much to read.
+    /// Returns false if there is too much to read.
     private mutating func add(_ segment: LogReader.Segment, through last: UInt64, _ store: StoreAccess) throws -> Bool {
         if let names = try store.reader.names(of: segment) {
             for name in names { add(name) }
@@ -45,7 +44,7 @@ struct NameCounts {
             readNames += names.count
             return readNames < Self.maximumNames
         }
-        // In a closed segment of frames only its beginning is found without reading all of it.
+        // A closed, unsealed segment can only be read from its beginning.
         guard !segment.isClosed || through < segment.firstOffset else { return false }
         var source = try CommitSource(store, from: through + 1)
         while through < last, let commit = try source.next() {
@@ -61,8 +60,8 @@ struct NameCounts {
         highest[name.name.namespace] = max(self[name.name.namespace], name.ordinal)
     }
 
-    /// Adds what a payload interns; what is no envelope has no names to give.
-    /// - Returns: whether it had a name, as all payloads have with which a base begins.
+    /// Adds the names that a payload interns, and returns true if there was one. A base begins with payloads that all
+    /// have names. A payload that is not an envelope has none.
     private mutating func add(_ payload: ArraySlice<UInt8>) -> Bool {
         var names: [InternedName] = []
         try? payload.withUnsafeBytes { bytes in

@@ -1,7 +1,7 @@
 import StrataLog
 import StrataModel
 
-/// `strata show`: one commit with everything that is known of it.
+/// `strata show`: one commit with all its details.
 enum ShowCommand: Command {
     static let name = "show"
     static let summary = "print one commit in full detail"
@@ -24,7 +24,7 @@ enum ShowCommand: Command {
         let (floor, end) = (store.reader.floor.offset, store.reader.end.offset)
         let offset = operand.offset(upTo: end)
         guard offset > floor, offset <= end else {
-            // What cannot be reached behind damage may be there.
+            // The commit may be in the part that damage makes unreadable.
             if offset > end, let damage = store.damage { throw damage }
             let range = end > floor ? "its commits are \(floor + 1) to \(end)" : "it has no commits"
             Diagnostics.report("there is no commit at offset \(offset): \(range)", by: name)
@@ -47,7 +47,7 @@ enum ShowCommand: Command {
     }
 }
 
-/// A paragraph as `strata log` prints it, and below it all else.
+/// Prints the paragraph of `strata log`, followed by all other details.
 private struct CommitDetail: CommitFormat {
     let place: CommitPlace
     let chainBefore: UInt32
@@ -84,7 +84,7 @@ private struct CommitDetail: CommitFormat {
             + "\(header.undurable) not known to be durable"
     }
 
-    /// The fields of each event that has some, below its version.
+    /// Writes the fields of each event that has some, below its version.
     private func writeFields(of envelope: Envelope, _ offset: UInt64, _ names: KnownNames, to output: Output) {
         for (index, event) in envelope.events.enumerated() {
             guard case .saved(let place, let save) = EventDetail(event), !save.fields.isEmpty else { continue }

@@ -1,10 +1,10 @@
-/// Bytes as text (RFC 4648 §4, with padding).
+/// Encodes bytes as text (RFC 4648 §4, with padding).
 enum Base64 {
     private static let digits = [UInt8]("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let padding = UInt8(ascii: "=")
     private static let none: UInt8 = 0xFF
 
-    /// What a digit stands for, by its byte.
+    /// The value of each digit, by its byte.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: Base64.none, count: 256)
         for (value, digit) in Base64.digits.enumerated() { values[Int(digit)] = UInt8(value) }
@@ -28,7 +28,7 @@ enum Base64 {
         }
     }
 
-    /// Four characters, so many of them digits.
+    /// Writes four characters: the digits, then padding.
     private static func put(
         _ group: Int, digits count: Int, into target: UnsafeMutableBufferPointer<UInt8>, at place: Int
     ) {
@@ -37,7 +37,7 @@ enum Base64 {
         }
     }
 
-    /// Nil for what is not written as ``text(_:)`` writes it.
+    /// Returns nil for text that ``text(_:)`` does not produce.
     static func bytes(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
         guard text.count.isMultiple(of: 4) else { return nil }
         let paddingCount = text.suffix(2).reversed().prefix { $0 == padding }.count
@@ -56,7 +56,7 @@ enum Base64 {
         }
         switch held {
         case 0: return paddingCount == 0 ? bytes : nil
-        // What is left over must be 0, or two texts would stand for the same bytes.
+        // The remaining bits must be 0, or two texts would encode the same bytes.
         case 2 where group & 0xF == 0: return bytes + [UInt8(group >> 4)]
         case 3 where group & 0x3 == 0: return bytes + [UInt8(group >> 10), UInt8(truncatingIfNeeded: group >> 2)]
         default: return nil

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a terminal can show: how wide it is, and whether it has more than ASCII.
+/// The capabilities of a terminal: its width, and whether it shows more than ASCII.
 struct Canvas: Sendable, Equatable {
     private static let usualColumns = 80
 
@@ -9,7 +9,7 @@ struct Canvas: Sendable, Equatable {
 
     /// The width of standard output, or `COLUMNS` if set; 80 if neither is known.
     static var ofTerminal: Canvas {
-        // In this order the locale is found (POSIX, "Environment Variables").
+        // The order in which POSIX looks up the locale ("Environment Variables").
         let locale =
             ["LC_ALL", "LC_CTYPE", "LANG"].lazy
             .compactMap { Environment.text($0) }.first { !$0.isEmpty } ?? ""
@@ -24,7 +24,7 @@ struct Canvas: Sendable, Equatable {
         return Int(size.ws_col)
     }
 
-    /// A bar of at most `width` columns, in eighths of one where that can be shown; what is there at all is seen.
+    /// Returns a bar of at most `width` columns, in eighths of a column if possible. Values above 0 stay visible.
     func bar(_ value: UInt64, of largest: UInt64, width: Int) -> String {
         guard value > 0, largest > 0, width > 0 else { return "" }
         let length = Double(value) / Double(largest) * Double(width)
@@ -36,7 +36,7 @@ struct Canvas: Sendable, Equatable {
 
     private static let eighths: [Character] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
-    /// A column for each value; what is there at all is seen.
+    /// Returns a column for each value. Values above 0 stay visible.
     func line(_ values: [UInt64]) -> String {
         let steps: [Character] =
             isUnicode ? ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] : [".", ":", "-", "=", "+", "*", "#", "@"]

@@ -3,16 +3,14 @@ import Glibc
 import StrataSystem
 import Synchronization
 
-/// Ends the tool on Ctrl-C and on what else asks a program to end, without leaving temporary files or a line of
-/// progress behind.
+/// Ends the tool on Ctrl-C and other termination signals, after removing temporary files and the progress line.
 ///
-/// The handler only writes a byte; a thread that waits for it cleans up, and then the signal does what it does by
-/// itself.
+/// The handler only writes a byte. A thread waits for it and cleans up, and then the signal takes its default action.
 enum Cleanup {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
     private static let isComing = Atomic(false)
     private static let temporaries = Lock<Set<String>>([])
-    /// The end of a pipe that the handler writes to; negative until there is one.
+    /// The end of a pipe that the handler writes to; negative until the pipe is open.
     private static let alarm = Atomic<Int32>(-1)
 
     /// Removes a file or directory if the tool is interrupted before ``keep(_:)``.
@@ -42,7 +40,7 @@ enum Cleanup {
     /// Blocks after an interrupt until the process ends, so that errors about removed files are not printed.
     static func yield() { while isComing.load(ordering: .acquiring) { pause() } }
 
-    /// `nohup`, and shells for what runs in the background, have signals ignored.
+    /// Returns true if a signal is ignored, as by `nohup` and by shells for background jobs.
     private static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
         guard sigaction(number, nil, &action) == 0 else { return true }
@@ -57,7 +55,7 @@ enum Cleanup {
         }
         isComing.store(true, ordering: .releasing)
         Progress.end()
-        // A store that is being made may get another file in the meantime.
+        // Removal is retried because a store under construction may add files meanwhile.
         for path in temporaries.withLock({ $0 }) {
             for _ in 0..<100 where access(path, F_OK) == 0 { try? FileManager.default.removeItem(atPath: path) }
         }

@@ -1,14 +1,14 @@
-/// Lines whose words stand below each other.
+/// Writes lines in aligned columns.
 enum Columns {
-    /// Longer words push what follows to the right.
+    /// Longer words push the rest of the line to the right.
     private static let widest = 40
 
     /// Returns the columns that fit a terminal's width, with two spaces between them.
     ///
     /// - Parameters:
-    ///   - widths: of all columns.
-    ///   - columns: nil for no limit.
-    ///   - leavingOut: columns that can be missed, first those that are missed least.
+    ///   - widths: the widths of all columns.
+    ///   - columns: the width of the terminal; nil for no limit.
+    ///   - leavingOut: the columns that may be dropped, least important first.
     static func fitting(_ widths: [Int], in columns: Int?, leavingOut: [Int]) -> [Int] {
         var fitting = Array(widths.indices)
         guard let columns else { return fitting }
@@ -19,7 +19,7 @@ enum Columns {
         return fitting
     }
 
-    /// - Parameter rows: safe to show, and all of the same length.
+    /// - Parameter rows: texts that are safe to print, in rows of equal length.
     static func write(_ rows: [[String]], indentation: Int = 0, to output: Output) throws {
         guard let columnCount = rows.first?.count else { return }
         let widths = (0..<columnCount).map { column in

@@ -1,11 +1,11 @@
-/// How many columns of a terminal text takes.
+/// The number of terminal columns that text occupies.
 enum DisplayWidth {
     static func width(of text: some Sequence<Character>) -> Int { text.reduce(0) { $0 + width(of: $1) } }
 
     static func width(of character: Character) -> Int {
         var width = 0
         for scalar in character.unicodeScalars {
-            // What follows this asks for the picture instead of the sign.
+            // This variation selector requests the wide emoji form of the character before it.
             if scalar.value == 0xFE0F { return 2 }
             width = max(width, Self.width(of: scalar))
         }
@@ -22,7 +22,7 @@ enum DisplayWidth {
         return wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
-    /// Scripts whose characters take two columns: Hangul, CJK, Kana, Yi, their compatibility and full-width forms.
+    /// Ranges of characters that take two columns: Hangul, CJK, Kana, Yi, their compatibility and full-width forms.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF,
         0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6,

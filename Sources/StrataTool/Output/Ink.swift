@@ -1,6 +1,6 @@
 import Glibc
 
-/// How text is set off where it can be coloured. It reads as well without.
+/// The highlighting of text where colors are available. The text is complete without it.
 enum Ink: String, Sendable {
     case heading = "1"
     case removed = "31"
@@ -9,11 +9,11 @@ enum Ink: String, Sendable {
     case faint = "2"
     case damage = "1;31"
 
-    /// When to colour.
+    /// The choice of when to use colors.
     enum Choice: String, Sendable, CaseIterable {
         case auto, always, never
 
-        /// Whether what goes to the standard output is coloured.
+        /// True if the standard output is colored.
         var isColored: Bool {
             switch self {
             case .always: true
@@ -27,7 +27,7 @@ enum Ink: String, Sendable {
     }
 }
 
-/// What the caller's environment says.
+/// The caller's environment variables.
 enum Environment {
     static func text(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }

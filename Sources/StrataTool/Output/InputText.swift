@@ -2,9 +2,9 @@ import Glibc
 import StrataModel
 import StrataSystem
 
-/// A text that a command is given, as a file, a pipe or the standard input.
+/// Reads the text for a command from a file, a pipe or the standard input.
 enum InputText {
-    /// More is a mistake, rather than a schema.
+    /// A longer text is taken for a mistake.
     static let maximumBytes = SchemaDefinition.maximumTextBytes
 
     /// - Parameter path: `-` for the standard input.

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// Takes JSON apart value by value; of what nobody asks for nothing is made.
+/// Parses JSON value by value. Skipped values are never built.
 ///
 /// ```swift
 /// var reader = JSONReader(bytes)
@@ -9,10 +9,10 @@ import StrataModel
 /// }
 /// ```
 struct JSONReader {
-    /// Deeper than anything that is exported; without a bound a file could use up the stack.
+    /// More than any export needs. Without a limit a file could exhaust the stack.
     private static let maximumDepth = 64
 
-    // Valid only inside the `withUnsafeBytes` that made it; every access below is checked against its count.
+    // Valid only inside the `withUnsafeBytes` that created it. Every access below is checked against its count.
     private let bytes: UnsafeRawBufferPointer
     private(set) var position = 0
     private var depth = 0
@@ -86,16 +86,16 @@ struct JSONReader {
         throw error("true or false")
     }
 
-    /// Whether a null stands here, which is passed then.
+    /// Returns true and skips the value if the next value is null.
     mutating func takeNull() -> Bool { take(word: "null") }
 
-    /// Whether a text stands here.
+    /// Returns true if the next value is a text.
     mutating func isAtString() -> Bool {
         skipBlanks()
         return peek() == UInt8(ascii: "\"")
     }
 
-    /// Passes a value of any kind.
+    /// Skips a value of any kind.
     mutating func skip() throws {
         skipBlanks()
         switch peek() {
@@ -161,7 +161,7 @@ struct JSONReader {
 
     // MARK: Texts
 
-    /// What stands between the quotes.
+    /// Returns the range between the quotes.
     private mutating func stringRange() throws -> (Range<Int>, hasEscapes: Bool) {
         try expect("\"")
         let start = position
@@ -181,7 +181,7 @@ struct JSONReader {
         throw error("the end of a text")
     }
 
-    /// Nil for an escape that there is not.
+    /// Returns nil for an invalid escape.
     private func unescaped(_ range: Range<Int>) throws -> String? {
         var units: [UInt8] = []
         var place = range.lowerBound
@@ -211,7 +211,7 @@ struct JSONReader {
         UInt8(ascii: "n"): 0x0A, UInt8(ascii: "r"): 0x0D, UInt8(ascii: "t"): 0x09,
     ]
 
-    /// Of four hexadecimal digits, or of two surrogates.
+    /// Reads four hexadecimal digits, or two surrogates.
     private func scalar(at place: inout Int, before end: Int) -> Unicode.Scalar? {
         guard let high = unit(at: &place, before: end) else { return nil }
         guard (0xD800..<0xDC00).contains(high) else { return Unicode.Scalar(high) }

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// Ordinals, each with the name that it stands for where that is known.
+/// Writes ordinals, each with its name if that is known.
 extension JSONWriter {
     mutating func zone(_ ordinal: UInt64, _ names: KnownNames) {
         field("zone", ordinal, "zoneName", names.zone(ordinal))
@@ -35,7 +35,7 @@ extension JSONWriter {
         if let name { field(nameKey, name) }
     }
 
-    /// What an event interns.
+    /// Writes the name that an event interns.
     mutating func interned(_ interned: InternedName, _ names: KnownNames) {
         field("namespace", interned.name.namespace.noun)
         field("ordinal", interned.ordinal)

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// Writes one line of JSON. Keys come out in the order of the calls.
+/// Writes one line of JSON. Keys appear in the order of the calls.
 ///
 /// ```swift
 /// var json = JSONWriter(output)
@@ -69,7 +69,7 @@ struct JSONWriter {
         value(number)
     }
 
-    /// A key that is not known beforehand; its value, object or array comes with the next call.
+    /// Writes a key that is not known in advance. The next call writes its value, object or array.
     mutating func key(_ text: String) {
         separate()
         write(text)
@@ -88,7 +88,7 @@ struct JSONWriter {
         output.write(decimal: number.magnitude)
     }
 
-    /// What JSON has no number for is a text: `"nan"`, `"inf"`, `"-inf"`.
+    /// Writes numbers that JSON lacks as text: `"nan"`, `"inf"`, `"-inf"`.
     mutating func value(_ number: Double) {
         guard number.isFinite else { return value("\(number)") }
         separate()

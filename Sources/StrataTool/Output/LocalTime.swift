@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// True if times are printed in the caller's time zone (`TZ`) instead of UTC.
+/// The choice to print times in the caller's time zone (`TZ`) instead of UTC.
 enum LocalTime {
     private static let isWanted = Atomic(false)
 
@@ -10,7 +10,7 @@ enum LocalTime {
         isWanted.store(true, ordering: .relaxed)
     }
 
-    /// Minutes by which the time zone is ahead of UTC at a time; nil where times are printed in UTC.
+    /// Returns the minutes by which the time zone is ahead of UTC at a time; nil if times are printed in UTC.
     static func minutesAhead(at microseconds: Int64) -> Int64? {
         guard isWanted.load(ordering: .relaxed) else { return nil }
         var (seconds, parts) = (time_t(microseconds / 1_000_000), tm())

@@ -1,10 +1,10 @@
 import Glibc
 
-/// Why output cannot go on.
+/// The reason why output cannot continue.
 enum OutputError: Error, CustomStringConvertible {
-    /// Whoever read it has gone. Not a failure: the command ends quietly.
+    /// The reader closed the pipe. This is not a failure: the command ends quietly.
     case closedPipe
-    /// The operating system refuses, with this error number.
+    /// The operating system refused with this error number.
     case refused(Int32)
 
     var description: String {
@@ -15,20 +15,20 @@ enum OutputError: Error, CustomStringConvertible {
     }
 }
 
-/// The standard output, buffered. Writing never fails by itself: ``endLine()`` and ``flush()`` report what went wrong,
-/// at once or, with ``defersErrors``, later.
+/// The standard output, buffered. Writing itself never fails: ``endLine()`` and ``flush()`` report errors, or keep them
+/// for later with ``defersErrors``.
 ///
-/// The first line is handed on at once, unless ``holdsFirstLine``, so that a reader sees that the command has begun.
-/// The rest goes in large pieces.
+/// The first line is written immediately, unless ``holdsFirstLine``, to show that the command has started. The rest is
+/// written in large pieces.
 final class Output {
     private static let capacity = 64 << 10
 
     private var descriptor: Int32
-    /// Whether colours are understood where it goes.
+    /// True to write text in colors.
     var isColored = false
-    /// Columns of the terminal where it is read; nil if it goes elsewhere.
+    /// The width of the terminal; nil if the output goes elsewhere.
     var columns: Int?
-    /// Called before the first byte is handed on: gives the file to write to, or nil for the one that there is.
+    /// Called before the first byte is written. Returns the file to write to, or nil to keep the current one.
     var opensOnFirstByte: (() -> Int32?)?
     /// True to throw no errors, for a command that has more to do than print. The command resets it when that is done.
     var defersErrors = false
@@ -38,9 +38,9 @@ final class Output {
     private var count = 0
     private var hasWrittenLine = false
     private var failure: Int32 = 0
-    /// How many bytes have been handed on.
+    /// The number of bytes written.
     private var handedOnCount = 0
-    /// How many bytes come once more that have been handed on.
+    /// The number of bytes to skip because they were written before a restart.
     private var repeatedCount = 0
 
     /// True once anything has left the buffer.
@@ -50,14 +50,14 @@ final class Output {
 
     deinit { buffer.deallocate() }
 
-    /// Hands on what is buffered, and has what comes go to another file.
+    /// Writes the buffer, and sends further output to another file.
     func redirect(to descriptor: Int32) {
         empty()
         opensOnFirstByte = nil
         self.descriptor = descriptor
     }
 
-    /// Has everything be written once more, the same bytes: what was handed on is not handed on again.
+    /// Restarts the output. The caller must write the same bytes again; those already written are skipped.
     func startAgain() {
         count = 0
         repeatedCount = handedOnCount
@@ -90,7 +90,7 @@ final class Output {
         }
     }
 
-    /// Decimal digits, with zeros in front up to `width`.
+    /// Writes decimal digits, padded with zeros up to `width`.
     func write(decimal number: UInt64, width: Int = 1) {
         withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { digits in
             var rest = number
@@ -104,7 +104,7 @@ final class Output {
         }
     }
 
-    /// All hexadecimal digits of a number.
+    /// Writes all hexadecimal digits of a number.
     func write<Number: FixedWidthInteger & UnsignedInteger>(hexadecimal number: Number) {
         var shift = Number.bitWidth
         while shift > 0 {
@@ -123,13 +123,13 @@ final class Output {
         if failure != 0 { try reportFailure() }
     }
 
-    /// Hands on what is buffered.
+    /// Writes the buffer.
     func flush() throws {
         empty()
         if failure != 0 { try reportFailure() }
     }
 
-    /// Hands on what is buffered, unless nobody listens any more.
+    /// Writes the buffer, and throws if the output has no reader any more.
     func flushToListener() throws {
         try flush()
         var request = pollfd(fd: descriptor, events: 0, revents: 0)
@@ -141,7 +141,7 @@ final class Output {
         throw failure == EPIPE ? OutputError.closedPipe : .refused(failure)
     }
 
-    /// After a failure everything is dropped: the error is on its way.
+    /// Writes the buffer. After a failure it discards everything, because the error is reported elsewhere.
     private func empty() {
         if count > 0, let opens = opensOnFirstByte {
             opensOnFirstByte = nil

@@ -1,22 +1,22 @@
 import Glibc
 import Synchronization
 
-/// A program that shows output page by page to somebody at a terminal: `$STRATA_PAGER`, else `$PAGER`, else `less`.
+/// A program that shows output page by page at a terminal: `$STRATA_PAGER`, else `$PAGER`, else `less`.
 struct Pager {
     private let child: pid_t
-    /// What is written here is shown.
+    /// The descriptor for text to show.
     let descriptor: Int32
 
-    /// Nil where nobody is at a terminal, none is wanted, or none can be started.
+    /// Returns nil if there is no terminal, or if no pager is wanted or can be started.
     ///
-    /// - Parameter tool: the command that wants it, for what is said if there is no such pager.
+    /// - Parameter tool: the command to name in a message about a missing pager.
     init?(by tool: String) {
         guard isatty(STDOUT_FILENO) == 1, let command = Self.command() else { return nil }
         guard Self.isThere(command) else {
             Diagnostics.report("there is no pager '\(command)'; printing without one", by: tool)
             return nil
         }
-        // As git does: less ends by itself if all fits the screen, shows colours, and leaves what it showed.
+        // Like git: less ends by itself if all fits the screen, shows colors, and leaves its output on the screen.
         setenv("LESS", "FRX", 0)
         let before = Self.waitWhenInterrupted()
         guard let (child, descriptor) = Self.start(command) else {
@@ -28,7 +28,7 @@ struct Pager {
         Self.began(child, descriptor)
     }
 
-    /// Returns once whoever reads has seen enough.
+    /// Waits until the user closes the pager.
     func finish() {
         close(descriptor)
         var status: Int32 = 0
@@ -69,7 +69,7 @@ struct Pager {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // We ignore this one; the pager must not inherit that.
+        // This process ignores SIGPIPE. The pager must not inherit that.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)
@@ -86,15 +86,15 @@ struct Pager {
         return (child, ends[1])
     }
 
-    // A signal handler takes no context.
+    // A signal handler has no context.
     private static let waitedFor = Atomic<pid_t>(0)
     private static let shown = Atomic<Int32>(-1)
     private static let isInterrupted = Atomic(false)
 
-    /// Makes an interrupt end the tool only after the pager has ended: until then the terminal is the pager's. Call it
-    /// before the pager starts, because the pager may change the terminal at once.
+    /// Makes an interrupt end the tool only after the pager, which owns the terminal until then. Call it before the
+    /// pager starts, because the pager may change the terminal immediately.
     ///
-    /// - Returns: the handler that was installed before.
+    /// Returns the handler that was installed before.
     private static func waitWhenInterrupted() -> (@convention(c) (Int32) -> Void)? {
         // The first access initializes them, which a signal handler must not do.
         shown.store(-1, ordering: .sequentiallyConsistent)

@@ -1,6 +1,6 @@
-/// Text from a store, made safe to show: names may hold anything, also what a terminal would obey.
+/// Makes text from a store safe to print: names may contain anything, including control sequences for a terminal.
 enum Printable {
-    /// With control characters as `\u{1b}`.
+    /// Returns the text with control characters escaped as `\u{1b}`.
     static func escaped(_ text: String) -> String {
         if isPlain(text.utf8) { return text }
         var result = ""
@@ -18,7 +18,7 @@ enum Printable {
         bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
     }
 
-    /// What has no look of its own, but the two joiners that emoji and some scripts need.
+    /// Returns true for invisible characters, except the two joiners that emoji and some scripts need.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true

@@ -3,7 +3,7 @@ import Glibc
 import StrataSystem
 import Synchronization
 
-/// Tells at a terminal that a command is still at work: how long, and how far it has come where that is known.
+/// Shows at a terminal that a command is still working: for how long, and how far it has come if that is known.
 ///
 /// The line appears after a second without output and is erased before any output.
 enum Progress {
@@ -14,7 +14,7 @@ enum Progress {
     }
 
     private static let tickMicroseconds: UInt32 = 200_000
-    /// The thread that draws the line; nil if progress is off.
+    /// The progress line; nil if progress is off.
     private static let line = Lock<Line?>(nil)
     private static let done = Atomic<UInt64>(0)
     private static let total = Atomic<UInt64>(0)
@@ -34,7 +34,7 @@ enum Progress {
         Self.total.store(total, ordering: .relaxed)
     }
 
-    /// Takes the line away; what follows begins on a clean one. The next tick shows it again.
+    /// Erases the line, so that other output starts on a clean one. The next tick shows it again.
     static func wipe() {
         line.withLock { line in
             if line?.isShown == true { Diagnostics.write("\r\u{1B}[K") }
@@ -42,7 +42,7 @@ enum Progress {
         }
     }
 
-    /// Takes the line away for good.
+    /// Erases the line and stops progress.
     static func end() {
         wipe()
         line.withLock { $0 = nil }
@@ -55,7 +55,7 @@ enum Progress {
             || status.st_mode & S_IFMT == S_IFSOCK
     }
 
-    /// False once progress has stopped.
+    /// Returns false once progress has stopped.
     private static func tick() -> Bool {
         line.withLock { line in
             guard let shown = line else { return false }

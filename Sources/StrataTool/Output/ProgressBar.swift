@@ -1,4 +1,4 @@
-/// How far long work has come, on a terminal's standard error; elsewhere nothing.
+/// Shows the progress of long work if standard error is a terminal.
 final class ProgressBar {
     private static let width = 40
 
@@ -16,7 +16,7 @@ final class ProgressBar {
         Diagnostics.write("\r[\(bar)] \(percent) %")
     }
 
-    /// Takes the bar away, so that what follows begins on a clean line.
+    /// Erases the bar, so that other output starts on a clean line.
     func clear() {
         if shownPercent >= 0 { Diagnostics.write("\r\u{1B}[K") }
         shownPercent = -1

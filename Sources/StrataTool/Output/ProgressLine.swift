@@ -1,4 +1,4 @@
-/// How far work has come whose end nobody knows, on a terminal's standard error; elsewhere nothing.
+/// Shows the progress of work with an unknown end, if standard error is a terminal.
 final class ProgressLine {
     private let isShown = Diagnostics.isTerminal
     private var isThere = false
@@ -10,7 +10,7 @@ final class ProgressLine {
         isThere = true
     }
 
-    /// Takes the line away, so that what follows begins on a clean one.
+    /// Erases the line, so that other output starts on a clean one.
     func clear() {
         if isThere { Diagnostics.write("\r\u{1B}[K") }
         isThere = false

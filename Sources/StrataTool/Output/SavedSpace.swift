@@ -1,7 +1,7 @@
-/// The space that storing saved, as text.
+/// Describes the space saved by storing data.
 enum SavedSpace {
-    /// Returns the share of the bytes that need not be stored, such as `35%`; negative if more are stored, how many
-    /// times larger it is from twice the size on, such as `18x larger`, and `-` if there is nothing to compare.
+    /// Returns the percentage of bytes saved, such as `35%`, negative if more bytes are stored. From twice the size on
+    /// returns the factor, such as `18x larger`, and `-` if there is nothing to compare.
     static func percent(of count: UInt64, in stored: UInt64) -> String {
         guard let share = share(count, stored) else { return "-" }
         return larger(count, stored) ?? share

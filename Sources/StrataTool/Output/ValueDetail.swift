@@ -1,15 +1,15 @@
 import StrataModel
 import StrataRules
 
-/// A value of a field with everything that it holds; of data, for people, only how it begins.
+/// Prints a field value in full. For people, data is shortened.
 struct ValueDetail {
     private static let mostDataBytes = 32
 
     let state: ContainerState
-    /// Name of the record's zone.
+    /// The name of the record's zone.
     let zone: String
 
-    /// For people, on one line.
+    /// Returns the value on one line, for people.
     func text(of value: FieldValue) throws -> String {
         switch value {
         case .data(let bytes):
@@ -30,7 +30,7 @@ struct ValueDetail {
         }
     }
 
-    /// As the keys of docs/guide/tool.md, "A value", with those that only `get` and `feed` print.
+    /// Writes the keys of docs/guide/tool.md, "A value", with those that only `get` and `feed` print.
     func write(_ value: FieldValue, to json: inout JSONWriter) throws {
         guard [.location, .reference, .asset].contains(value.kind.element) else {
             return ValueText.write(value, to: &json)
@@ -59,7 +59,7 @@ struct ValueDetail {
             json.field("verticalAccuracy", place.verticalAccuracy)
             json.field("course", place.course)
             json.field("speed", place.speed)
-            // Null where it is too far away for a number of microseconds.
+            // Null for a time outside the range of microseconds.
             let time = Int64(exactly: EngineDate.microseconds(place.timestamp).rounded())
             if let time { json.field("time", time) } else { json.null("time") }
         case .reference(let reference):
@@ -74,7 +74,7 @@ struct ValueDetail {
         json.endObject()
     }
 
-    /// Nil for a record of the same zone.
+    /// Returns nil for a record of the same zone.
     private func otherZone(of reference: FieldValue.Reference) throws -> String? {
         let name = try state.zone(reference.target.zone)
         return isSameText(name, zone) ? nil : name

@@ -1,9 +1,9 @@
 import StrataModel
 import StrataSystem
 
-/// A value of a field in the form in which it is shown.
+/// Formats a field value for display.
 enum ValueText {
-    /// For people: short, on one line, told apart by its marks.
+    /// Returns a short text on one line for people. Quotes and brackets distinguish the types.
     static func text(of value: FieldValue) -> String {
         switch value {
         case .string(let text): return quoted(text)
@@ -19,7 +19,7 @@ enum ValueText {
         }
     }
 
-    /// A reference to a record, or a parent.
+    /// Returns the text for a reference to a record, or for a parent.
     static func link(_ name: String, isLoose: Bool = false) -> String {
         "@" + Printable.escaped(name) + mark(isLoose: isLoose)
     }
@@ -38,12 +38,12 @@ enum ValueText {
         return "\"" + Printable.escaped(escaped) + "\""
     }
 
-    /// Since 1970; nil for a date that this has no number for.
+    /// Microseconds since 1970; nil for a date outside their range.
     private static func microseconds(_ seconds: Double) -> Int64? {
         Int64(exactly: EngineDate.microseconds(seconds).rounded())
     }
 
-    /// As the keys of docs/guide/tool.md, "A value".
+    /// Writes the keys of docs/guide/tool.md, "A value".
     static func write(_ value: FieldValue, to json: inout JSONWriter) {
         json.beginObject()
         json.field("type", "\(value.kind)")
@@ -85,7 +85,7 @@ enum ValueText {
 }
 
 extension JSONWriter {
-    /// The action of a reference, as text after the name of its target.
+    /// Writes the action of a reference.
     mutating func fields(ofLink reference: FieldValue.Reference) {
         field("deletesWithTarget", reference.action == .deleteSelf)
         if reference.isLoose { field("loose", true) }
@@ -93,12 +93,12 @@ extension JSONWriter {
 }
 
 extension FieldValue.Sealed {
-    /// Without the cipher's tag and the value's kind.
+    /// The size without the cipher's tag and the value's kind.
     fileprivate var valueBytes: Int { max(0, ciphertext.count - AuthenticatedCipher.tagBytes - 1) }
 }
 
 extension Timestamp: CustomStringConvertible {
-    /// To the second, unless there is more.
+    /// Prints seconds, and microseconds only if there are any.
     var description: String {
         func digits(_ number: UInt64, _ width: Int) -> String {
             let text = "\(number)"

@@ -3,7 +3,7 @@ import StrataQuery
 import StrataReplay
 import StrataStore
 
-/// `strata bisect`: the first commit after which something holds.
+/// `strata bisect`: the first commit after which a condition holds.
 enum BisectCommand: Command {
     static let name = "bisect"
     static let summary = "find the first commit after which something holds"
@@ -40,7 +40,7 @@ enum BisectCommand: Command {
         Operand.store,
         Operand(name: "TYPE", help: "the record type, such as Note; none with --run", isRequired: false),
     ]
-    /// What only a predicate has a use for.
+    /// The options that apply only to a predicate.
     private static let optionsOfRecords: [any OptionDescription] = [
         record, DatabaseOptions.zone, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, all,
     ]
@@ -53,7 +53,7 @@ enum BisectCommand: Command {
     ]
 
     static func isPaged(_ arguments: Arguments) -> Bool { !arguments.has(command) }
-    /// The command has the terminal.
+    /// The command uses the terminal.
     static func showsProgress(_ arguments: Arguments) -> Bool { !arguments.has(command) }
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
@@ -100,7 +100,7 @@ enum BisectCommand: Command {
         guard first <= last else {
             throw UsageError("--from is behind --to: commit \(first) and commit \(last)")
         }
-        // The log of a store that somebody writes may go on behind its state.
+        // The log may continue after the state while another process writes to the store.
         return min(first, store.offset)...min(last, store.offset)
     }
 

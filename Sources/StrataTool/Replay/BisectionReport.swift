@@ -4,7 +4,7 @@ import StrataReplay
 import StrataStore
 import StrataViews
 
-/// Prints what a bisection found.
+/// Prints the result of a bisection.
 struct BisectionReport {
     private let store: Store
     private let range: ClosedRange<UInt64>
@@ -19,7 +19,7 @@ struct BisectionReport {
         names = try Self.names(in: state)
     }
 
-    /// The trees know all names; the log would have to be gone through for them.
+    /// Reads the names from the trees, which avoids reading the whole log.
     static func names(in state: ContainerState) throws -> KnownNames {
         var names = KnownNames()
         try state.trees.forEachName { names.add($0) }
@@ -69,7 +69,7 @@ struct BisectionReport {
         return record.version.tag + (values.isEmpty ? "" : "  " + values)
     }
 
-    /// - Parameter listsAll: whether every flip has been written.
+    /// - Parameter listsAll: true if every flip has been written.
     func writeEnd(_ answer: Bisection.Answer, listsAll: Bool) throws {
         if asJSON {
             var json = beginEnd()

@@ -5,9 +5,9 @@ import StrataReplay
 import StrataStore
 import StrataSystem
 
-/// Asks a shell command about states of a store, each of which it gets as a store of its own.
+/// Runs a shell command on states of a store. Each run gets its own copy of the store.
 final class BisectionTrials {
-    /// Why the search does not go on.
+    /// The reason why the search stops.
     enum Stop: Error, CustomStringConvertible {
         case status(Int32, offset: UInt64)
         case signal(Int32, offset: UInt64)
@@ -29,13 +29,13 @@ final class BisectionTrials {
     private let command: String
     private let maker: BisectionStore
     private let isTold: Bool
-    /// In it the stores are made, one at a time, under the name of the old one.
+    /// The directory in which the stores are created, one at a time, with the name of the original.
     private let directory: String
     private let storePath: String
-    /// How often the command was asked.
+    /// The number of times the command was run.
     private(set) var count = 0
 
-    /// - Parameter isTold: whether each step is told on the standard error.
+    /// - Parameter isTold: true to report each step on the standard error.
     init(_ command: String, of store: Store, at path: String, isTold: Bool) throws {
         (self.command, self.isTold) = (command, isTold)
         maker = try BisectionStore(of: store, at: path)
@@ -46,12 +46,12 @@ final class BisectionTrials {
     }
 
     func removeFiles() {
-        // What cannot be removed is in a folder for what nobody keeps.
+        // A failure is harmless: the directory is temporary.
         try? FileManager.default.removeItem(atPath: directory)
         Interruption.end()
     }
 
-    /// - Throws: ``Stop`` where the command says that it cannot go on.
+    /// - Throws: ``Stop`` if the exit status of the command ends the search.
     func run(at offset: UInt64) throws -> BisectionVerdict {
         try maker.make(at: storePath, through: offset)
         defer { try? FileManager.default.removeItem(atPath: storePath) }
@@ -87,12 +87,12 @@ final class BisectionTrials {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // The standard output is for the answer.
+        // The standard output is reserved for the answer.
         posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // These are handled or ignored here, and shall be as usual there.
+        // This process handles or ignores these signals. The command gets their defaults.
         var signals = sigset_t()
         sigemptyset(&signals)
         for number in Interruption.signals + [SIGPIPE] { sigaddset(&signals, number) }
@@ -118,11 +118,11 @@ final class BisectionTrials {
     }
 }
 
-/// Remembers that somebody wants the search to end, so that its files can be removed first.
+/// Records a request to end the search, so that its files can be removed first.
 private enum Interruption {
     static let signals = [SIGINT, SIGTERM, SIGHUP]
 
-    // A signal handler takes no context; only one search runs in a process.
+    // A signal handler has no context, and a process runs only one search.
     nonisolated(unsafe) static var hasCome = false
     nonisolated(unsafe) static var child: pid_t = 0
 
@@ -130,7 +130,7 @@ private enum Interruption {
         for number in signals {
             signal(number) { number in
                 Interruption.hasCome = true
-                // The terminal tells the command itself; whoever asks only this process means both.
+                // The terminal signals the command itself. A signal to this process alone must be forwarded.
                 if Interruption.child != 0 { kill(Interruption.child, number) }
             }
         }

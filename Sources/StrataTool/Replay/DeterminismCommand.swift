@@ -3,7 +3,7 @@ import StrataReplay
 import StrataStore
 import StrataSystem
 
-/// `strata determinism`: whether a log gives the same state in whatever way it is replayed.
+/// `strata determinism`: checks that every way of replaying a log gives the same state.
 enum DeterminismCommand: Command {
     static let name = "determinism"
     static let summary = "replay the log in every way there is, and compare what comes of it"

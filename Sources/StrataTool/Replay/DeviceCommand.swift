@@ -2,7 +2,7 @@ import StrataModel
 import StrataReplay
 import StrataStore
 
-/// `strata device`: what a device knew.
+/// `strata device`: the changes that a device has received.
 enum DeviceCommand: Command {
     static let name = "device"
     static let summary = "tell what a device was given, and what it does not know yet"

@@ -2,7 +2,7 @@ import StrataModel
 import StrataReplay
 import StrataStore
 
-/// What a device knew.
+/// Prints the changes that a device has received.
 struct DeviceReport {
     private let view: DeviceView
 
@@ -154,7 +154,7 @@ struct DeviceReport {
 extension DeviceView.RecordKnowledge.Verdict {
     fileprivate var isKnown: Bool { self == .madeIt || self == .given }
 
-    /// - Parameter audit: the fetch that it is about.
+    /// - Parameter audit: the offset of the fetch in question.
     fileprivate func text(_ audit: UInt64?) -> String {
         let fetch = audit.map { "the fetch noted at \($0)" } ?? "a fetch"
         return switch self {

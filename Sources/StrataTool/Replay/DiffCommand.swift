@@ -3,7 +3,7 @@ import StrataModel
 import StrataReplay
 import StrataStore
 
-/// `strata diff`: which records differ between two states, and how.
+/// `strata diff`: the records that differ between two states, and their differences.
 enum DiffCommand: Command {
     static let name = "diff"
     static let summary = "print which records differ between two states, or two stores"
@@ -32,7 +32,7 @@ enum DiffCommand: Command {
 
     static func stores(_ arguments: Arguments) -> [String] {
         let words = arguments.operands
-        // A word that names no point of the first store names another store.
+        // A word that is not a point in the first store names another store.
         guard words.count == 2, UInt64(words[1]) == nil, (try? Moment(words[1], as: "A")) == nil else {
             return Array(words.prefix(1))
         }
@@ -105,9 +105,9 @@ enum DiffCommand: Command {
         }
     }
 
-    /// A name that is misspelt shall not look like one of which nothing differs.
+    /// Rejects unknown names, since a misspelled name must not look like one without differences.
     ///
-    /// - Throws: ``Refusal`` for a user, a zone or a type that none of the stores has ever had.
+    /// - Throws: ``Refusal`` for a user, a zone or a type that no store has ever had.
     private static func requireKnown(_ scope: DifferenceScope, in stores: [Store]) throws {
         let states = stores.map { ContainerState($0) }
         if let owner = scope.database?.owner, !owner.isEmpty,

@@ -1,9 +1,9 @@
 import StrataModel
 import StrataStore
 
-/// Prints records that differ, as they are found, and at the end how many there were.
+/// Prints differing records as they are found, and their number at the end.
 struct DifferenceReport {
-    /// How many records differ in each way.
+    /// The number of records for each kind of difference.
     private struct Counts {
         var added = 0
         var removed = 0
@@ -27,7 +27,7 @@ struct DifferenceReport {
     private let isSummary: Bool
     private let output: Output
     private var total = Counts()
-    /// Of the place that is being told, by type, in the order in which they came.
+    /// The counts of the current place by type, in order of first appearance.
     private var types: [(name: String, counts: Counts)] = []
     private var place: Place?
 
@@ -37,7 +37,7 @@ struct DifferenceReport {
         self.output = output
     }
 
-    /// - Returns: true, so that the search goes on.
+    /// Adds a difference. Always returns true, so that the search continues.
     mutating func add(_ difference: RecordDifference) throws -> Bool {
         total.add(difference.kind)
         let found = Place(database: difference.database, zone: difference.id.zone)
@@ -59,9 +59,9 @@ struct DifferenceReport {
         return true
     }
 
-    /// The end of the report.
+    /// Writes the end of the report.
     ///
-    /// - Parameter same: The text to print if no record differs.
+    /// - Parameter same: the text to print if no record differs.
     mutating func end(_ same: StaticString = "nothing differs") throws -> ExitCode {
         try endPlace()
         let isSame = total.added + total.removed + total.changed == 0

@@ -2,7 +2,7 @@ import StrataModel
 import StrataReplay
 import StrataStore
 
-/// `strata explain`: why a request was answered as it was, or why a device was not told.
+/// `strata explain`: the reasons for the answer to a request, or for its notifications.
 enum ExplainCommand: Command {
     static let name = "explain"
     static let summary = "tell why a request was refused or accepted, or who was notified"
@@ -44,7 +44,7 @@ enum ExplainCommand: Command {
                     try write(why, arguments.store, asJSON: isJSON, output)
                 }
             } catch let error as StrataError where [.outOfRange, .invalidArgument].contains(error.code) {
-                // What cannot be reached behind damage may be there.
+                // The commit may be in the part that damage makes unreadable.
                 if let damage = access.damage { throw damage }
                 let isEmpty = access.store.offset == 0
                 Diagnostics.report(isEmpty ? "The store has no commits." : "\(error)", by: name)

@@ -2,9 +2,9 @@ import StrataLog
 import StrataModel
 import StrataReplay
 
-/// Why a request was answered as it was, for programs.
+/// Writes the explanation of an answer as JSON.
 enum ExplanationJSON {
-    /// A commit and the names that its events need.
+    /// A commit with the names that its events need.
     typealias ToldCommit = (commit: Commit, envelope: Envelope, names: KnownNames)
 
     static func write(_ why: Explanation, _ told: ToldCommit?, to output: Output) throws {
@@ -123,7 +123,7 @@ enum ExplanationJSON {
 }
 
 extension JSONWriter {
-    /// Which commit is explained, and who asked for it.
+    /// Writes the explained commit and its actor.
     mutating func explained(_ offset: UInt64, _ time: Int64, _ actor: Actor) {
         field("offset", offset)
         field("time", time)

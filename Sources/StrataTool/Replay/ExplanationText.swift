@@ -2,7 +2,7 @@ import StrataModel
 import StrataReplay
 import StrataStore
 
-/// Why a request was answered as it was, for people.
+/// Writes the explanation of an answer for people.
 struct ExplanationText {
     private let why: Explanation
 
@@ -123,7 +123,7 @@ extension Explanation.Outcome {
 }
 
 extension RecordConflict.Ancestor {
-    /// Nil if it is known.
+    /// Nil if the ancestor is known.
     fileprivate var problem: String? {
         switch self {
         case .known: nil

@@ -3,7 +3,7 @@ import StrataModel
 import StrataReplay
 import StrataStore
 
-/// Prints what is left of a history.
+/// Prints the rest of a minimized history.
 struct MinimisationReport {
     private let store: Store
     private let arguments: Arguments
@@ -37,7 +37,7 @@ struct MinimisationReport {
         try output.endLine()
     }
 
-    /// - Parameter test: what was written; nil if nothing was asked for.
+    /// - Parameter test: the test that was written; nil if none was requested.
     func writeEnd(_ history: MinimalHistory, _ test: MinimalTest?) throws {
         if asJSON { try writeJSON(history, test) } else { try writeText(history, test) }
     }

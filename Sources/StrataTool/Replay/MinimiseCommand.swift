@@ -3,7 +3,7 @@ import StrataModel
 import StrataReplay
 import StrataStore
 
-/// `strata minimise`: the few commits that it takes for something to hold.
+/// `strata minimise`: a minimal set of commits after which a predicate holds.
 enum MinimiseCommand: Command {
     static let name = "minimise"
     static let summary = "find the few commits that it takes for something to hold"
@@ -36,7 +36,7 @@ enum MinimiseCommand: Command {
         "strata minimise Notes.strata Note --where \"title == nil\" --user anna --test LostTitle.swift",
     ]
 
-    /// It may take a while, and tells how far it has come.
+    /// It may take a while and reports its progress.
     static func isPaged(_ arguments: Arguments) -> Bool { false }
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
@@ -71,7 +71,7 @@ enum MinimiseCommand: Command {
     private static func answer(
         _ question: BisectionQuestion, _ arguments: Arguments, _ access: StateAccess, _ output: Output
     ) throws -> ExitCode {
-        // What cannot be written is found out before the work is done.
+        // Unwritable paths are reported before the work is done.
         let newStore = try arguments[out].map { try WhatIfStore($0, of: access, arguments.store) }
         let testFile = try arguments[test].map { try ExportOutput($0, store: arguments.store, standard: output) }
         let (history, written): (MinimalHistory, MinimalTest?)
@@ -94,7 +94,7 @@ enum MinimiseCommand: Command {
         return history.isComplete ? .success : .no
     }
 
-    /// What is left, and the test of it if one is wanted.
+    /// Returns the minimal history, and its test if requested.
     private static func find(
         _ question: BisectionQuestion, _ store: Store, _ arguments: Arguments
     ) throws -> (MinimalHistory, MinimalTest?) {

@@ -2,7 +2,7 @@ import StrataModel
 import StrataReplay
 import StrataStore
 
-/// Which subscriptions were asked for a commit, for programs.
+/// Writes the subscriptions considered for a commit as JSON.
 enum NotificationExplanationJSON {
     static func write(_ why: NotificationExplanation, to output: Output) throws {
         var json = JSONWriter(output)

@@ -2,7 +2,7 @@ import StrataModel
 import StrataReplay
 import StrataStore
 
-/// Which subscriptions were asked for a commit, for people.
+/// Writes the subscriptions considered for a commit for people.
 struct NotificationExplanationText {
     private let why: NotificationExplanation
 
@@ -46,7 +46,7 @@ struct NotificationExplanationText {
         try output.endLine()
         if let saved = one.saved { try line("saved by commit \(saved.offset)", to: output) }
         if let fired = one.firedBy { try line("fired once, for commit \(fired.offset)", to: output) }
-        // One line for each reason, with the first change that it is given for.
+        // One line for each reason, with the first change to which it applies.
         var told: [String] = []
         for finding in one.findings {
             let text = finding.verdict.text + Self.predicateText(finding)

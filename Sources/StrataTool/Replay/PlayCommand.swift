@@ -5,7 +5,7 @@ import StrataReplay
 import StrataRules
 import StrataStore
 
-/// `strata play`: a store's history once more, at the pace that it had.
+/// `strata play`: a replay of a store's history at its original pace.
 enum PlayCommand: Command {
     static let name = "play"
     static let summary = "play a store's history again, as a device would have seen it"
@@ -50,9 +50,9 @@ enum PlayCommand: Command {
         "strata play Notes.strata --user anna --speed 10x --json | jq -r 'select(.push) | .subscription'",
     ]
 
-    /// No two commits are further apart, whatever their clocks said.
+    /// An upper bound of the gap between any two commits, whatever their timestamps.
     private static let longestGapSeconds = 1e14
-    /// How often it is looked whether somebody still reads what is printed.
+    /// The interval for checking that the output still has a reader.
     private static let listenerMilliseconds: Int64 = 100
 
     private static func moment(_ name: String, _ help: String) -> Option<Moment> {
@@ -66,17 +66,17 @@ enum PlayCommand: Command {
         }
     }
 
-    /// Nil for what is no finite number, with or without its unit.
+    /// Returns nil for text that is not a finite number, with or without its unit.
     private static func number(_ text: String, unit: Character) -> Double? {
         let digits = text.last == unit ? text.dropLast() : text[...]
-        // Swift also knows numbers such as 0x10, nan and -1.
+        // Swift also accepts numbers such as 0x10, nan and -1.
         guard let first = digits.first, first.isNumber || first == ".",
             digits.allSatisfy({ $0.isNumber || ".eE+-".contains($0) }), let number = Double(digits), number.isFinite
         else { return nil }
         return number
     }
 
-    /// Nobody pages through what comes with the time.
+    /// Output that arrives over time is not paged.
     static func isPaged(_ arguments: Arguments) -> Bool { arguments[unpaced] }
     static func showsProgress(_ arguments: Arguments) -> Bool { arguments[unpaced] }
 
@@ -139,7 +139,7 @@ enum PlayCommand: Command {
         }
     }
 
-    /// Until the next commit is due, or nobody listens any more.
+    /// Waits until the next commit is due, or the output has no reader.
     private static func wait(for playback: Playback, _ output: Output) throws {
         while let rest = try playback.remaining(), rest > .zero {
             try output.flushToListener()

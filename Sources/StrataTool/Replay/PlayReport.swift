@@ -2,7 +2,7 @@ import StrataModel
 import StrataReplay
 import StrataStore
 
-/// What is printed of a history that is played: each commit, and below it what a device is given and told.
+/// Prints a replayed history: each commit, followed by the changes and notifications that a device receives.
 struct PlayReport {
     private let playback: Playback
     private let isJSON: Bool
@@ -10,7 +10,7 @@ struct PlayReport {
     private let box: Mailbox?
     private var feed: PlayedFeed?
 
-    /// - Parameter actor: who is given and told anything; nil for nobody.
+    /// - Parameter actor: the receiver of changes and notifications; nil for none.
     init(_ playback: Playback, as actor: Actor?, isJSON: Bool, to output: Output) throws {
         (self.playback, self.isJSON, self.output) = (playback, isJSON, output)
         box = try actor.map { try playback.store.listen(as: $0) }
@@ -18,7 +18,7 @@ struct PlayReport {
         if actor != nil { playback.store.awaitNotifications() }
     }
 
-    /// Writes a commit that has just been played.
+    /// Writes a commit that has just been replayed.
     mutating func write(_ commit: PlayedCommit) throws {
         try isJSON ? writeJSON(commit) : writeText(commit)
         let state = ContainerState(playback.store)

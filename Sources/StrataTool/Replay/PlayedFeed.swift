@@ -1,8 +1,8 @@
 import StrataModel
 import StrataStore
 
-/// A client that follows its private database and all zones of it while a history is played: what it is given after
-/// each commit, with the tokens that it was given then.
+/// A client that follows its private database and all its zones during a replay. After each commit it fetches changes
+/// with the tokens of the previous fetch.
 struct PlayedFeed {
     enum Change {
         case changed(Record)
@@ -14,7 +14,7 @@ struct PlayedFeed {
     private var token: FeedToken?
     private var zones: [ZoneID: FeedToken] = [:]
 
-    /// A client that has everything that a store shows now.
+    /// A client that has received everything that a store now contains.
     init(_ store: Store, as actor: Actor) throws {
         feed = FeedReading(store: store, database: DatabaseID(.private), zone: nil, actor: actor)
         token = try feed.presentToken()
@@ -27,7 +27,7 @@ struct PlayedFeed {
         FeedReading(store: feed.store, database: feed.database, zone: zone, actor: feed.actor)
     }
 
-    /// What is new since it was asked last.
+    /// Returns the changes since the previous call.
     mutating func changes() throws -> [Change] {
         var changes: [Change] = []
         var changed: [ZoneID] = []
@@ -51,7 +51,7 @@ struct PlayedFeed {
         do { return try changes(of: zone, since: zones[zone]) } catch let refusal as Refusal
             where refusal.code == .changeTokenExpired
         {
-            // Deleted and made again by one commit: another life, of which the client has nothing.
+            // One commit deleted the zone and created it again. The client has nothing of the new life.
             return try changes(of: zone, since: nil)
         }
     }

@@ -4,7 +4,7 @@ import StrataReplay
 import StrataRules
 import StrataStore
 
-/// `strata what-if`: a store's history, had something been asked otherwise.
+/// `strata what-if`: a store's history with some of its requests changed.
 enum WhatIfCommand: Command {
     static let name = "what-if"
     static let summary = "judge the history again with something changed, and print what becomes of it"
@@ -79,7 +79,7 @@ enum WhatIfCommand: Command {
                         try WhatIfReport(arguments, output).write(nil) { try retelling.run(each: $0) }
                     }
                 }
-                // A closed pipe must not keep the store from being made, nor hide an error of making it.
+                // A closed pipe must not prevent the store from being created, or hide an error in doing so.
                 output.defersErrors = true
                 let code = try access.tellingDamage {
                     try WhatIfStore(path, of: access, arguments.store).make { log, didFinish in
@@ -182,13 +182,13 @@ enum WhatIfCommand: Command {
         let value = EditedValue.text(String(parts[1][parts[1].index(after: sign)...]))
         let target = parts[1][..<sign]
         let place = try offset(parts[0], of: "--edit")
-        // Names of records may have dots, keys have none.
+        // Record names may contain dots, keys may not.
         guard let dot = target.lastIndex(of: ".") else { return .edit(place, field: String(target), to: value) }
         return .edit(
             place, record: String(target[..<dot]), field: String(target[target.index(after: dot)...]), to: value)
     }
 
-    /// By what a request, or all of them, are to be judged.
+    /// The policy for one request, or the schema mode for all.
     enum ChosenPolicy: Sendable {
         case request(RetellingChange)
         case schema(SchemaMode)

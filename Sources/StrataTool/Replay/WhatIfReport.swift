@@ -2,7 +2,7 @@ import StrataModel
 import StrataReplay
 import StrataStore
 
-/// Prints what became of a history: requests as they are found, then records, then how many there were.
+/// Prints a changed history: requests as they are found, then records, then the counts.
 struct WhatIfReport {
     /// The number of ranges to print; the rest are counted, and `--json` lists more of them.
     private static let mostRanges = 20
@@ -14,8 +14,8 @@ struct WhatIfReport {
     init(_ arguments: Arguments, _ output: Output) { (self.arguments, self.output) = (arguments, output) }
 
     /// - Parameters:
-    ///   - path: of the store that is made; nil if none is.
-    ///   - run: tells the history once more.
+    ///   - path: the path of the new store; nil if none is created.
+    ///   - run: replays the history.
     func write(
         _ path: String?, _ run: ((RetoldCommit) throws -> Void) throws -> RetellingReport
     ) throws -> ExitCode {

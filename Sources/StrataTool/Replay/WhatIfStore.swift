@@ -6,13 +6,13 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// A store that gets the commits of a new timeline, with all that the old one has beside its log.
+/// Creates a store with the commits of a new timeline, and the files that the old store keeps outside its log.
 struct WhatIfStore {
     private let draft: StoreDraft
     private let access: StateAccess
     private let source: String
 
-    /// - Throws: ``StrataError`` `alreadyExists` if there is anything at the path; ``UsageError`` for one in the store.
+    /// - Throws: ``StrataError`` `alreadyExists` if the path exists; ``UsageError`` for a path inside the store.
     init(_ path: String, of access: StateAccess, _ source: String) throws {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().resolvingSymlinksInPath().path
         let old = URL(fileURLWithPath: source).resolvingSymlinksInPath().path
@@ -27,8 +27,8 @@ struct WhatIfStore {
         self.source = StorePaths(source).store
     }
 
-    /// Calls `body` with an empty log, or one that has the base of the store's; it calls what it is given with the
-    /// state at the end once all commits are in the log.
+    /// Calls `body` with an empty log, or one with the base of the old store. Once all commits are in the log, `body`
+    /// passes the final state to its second argument.
     func make<Result>(_ body: (any EventLog, _ didFinish: (Snapshot) throws -> Void) throws -> Result) throws
         -> Result
     {
@@ -55,12 +55,12 @@ struct WhatIfStore {
         }
     }
 
-    /// Files of assets that commits name, and the keys of encrypted values.
+    /// Copies the files of referenced assets, and the keys of encrypted values.
     private func copyFiles(of state: Snapshot) throws {
         try state.forEachAsset { hash, _ in
             let name = hash.description
             let folder = "\(draft.draftPath)/assets/\(name.prefix(2))"
-            // What the old store has lost the new one cannot have.
+            // A file missing in the old store cannot be copied.
             guard FileManager.default.fileExists(atPath: "\(source)/assets/\(name.prefix(2))/\(name)") else {
                 return true
             }

@@ -1,11 +1,11 @@
-/// Finds what comes most often in a stream, in bounded memory: exactly as long as there are not more different items
-/// than it holds, and beyond that with an error that it knows (Misra and Gries).
+/// Finds the most frequent items of a stream in bounded memory (Misra and Gries). Counts are exact while the distinct
+/// items fit; beyond that their error is known.
 ///
-/// When it is full, as many items as half of it holds are dropped, and what they came to is taken off all counts.
+/// When it is full, the median count is subtracted from all counts, and items that reach 0 are dropped.
 struct FrequentItems<Item: Hashable & Sendable>: Sendable {
     private let capacity: Int
     private var counts: [Item: UInt64] = [:]
-    /// What was taken off: a count is too low by as much at most, and so may be what is not held at all.
+    /// The total subtracted: a count is too low by at most this, also that of an item no longer held.
     private(set) var error: UInt64 = 0
 
     init(capacity: Int = 1 << 16) { self.capacity = max(2, capacity) }
@@ -22,11 +22,11 @@ struct FrequentItems<Item: Hashable & Sendable>: Sendable {
         error += cut
     }
 
-    /// How many different items it holds; all that came, if the error is 0.
+    /// The number of distinct items held; the number of all distinct items if the error is 0.
     var count: Int { counts.count }
 
-    /// The most frequent ones with their counts, which are at least so high and at most ``error`` higher; of the same
-    /// counts in the order that is given.
+    /// Returns the most frequent items with their counts. The true count is at least that, and at most ``error``
+    /// higher. Items with equal counts are in the given order.
     func top(_ limit: Int, by areInOrder: (Item, Item) -> Bool) -> [(item: Item, count: UInt64)] {
         let sorted = counts.sorted { left, right in
             left.value == right.value ? areInOrder(left.key, right.key) : left.value > right.value

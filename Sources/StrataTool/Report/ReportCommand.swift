@@ -1,6 +1,6 @@
 import StrataModel
 
-/// `strata report`: a page that shows what is in a store.
+/// `strata report`: a page that shows the contents of a store.
 enum ReportCommand: Command {
     static let name = "report"
     static let summary = "write a page for a browser that shows what is in a store"
@@ -33,7 +33,7 @@ enum ReportCommand: Command {
         "strata report Notes.strata Notes.html --record note-1 --records 100",
     ]
 
-    /// Nobody reads markup page by page.
+    /// Markup is not read page by page.
     static func isPaged(_ arguments: Arguments) -> Bool { false }
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
@@ -50,7 +50,7 @@ enum ReportCommand: Command {
                     throw Refusal(.zoneNotFound, "no zone '\(request.zone ?? "")' has a name in these commits")
                 }
                 try write(content, request, to: $0)
-                // Of a damaged store too it is a whole page, and a browser wants its name.
+                // The page is complete even for a damaged store, and a browser needs the file's name.
                 return true
             }
         } catch let refusal as Refusal {
@@ -71,7 +71,7 @@ enum ReportCommand: Command {
     }
 }
 
-/// What a command line wants to see on the page.
+/// The page that a command line requests.
 struct ReportRequest {
     static let usualRecords: UInt64 = 1_000
     static let usualMebibytes: UInt64 = 8
@@ -79,7 +79,7 @@ struct ReportRequest {
     let arguments: Arguments
     var path: String { arguments.store }
     var zone: String? { arguments[ReportCommand.zone] }
-    /// Names of records.
+    /// The names of requested records.
     var records: [String] { arguments.all(ReportCommand.record) }
     var mostRecords: Int { Int(arguments[ReportCommand.records] ?? Self.usualRecords) }
     var maximumBytes: Int { Int(arguments[ReportCommand.size] ?? Self.usualMebibytes) << 20 }

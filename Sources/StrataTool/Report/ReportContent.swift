@@ -1,7 +1,7 @@
 import StrataLog
 import StrataModel
 
-/// What a report tells of a store, but for the histories of records.
+/// The content of a report, except for the histories of records.
 struct ReportContent {
     let request: ReportRequest
     let identity: StoreIdentity
@@ -10,9 +10,9 @@ struct ReportContent {
     let scan: ReportScan
     let report: StatisticsReport
     let segments: [SegmentSummary]
-    /// The last one first.
+    /// The last refusal first.
     let refusals: [ReportRefusal]
-    /// What keeps a part from being told.
+    /// The damage that keeps a part from being reported.
     let damage: StrataError?
     private let zonePlaces: [ZonePlace: UInt64]
 
@@ -51,12 +51,12 @@ struct ReportContent {
 
     func zoneName(_ ordinal: UInt64) -> String { names.zone(ordinal) ?? "zone \(ordinal)" }
 
-    /// Such as `private of anna`; empty where it is not known.
+    /// A text such as `private of anna`; empty if the database is unknown.
     func databaseText(ofZone ordinal: UInt64) -> String {
         names.databaseID(ofZone: ordinal)?.shownText ?? ""
     }
 
-    /// The ordinal of the zone that an item of a refused request is of; nil where it has none.
+    /// Returns the ordinal of the zone of an item in a refused request; nil if it has none.
     func zone(of target: RequestItems.Target, in refusal: ReportRefusal) -> UInt64? {
         guard let zone = target.zone, var database = target.database else { return nil }
         if database.scope != .public, database.owner.isEmpty {
@@ -67,10 +67,10 @@ struct ReportContent {
 
     // MARK: Histories
 
-    /// How many records have changed; nil where nobody has counted so far.
+    /// The number of records that have changed; nil if the count is not exact.
     var recordCount: Int? { scan.statistics.churn.error == 0 ? scan.statistics.churn.count : nil }
 
-    /// What of histories is left out; nil if nothing is.
+    /// Returns a note on the histories that were omitted; nil if none were.
     func note(of histories: ReportHistories) -> String? {
         histories.note(of: recordCount, atLeast: scan.statistics.churn.count)
     }
@@ -80,7 +80,7 @@ struct ReportContent {
             scan.range == nil ? [] : records, in: scan.store, scan.range ?? 1...1, names, maximumBytes: maximumBytes)
     }
 
-    /// Those that were asked for, then those that changed most and last by turns.
+    /// The requested records, then alternately those that changed most and those that changed last.
     private var records: [RecordKey] {
         let limit = request.mostRecords
         let changedMost = scan.statistics.churn.top(limit) { left, right in

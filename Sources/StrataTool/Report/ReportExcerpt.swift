@@ -1,16 +1,16 @@
-/// Long texts cut so that what tells them apart is seen, and how much was cut.
+/// Shortens long texts so that their difference stays visible, and notes the original length.
 struct ReportExcerpt {
-    /// So many characters of a value are shown.
+    /// The maximum number of characters shown of a value.
     static let length = 400
-    /// So many of them in front of the first difference.
+    /// The number of characters shown before the first difference.
     private static let context = 40
 
-    /// One text, from its beginning on.
+    /// Shortens one text at its end.
     static func text(_ text: String, atMost length: Int = length) -> String {
         window(Array(text.unicodeScalars), from: 0, length)
     }
 
-    /// Two texts, of which the common beginning is cut if they differ only far behind.
+    /// Shortens two texts, also at their common beginning if they differ only later.
     static func pair(_ first: String, _ second: String) -> (String, String) {
         let (left, right) = (Array(first.unicodeScalars), Array(second.unicodeScalars))
         guard left.count > length || right.count > length else { return (first, second) }

@@ -1,29 +1,29 @@
 import StrataLog
 import StrataModel
 
-/// What became of some records, as much of it as fits into a page: of those that take most, only what came last.
+/// The histories of some records, limited to the space on a page: the largest ones keep only their latest versions.
 struct ReportHistories {
-    /// Versions that are left to every record while others are dropped whole.
+    /// The minimum number of versions that a record keeps unless it is dropped entirely.
     private static let leastVersions = 20
-    /// No encoded version is smaller, so that more of them need not be looked at.
+    /// The minimum size of an encoded version, which limits the number of versions to read.
     private static let leastVersionBytes = 48
 
     struct History {
         let record: RecordKey
         fileprivate(set) var type: UInt64 = 0
-        /// In the commits of the report.
+        /// The number of versions in the commits of the report.
         fileprivate(set) var versionCount = 0
-        /// How many of them have been passed.
+        /// The number of versions already passed.
         fileprivate var passedCount = 0
-        /// What the page's data has of the record itself.
+        /// The encoded fields of the record itself.
         fileprivate(set) var head = ReportJSON()
         /// Oldest first.
         fileprivate(set) var versions: [ReportJSON] = []
         fileprivate(set) var byteCount = 0
-        /// Whether there was no room for it.
+        /// True if there was no room for the record.
         fileprivate(set) var isDropped = false
 
-        /// A base, which is no version of its own, may be one more.
+        /// True if no version was dropped. The base, which is not counted, may be one more.
         var hasAll: Bool { versions.count >= versionCount }
     }
 
@@ -34,12 +34,12 @@ struct ReportHistories {
     private let past: RecordTimelinePast
     private let maximumBytes: Int
     private var byteCount = 0
-    /// So many of the last versions of a record are looked at.
+    /// The number of latest versions of a record to encode.
     private var mostVersions = 0
 
     /// - Parameters:
-    ///   - records: those with the best claim to a place first.
-    ///   - maximumBytes: of what is held, and so of what is encoded.
+    ///   - records: the records, in order of priority.
+    ///   - maximumBytes: the maximum size of the encoded histories.
     init(
         _ records: [RecordKey], in store: StoreAccess, _ range: ClosedRange<UInt64>, _ names: KnownNames,
         maximumBytes: Int
@@ -56,7 +56,8 @@ struct ReportHistories {
         try read(store, range) { histories, commit, found in histories.add(found, of: commit) }
     }
 
-    /// How many of the last versions of each may be looked at so that all together are not more than a limit.
+    /// Returns the number of latest versions per record that keeps their sum within a limit, or ``leastVersions`` if
+    /// higher.
     private static func mostVersions(_ counts: [Int], _ limit: Int) -> Int {
         var (low, high) = (0, counts.max() ?? 0)
         while low < high {
@@ -68,7 +69,7 @@ struct ReportHistories {
 
     // MARK: Reading
 
-    /// An event of a record that is told of, by its index in the commit and the record's place.
+    /// An event of a listed record, by its index in the commit and the record's place.
     private typealias Found = (index: Int, place: Int)
 
     private mutating func read(
@@ -125,7 +126,7 @@ struct ReportHistories {
         hold(ReportVersion(entry, names).json, of: place)
     }
 
-    /// Zone, its name and database, type and name.
+    /// Encodes the zone, its name and database, the type and the name.
     private mutating func name(_ place: Int, _ type: UInt64) {
         let record = histories[place].record
         var head = ReportJSON()
@@ -145,7 +146,7 @@ struct ReportHistories {
 
     // MARK: Room
 
-    /// A comma behind each version; what else joins them is counted with the record.
+    /// The comma after each version. Other separators are counted with the record.
     private static let joinBytes = 1
     private static let recordBytes = 32
 
@@ -160,9 +161,9 @@ struct ReportHistories {
         byteCount += count
     }
 
-    /// The record that takes most loses the older half of its versions; where all have few, the last record goes.
+    /// Drops the older half of the largest record's versions. If all records have few, drops the last record.
     ///
-    /// - Returns: false if there is nothing that could go.
+    /// Returns false if there is nothing to drop.
     private mutating func makeRoom() -> Bool {
         let long = histories.indices.filter { histories[$0].versions.count > Self.leastVersions }
         if let largest = long.max(by: { histories[$0].byteCount < histories[$1].byteCount }) {
@@ -185,13 +186,13 @@ struct ReportHistories {
 }
 
 extension ReportHistories {
-    /// Those that have a place on the page.
+    /// The histories on the page.
     var told: [History] { histories.filter { !$0.versions.isEmpty } }
-    /// Those of them that are not told from their beginning in the commits of the report.
+    /// The number of histories on the page that lack earlier versions.
     var cutCount: Int { told.count { !$0.hasAll } }
 
-    /// The page's data: for each record zone, its name and database, type, name, how many versions it got and those
-    /// that are told (``ReportVersion``), oldest first.
+    /// Writes the page's data: for each record its zone, the zone's name and database, its type, name, number of
+    /// versions and the encoded versions (``ReportVersion``), oldest first.
     func write(to output: Output) {
         output.write("[" as StaticString)
         for (index, history) in told.enumerated() {

@@ -1,5 +1,5 @@
-/// JSON that stands in a script element of a page: nothing in it ends the element or begins another one. It is held,
-/// since whether it fits into the page is known only behind it.
+/// JSON that is safe inside a script element of a page: it cannot end the element or begin another one. It is kept in
+/// memory, because its size decides whether it fits into the page.
 struct ReportJSON {
     private(set) var bytes: [UInt8] = []
 
@@ -9,7 +9,7 @@ struct ReportJSON {
         return json
     }
 
-    /// Digits, brackets and commas of this tool's own.
+    /// Appends digits, brackets and commas from the tool's own code.
     mutating func append(raw text: StaticString) {
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
@@ -25,7 +25,7 @@ struct ReportJSON {
             case "\"", "\\":
                 bytes.append(UInt8(ascii: "\\"))
                 bytes.append(UInt8(truncatingIfNeeded: scalar.value))
-            // "<" begins an end tag or a comment, and the separators end a line of a script.
+            // "<" may begin an end tag or a comment, and the separators end a line of a script.
             case "<", ">", "&", "\u{2028}", "\u{2029}", "\u{0}"..<"\u{20}", "\u{7F}": appendEscape(scalar)
             case _ where scalar.isASCII: bytes.append(UInt8(truncatingIfNeeded: scalar.value))
             default: bytes.append(contentsOf: String(scalar).utf8)
@@ -39,7 +39,7 @@ struct ReportJSON {
         bytes.append(contentsOf: ("\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits).utf8)
     }
 
-    /// Elements with commas between them, in brackets.
+    /// Appends elements in brackets, separated by commas.
     mutating func append<Elements: Sequence>(
         array elements: Elements, _ body: (Elements.Element, inout ReportJSON) -> Void
     ) {

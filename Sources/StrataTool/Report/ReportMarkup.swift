@@ -1,5 +1,5 @@
-/// A piece of HTML. What a literal says is markup, and what is put into one is text, whatever it holds: names in a
-/// store may be written by anybody.
+/// A piece of HTML. Literals are markup, and interpolated values are escaped as text, since names in a store are not
+/// trusted.
 ///
 /// ```swift
 /// let cell: ReportMarkup = "<td>\(record.name)</td>"
@@ -23,17 +23,17 @@ struct ReportMarkup: ExpressibleByStringInterpolation, Sendable {
         }
         mutating func appendInterpolation(_ number: Int) { text += "\(number)" }
         mutating func appendInterpolation(_ number: UInt64) { text += "\(number)" }
-        /// With its digits in groups: `48,210`.
+        /// Writes a number with its digits in groups: `48,210`.
         mutating func appendInterpolation(count: UInt64) { text += ReportNumber.grouped(count) }
     }
 
     static func += (markup: inout ReportMarkup, more: ReportMarkup) { markup.text += more.text }
 
-    /// Of this tool's own, such as its style sheet; never what comes from a store.
+    /// Wraps the tool's own text, such as its style sheet; never text from a store.
     init(trusted text: String) { self.text = text }
 
-    /// As HTML's text, and as an attribute's value between double quotes. What would not be seen, such as a mark that
-    /// turns the direction of writing round, is spelt out.
+    /// Escapes text for HTML content, and for attribute values in quotes. Invisible characters, such as marks that
+    /// reverse the direction of writing, are spelled out.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in Printable.escaped(text).unicodeScalars {
@@ -50,7 +50,7 @@ struct ReportMarkup: ExpressibleByStringInterpolation, Sendable {
     }
 }
 
-/// Numbers as the page shows them.
+/// Formats numbers for the page.
 enum ReportNumber {
     static func grouped(_ number: UInt64) -> String {
         var digits = "\(number)"[...]
@@ -62,7 +62,7 @@ enum ReportNumber {
         return ([digits] + groups.reversed()).joined(separator: ",")
     }
 
-    /// `1.25 MiB`; below a KiB the number itself.
+    /// `1.25 MiB`; below one KiB the number of bytes.
     static func bytes(_ count: UInt64) -> String {
         var unit = 0
         var divisor: UInt64 = 1

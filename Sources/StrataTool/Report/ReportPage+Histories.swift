@@ -34,10 +34,10 @@ extension ReportPage {
 }
 
 extension ReportHistories {
-    /// What of histories is left out; nil if nothing is.
+    /// Returns a note on the histories that were omitted; nil if none were.
     /// - Parameters:
-    ///   - recordCount: how many records there are; nil if that is not known.
-    ///   - leastCount: how many are known.
+    ///   - recordCount: the number of records; nil if unknown.
+    ///   - leastCount: the number of known records.
     func note(of recordCount: Int?, atLeast leastCount: Int) -> String? {
         let told = told
         var parts: [String] = []

@@ -1,7 +1,7 @@
 import StrataModel
 
 extension ReportPage {
-    /// What keeps the page from telling everything, but for what its parts say of themselves.
+    /// The notices about missing content, except those in the sections themselves.
     var notices: ReportMarkup {
         var markup: ReportMarkup = ""
         if let damage = content.damage {

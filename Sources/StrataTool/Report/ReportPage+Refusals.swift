@@ -59,7 +59,7 @@ extension ReportPage {
         var known: Set<UInt64> = []
         let rows = content.refusals.map { refusal -> ReportMarkup in
             let offset = refusal.version.offset
-            // A commit may have several.
+            // A commit may have several refusals, and only the first gets the anchor.
             let anchor: ReportMarkup = known.insert(offset).inserted ? " id=\"commit-\(offset)\"" : ""
             let items = refusal.items.prefix(Self.mostItems).map { "<li>\(item($0, refusal))</li>" as ReportMarkup }
             let rest = refusal.items.count - items.count
@@ -81,7 +81,7 @@ extension ReportPage {
         let message: ReportMarkup =
             refusal.message.isEmpty ? "" : "<br><span class=\"faint\">\(ReportExcerpt.text(refusal.message))</span>"
         guard let code = refusal.code else { return "\(badge)accepted in part" }
-        // That a part of it failed, says less than why.
+        // The common cause says more than a partial failure.
         let causes = Set(refusal.items.map(\.code))
         let told = code == Refusal.Code.partialFailure.rawValue && causes.count == 1 ? causes.first ?? code : code
         return "\(badge)\("\(Refusal.Code(rawValue: told))")\(message)"

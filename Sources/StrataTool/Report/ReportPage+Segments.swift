@@ -2,10 +2,10 @@ import StrataLog
 import StrataModel
 
 extension ReportPage {
-    /// More segments are told in groups of neighbours.
+    /// The maximum number of rows; with more segments, neighbors are grouped.
     private static let mostSegments = 200
 
-    /// Neighbouring segments of the same form.
+    /// Neighboring segments of the same form.
     private struct Group {
         var segments: ArraySlice<SegmentSummary>
 

@@ -1,7 +1,7 @@
 import StrataModel
 
 extension ReportPage {
-    /// More of one kind are summed up.
+    /// The maximum number of rows in a table; the rest are summed up.
     private static let mostRows = 20
 
     var sizesSection: ReportMarkup {
@@ -55,7 +55,7 @@ extension ReportPage {
     ) -> ReportMarkup {
         if rows.isEmpty { return "" }
         let sizes = rows.map(\.1.byteCount)
-        // Every hour has its place.
+        // Every hour of the day gets a row.
         let limit = max(Self.mostRows, rows.count <= 24 ? 24 : 0)
         var markup = rows.prefix(limit).map { name, tally -> ReportMarkup in
             """

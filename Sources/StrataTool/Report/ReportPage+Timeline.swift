@@ -59,7 +59,7 @@ extension ReportPage {
             let kind = EventKind(rawValue: number)
             return Lane(name: "\(kind)", counts: counts, isBad: kind == .requestRefused)
         }
-        // What was refused is told however seldom it is.
+        // Refusals are shown even if they are rare.
         let refused = EventKind.requestRefused.rawValue
         let isTold = lanes.contains { $0.ordinal == refused }
         if !isTold, let counts = timeline.kinds.counts[refused] {
@@ -83,12 +83,12 @@ extension ReportPage {
             """
     }
 
-    /// A bar for each step, as a path in a picture that is 10 wide for a step and 100 high.
+    /// Returns the path of a bar for each step, in a picture that is 10 wide for each step and 100 high.
     private static func bars(_ counts: [UInt64]) -> String {
         guard let most = counts.max(), most > 0 else { return "" }
         return counts.enumerated().map { index, count in
             if count == 0 { return "" }
-            // One of many is seen too.
+            // A single commit among many stays visible.
             let height = max(4, Int((Double(count) / Double(most) * 98).rounded()))
             return "M\(index * 10 + 1) 100v-\(height)h8v\(height)z"
         }.joined()

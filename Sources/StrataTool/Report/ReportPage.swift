@@ -1,13 +1,13 @@
 import StrataModel
 import StrataSystem
 
-/// The page of a report. What it tells in tables and pictures is markup; its script adds the search through histories.
+/// The page of a report. Tables and pictures are markup. The script adds the search through histories.
 struct ReportPage {
     let content: ReportContent
 
     init(_ content: ReportContent) { self.content = content }
 
-    /// What the page has around its data and behind it, and a note.
+    /// Space for the markup around the data, and for a note.
     private static let frameBytes = 8 << 10
 
     /// Returns the space left for history data on a page of the given size.
@@ -16,7 +16,7 @@ struct ReportPage {
         return max(0, maximumBytes - fixed)
     }
 
-    /// Everything in front of the histories.
+    /// Everything before the histories.
     var front: ReportMarkup {
         """
         <!doctype html>
@@ -79,12 +79,12 @@ struct ReportPage {
         """
     }
 
-    /// Nothing is loaded from anywhere, and no other style or script is obeyed, whatever gets onto the page.
+    /// Forbids external resources, and any style or script but the page's own, whatever the page contains.
     private static let policy =
         "default-src 'none'; style-src '\(source(ReportResources.style))'; "
         + "script-src '\(source(ReportResources.script))'; base-uri 'none'; form-action 'none'"
 
-    /// The hash by which a security policy allows an inline style or script.
+    /// Returns the hash with which a security policy allows an inline style or script.
     private static func source(_ text: String) -> String {
         "sha256-\(Base64.text(SHA256.hash(Array(text.utf8))))"
     }
@@ -121,7 +121,7 @@ struct ReportPage {
         "<time>\(Timestamp(microseconds: microseconds).description)</time>"
     }
 
-    /// A table in a frame that can be scrolled if it is too wide.
+    /// Returns a table in a frame that scrolls if it is too wide.
     func table(_ caption: String, id: String? = nil, head: ReportMarkup, rows: [ReportMarkup]) -> ReportMarkup {
         let name: ReportMarkup = id.map { " id=\"\($0)\"" } ?? ""
         return """
@@ -146,7 +146,7 @@ struct ReportPage {
     func areCompared(_ parts: [UInt64]) -> Bool { Set(parts).count > 1 }
 
     private func meter(_ part: UInt64, of whole: UInt64) -> ReportMarkup {
-        // A thousandth is seen too.
+        // A thousandth of the whole stays visible.
         let width = part == 0 || whole == 0 ? 0 : max(4, Int((Double(part) / Double(whole) * 1_000).rounded()))
         return """
             <td class="meter"><svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">\
@@ -154,14 +154,14 @@ struct ReportPage {
             """
     }
 
-    /// The name of a record, which the script makes a link if its history is on the page.
+    /// Returns the name of a record, which the script turns into a link if its history is on the page.
     func record(_ name: String, zone: UInt64) -> ReportMarkup {
         "<span data-zone=\"\(zone)\" data-record=\"\(name)\">\(name)</span>"
     }
 }
 
 extension ReportContent {
-    /// What the store is called: the last part of its path.
+    /// The name of the store: the last part of its path.
     var title: String {
         request.path.split(separator: "/").last.map { String($0) } ?? request.path
     }

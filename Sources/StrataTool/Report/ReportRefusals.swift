@@ -1,29 +1,29 @@
 import StrataLog
 import StrataModel
 
-/// Where refusals are in a log, the last of so many at most.
+/// The places of refusals in a log, limited to the latest.
 struct ReportRefusals {
-    /// Older ones are only counted.
+    /// The number of refusals to list; older ones are only counted.
     static let mostTold = 200
 
     enum Place {
-        /// Of a request of which nothing was done.
+        /// A request that was refused as a whole.
         case event(Version)
-        /// Items of a request whose other items were done.
+        /// The refused items of a request whose other items were accepted.
         case rest(ofCommit: UInt64)
     }
 
     private var places: [Place] = []
     private var droppedCount = 0
 
-    /// The last one first.
+    /// The last refusal first.
     var told: [Place] { places.suffix(Self.mostTold).reversed() }
-    /// How many are not told.
+    /// The number of refusals that are not listed.
     var olderCount: Int { droppedCount + max(0, places.count - Self.mostTold) }
 
     mutating func add(requestAt version: Version) { add(.event(version)) }
 
-    /// - Parameter shape: of a commit's request, encoded.
+    /// - Parameter shape: the encoded shape of a commit's request.
     mutating func add(shape: ArraySlice<UInt8>, at offset: UInt64) {
         guard !shape.isEmpty, let shape = try? RequestShape(decoding: shape) else { return }
         if shape.leftOut.contains(where: { $0.refusal != nil }) { add(.rest(ofCommit: offset)) }
@@ -37,33 +37,33 @@ struct ReportRefusals {
     }
 }
 
-/// A request, or a part of one, that was refused.
+/// A refused request, or the refused part of one.
 struct ReportRefusal {
-    /// An item that was the cause.
+    /// An item that caused the refusal.
     struct Item {
         let act: String
-        /// Nil where the request was not kept.
+        /// Nil if the request was not kept.
         let target: RequestItems.Target?
         let code: UInt64
-        /// What the store had of it.
+        /// The version in the store.
         let stored: Version?
     }
 
     let version: Version
     let time: Int64
     let header: EnvelopeHeader
-    /// Nil where the rest of the request was done.
+    /// Nil if the rest of the request was accepted.
     let code: UInt64?
     let message: String
     let items: [Item]
 
-    /// Whether somebody would have overwritten what they had not seen.
+    /// True if the request would have overwritten changes that the client had not seen.
     var isConflict: Bool {
         let conflict = Refusal.Code.serverRecordChanged.rawValue
         return code == conflict || items.contains { $0.code == conflict }
     }
 
-    /// Nil for one that cannot be read.
+    /// Returns nil if the refusal cannot be read.
     init?(_ place: ReportRefusals.Place, in reader: LogReader) {
         let offset =
             switch place {
@@ -99,7 +99,7 @@ struct ReportRefusal {
 
     private static func items(leftOut shape: RequestShape) -> [Item] {
         let request = shape.request.map { RequestItems($0) }
-        // The request has only what was left out, so that places count from there.
+        // The request contains only the omitted items, so indices count only those.
         var (saveCount, deleteCount) = (0, 0)
         return shape.leftOut.compactMap { item in
             let isSave = item.list == .saves
@@ -113,18 +113,18 @@ struct ReportRefusal {
     }
 }
 
-/// What the items of a request name.
+/// Reads the targets of the items in a request.
 struct RequestItems {
     struct Target {
-        /// Of a record, a zone or a subscription.
+        /// The name of a record, a zone or a subscription.
         let name: String
-        /// Name of a record's zone.
+        /// The name of a record's zone.
         var zone: String?
-        /// Of a record; without an owner that of who asks.
+        /// The database of a record; without an owner, the actor's own.
         var database: DatabaseID?
-        /// What the client had seen.
+        /// The version that the client had seen.
         var base: Version?
-        /// Keys with what was sent; nil to remove it.
+        /// The sent keys and values; nil removes a key.
         var fields: [(key: String, value: FieldValue?)] = []
     }
 
@@ -132,7 +132,7 @@ struct RequestItems {
 
     init(_ request: Request) { self.request = request }
 
-    /// - Parameter index: of the list of saves or of deletes.
+    /// - Parameter index: the index in the list of saves or of deletes.
     func target(isSave: Bool, _ index: Int) -> Target? {
         func item<Element>(_ list: [Element]) -> Element? { list.indices.contains(index) ? list[index] : nil }
         func zone(_ ordinal: UInt64) -> String { request.names.zone(ordinal)?.name ?? "zone \(ordinal)" }

@@ -1,23 +1,23 @@
 import StrataLog
 import StrataModel
 
-/// What one pass over the commits of a report gathers, in bounded memory.
+/// The data for a report, gathered in one pass over the commits in bounded memory.
 struct ReportScan {
     let range: ClosedRange<UInt64>?
     private(set) var statistics: LogStatistics
     private(set) var stored: StoredBytes
-    /// Nil where there is no commit.
+    /// Nil if there are no commits.
     private(set) var timeline: ReportTimeline?
     private(set) var refusals = ReportRefusals()
     private(set) var latest: ReportLatest
-    /// Records whose names were asked for.
+    /// The records with requested names.
     private(set) var wanted: [RecordKey] = []
-    /// What keeps a part from being read.
+    /// The damage that keeps a part from being read.
     private(set) var damage: StrataError?
-    /// As far as it is whole.
+    /// The intact part of the store.
     private(set) var store: StoreAccess
 
-    /// More records of names that were asked for are not held.
+    /// The maximum number of records with requested names to hold.
     private static let maximumWanted = 1_000
     private let wantedNames: Set<ExactName>
 
@@ -26,7 +26,7 @@ struct ReportScan {
         self.store = store
         let range = try CommitRange(request.arguments, &store, by: ReportCommand.name)
         var last = min(range.last, store.reader.end.offset)
-        // What comes while the report is made is not in it.
+        // Commits that arrive while the report is written are not included.
         if range.latestTime < Int64.max, let younger = try store.firstOffset(notBefore: range.latestTime + 1) {
             last = min(last, younger - 1)
         }
@@ -45,7 +45,7 @@ struct ReportScan {
         damage = source.store.damage ?? nameDamage
     }
 
-    /// Of the last commit if it can be read, else of the last one of all.
+    /// Returns the time of the last commit in the range if it can be read, otherwise of the last commit in the log.
     private static func time(of offset: UInt64, in store: StoreAccess) -> Int64 {
         ((try? store.reader.commit(at: offset)) ?? nil)?.time ?? store.reader.endTime ?? 0
     }
@@ -71,7 +71,7 @@ struct ReportScan {
         guard statistics.commits.count > countBefore else { return }
         var zones: Set<UInt64> = []
         var kinds: Set<UInt64> = []
-        // What cannot be decoded is counted with the statistics.
+        // Events that cannot be decoded are counted with the statistics.
         try? commit.payload.withUnsafeBytes { payload in
             var walker = try EventWalker(payload)
             while let event = try walker.next() {
@@ -88,7 +88,7 @@ struct ReportScan {
         self.timeline = timeline
     }
 
-    /// Whether it is an event of those that are told of.
+    /// Returns true if the event is part of the report.
     private mutating func add(
         _ kind: EventKind, _ body: UnsafeRawBufferPointer, _ version: Version, _ zones: inout Set<UInt64>
     ) throws -> Bool {
@@ -113,7 +113,7 @@ struct ReportScan {
     }
 }
 
-/// The records that came last, of so many at most.
+/// The records that changed last, up to a limit.
 struct ReportLatest {
     private let capacity: Int
     private var places: [RecordKey: UInt64] = [:]
@@ -125,12 +125,12 @@ struct ReportLatest {
         guard capacity > 0 else { return }
         count += 1
         places[record] = count
-        // Most are dropped at once, so that it is seldom done.
+        // Dropping many records together makes this rare.
         guard places.count > capacity * 4 else { return }
         let oldest = places.values.sorted(by: >)[capacity - 1]
         places = places.filter { $0.value >= oldest }
     }
 
-    /// The last one first.
+    /// The last record first.
     var records: [RecordKey] { places.sorted { $0.value > $1.value }.prefix(capacity).map(\.key) }
 }

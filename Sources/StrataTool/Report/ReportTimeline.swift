@@ -1,13 +1,13 @@
 import StrataModel
 
-/// Counts of commits by time, in steps of the same length: of all of them, and of those that have to do with a zone, or
-/// have an event of some kind.
+/// Counts commits by time, in steps of equal length: all commits, those of each zone, and those with each kind of
+/// event.
 struct ReportTimeline {
     static let maximumSteps = 96
-    /// More of them are counted together.
+    /// The maximum number of lanes; the rest are counted together.
     private static let maximumLanes = 4_096
 
-    /// Of a step, from the shortest on, in microseconds.
+    /// The lengths of a step in microseconds, in ascending order.
     private static let lengths: [Int64] = {
         let seconds: [Int64] = [
             1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800,
@@ -17,17 +17,17 @@ struct ReportTimeline {
     }()
 
     let stepMicroseconds: Int64
-    /// Counted in steps since 1970.
+    /// The number of steps since 1970.
     private let firstStep: Int64
     private(set) var all: [UInt64]
     private(set) var zones: Lanes
-    /// By the numbers of kinds of events.
+    /// By the raw values of event kinds.
     private(set) var kinds: Lanes
 
-    /// Counts by step, for each of some ordinals.
+    /// Maps each ordinal to its counts by step.
     struct Lanes {
         fileprivate(set) var counts: [UInt64: [UInt64]] = [:]
-        /// Of what came when there were as many lanes as there may be.
+        /// The counts of ordinals without a lane of their own.
         private var overflow: [UInt64]
 
         fileprivate init(stepCount: Int) { overflow = Array(repeating: 0, count: stepCount) }
@@ -40,7 +40,7 @@ struct ReportTimeline {
             }
         }
 
-        /// The lanes with the most commits, and the sum of the others if there are any.
+        /// Returns the lanes with the most commits, and the sum of the others if there are any.
         func top(_ limit: Int) -> (lanes: [(ordinal: UInt64, counts: [UInt64])], others: [UInt64]?) {
             var lanes: [(ordinal: UInt64, counts: [UInt64], total: UInt64)] = []
             for (ordinal, steps) in counts { lanes.append((ordinal, steps, steps.reduce(0, +))) }
@@ -55,8 +55,8 @@ struct ReportTimeline {
     }
 
     /// - Parameters:
-    ///   - first: time of the first commit.
-    ///   - last: of the last.
+    ///   - first: the time of the first commit.
+    ///   - last: the time of the last commit.
     init(from first: Int64, through last: Int64) {
         func count(_ length: Int64) -> Int64 {
             Timeline.floor(max(first, last), by: length) - Timeline.floor(first, by: length) + 1
@@ -71,12 +71,12 @@ struct ReportTimeline {
 
     var stepCount: Int { all.count }
 
-    /// When a step begins.
+    /// Returns the beginning of a step.
     func time(ofStep index: Int) -> Timestamp {
         Timestamp(microseconds: (firstStep + Int64(index)) &* stepMicroseconds)
     }
 
-    /// A commit counts once for each zone and kind.
+    /// Adds a commit, which counts once for each zone and kind.
     mutating func add(_ time: Int64, zones touched: Set<UInt64>, kinds present: Set<UInt64>) {
         let step = Timeline.floor(time, by: stepMicroseconds) - firstStep
         let index = Int(max(0, min(step, Int64(all.count - 1))))

@@ -1,9 +1,9 @@
 import StrataModel
 
-/// A version of a record as the page's data has it.
+/// A version of a record in the page's data.
 ///
-/// An array: offset, time, who, what was done, operation, change tag, notes, and the changes, each of which is the key
-/// with the value before (null: none, 0: not known) and behind it.
+/// An array: offset, time, actor, action, operation, change tag, notes, and the changes, each with the key and the
+/// values before (null: none, 0: unknown) and after.
 struct ReportVersion {
     private static let mostChanges = 64
 

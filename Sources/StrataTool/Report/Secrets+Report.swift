@@ -1,7 +1,7 @@
 import StrataModel
 
 extension Secrets {
-    /// Says of what did not open that it did not; the exit code behind what was printed.
+    /// Reports the values that could not be decrypted, and returns the exit code.
     func reportClosed(by command: String, _ output: Output) throws -> ExitCode {
         guard let reason = firstReason else { return .success }
         try output.flush()

@@ -3,11 +3,11 @@ import StrataStore
 import StrataTree
 import StrataViews
 
-/// What a state has of a container's databases, zones and users, by the ordinals that its rows have.
+/// Looks up a container's databases, zones and users in a state, by the ordinals in its rows.
 struct ContainerState {
     struct Database {
         let ordinal: UInt64
-        /// With its owner named.
+        /// The database with its owner's name.
         let id: DatabaseID
     }
 
@@ -25,7 +25,7 @@ struct ContainerState {
 
     // MARK: Names
 
-    /// Every ordinal that a row names has a name, unless the row is damaged.
+    /// Every ordinal in a row has a name, unless the row is damaged.
     func user(_ ordinal: UInt64) throws -> String { ordinal == 0 ? "" : try trees.text(.user, ordinal) }
     func device(_ ordinal: UInt64) throws -> String { try trees.text(.device, ordinal) }
     func recordType(_ ordinal: UInt64) throws -> String { try trees.text(.recordType, ordinal) }
@@ -33,7 +33,7 @@ struct ContainerState {
 
     // MARK: Users
 
-    /// Calls `body` with each user, in the order in which they came.
+    /// Calls `body` with each user, in order of first appearance.
     func forEachUser(_ body: (_ ordinal: UInt64, _ name: String) throws -> Void) throws {
         for ordinal in try ordinals(of: .user) { try body(ordinal, try user(ordinal)) }
     }
@@ -46,16 +46,16 @@ struct ContainerState {
 
     // MARK: Databases
 
-    /// Calls `body` with each database that somebody has written to, in the order in which that happened.
+    /// Calls `body` with each database that has been written to, in the order of first writes.
     func forEachDatabase(_ body: (Database) throws -> Void) throws {
         for ordinal in try ordinals(of: .database) {
             try body(Database(ordinal: ordinal, id: try trees.requiredDatabase(ordinal)))
         }
     }
 
-    /// The database that a command line names; nil if nobody has written to it.
+    /// Returns the database that a command line names; nil if it has never been written to.
     ///
-    /// - Throws: ``Refusal`` for whoever may not read it, and for an owner who has written nothing.
+    /// - Throws: ``Refusal`` if the actor may not read it, or for an owner who has written nothing.
     func database(_ options: DatabaseOptions) throws -> Database? {
         _ = try snapshot.zones(in: options.database, as: options.actor)
         return try database(options.database.scope, of: options.ownerName)
@@ -74,21 +74,21 @@ struct ContainerState {
 
     // MARK: Zones
 
-    /// Whether there has ever been a zone of that name, in any database.
+    /// Returns true if a zone of that name has ever existed in any database.
     func hasHadZone(named name: String) throws -> Bool {
         try ordinals(of: .zone).contains { LogFilter.isSame(try zone($0), name) }
     }
 
-    /// The zones of a database, also those that are gone, in the order in which they were first made.
+    /// Returns the zones of a database, including deleted ones, in the order in which they were first created.
     func zones(of database: Database) throws -> [ZoneEntry] {
         try trees.zoneRows(of: database.ordinal).map { ordinal, row in
             ZoneEntry(ordinal: ordinal, name: try zone(ordinal), row: row)
         }
     }
 
-    /// The zones that a command line names and that are there.
+    /// Returns the existing zones that a command line names.
     ///
-    /// - Throws: ``Refusal`` for a zone that is not, and as ``database(_:)``.
+    /// - Throws: ``Refusal`` for a zone that does not exist, and as ``database(_:)``.
     func livingZones(_ options: DatabaseOptions) throws -> [ZoneEntry] {
         let database = try database(options)
         if let zone = options.zone { _ = try snapshot.zone(zone, in: options.database, as: options.actor) }

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataStore
 
-/// `strata feed`: what a client would be given that asks for changes.
+/// `strata feed`: the changes that a client receives.
 enum FeedCommand: Command {
     static let name = "feed"
     static let summary = "print what a client is given that asks what has changed"
@@ -11,10 +11,10 @@ enum FeedCommand: Command {
         + "token that each page ends with, from which the next one goes on. What a client would be refused ends with "
         + "1 and the reason, such as a token that has expired. It reads beside a program that writes to the store."
 
-    /// Where a client begins that asks.
+    /// The position from which the client asks for changes.
     enum Start: Sendable {
         case token(FeedToken)
-        /// With all that there was up to here.
+        /// After everything up to this offset.
         case offset(UInt64)
     }
 
@@ -29,7 +29,7 @@ enum FeedCommand: Command {
         guard offset <= Version.maximumOffset else { throw UsageError("--since \(text) is beyond any offset") }
         return .offset(offset)
     }
-    /// What CloudKit's limits allow.
+    /// The range that CloudKit allows.
     static let limitRange: ClosedRange<UInt64> = 1...400
     static let limit = Option.number(
         "--limit", "N", limitRange, help: "results of a page; 200 if it is not given, as CloudKit has it")

@@ -45,7 +45,7 @@ struct FeedReading {
     /// 0 lets the store choose.
     var limit = 0
 
-    /// - Throws: ``Refusal`` for what a client would be refused.
+    /// - Throws: ``Refusal`` if a client would be refused.
     func page(since token: FeedToken?) throws -> Page {
         guard let zone else {
             return .database(try store.databaseChanges(in: database, since: token, limit: limit, as: actor))
@@ -53,7 +53,7 @@ struct FeedReading {
         return .zone(try store.zoneChanges(of: zone, in: database, since: token, limit: limit, as: actor))
     }
 
-    /// Calls `body` with page after page, until it returns false or there are no more.
+    /// Calls `body` with each page, until it returns false or the feed ends.
     func forEachPage(since token: FeedToken?, _ body: (Page) throws -> Bool) throws {
         var token = token
         while true {
@@ -63,23 +63,23 @@ struct FeedReading {
         }
     }
 
-    /// The token that a client has who has been given everything up to an offset, and nothing behind it; nil if the
-    /// zone was not there then.
+    /// Returns the token of a client that has received everything up to an offset and nothing after it; nil if the zone
+    /// did not exist then.
     ///
-    /// - Throws: ``Refusal`` if what is followed is not there now.
+    /// - Throws: ``Refusal`` if the database or the zone does not exist now.
     func token(at offset: UInt64, in access: StateAccess) throws -> FeedToken? {
         var token = try presentToken()
         let log = try access.log()
         if case .zone(_, let life) = token.feed, offset >= log.floor.offset, offset < life.offset {
             return try earlierToken(at: offset, in: access)
         }
-        // One from anywhere else is refused, whatever its chain value.
+        // A token outside the log's range is refused, whatever its chain value.
         let isKnown = (log.floor.offset...log.end.offset).contains(offset)
         token.position = Position(offset: offset, chain: isKnown ? try log.chain(at: offset) : 0)
         return token
     }
 
-    /// That of a client that has been given everything.
+    /// Returns the token of a client that has received everything.
     func presentToken() throws -> FeedToken {
         var reading = self
         reading.limit = 1
@@ -88,7 +88,7 @@ struct FeedReading {
         return token
     }
 
-    /// From before the life that the zone has now: perhaps it had another one.
+    /// Looks before the zone's current life, since the zone may have had an earlier one.
     private func earlierToken(at offset: UInt64, in access: StateAccess) throws -> FeedToken? {
         var past = self
         past.store = try access.past(at: offset)

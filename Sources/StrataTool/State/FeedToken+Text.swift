@@ -7,9 +7,9 @@ extension FeedToken {
     var text: String { Base64.text(encoded()) }
 
     /// - Parameters:
-    ///   - text: The bytes as base64 or in hexadecimal; a text can be both, and then one of them is a token.
-    ///   - name: What the text was given as.
-    /// - Throws: ``UsageError`` for a text that is no token's.
+    ///   - text: The bytes in base64 or hexadecimal. If a text is valid as both, the one that decodes to a token wins.
+    ///   - name: The name of the argument, for error messages.
+    /// - Throws: ``UsageError`` if the text is not a token.
     init(text: String, of name: String) throws(UsageError) {
         let readings = [Data(base64Encoded: text).map { [UInt8]($0) }, Self.bytes(hexadecimal: text)].compactMap { $0 }
         for bytes in readings {

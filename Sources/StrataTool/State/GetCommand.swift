@@ -1,7 +1,7 @@
 import StrataModel
 import StrataStore
 
-/// `strata get`: records by their names, with all that is known of them.
+/// `strata get`: records by name, with all their details.
 enum GetCommand: Command {
     static let name = "get"
     static let summary = "print records by their names, with all that is known of them"

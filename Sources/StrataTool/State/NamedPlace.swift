@@ -5,8 +5,8 @@ import StrataRules
 import StrataStore
 import StrataViews
 
-/// Checks the names of a command line against those of a state, so that a mistyped name never looks like an answer, and
-/// chooses the database if the line names none.
+/// Checks the names of a command line against those of a state, so that a mistyped name never passes for an empty
+/// result, and chooses the database if the command line names none.
 struct NamedPlace {
     /// The maximum number of private databases to search for matching records.
     private static let maximumOwners = 200
@@ -77,7 +77,7 @@ struct NamedPlace {
         var known = definition?.fields.map(\.name) ?? []
         if known.isEmpty { known = try names(of: .field) }
         for path in fields {
-            // What follows is of another record, or a number that is made of the field.
+            // The rest of the path names a field of another record, or a number derived from the field.
             let field = String(path.prefix { $0 != "." })
             if SystemField(field) != nil || known.contains(where: { LogFilter.isSame($0, field) }) { continue }
             throw unknown("No field of \(type) is named '\(field)'.", field, known)
@@ -96,7 +96,7 @@ struct NamedPlace {
 
     // MARK: The database
 
-    /// The public database if it has what is asked for, else the only private one that has it.
+    /// Returns the public database if it has matching records, otherwise the only private one that does.
     private func chosen(_ named: DatabaseOptions, _ type: String?, by command: String) throws -> DatabaseOptions {
         if try has(DatabaseID(.public), type, named.zone) { return named }
         var owners: [String] = []

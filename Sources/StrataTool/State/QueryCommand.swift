@@ -2,7 +2,7 @@ import StrataModel
 import StrataQuery
 import StrataStore
 
-/// `strata query`: the records of a type for which a predicate holds.
+/// `strata query`: the records of a type that match a predicate.
 enum QueryCommand: Command {
     static let name = "query"
     static let summary = "print the records that match a predicate"
@@ -49,7 +49,7 @@ enum QueryCommand: Command {
         if arguments[all], arguments[explain] { throw UsageError("--all and --explain exclude each other") }
         let written = try QueryRequest(arguments)
         var options = StoreOptions.embedded
-        // A type that is misspelt shall not look like one without records.
+        // A misspelled type must not look like a type without records.
         options.unknownTypesAreErrors = true
         return try StateAccess.read(arguments, options: options, by: name, output) { access in
             var request = written
@@ -109,7 +109,7 @@ enum QueryCommand: Command {
     }
 }
 
-/// How a page was found.
+/// Prints the plan by which a page was found.
 private struct PlanReport {
     private static let scanNote =
         "a store that is opened for reading has no indexes; the program that writes to it may have some"

@@ -3,7 +3,7 @@ import StrataModel
 import StrataQuery
 import StrataStore
 
-/// What a command line asks a store.
+/// The query that a command line describes.
 struct QueryRequest {
     var query: Query
     var cursor: QueryCursor?
@@ -11,7 +11,7 @@ struct QueryRequest {
     var actor: Actor
     /// 0 lets the store choose.
     var limit: Int
-    /// Nil for all.
+    /// Nil for all keys.
     var keys: [String]?
 
     var question: Question { cursor.map { .continued($0) } ?? .new(query) }
@@ -30,7 +30,7 @@ struct QueryRequest {
         cursor = arguments[QueryCommand.cursor]
     }
 
-    /// Compares the names with those of a store, and settles whose database is asked.
+    /// Checks the names against those of a store, and chooses the database.
     mutating func resolve(_ arguments: Arguments, in store: Store, by command: String) throws {
         let fields = query.predicate.namedKeys + query.order.map(\.name)
         let place = try NamedPlace(store).resolve(arguments, type: query.recordType, fields: fields, by: command)
@@ -38,7 +38,7 @@ struct QueryRequest {
         if let cursor { try Self.require(cursor, isOf: query, in: database) }
     }
 
-    /// - Parameter name: of the argument, for the mistakes in it.
+    /// - Parameter name: the name of the argument, for error messages.
     static func predicate(_ text: String, of name: String = "PREDICATE") throws(UsageError) -> PredicateTree {
         do {
             let tree = try PredicateParser.parse(text)
@@ -49,7 +49,7 @@ struct QueryRequest {
         }
     }
 
-    /// A mistake in the predicate, with its place and what should stand there.
+    /// Describes a mistake in the predicate, with its position and the expected text.
     private static func mistake(_ error: StrataError, in name: String) -> String {
         var text = name
         if let position = error.context.position { text += ", character \(position)" }
@@ -58,9 +58,9 @@ struct QueryRequest {
         return text
     }
 
-    /// A cursor has its query in it; another one beside it would be overlooked.
+    /// A cursor contains its query. A different query on the command line would be ignored.
     private static func require(_ cursor: QueryCursor, isOf query: Query, in database: DatabaseID) throws {
-        // Reading a predicate's text again gives what the cursor's bytes give.
+        // Parsing the predicate's text again normalizes it to the form in the cursor.
         var written = query
         written.predicate = try PredicateParser.parse(PredicateWriter.text(of: query.predicate))
         guard cursor.query == written, cursor.database.scope == database.scope else {
@@ -72,7 +72,7 @@ struct QueryRequest {
 extension QueryCursor {
     var text: String { Base64.text(encoded()) }
 
-    /// - Throws: ``StrataError`` for a text that is no cursor's.
+    /// - Throws: ``StrataError`` if the text is not a cursor.
     init(text: String) throws {
         guard let bytes = Data(base64Encoded: text) else {
             throw StrataError(.malformed, "A query's cursor is no base64.")

@@ -1,13 +1,13 @@
 import StrataModel
 import StrataStore
 
-/// A record with all that is known of it.
+/// A record with all its details.
 struct RecordDetail {
     private let record: Record
     private let fields: [(key: String, value: FieldValue)]
     private let values: ValueDetail
 
-    /// - Parameter secrets: nil if encrypted values are not to be opened.
+    /// - Parameter secrets: decrypts values; nil to leave them encrypted.
     init(_ record: Record, in state: ContainerState, _ secrets: Secrets? = nil) throws {
         var fields = try record.fields
         try secrets?.reveal(&fields, of: record)
@@ -19,7 +19,7 @@ struct RecordDetail {
 
     // MARK: For people
 
-    /// A paragraph, with a line for each field.
+    /// Writes a paragraph with a line for each field.
     func write(to output: Output) throws {
         output.write("record ")
         output.write(Printable.escaped(record.id.name), .heading)
@@ -47,14 +47,14 @@ struct RecordDetail {
         return text
     }
 
-    /// Its values on one line.
+    /// Returns the values on one line.
     func valuesText() throws -> String {
         try fields.map { "\(Printable.escaped($0.key))=\(try values.text(of: $0.value))" }.joined(separator: "  ")
     }
 
     // MARK: For programs
 
-    /// As an object of its own, or as a paragraph.
+    /// Writes the record as a JSON object or as a paragraph.
     func write(asJSON: Bool, to output: Output) throws {
         guard asJSON else { return try write(to: output) }
         var json = JSONWriter(output)
@@ -64,7 +64,7 @@ struct RecordDetail {
         try output.endLine()
     }
 
-    /// The keys of docs/guide/tool.md, "A record in full", into an object that has begun.
+    /// Writes the keys of docs/guide/tool.md, "A record in full", into an open object.
     func writeFields(to json: inout JSONWriter) throws {
         json.field("name", record.id.name)
         json.field("zone", record.id.zone.name)
@@ -91,7 +91,7 @@ struct RecordDetail {
 }
 
 extension JSONWriter {
-    /// The parent of a record, if it has one.
+    /// Writes the parent of a record, if it has one.
     mutating func field(parentOf record: Record) throws {
         guard let parent = try record.parent else { return }
         field("parent", parent)

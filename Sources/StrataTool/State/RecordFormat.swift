@@ -4,12 +4,12 @@ import StrataStore
 /// A way to print the matches of a query.
 protocol RecordFormat {
     func write(_ page: [Record], to output: Output) throws
-    /// What stands at the end.
-    /// - Parameter cursor: where the next page begins; nil if there is none.
+    /// Writes the last line.
+    /// - Parameter cursor: the start of the next page; nil if there is none.
     func writeEnd(count: Int, cursor: String?, to output: Output) throws
 }
 
-/// The values of a record that are shown, in the order in which they are.
+/// Returns the values of a record to print, in order.
 private func shownFields(
     of record: Record, _ keys: [String]?, _ secrets: Secrets?
 ) throws -> [(key: String, value: FieldValue)] {
@@ -21,12 +21,12 @@ private func shownFields(
     return keys.compactMap { key in fields[key].map { (key, $0) } }
 }
 
-/// Opens encrypted values, and remembers what does not open.
+/// Decrypts values, and counts those that cannot be decrypted.
 final class Secrets {
     private(set) var closedCount = 0
     private(set) var firstReason: StrataError?
 
-    /// - Throws: what keeps the store's keys from being read.
+    /// - Throws: ``StrataError`` if the store's keys cannot be read.
     func reveal(_ fields: inout [String: FieldValue], of record: Record) throws {
         try record.forEachSealedField { key, value in
             do { fields[key] = try value.get() } catch let error as StrataError where error.isOfOneValue {
@@ -41,14 +41,14 @@ extension StrataError {
     fileprivate var isOfOneValue: Bool { [.keyMissing, .keyDestroyed, .sealBroken].contains(code) }
 }
 
-/// One line for each record, names and zones below each other.
+/// One line for each record, with names and zones aligned in columns.
 struct RecordLines: RecordFormat {
-    /// Longer names push what follows to the right.
+    /// Longer names push the rest of the line to the right.
     private static let widestColumn = 40
 
-    /// Nil for all.
+    /// Nil for all keys.
     let keys: [String]?
-    /// Nil: encrypted values are not opened.
+    /// Nil leaves encrypted values encrypted.
     var secrets: Secrets?
 
     func write(_ page: [Record], to output: Output) throws {
@@ -61,7 +61,7 @@ struct RecordLines: RecordFormat {
             for (text, width) in zip(texts, widths) {
                 output.write(text)
                 let padding = min(width, Self.widestColumn) - DisplayWidth.width(of: text)
-                // Without values nothing needs to stand below anything.
+                // Without values no padding is needed.
                 let isLast = values.isEmpty && text == texts.last
                 if !isLast { output.write(String(repeating: " ", count: max(0, padding) + 2)) }
             }
@@ -79,9 +79,9 @@ struct RecordLines: RecordFormat {
 
 /// One object for each record, and one for the end.
 struct RecordJSON: RecordFormat {
-    /// Nil for all.
+    /// Nil for all keys.
     let keys: [String]?
-    /// Nil: encrypted values are not opened.
+    /// Nil leaves encrypted values encrypted.
     var secrets: Secrets?
 
     func write(_ page: [Record], to output: Output) throws {

@@ -13,7 +13,7 @@ struct RecordPlaces {
     /// Returns the options that find a record of that name elsewhere, preferably in the same database; nil if there is
     /// none.
     ///
-    /// - Parameter searchesOthers: Pass false to search only the same database.
+    /// - Parameter searchesOthers: pass false to search only the same database.
     func advice(
         for name: String, besides options: DatabaseOptions, searchesOthers: Bool = true
     ) throws -> String? {

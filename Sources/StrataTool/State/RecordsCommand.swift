@@ -2,7 +2,7 @@ import StrataModel
 import StrataStore
 import StrataViews
 
-/// `strata records`: all records of a database, of whatever type.
+/// `strata records`: all records of a database, of any type.
 enum RecordsCommand: Command {
     static let name = "records"
     static let summary = "list the records of a database, of all types"
@@ -50,7 +50,7 @@ private struct RecordList {
     private static let pageCount = 256
 
     let state: ContainerState
-    /// Ordinal of the only type that is listed; nil for all.
+    /// The ordinal of the only type to list; nil for all types.
     let type: UInt64?
     let limit: UInt64
     let isJSON: Bool

@@ -2,7 +2,7 @@ import StrataModel
 import StrataStore
 import StrataSystem
 
-/// `strata schema`: the schema of a store as a text in CloudKit's schema language.
+/// `strata schema`: the schema of a store in CloudKit's schema language.
 enum SchemaCommand: Command {
     static let name = "schema"
     static let summary = "export a store's schema, or import or check one"

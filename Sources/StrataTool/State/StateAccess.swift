@@ -4,16 +4,16 @@ import StrataStore
 import StrataSystem
 import StrataViews
 
-/// A store's state for reading, at its end or at a point before it, as far as the store is whole.
+/// Reads a store's state, at its end or at an earlier point, as far as the store is intact.
 struct StateAccess {
     let store: Store
-    /// What keeps the state that was asked for from being read, where an earlier one is shown; nil if nothing does.
+    /// The damage because of which an earlier state than the requested one is shown; nil if there is none.
     let damage: StrataError?
     private let path: String
     private let files: ReadOnlyFiles
 
-    /// - Throws: what keeps even the beginning from being read; ``StrataError`` `outOfRange` for a moment that the
-    ///   store does not have.
+    /// - Throws: the damage if even the beginning cannot be read; ``StrataError`` `outOfRange` for a moment outside the
+    ///   store's history.
     static func open(_ path: String, _ moment: Moment? = nil, options: StoreOptions = .service) throws -> StateAccess {
         do {
             let store = try Store.openForReading(at: path, moment, options: options)
@@ -23,8 +23,8 @@ struct StateAccess {
         }
     }
 
-    /// Opens the state that a command line asks for, and has it printed. What cannot be asked ends with 1 and the
-    /// reason, and damage with 3, behind what is printed of the state in front of it.
+    /// Opens the requested state and calls `body` to print it. A refused request ends with 1 and the reason. Damage
+    /// ends with 3, after the last intact state before it is printed.
     static func read(
         _ arguments: Arguments, options: StoreOptions = .service, by command: String, _ output: Output,
         _ body: (StateAccess) throws -> ExitCode
@@ -32,7 +32,7 @@ struct StateAccess {
         try read(arguments.store, arguments[Option.at], options: options, by: command, output, body)
     }
 
-    /// As ``read(_:options:by:_:_:)``, of commands whose first operand is no store.
+    /// Does the same as ``read(_:options:by:_:_:)``, for commands whose first operand is not a store.
     static func read(
         _ path: String, _ moment: Moment?, options: StoreOptions = .service, by command: String, _ output: Output,
         _ body: (StateAccess) throws -> ExitCode
@@ -46,10 +46,10 @@ struct StateAccess {
         }
         let offset = state.store.offset
         let code: ExitCode
-        // A compaction may remove the commits whose times are printed: then the command starts again.
+        // A compaction may remove the commits whose times are printed. The command then starts over.
         output.holdsFirstLine = true
         do { code = try state.answer(options, output, body) } catch let refusal as Refusal {
-            // What was printed before it happened comes first.
+            // Output printed before the refusal comes first.
             try output.flush()
             Diagnostics.report(refusal.message, by: command)
             code = .no
@@ -60,7 +60,8 @@ struct StateAccess {
         throw damage
     }
 
-    /// Has `body` answer, and where it meets a damaged page of the page file, anew from the log.
+    /// Calls `body`, and if it meets a damaged page of the page file, calls it again with a state replayed from the
+    /// log.
     private func answer(
         _ options: StoreOptions, _ output: Output, _ body: (StateAccess) throws -> ExitCode
     ) throws -> ExitCode {
@@ -80,19 +81,19 @@ struct StateAccess {
     }
 
     /// Calls `body`. If it throws `outOfRange` and the log is damaged, throws the damage instead, since the commit may
-    /// lie after it.
+    /// follow the damage.
     func tellingDamage<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as StrataError where error.code == .outOfRange {
             throw damage ?? error
         }
     }
 
-    /// The log that the state is folded from. It may go on behind the state.
+    /// Opens the log from which the state is replayed. It may continue after the state.
     func log() throws -> LogReader {
         try LogReader.open(at: path, requiresWholeEnd: files.limit == nil, platform: Platform(files: files))
     }
 
-    /// The store as it was at an offset before.
+    /// Opens the store as it was at an earlier offset.
     func past(at offset: UInt64) throws -> Store {
         try Store.open(at: path, through: offset, options: StoreOptions.service.lean, platform: Platform(files: files))
     }
@@ -118,8 +119,8 @@ struct StateAccess {
         throw shown
     }
 
-    /// The last commit that counts of what is whole, and whether it would also be that without the damage; nil for one
-    /// that lies behind it.
+    /// Returns the last intact commit to include, and true if the damage cannot change that choice; nil for a moment
+    /// after the intact commits.
     private static func place(
         of moment: Moment?, _ path: String, _ files: ReadOnlyFiles
     ) throws -> (offset: UInt64, isCertain: Bool)? {
@@ -134,7 +135,7 @@ struct StateAccess {
         below error: StrataError, _ path: String, _ files: ReadOnlyFiles
     ) -> ReadOnlyFiles.Limit? {
         if let limit = StoreAccess.limit(below: error, path, files) { return limit }
-        // A commit that is whole but cannot be understood is known by its offset alone.
+        // An intact commit that cannot be decoded is identified by its offset alone.
         guard error.isDamage, error.context.segment == nil, let offset = error.context.offset,
             let place = try? StoreAccess(path).reader.place(of: offset), place.block == nil
         else { return nil }

@@ -3,7 +3,7 @@ import StrataStore
 import StrataSystem
 
 extension Store {
-    /// Opens a store at its end; its files are read and nothing else.
+    /// Opens a store at its end. Its files are only read.
     static func openForReading(at path: String, options: StoreOptions = .service) throws -> Store {
         try StoreAccess.requireDirectory(path)
         return try Store.open(
@@ -12,8 +12,8 @@ extension Store {
 }
 
 extension StoreOptions {
-    /// For a process that has a question or two: little memory, and a page file that cannot be read is an error and not
-    /// the end.
+    /// Options for a process with few queries: little memory, and pages that are read rather than mapped, so that an
+    /// unreadable page file is an error.
     var lean: StoreOptions {
         var options = self
         options.pages.access = .read(cachedPages: 4_096)

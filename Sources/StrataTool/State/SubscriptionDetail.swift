@@ -1,16 +1,16 @@
 import StrataModel
 
-/// A subscription with all that is known of it.
+/// A subscription with all its details.
 struct SubscriptionDetail {
     private let subscription: Subscription
     private let database: DatabaseID
     private let user: String
-    /// Nil: any type, or no zone in particular.
+    /// Nil matches any type. A nil zone means no particular zone.
     private let recordType: String?
     private let zone: String?
-    /// The event that saved it last; nil for one that is over.
+    /// The event that last saved it; nil if the subscription has ended.
     private let saved: Version?
-    /// The event for which it fired, if it was to do so once.
+    /// The event for which a one-time subscription fired.
     private let firedBy: Version?
 
     init(
@@ -27,7 +27,7 @@ struct SubscriptionDetail {
 
     // MARK: For people
 
-    /// A paragraph.
+    /// Writes a paragraph.
     func write(to output: Output) throws {
         output.write("subscription ")
         output.write(Printable.escaped(subscription.id), .heading)
@@ -102,7 +102,7 @@ struct SubscriptionDetail {
 }
 
 extension NotificationInfo {
-    /// Those that were set, by the names that CloudKit gives them.
+    /// The texts that are set, under CloudKit's names.
     fileprivate var texts: [(key: String, text: String)] {
         let all: [(String, String?)] = [
             ("alertBody", alertBody), ("alertLocalizationKey", alertLocalizationKey), ("title", title),

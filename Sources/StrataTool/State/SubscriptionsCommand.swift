@@ -1,7 +1,7 @@
 import StrataModel
 import StrataViews
 
-/// `strata subscriptions`: what users want to be told of.
+/// `strata subscriptions`: the notifications that users have asked for.
 enum SubscriptionsCommand: Command {
     static let name = "subscriptions"
     static let summary = "list the subscriptions of a user, or of all users"

@@ -3,7 +3,7 @@ import StrataModel
 import StrataStore
 import StrataSystem
 
-/// `strata token`: what a change token says, and whether a store would take it.
+/// `strata token`: the contents of a change token, and whether a store accepts it.
 enum TokenCommand: Command {
     static let name = "token"
     static let summary = "tell what a change token says"
@@ -47,12 +47,12 @@ enum TokenCommand: Command {
     }
 }
 
-/// What is told of a token.
+/// Prints the contents of a token.
 private struct TokenReport {
     let token: FeedToken
     /// Nil without a store.
     var standing: TokenStanding?
-    /// Nil too for a token that is none of the store's.
+    /// Nil also for a token that the store did not issue.
     var outlook: TokenOutlook?
 
     var refusal: Refusal? { standing?.refusal ?? outlook?.refusal }

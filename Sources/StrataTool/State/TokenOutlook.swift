@@ -2,9 +2,9 @@ import StrataLog
 import StrataModel
 import StrataStore
 
-/// What a change token means to the store that it is of: how old it is, what it lacks, and what it would be given next.
+/// The meaning of a change token for its store: its age, the changes it lacks, and the next pages of its feed.
 struct TokenOutlook {
-    /// What a client would be given that asks with the token.
+    /// The changes that a client with the token would receive.
     struct Next {
         var firstPage: (changed: Int, deleted: Int, moreComing: Bool)?
         var pageCount = 0
@@ -12,30 +12,30 @@ struct TokenOutlook {
         var deletedCount = 0
     }
 
-    /// Time of the commit at its offset; nil if that was let go.
+    /// The time of the commit at its offset; nil if that was compacted.
     private(set) var time: Int64?
     /// Microseconds from there to the store's last commit.
     private(set) var age: Int64?
-    /// Commits of the store that came later.
+    /// The number of later commits in the store.
     let commitsBehind: UInt64
-    /// Of these the commits that changed records of its zone, and how many changes there were; nil for the feed of a
+    /// The number of later commits that changed records of its zone, and of their changes; nil for the feed of a
     /// database, and for a token that is not served.
     private(set) var zoneChangesBehind: (commits: UInt64, changes: UInt64)?
     /// Nil for a token that is not served.
     private(set) var next: Next?
-    /// The lowest offset in front of which history would have to be let go to have the token expire; nil if none that
-    /// can be let go now would.
+    /// The lowest offset such that compacting everything before it expires the token; nil if no possible compaction
+    /// does.
     private(set) var expiringCompaction: UInt64?
-    /// Whether letting go of what is in front of the store's last commit would.
+    /// True if compacting everything before the store's last commit expires the token.
     private(set) var expiresWithCompactionAtEnd = false
-    /// Why it is not served, though it fits the store: of a commit that was not wholly seen the rest was let go.
+    /// The reason why a token that fits the store is not served: the rest of a partly delivered commit was compacted.
     private(set) var refusal: Refusal?
-    /// Whether it is of the middle of a commit.
+    /// True if the token points into a commit.
     private let isWithinCommit: Bool
-    /// Of the store.
+    /// The offset of the store's last commit.
     let end: UInt64
 
-    /// Nil for a token of another store, and of a history that this store does not have.
+    /// Returns nil for a token of another store, or of a history that this store does not have.
     init?(_ token: FeedToken, _ standing: TokenStanding, _ access: StateAccess) throws {
         let log = try access.log()
         end = access.store.offset
@@ -56,12 +56,12 @@ struct TokenOutlook {
             zoneChangesBehind = try Self.changes(of: zone, behind: token, upTo: end, log)
         }
         let lastHarmless = Self.lastHarmlessFloor(of: token)
-        // Letting go of what is in front of X makes X - 1 the floor, and X is the end's successor at most.
+        // Compacting everything before X makes X - 1 the floor, and X is at most the end plus 1.
         if lastHarmless < end { expiringCompaction = lastHarmless + 2 }
         expiresWithCompactionAtEnd = end > lastHarmless + 1
     }
 
-    /// Of a commit that was not wholly seen the log must still have the rest.
+    /// A token within a commit needs the rest of that commit in the log.
     private static func lastHarmlessFloor(of token: FeedToken) -> UInt64 {
         let offset = token.position.offset
         if case .zone = token.feed, case .within = token.progress, offset > 0 { return offset - 1 }
@@ -146,7 +146,7 @@ extension TokenOutlook {
 // MARK: For programs
 
 extension JSONWriter {
-    /// The keys of docs/guide/tool.md, "A change token", into an object that has begun.
+    /// Writes the keys of docs/guide/tool.md, "A change token", into an open object.
     mutating func writeFields(of outlook: TokenOutlook) {
         if let time = outlook.time { field("time", time) } else { null("time") }
         if let age = outlook.age { field("age", age) } else { null("age") }

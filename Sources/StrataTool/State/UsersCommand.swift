@@ -2,7 +2,7 @@ import StrataModel
 import StrataStore
 import StrataViews
 
-/// `strata users`: who has written to a store, with which devices.
+/// `strata users`: the users who have written to a store, with their devices.
 enum UsersCommand: Command {
     static let name = "users"
     static let summary = "list the users of a store, with their devices and accounts"
@@ -36,14 +36,14 @@ enum UsersCommand: Command {
     }
 }
 
-/// What is told of a user.
+/// The details of a user.
 private struct UserDetail {
     struct Device {
         let ordinal: UInt64
         let name: String
-        /// Nil for one that was named and never came.
+        /// The offset of the device's first appearance; nil if it was only named.
         let firstSeen: UInt64?
-        /// How far it was told of changes, and the number on its badge; nil if it never was.
+        /// The offset up to which it was notified of changes, and its badge number; nil if it never was.
         let delivery: (through: UInt64, badge: UInt64)?
     }
 

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataViews
 
-/// `strata zones`: the zones of a database, or of all.
+/// `strata zones`: the zones of one or all databases.
 enum ZonesCommand: Command {
     static let name = "zones"
     static let summary = "list the zones of a database, or of all databases"
@@ -99,7 +99,7 @@ extension ZoneRow.Status {
 }
 
 extension ZoneCapabilities {
-    /// What they say, in the order of their bits; those of a later release by number.
+    /// The names of the capabilities in bit order; those of a later release by number.
     fileprivate var names: [String] {
         let known: [(Self, String)] = [
             (.fetchChanges, "fetch changes"), (.atomic, "atomic"), (.sharing, "sharing"),

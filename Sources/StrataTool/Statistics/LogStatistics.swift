@@ -2,7 +2,7 @@ import StrataLog
 import StrataModel
 import StrataRules
 
-/// What commits come to in numbers, gathered one after another in bounded memory.
+/// The statistics of commits, collected one by one in bounded memory.
 struct LogStatistics {
     /// A record, by the ordinal of its zone.
     struct RecordName: Hashable, Sendable {
@@ -13,33 +13,33 @@ struct LogStatistics {
     struct Saves {
         var created: UInt64 = 0
         var updated: UInt64 = 0
-        /// Given a new version because a child was saved.
+        /// Saves that only gave a record a new version because a child was saved.
         var touched: UInt64 = 0
-        /// Bodies of creations.
+        /// The bytes of creation events.
         var createdBytes: UInt64 = 0
 
         var count: UInt64 { created + updated + touched }
-        /// Those that put another version in the place of one that the store had.
+        /// Saves that replaced an existing version.
         var overwritten: UInt64 = 0
     }
 
     struct Ends {
         var deleted: UInt64 = 0
-        /// Those of them that went with another record.
+        /// Deletions that followed from that of another record.
         var cascaded: UInt64 = 0
         var erased: UInt64 = 0
     }
 
     struct Refused {
-        /// Requests of which nothing was done, by the number of the error.
+        /// The number of requests refused as a whole, by error code.
         var requests: [UInt64: UInt64] = [:]
-        /// Items of requests, also of those that were accepted in part.
+        /// The number of refused items by error code, including those of partly accepted requests.
         var items: [UInt64: UInt64] = [:]
-        /// Items that would have overwritten what their client had not seen.
+        /// Items that would have overwritten changes that the client had not seen.
         var conflicts: UInt64 = 0
     }
 
-    /// Whose records and zones are counted; nil for all.
+    /// The name of the zones to count; nil for all.
     let zone: String?
     private(set) var names: KnownNames
 
@@ -56,11 +56,11 @@ struct LogStatistics {
     private(set) var zones = TallyTable<UInt64>()
     private(set) var types = TallyTable<UInt64>()
     private(set) var fields = TallyTable<UInt64>()
-    /// Keys that were sent without a value, by field.
+    /// Keys that were removed, by field.
     private(set) var removals = TallyTable<UInt64>()
-    /// Commits by who made them, with the bytes of payloads.
+    /// Commits by user, with the bytes of payloads.
     private(set) var users = TallyTable<UInt64>()
-    /// Commits by day, counted from 1970 on, and by hour of the day, in UTC.
+    /// Commits by day since 1970, and by hour of the day, in UTC.
     private(set) var days = TallyTable<Int64>()
     private(set) var hours = Array(repeating: Tally(), count: 24)
     private(set) var timeline = Timeline()
@@ -68,7 +68,7 @@ struct LogStatistics {
     private(set) var saves = Saves()
     private(set) var ends = Ends()
     private(set) var refused = Refused()
-    /// How many versions records got; a deletion is one.
+    /// The number of versions of each record; a deletion counts as one.
     private(set) var churn: FrequentItems<RecordName>
 
     private var isWantedZone: [UInt64: Bool] = [:]
@@ -79,7 +79,7 @@ struct LogStatistics {
         churn = FrequentItems(capacity: churnCapacity)
     }
 
-    /// Whether a zone of that name has come.
+    /// True if the requested zone has a name in the log.
     var knowsZone: Bool { zone.map { name in names.zones.contains { isSameText($0.name, name) } } ?? true }
 
     mutating func add(_ commit: Commit) {
@@ -118,7 +118,7 @@ struct LogStatistics {
         timeline.add(commit.time)
     }
 
-    /// Items of a request that was accepted in part.
+    /// Counts the refused items of a request that was accepted in part.
     private mutating func add(shapeOf header: EnvelopeHeader) {
         guard !header.requestShape.isEmpty, let shape = try? RequestShape(decoding: header.requestShape) else { return }
         for item in shape.leftOut {
@@ -154,7 +154,7 @@ extension LogStatistics {
         ArraySlice(UnsafeRawBufferPointer(rebasing: payload[body]))
     }
 
-    /// Where a zone is asked for, what has nothing to do with one is not counted.
+    /// Returns true if an event is counted. With a zone filter, only events of matching zones are.
     private mutating func isWanted(_ kind: EventKind, _ payload: UnsafeRawBufferPointer, _ body: Range<Int>) -> Bool {
         guard let zone else { return true }
         guard kind.isOfZone else { return false }
@@ -162,7 +162,7 @@ extension LogStatistics {
         guard let ordinal = try? reader.readEventZone() else { return false }
         if let known = isWantedZone[ordinal] { return known }
         let isWanted = LogFilter.isSame(names.zone(ordinal), zone)
-        // A zone without a name may get one yet, where the beginning of the log is gone.
+        // A zone without a name may still get one, if the beginning of the log is missing.
         if names.zone(ordinal) != nil, isWantedZone.count < 1 << 16 { isWantedZone[ordinal] = isWanted }
         return isWanted
     }

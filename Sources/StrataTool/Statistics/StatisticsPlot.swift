@@ -1,6 +1,6 @@
-/// Numbers drawn with characters: bars by zone, and lines by time.
+/// Draws numbers with characters: bars by zone, and lines by time.
 struct StatisticsPlot {
-    /// More zones than that are no picture.
+    /// The maximum number of zones to draw.
     private static let mostBars = 20
     /// The width at which zone names are cut.
     private static let widestZone = 18
@@ -76,7 +76,7 @@ struct StatisticsPlot {
         let counts = report.statistics.hours.map(\.count)
         output.write("\n")
         try title("commits by hour of the day, in UTC, \(counts.max() ?? 0) at most", to: output)
-        // Two columns for each hour, so that hours can be told below them.
+        // Two columns for each hour leave room for labels below.
         output.write(canvas.line(counts.flatMap { [$0, $0] }))
         try output.endLine()
         output.write("00          06          12          18")

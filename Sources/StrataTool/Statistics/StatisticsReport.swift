@@ -1,18 +1,18 @@
 import StrataLog
 import StrataModel
 
-/// The numbers of some commits, and what they take on the medium.
+/// The statistics of some commits, and their size on disk.
 struct StatisticsReport {
-    /// So many records are told of those with the most versions.
+    /// The number of records to list among those with the most versions.
     static let churnCount = 20
 
     let path: String
     let statistics: LogStatistics
     let stored: StoredBytes
     let damage: StrataError?
-    /// Nil where only a part was counted, or nothing can go.
+    /// Nil if only a part was counted, or nothing can be compacted.
     var compaction: StoredBytes.Compaction?
-    /// Why nothing can be let go.
+    /// The reason why nothing can be compacted.
     var compactionObstacle: StrataError?
 
     init(path: String, statistics: LogStatistics, stored: StoredBytes, damage: StrataError?) {
@@ -25,14 +25,14 @@ struct StatisticsReport {
         }
     }
 
-    /// The bytes of the commits' segments are theirs alone where all commits are counted.
+    /// True if all commits in the segments are counted, so that the size of the segments is theirs alone.
     var tellsStoredBytes: Bool { statistics.zone == nil && stored.segmentCount > 0 }
 }
 
 // MARK: For people
 
 extension StatisticsReport {
-    /// More of one kind are summed up; `--json` has them all.
+    /// The maximum number of rows of a table; the rest are summed up. `--json` lists them all.
     private static let mostRows = 20
 
     func write(to output: Output) throws {
@@ -159,7 +159,7 @@ extension StatisticsReport {
     }
 
     static func day(_ number: Int64) -> String {
-        // A day of UTC, in whatever zone times are printed.
+        // Noon keeps the day of UTC, whatever zone is used to print times.
         let noon = number &* Timestamp.microsecondsPerDay &+ Timestamp.microsecondsPerDay / 2
         return String("\(Timestamp(microseconds: noon))".prefix { $0 != "T" })
     }

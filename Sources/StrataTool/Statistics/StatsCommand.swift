@@ -2,7 +2,7 @@ import StrataLog
 import StrataModel
 import StrataStore
 
-/// `strata stats`: what the commits of a store come to in numbers.
+/// `strata stats`: statistics of the commits of a store.
 enum StatsCommand: Command {
     static let name = "stats"
     static let summary = "tell in numbers what the commits of a store hold"

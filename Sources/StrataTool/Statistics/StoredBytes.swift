@@ -1,14 +1,14 @@
 import StrataLog
 import StrataModel
 
-/// What a part of a log takes on the medium, and what letting go of it might give back.
+/// The size of a part of a log on disk, and the space that compacting it might free.
 struct StoredBytes {
-    /// Of whole segments that lie within what was read.
+    /// The number of segments that were read completely. The byte counts below cover only these.
     private(set) var segmentCount = 0
     private(set) var payloadBytes: UInt64 = 0
     private(set) var storedBytes: UInt64 = 0
 
-    /// In order.
+    /// A segment of the log, in order of offsets.
     private struct Segment {
         let firstOffset: UInt64
         let lastOffset: UInt64
@@ -36,7 +36,7 @@ struct StoredBytes {
         }
     }
 
-    /// Without the space that was made ahead.
+    /// Returns the size of a segment without preallocated space.
     private static func byteCount(of segment: LogReader.Segment, through last: UInt64, _ reader: LogReader) throws
         -> UInt64
     {
@@ -52,8 +52,8 @@ struct StoredBytes {
         segments[current].payloadBytes += UInt64(commit.payload.count)
     }
 
-    /// To be called once all have been added.
-    /// - Parameter offsets: those that were read; nil for none.
+    /// Sums up the segments, after all commits were added.
+    /// - Parameter offsets: the offsets that were read; nil for none.
     mutating func finish(_ offsets: ClosedRange<UInt64>?) {
         guard let offsets else { return }
         for segment in segments
@@ -66,24 +66,24 @@ struct StoredBytes {
         }
     }
 
-    // MARK: Letting go
+    // MARK: Compaction
 
-    /// What a compaction that keeps the last commit alone would come to.
+    /// The effect of a compaction that keeps only the last commit.
     struct Compaction {
-        /// All commits up to here would go.
+        /// The offset of the last commit that would be compacted.
         var horizon: UInt64
         var segmentCount: Int
-        /// Of those, and of the base that there is.
+        /// The bytes of those segments and of the existing base.
         var freedBytes: UInt64
-        /// Of the new base as a file, or of its records before compression.
+        /// The bytes of the new base file, or of its records before compression.
         var baseBytes: UInt64
         var isEstimate: Bool
     }
 
-    /// From the numbers alone: it is known which files would go; for the base, records are taken to be as large as
-    /// their creations on average, and to compress as the log does.
+    /// Estimates a compaction from the statistics. The files to remove are known. For the base, records are assumed to
+    /// have the average size of their creations, and to compress like the log.
     ///
-    /// - Returns: nil where there is nothing to let go.
+    /// Returns nil if there is nothing to compact.
     func compaction(_ saves: LogStatistics.Saves, _ ends: LogStatistics.Ends) -> Compaction? {
         guard end > floor + 1 else { return nil }
         let horizon = end - 1

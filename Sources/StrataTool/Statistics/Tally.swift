@@ -1,4 +1,4 @@
-/// How many, and how many bytes they have.
+/// A number of items and the sum of their bytes.
 struct Tally: Sendable, Equatable {
     var count: UInt64 = 0
     var byteCount: UInt64 = 0
@@ -9,11 +9,11 @@ struct Tally: Sendable, Equatable {
     }
 }
 
-/// Tallies by key, of so many keys at most: memory is bounded whatever a log holds.
+/// Tallies by key. The number of keys is limited, which bounds memory for any log.
 struct TallyTable<Key: Hashable & Sendable>: Sendable {
     private let maximumKeys: Int
     private(set) var tallies: [Key: Tally] = [:]
-    /// Of all keys that came when there were as many as there may be.
+    /// The sum for all keys that arrived after the table was full.
     private(set) var others = Tally()
 
     init(maximumKeys: Int = 1 << 17) { self.maximumKeys = maximumKeys }
@@ -26,7 +26,7 @@ struct TallyTable<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Those that came most often first, the same ones in the order that is given.
+    /// Returns the most frequent keys first. Keys with equal counts are in the given order.
     func sorted(by areInOrder: (Key, Key) -> Bool) -> [(key: Key, value: Tally)] {
         tallies.sorted { left, right in
             left.value.count == right.value.count
@@ -51,7 +51,7 @@ struct Timeline: Sendable {
     private(set) var firstStep: Int64 = 0
     private(set) var counts: [UInt64] = []
 
-    /// - Parameter time: not before the one of the call before.
+    /// - Parameter time: a time not before that of the previous call.
     mutating func add(_ time: Int64) {
         let millisecond = Self.floor(time, by: 1_000)
         var step = Self.floor(millisecond, by: stepMilliseconds)
@@ -78,15 +78,15 @@ struct Timeline: Sendable {
         (counts, firstStep, stepMilliseconds) = (coarse, first, length)
     }
 
-    /// The same in at most so many steps, two at least.
+    /// Returns the timeline with at most the given number of steps, but at least two.
     func narrowed(to maximumSteps: Int) -> Timeline {
         var narrow = self
-        // Two stay two where 1970 is between them.
+        // Two steps on either side of 1970 never merge.
         while narrow.counts.count > max(2, maximumSteps) { narrow.coarsen() }
         return narrow
     }
 
-    /// When a step begins, in microseconds since 1970.
+    /// Returns the beginning of a step, in microseconds since 1970.
     func time(ofStep index: Int) -> Int64 { (firstStep + Int64(index)) &* stepMilliseconds &* 1_000 }
 
     static func floor(_ number: Int64, by divisor: Int64) -> Int64 {

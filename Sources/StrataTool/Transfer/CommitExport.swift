@@ -3,15 +3,15 @@ import StrataModel
 import StrataRules
 import StrataSystem
 
-/// Commits as lines of JSON from which a store can be made that has the same ones.
+/// Exports commits as lines of JSON, from which a store with the same commits can be created.
 struct CommitExport {
-    /// Commits of which none touches a zone of this name are left out; nil for all.
+    /// The name of the zones whose commits are exported; nil for all commits.
     private let zone: String?
     private let last: UInt64
     private var source: CommitSource
     private var names: KnownNames
     private var header: ExportHeader
-    /// What keeps a part from being read; nil if nothing was met.
+    /// The damage that keeps a part from being exported; nil if none was found.
     private(set) var damage: StrataError?
 
     init(_ arguments: Arguments, _ store: StoreAccess) throws {
@@ -52,7 +52,7 @@ struct CommitExport {
         }
     }
 
-    /// - Throws: ``Refusal`` for a zone that there is not.
+    /// - Throws: ``Refusal`` for a zone that does not exist.
     mutating func write(to output: Output) throws {
         try header.write(to: output)
         let floor = source.store.reader.floor
@@ -71,7 +71,7 @@ struct CommitExport {
             end.last = commit.position
         }
         damage = damage ?? source.store.damage
-        // Without its end an export is not whole.
+        // Without its last line an export is incomplete.
         if damage == nil { try end.write(to: output) }
         if let zone, damage == nil, !names.zones.contains(where: { isSameText($0.name, zone) }) {
             throw Refusal(.zoneNotFound, "no zone '\(zone)' has a name in these commits")

@@ -2,9 +2,9 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// Makes a store from an export of commits: with the same ids, times and payloads at the same offsets.
+/// Creates a store from an export of commits, with the same ids, times and payloads at the same offsets.
 struct CommitImport {
-    /// Commits are appended when so many have come together, or so many bytes of them.
+    /// The number of commits in a batch. A batch also ends at its maximum number of bytes.
     private static let batchCount = 512
     private static let batchBytes = 4 << 20
 
@@ -19,21 +19,21 @@ struct CommitImport {
     private var firstOtherChain: UInt64?
     private var notes: [String]
 
-    /// A line behind the first.
+    /// A line after the first.
     private enum Line {
         case base(number: UInt64, [UInt8])
         case commit(NewCommit, offset: UInt64, chain: UInt32)
         case end(ExportEnd)
     }
 
-    /// A line that has been read and not used.
+    /// A line that has been read but not used.
     private var waiting: Line?
     private var basePayloadCount: UInt64 = 0
-    /// Whether the last payload was the marker with which a base ends.
+    /// True if the last payload was the marker that ends a base.
     private var isBaseWhole = false
 
-    /// - Parameter isPartial: whether an export will do that ends early, or has no end.
-    /// - Throws: ``Refusal`` for one that cannot be made a store of.
+    /// - Parameter isPartial: true to accept an export that ends early or has no end.
+    /// - Throws: ``Refusal`` if no store can be created from the export.
     init(_ header: ExportHeader, _ lines: LineReader, isPartial: Bool) throws {
         (self.header, self.lines, self.isPartial) = (header, lines, isPartial)
         notes = ImportReport.notes(header)
@@ -52,8 +52,8 @@ struct CommitImport {
     }
 
     /// - Parameters:
-    ///   - path: where the store is made; it gets its name by somebody else.
-    ///   - didOpen: called once it is open.
+    ///   - path: the path of the draft, which the caller renames.
+    ///   - didOpen: called once the store is open.
     mutating func run(at path: String, named name: String, _ didOpen: () throws -> Void) throws -> ImportReport {
         let options = LogOptions(
             durability: .system, spaceStepBytes: 0, containerIdentifier: header.container)
@@ -63,7 +63,7 @@ struct CommitImport {
             }
             nextOffset = base.horizon.offset + 1
         }
-        // What the old store had comes over, be it an envelope or not.
+        // Payloads are copied even if they are not envelopes.
         let log = try SegmentedLog.open(at: path, options: options, touches: { (try? Envelope.touches(of: $0)) ?? [] })
         do {
             try didOpen()
@@ -140,7 +140,7 @@ struct CommitImport {
             isBaseWhole = try Envelope(decoding: payload[...]).events.last?.kind == .baseMarker
             return payload[...]
         }
-        // A base that lacks its end could not be folded.
+        // A base without its end cannot be replayed.
         guard isBaseWhole else { throw disorder("another payload of the base", found: "its end") }
         waiting = line
         return nil

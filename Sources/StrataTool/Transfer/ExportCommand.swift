@@ -1,7 +1,7 @@
 import StrataModel
 import StrataStore
 
-/// `strata export`: a store's commits, or its records, as lines of JSON.
+/// `strata export`: a store's commits or records as lines of JSON.
 enum ExportCommand: Command {
     static let name = "export"
     static let summary = "write a store's commits or records as lines of JSON"

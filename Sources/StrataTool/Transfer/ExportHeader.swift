@@ -1,31 +1,31 @@
 import StrataModel
 
-/// The first line of an export: what it is of, and what it has not.
+/// The first line of an export: its source, and the parts that are missing.
 struct ExportHeader: Sendable, Equatable {
     static let format = "strata export"
     static let version: UInt64 = 1
 
     enum Content: String, Sendable { case commits, records }
 
-    /// Where the commits go on from a base that stands for those in front.
+    /// The base that precedes the commits, in place of compacted ones.
     struct Base: Sendable, Equatable {
         var horizon: Position
-        /// Of the commit at the horizon.
+        /// The time of the commit at the horizon.
         var time: Int64
     }
 
     var content: Content
     var storeID: Identifier
     var container: String
-    /// Of commits, the first and the last one; of records, the state.
+    /// The offsets of the first and the last commit; for records, the offset of the state.
     var first: UInt64 = 0
     var last: UInt64 = 0
     var base: Base?
-    /// Whether the commits are all from where the store's history begins up to the last one.
+    /// True if the commits have no gap from the beginning of the store's history to the last one.
     var isGapless = true
-    /// Why it is not all that the store has of it; empty if it is.
+    /// The reasons why the export is incomplete; empty if it is complete.
     var missing: [String] = []
-    /// Whether the store has files of assets, and keys of encrypted values; no export has them.
+    /// True if the store has files of assets, and keys of encrypted values. Exports contain neither.
     var hasAssets = false
     var hasKeys = false
     var zone: String?
@@ -67,7 +67,7 @@ struct ExportHeader: Sendable, Equatable {
 
     // MARK: Reading
 
-    /// - Throws: ``StrataError`` for what is no export, or one of a later release.
+    /// - Throws: ``StrataError`` for a line that is not an export header, or one of a later release.
     init(reading line: UnsafeRawBufferPointer) throws {
         self.init(.commits, storeID: .zero, container: "")
         var found: (format: String?, version: UInt64?, content: String?, isComplete: Bool?) = (nil, nil, nil, nil)
@@ -133,11 +133,11 @@ struct ExportHeader: Sendable, Equatable {
     }
 }
 
-/// The last line of an export: without it, it is not whole.
+/// The last line of an export. An export without it is incomplete.
 struct ExportEnd: Sendable, Equatable {
-    /// How many commits or records there are in front.
+    /// The number of commits or records before this line.
     var count: UInt64
-    /// Of the last commit; of records, of the state.
+    /// The position of the last commit; for records, of the state.
     var last: Position
 
     func write(to output: Output) throws {
@@ -151,7 +151,7 @@ struct ExportEnd: Sendable, Equatable {
         try output.endLine()
     }
 
-    /// Reads what stands behind the key `end`, which is the first.
+    /// Reads the value of the key `end`, which is the first key of the line.
     init(behindKey reader: inout JSONReader) throws {
         guard try reader.readBool() else { throw reader.error("true") }
         self.init(count: 0, last: .start)

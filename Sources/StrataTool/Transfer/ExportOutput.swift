@@ -3,11 +3,12 @@ import Glibc
 import StrataModel
 import StrataSystem
 
-/// Where an export goes: the standard output, or a file that has its name only once it is whole.
+/// The target of an export: the standard output, or a file that gets its name only once it is complete.
 struct ExportOutput {
     private struct File {
         let descriptor: Int32
-        /// What it is called until it is whole; nil for what is no file, such as a pipe, and is written to as it is.
+        /// The temporary name until the file is complete; nil if the path is not a regular file and is written
+        /// directly.
         let draft: String?
         let path: String
     }
@@ -16,8 +17,8 @@ struct ExportOutput {
     private let file: File?
 
     /// - Parameters:
-    ///   - path: nil or `-` for the standard output.
-    ///   - store: whose files are left alone.
+    ///   - path: the path of the file; nil or `-` for the standard output.
+    ///   - store: the store whose files must not be overwritten.
     init(_ path: String?, store: String, standard output: Output) throws {
         guard let path, path != "-" else {
             (self.output, file) = (output, nil)
@@ -29,7 +30,7 @@ struct ExportOutput {
     }
 
     private static func open(_ path: String, store: String) throws -> File {
-        // A symbolic link stays one.
+        // A symbolic link is kept, and its target is replaced.
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         let storePath = URL(fileURLWithPath: store).resolvingSymlinksInPath().path
         guard !target.hasPrefix(storePath + "/") else {
@@ -47,17 +48,18 @@ struct ExportOutput {
         return File(descriptor: descriptor, draft: draft, path: target)
     }
 
-    /// - Parameter target: The path that the user gave, for error messages, if a draft is opened in its place.
+    /// - Parameter target: the path that the user gave, for error messages if a draft is opened instead.
     private static func open(_ path: String, _ flags: Int32, for target: String? = nil) throws -> Int32 {
         let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw StrataError.systemCall("open", path: target ?? path, errno: errno) }
         return descriptor
     }
 
-    /// Calls `body` with where to write, and gives the file its name if that succeeds, in the place of one that had it.
+    /// Calls `body` with the output. If it succeeds, gives the file its name, replacing an existing file.
     ///
-    /// - Parameter body: whether all was written; if not, the file's name ends in `.partial`.
-    /// - Returns: what the file is called that has a part only.
+    /// Returns the name of an incomplete file; nil if the file is complete.
+    ///
+    /// - Parameter body: returns true if everything was written; otherwise the file's name ends in `.partial`.
     func write(_ body: (Output) throws -> Bool) throws -> String? {
         let isWhole: Bool
         do {
@@ -84,7 +86,7 @@ struct ExportOutput {
         return isWhole ? nil : path
     }
 
-    /// For one to which nothing will be written after all.
+    /// Removes the draft if nothing will be written after all.
     func discard() {
         guard let file else { return }
         close(file.descriptor)

@@ -1,8 +1,8 @@
 import StrataModel
 
-/// What the body of an event says, in JSON: only if the body can be made again from it.
+/// Writes the decoded body of an event as JSON, if the body can be rebuilt from it.
 struct ExportedEvent {
-    /// Longer bodies are exported as they are, and not once more in words.
+    /// Longer bodies are exported only as bytes.
     private static let maximumBodyBytes = 1 << 20
 
     let names: KnownNames
@@ -22,9 +22,9 @@ struct ExportedEvent {
         }
     }
 
-    /// The body taken apart, if nothing of it is lost by that and all of it has words.
+    /// Returns the decoded body if it encodes to the same bytes and all of it has a JSON form.
     private static func lossless(_ event: Event) -> (any EventBody)? {
-        // Its text for a device is told by many optional parts, of which later releases may have more.
+        // A notification has many optional parts, and later releases may add more.
         guard event.kind != .subscriptionSaved, let type = event.kind.body else { return nil }
         return lossless(event.body, as: type)
     }
@@ -36,7 +36,7 @@ struct ExportedEvent {
         return body
     }
 
-    /// False for an audit, which has words already.
+    /// Returns false for an audit, which has a JSON form already.
     private func write(_ body: any EventBody, to json: inout JSONWriter) -> Bool {
         switch body {
         case let saved as RecordSavedEvent: write(saved, to: &json)
@@ -198,7 +198,7 @@ struct ExportedEvent {
 }
 
 extension JSONWriter {
-    /// A version as a change tag, or nothing.
+    /// Writes a version as a change tag, or nothing.
     fileprivate mutating func field(_ key: StaticString, version: Version?) {
         if let version { field(key, version.tag) }
     }

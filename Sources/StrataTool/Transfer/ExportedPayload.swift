@@ -1,12 +1,12 @@
 import StrataModel
 import StrataSystem
 
-/// A payload as JSON from which its bytes can be made again: its header and events one by one, or where they do not
-/// come to the same bytes, these as they are.
+/// A payload as JSON from which its bytes can be rebuilt: its header and events, or the raw bytes if those do not
+/// encode to the same payload.
 struct ExportedPayload {
     let names: KnownNames
 
-    /// Writes the keys of a payload into an object that has begun.
+    /// Writes the keys of a payload into an open object.
     func write(_ payload: ArraySlice<UInt8>, to json: inout JSONWriter) {
         if let envelope = try? Envelope(decoding: payload), envelope.encoded()[...] == payload {
             write(envelope.header, to: &json)
@@ -31,7 +31,7 @@ struct ExportedPayload {
         payload.withUnsafeBytes { CRC32C.checksum($0) }
     }
 
-    /// What has its default is left out.
+    /// Omits fields that have their default value.
     private func write(_ header: EnvelopeHeader, to json: inout JSONWriter) {
         json.beginObject("header")
         json.user(header.user, names)
@@ -49,14 +49,14 @@ struct ExportedPayload {
     }
 }
 
-/// What reading makes of the keys of a payload.
+/// Collects the keys of a payload as they are read.
 struct ImportedPayload {
     private var header = EnvelopeHeader()
     private var events: [Event] = []
     private var whole: [UInt8]?
     private var checksum: UInt32?
 
-    /// - Returns: false for a key that is no payload's; it has not been read.
+    /// Returns false for a key that does not belong to a payload, and leaves its value unread.
     mutating func read(_ key: String, _ reader: inout JSONReader) throws -> Bool {
         switch key {
         case "header": try readHeader(&reader)
@@ -68,9 +68,9 @@ struct ImportedPayload {
         return true
     }
 
-    /// The bytes of the payload.
+    /// Returns the bytes of the payload.
     ///
-    /// - Throws: ``StrataError`` if they are not those that were exported.
+    /// - Throws: ``StrataError`` if they are not the exported bytes.
     func bytes(_ reader: JSONReader) throws -> [UInt8] {
         let bytes = try whole ?? encoded(reader)
         guard let checksum, ExportedPayload.checksum(bytes[...]) == checksum else {
@@ -83,7 +83,7 @@ struct ImportedPayload {
         return bytes
     }
 
-    /// What no payload may have would end the program in the encoder.
+    /// Checks the limits first, since the encoder ends the process for a payload that exceeds them.
     private func encoded(_ reader: JSONReader) throws -> [UInt8] {
         let texts = [header.operationID, header.groupID, header.groupName]
         guard texts.allSatisfy({ $0.utf8.count <= EnvelopeHeader.maximumTextBytes }) else {
@@ -128,7 +128,7 @@ struct ImportedPayload {
         return Event(EventKind(rawValue: kind), body: body[...])
     }
 
-    /// All digits of a number.
+    /// Reads a number with all its hexadecimal digits.
     static func readHexadecimal<Number: FixedWidthInteger & UnsignedInteger>(
         _: Number.Type, _ reader: inout JSONReader
     ) throws -> Number {

@@ -1,9 +1,8 @@
 import StrataModel
 
-/// Values of fields as JSON from which they can be made again, bit for bit: unlike "A value" of docs/guide/tool.md,
-/// which is what people ask for.
+/// Field values as JSON from which they can be rebuilt bit for bit, unlike "A value" of docs/guide/tool.md.
 struct ExportedValue {
-    /// How a reference names the zone of its target; nil where it goes without saying.
+    /// Returns the zone name to write for a reference to a zone; nil to omit it.
     let zoneName: (_ ordinal: UInt64) -> String?
 
     func write(_ value: FieldValue, to json: inout JSONWriter) {
@@ -51,7 +50,7 @@ struct ExportedValue {
         }
     }
 
-    /// What JSON has no number for is a text with the bits.
+    /// Writes numbers that JSON lacks as text with their bits.
     private static func write(_ number: Double, to json: inout JSONWriter) {
         if number.isFinite { json.value(number) } else { json.value(hexadecimal(number.bitPattern)) }
     }
@@ -68,9 +67,9 @@ struct ExportedValue {
 // MARK: Reading
 
 extension ExportedValue {
-    /// A value of a record's field. References that name no zone are to records of `zone`.
+    /// Reads a field value. References without a zone refer to records of `zone`.
     ///
-    /// - Parameter zone: an ordinal of the request that the value goes into.
+    /// - Parameter zone: the ordinal in the request that will contain the value.
     static func read(_ reader: inout JSONReader, zone: UInt64) throws -> FieldValue {
         var type = ""
         var value: FieldValue?

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataStore
 
-/// `strata import`: a new store from what `strata export` wrote.
+/// `strata import`: a new store from the output of `strata export`.
 enum ImportCommand: Command {
     static let name = "import"
     static let summary = "make a new store from an export"

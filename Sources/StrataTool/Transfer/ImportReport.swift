@@ -1,19 +1,19 @@
 import StrataLog
 import StrataModel
 
-/// What became of an import.
+/// The result of an import.
 struct ImportReport {
     let path: String
     let content: ExportHeader.Content
-    /// Commits or records.
+    /// The number of commits or records.
     let count: UInt64
-    /// Of the new store.
+    /// The last offset of the new store.
     let endOffset: UInt64
-    /// There, of an import of commits.
+    /// The chain value at that offset, for an import of commits.
     var endChain: UInt32?
-    /// The first commit whose chain value is not that of the store that was exported; nil if there is none.
+    /// The first commit whose chain value differs from that in the exported store; nil if there is none.
     var firstOtherChain: UInt64?
-    /// What was not taken over.
+    /// Notes on data that was not imported.
     var notes: [String] = []
 
     func write(to output: Output) throws {
@@ -43,7 +43,7 @@ struct ImportReport {
         try output.endLine()
     }
 
-    /// Of what no export has.
+    /// Returns notes on data that exports never contain.
     static func notes(_ header: ExportHeader) -> [String] {
         var notes: [String] = []
         if header.hasAssets {

@@ -4,11 +4,11 @@ import StrataStore
 import StrataSystem
 import StrataViews
 
-/// The records of a state as lines of JSON, database by database and zone by zone.
+/// Exports the records of a state as lines of JSON, by database and zone.
 struct RecordExport {
     private let state: ContainerState
     private let chain: UInt32
-    /// The only zones whose records are exported, by name; nil for all.
+    /// The name of the zones whose records are exported; nil for all.
     private let zone: String?
     private let header: ExportHeader
     private var texts: [NameKey: String] = [:]
@@ -35,7 +35,7 @@ struct RecordExport {
         self.header = header
     }
 
-    /// - Throws: ``Refusal`` for a zone that there is not.
+    /// - Throws: ``Refusal`` for a zone that does not exist.
     mutating func write(to output: Output) throws {
         try header.write(to: output)
         var zoneCount = 0
@@ -91,7 +91,7 @@ struct RecordExport {
         if let parent = record.parent { json.field("parent", parent.name) }
         if record.isParentLoose { json.field("looseParent", true) }
         if let share = record.share { json.field("share", share.name) }
-        // Of a record of another zone, which no request can make, only that it is one.
+        // A reference to another zone, which no request can create, is marked by its ordinal.
         let values = ExportedValue { $0 == zone.ordinal ? nil : "\($0)" }
         json.beginObject("fields")
         for field in record.fields {
@@ -107,7 +107,7 @@ struct RecordExport {
         try text(ordinal, of: .user) { try $0.user(ordinal) }
     }
 
-    /// Looked up once: most records have the same few names.
+    /// Looks up each name once: most records share a few names.
     private mutating func text(
         _ ordinal: UInt64, of namespace: Namespace, _ lookUp: (ContainerState) throws -> String
     ) throws -> String {

@@ -3,9 +3,9 @@ import StrataRules
 import StrataStore
 import StrataViews
 
-/// Writes the records of an export into a new store, as a user who saves them would.
+/// Writes the records of an export into a new store, as if a user saved them.
 struct RecordImport {
-    /// Records are saved when so many have come together, or so many bytes of their lines.
+    /// The number of records in a batch. A batch also ends at its maximum number of bytes in lines.
     private static let batchCount = 100
     private static let batchBytes = 1 << 20
 
@@ -14,18 +14,18 @@ struct RecordImport {
     private let actor: Actor
     private let modify: (Request) throws -> RequestResult
 
-    /// The zone whose records come, and in which database it is.
+    /// The database and zone of the current records.
     private var place: (database: DatabaseID, zone: ZoneID) = (DatabaseID(.public), ZoneID(""))
-    /// Whose private database the export has; nil until one comes.
+    /// The owner of the private database in the export; nil until one is read.
     private var owner: String?
     private var batch: [Pending] = []
     private var batchedBytes = 0
-    /// Of the zone: those that are saved, and those that wait for their parent, by its name.
+    /// The names saved in the current zone, and the records that wait for their parent, by its name.
     private var saved: Set<ExactName> = []
     private var orphans: [ExactName: [Pending]] = [:]
     private var count: UInt64 = 0
 
-    /// A record to be saved. Ordinals in its values are those of a request for its zone alone.
+    /// A record to be saved. The ordinals in its values are those of a request for its zone alone.
     private struct Pending {
         let name: String
         let type: String
@@ -41,7 +41,7 @@ struct RecordImport {
         self.init(header, lines, as: actor) { try store.modify($0, as: actor).result }
     }
 
-    /// - Parameter modify: is asked to save what the export has, request by request.
+    /// - Parameter modify: saves the records of one request.
     init(
         _ header: ExportHeader, _ lines: LineReader, as actor: Actor,
         modify: @escaping (Request) throws -> RequestResult
@@ -49,7 +49,7 @@ struct RecordImport {
         (self.header, self.lines, self.actor, self.modify) = (header, lines, actor, modify)
     }
 
-    /// - Throws: ``Refusal`` for what cannot be saved as it was.
+    /// - Throws: ``Refusal`` for records that cannot be saved.
     mutating func run() throws -> UInt64 {
         var end: ExportEnd?
         while end == nil {
@@ -70,7 +70,7 @@ struct RecordImport {
 
     // MARK: Lines
 
-    /// - Returns: the end, if the line is that.
+    /// Returns the end of the export, if the line is that.
     private mutating func read(_ line: UnsafeRawBufferPointer) throws -> ExportEnd? {
         var reader = JSONReader(line)
         var first: String?
@@ -151,7 +151,7 @@ struct RecordImport {
         }
         guard let name, let type else { throw reader.error("a record with name and type") }
         if type == UserRecord.type, fields.isEmpty {
-            // Every store makes those of its users itself.
+            // Every store creates the records of its users itself.
             count += 1
             return
         }

@@ -3,16 +3,16 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// A store that is made beside its place, and gets its name once it is whole.
+/// A store that is created under a temporary name, and renamed once it is complete.
 ///
-/// Until then it lacks the file that makes it a store: what an interruption leaves is none, whatever it is called.
+/// Until then it lacks the file that identifies a store, so an interruption never leaves an incomplete one.
 struct StoreDraft {
     let path: String
-    /// Where it is made.
+    /// The temporary path.
     let draftPath: String
     private let files = RealFileSystem()
 
-    /// - Throws: ``StrataError`` `alreadyExists` if there is anything at the path.
+    /// - Throws: ``StrataError`` `alreadyExists` if the path exists.
     init(_ path: String) throws {
         self.path = StorePaths(path).store
         draftPath = "\(self.path).importing-\(hexadecimal(UInt32.random(in: 0...UInt32.max)))"
@@ -24,8 +24,8 @@ struct StoreDraft {
         throw StrataError(.alreadyExists, "There is something in the place of the new store.", .init(path: path))
     }
 
-    /// Calls `body`, which makes the store at ``draftPath``, calls what it is given once the store is open, and closes
-    /// the store in the end.
+    /// Calls `body`, which creates the store at ``draftPath``, calls its argument once the store is open, and finally
+    /// closes the store.
     func make<Result>(_ body: (_ didOpen: () throws -> Void) throws -> Result) throws -> Result {
         Cleanup.removes(draftPath)
         defer { Cleanup.keep(draftPath) }
