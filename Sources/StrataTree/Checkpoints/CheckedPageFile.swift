@@ -1,10 +1,10 @@
 import StrataModel
 import StrataSystem
 
-/// The checkpoints of a page file with their trees, for whoever checks them. Nothing is locked, made or written.
+/// The checkpoints of a page file with their trees, for checks. Takes no lock and creates or writes nothing.
 ///
-/// A writer may put other pages in the place of a checkpoint's meanwhile: what was read of one counts only if
-/// ``isThere(_:)`` says so afterwards.
+/// Meanwhile, a writer may reuse the pages of a checkpoint. What was read of a checkpoint counts only if
+/// ``isThere(_:)`` returns true afterwards.
 ///
 /// ```swift
 /// guard let file = try CheckedPageFile.open(in: path, store: id, files: files, isValid: log.has) else { return }
@@ -16,22 +16,23 @@ public final class CheckedPageFile: Sendable {
         public let trees: Snapshot
     }
 
-    /// A page that is not what was written there, of the first checkpoint that reaches it.
+    /// A damaged page, with the first checkpoint that reaches it.
     public struct Damage: Sendable {
         public let checkpoint: Checkpoint
         public let error: StrataError
     }
 
-    /// Oldest first; the last is the newest checkpoint that can be taken.
+    /// Oldest first; the last is the newest usable checkpoint.
     public let entries: [Entry]
-    /// Those that are kept and whose records cannot be read.
+    /// The kept checkpoints whose records cannot be read.
     private let lost: [Damage]
     private let file: PageFile
     private let files: any FileSystem
     private let directory: String
 
-    /// - Parameter isValid: whether the log has that chain value at that offset.
-    /// - Returns: nil if there is no checkpoint that can be taken.
+    /// Opens the page file of a directory. Returns nil if it has no usable checkpoint.
+    ///
+    /// - Parameter isValid: returns true if the log has that chain value at that offset.
     public static func open(
         in directory: String, store: Identifier, files: any FileSystem, isValid: (Position) throws -> Bool
     ) throws -> CheckedPageFile? {
@@ -76,11 +77,11 @@ public final class CheckedPageFile: Sendable {
         self.lost = lost
     }
 
-    /// Whether the file still names a checkpoint: as long as it does, no page of it is used again.
+    /// Returns true if the file still names a checkpoint. As long as it does, none of its pages is reused.
     public func isThere(_ checkpoint: Checkpoint) throws -> Bool {
         let path = PageStore.viewsPath(directory)
         guard try files.exists(path) else { return false }
-        // By its name: another file may have it now.
+        // Opened by name, because another file may have the name now.
         let options = PageStoreOptions.checking
         let file = try PageFile(try files.open(path, .read), capacity: options.maximumPages, access: options.access)
         return (0..<ViewFormat.headerSlots).contains { index in
@@ -97,12 +98,12 @@ public final class CheckedPageFile: Sendable {
 
     // MARK: Pages
 
-    /// Reads every page that a checkpoint reaches, each once: its checksum, number, layout, place in its tree, and that
-    /// it is not younger than the checkpoint.
+    /// Reads every page that a checkpoint reaches once, and checks its checksum, number, layout, place in its tree, and
+    /// that it is not younger than the checkpoint.
     ///
     /// - Parameters:
-    ///   - limit: how much damage is told.
-    ///   - pulse: called again and again with how many pages have been read; what it throws ends the work.
+    ///   - limit: the maximum number of damaged pages that are reported.
+    ///   - pulse: called repeatedly with the number of pages read so far. An error that it throws ends the check.
     /// - Throws: ``StrataError`` if the file cannot be read.
     public func checkPages(
         limit: Int, pulse: (_ count: Int) throws -> Void = { _ in }
@@ -122,8 +123,7 @@ public final class CheckedPageFile: Sendable {
 }
 
 extension PageStoreOptions {
-    /// For whoever reads trees from one end to the other: a file that becomes shorter meanwhile is an error, and
-    /// nothing worse.
+    /// Options for reading whole trees: a file that is truncated meanwhile causes an error and nothing worse.
     fileprivate static let checking: PageStoreOptions = {
         var options = PageStoreOptions(maximumArenaPages: 8_192)
         options.access = .read(cachedPages: 1_024)
@@ -132,7 +132,7 @@ extension PageStoreOptions {
 }
 
 extension Checkpoint {
-    /// Files that take one another's place count their epochs anew.
+    /// Compared in full, because a file that replaces another one counts its epochs from the start.
     fileprivate func isSame(_ kept: KeptRecord) -> Bool {
         epoch == kept.epoch && position == kept.position && time == kept.time
     }

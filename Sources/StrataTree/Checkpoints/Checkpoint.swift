@@ -1,11 +1,11 @@
 import StrataModel
 
-/// A state of all trees that is on the medium.
+/// A durable state of all trees.
 public struct Checkpoint: Sendable {
-    /// The state of the log that it holds.
+    /// The state of the log that it contains.
     public let position: Position
     public let time: Int64
-    /// What the caller kept with it; empty for older ones.
+    /// The caller's bytes stored with it; empty for older checkpoints.
     public let opaque: [UInt8]
     let epoch: UInt64
     let record: RecordPlace
@@ -26,13 +26,13 @@ public struct Checkpoint: Sendable {
 }
 
 extension PageStore {
-    /// Makes a published state durable. The caller promises that the log durably holds `position`, and that the state
-    /// is folded from exactly that.
+    /// Makes a published state durable. The caller guarantees that the log durably contains `position`, and that the
+    /// state is folded from exactly that prefix of the log.
     ///
     /// - Parameters:
-    ///   - opaque: comes back when the file is opened.
-    ///   - isPaced: whether it rests between its slices, as the options say; pointless if nobody else needs the disk.
-    /// - Throws: ``StrataError`` of file or disk; then the checkpoint before is still the newest.
+    ///   - opaque: bytes that are returned when the file is opened.
+    ///   - isPaced: true to pause between slices as the options say; pointless if the disk has no other user.
+    /// - Throws: ``StrataError`` for file and disk errors; the previous checkpoint then remains the newest.
     @discardableResult
     public func checkpoint(
         _ snapshot: Snapshot, at position: Position, opaque: [UInt8] = [], isPaced: Bool = true
@@ -55,7 +55,7 @@ extension PageStore {
         } ?? []
     }
 
-    /// The state of a checkpoint; nil if it has been dropped meanwhile.
+    /// The state of a checkpoint; nil if the checkpoint has been dropped.
     public func snapshot(of checkpoint: Checkpoint) throws -> Snapshot? {
         let checkpoints = try durable()
         let isThere = checkpoints.state.withLock { state in

@@ -1,14 +1,14 @@
 import StrataModel
 import StrataSystem
 
-/// Where the record of a checkpoint stands.
+/// The place of a checkpoint's record in the file.
 struct RecordPlace: Equatable, Sendable {
     var run: PageRun
     var byteCount: Int
     var checksum: UInt32
 }
 
-/// What a header slot says: docs/format-views.md §6.
+/// The content of a header slot: docs/format-views.md §6.
 struct CheckpointHeader: Equatable, Sendable {
     var sequence: UInt64
     var epoch: UInt64
@@ -41,8 +41,9 @@ struct CheckpointHeader: Equatable, Sendable {
         return slot.bytes
     }
 
-    /// - Returns: nil if nothing has been written there.
-    /// - Throws: ``StrataError`` if the slot is none of ours, torn, or of another version.
+    /// Decodes a slot. Returns nil if the slot was never written.
+    ///
+    /// - Throws: ``StrataError`` if the slot has the wrong magic, is torn, or has another version.
     static func decode(_ slot: [UInt8]) throws -> CheckpointHeader? {
         guard slot.contains(where: { $0 != 0 }) else { return nil }
         guard slot.count == PageLayout.pageBytes, slot.starts(with: ViewFormat.magic.utf8) else {
@@ -92,7 +93,7 @@ struct CheckpointHeader: Equatable, Sendable {
 }
 
 extension RecordPlace {
-    /// Those that hold something; the run may be longer.
+    /// The pages that contain bytes of the record; the run may be longer.
     var usedPages: Range<PageNumber> {
         run.first..<run.first + PageNumber(max(1, PageLayout.overflowPages(byteCount)))
     }

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// An older checkpoint that is still whole: where the past begins.
+/// An older checkpoint that is still intact and can be opened.
 struct KeptRecord: Equatable, Sendable {
     var epoch: UInt64
     var position: Position
@@ -9,7 +9,7 @@ struct KeptRecord: Equatable, Sendable {
     var time: Int64
 }
 
-/// What a checkpoint says of its state: docs/format-views.md §7.
+/// The content of a checkpoint's record: docs/format-views.md §7.
 struct CheckpointRecord: Sendable {
     var roots: TreeRoots
     var free: PageSet
@@ -26,12 +26,13 @@ struct CheckpointRecord: Sendable {
         }
     }
 
-    /// Of what a record holds besides free and retired runs.
+    /// The size of everything in a record except the free and retired runs.
     static func otherBytes(trees: Int, opaque: Int) -> Int {
         5 * 4 + trees * ViewFormat.treeBytes + ViewFormat.maximumKept * ViewFormat.keptBytes + opaque
     }
 
-    /// Records take a power of two of pages, so that a later one fits where an earlier one was.
+    /// The number of pages for a record, rounded up to a power of two, so that a later record fits where an earlier one
+    /// was.
     static func runPages(byteCount: Int) -> Int {
         let pages = max(1, PageLayout.overflowPages(byteCount))
         return 1 << (Int.bitWidth - (pages - 1).leadingZeroBitCount)
@@ -45,10 +46,10 @@ struct CheckpointRecord: Sendable {
         return bytes.bytes
     }
 
-    /// Between two looks of `afterPart` of ``encode(into:afterPart:)``.
+    /// The number of elements between two calls of `afterPart` in ``encode(into:afterPart:)``.
     private static let partElements = 4_096
 
-    /// - Parameter afterPart: is called again and again before the bytes get many; it may take some of them away.
+    /// - Parameter afterPart: called repeatedly while the bytes accumulate; it may remove some of them.
     func encode(into bytes: inout ByteWriter, afterPart: (inout ByteWriter) throws -> Void) rethrows {
         bytes.append(UInt32(roots.ids.count))
         for id in roots.ids {
@@ -100,9 +101,9 @@ struct CheckpointRecord: Sendable {
     }
 
     /// - Parameters:
-    ///   - pageCount: of the header; no run or root lies behind.
-    ///   - skipsRuns: leaves free and retired runs empty: there may be many, and only who goes on writing from this
-    ///     checkpoint needs them.
+    ///   - pageCount: the header's page count; no run or root may exceed it.
+    ///   - skipsRuns: true to leave free and retired runs empty. They may be numerous, and only a writer that continues
+    ///     from this checkpoint needs them.
     static func decode(_ bytes: [UInt8], pageCount: Int, skipsRuns: Bool = false) throws -> CheckpointRecord {
         try bytes.withUnsafeBytes { bytes in
             var reader = RecordReader(bytes, pageCount: pageCount)

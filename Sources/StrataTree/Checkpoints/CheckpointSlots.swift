@@ -1,30 +1,29 @@
 import StrataModel
 
-/// What the two header slots hold, and which epochs each of them keeps alive.
+/// The content of the two header slots, and the epochs that each of them keeps alive.
 struct CheckpointSlots: Sendable {
     struct Slot: Sendable {
         var header: CheckpointHeader?
         var kept: [KeptRecord] = []
         var opaque: [UInt8] = []
-        /// A header is there that was not taken: it must go before any page is written.
+        /// True if the slot contains a header that was not accepted. It must be erased before any page is written.
         var isRejected = false
-        /// The header was found when the file was opened: it may be in the kernel's memory only, where a sync that
-        /// failed has left it, and must be written again before any page is.
+        /// True if the header was found when the file was opened. After a failed sync it may exist only in the kernel's
+        /// memory, so it must be rewritten before any page is written.
         var isUnconfirmed = false
 
-        /// What must stay as long as the slot is not overwritten.
+        /// The epochs that must be kept until the slot is overwritten.
         var pinned: [UInt64] { header.map { [$0.epoch] + kept.map(\.epoch) } ?? [] }
     }
 
     var slots = [Slot(), Slot()]
-    /// Pins of checkpoints whose header may or may not be on the medium, of slots whose readers could not be asked, and
-    /// of nothing else.
+    /// Pins of checkpoints whose header may or may not be durable, and of slots whose readers could not be determined.
     var doubtful: [UInt64] = []
-    /// Pins on behalf of readers of other processes.
+    /// Pins on behalf of readers in other processes.
     var readers: [UInt64] = []
-    /// Another file has the name now.
+    /// True if another file has replaced this one under its name.
     var isReplaced = false
-    /// A damaged page was found in the file.
+    /// True if a damaged page was found in the file.
     var isDamaged = false
     var lastSequence: UInt64 = 0
     var checkpointCount = 0
@@ -39,9 +38,9 @@ struct CheckpointSlots: Sendable {
 
     var newest: Slot? { newestIndex.map { slots[$0] } }
 
-    /// Where the next header goes.
+    /// The slot that the next header is written to.
     var targetIndex: Int { newestIndex.map { 1 - $0 } ?? 0 }
 
-    /// Everything on disk or in other processes that pins pages now.
+    /// All epochs that pin pages now, on disk or in other processes.
     var pinned: [UInt64] { slots.flatMap(\.pinned) + doubtful + readers }
 }

@@ -4,10 +4,10 @@ import StrataSystem
 /// A checkpoint that is being written.
 struct CheckpointDraft: Sendable {
     var slot: Int
-    /// Holds the pages of the record until they are written.
+    /// The owner of the record's pages until they are written.
     var owner: UInt64
     var plan: CheckpointPlan
-    /// Where the record is, it says only when that is written.
+    /// The header to write; its `record` is complete only once the record is written.
     var header: CheckpointHeader
     var roots: TreeRoots
     var kept: [KeptRecord]
@@ -18,7 +18,7 @@ struct CheckpointDraft: Sendable {
 }
 
 extension Checkpoints {
-    /// Pins the state and decides what goes where, without touching the file.
+    /// Pins the state and plans the checkpoint, without touching the file.
     func draft(
         _ snapshot: Snapshot, _ position: Position, _ opaque: [UInt8], _ before: CheckpointSlots
     ) throws -> CheckpointDraft {
@@ -44,7 +44,7 @@ extension Checkpoints {
             opaque: opaque)
     }
 
-    /// What the newest checkpoint keeps, and the one that will be overwritten.
+    /// The checkpoints kept by the newest one, and the one that will be overwritten.
     private static func candidates(_ state: CheckpointSlots) -> [KeptRecord] {
         var candidates = state.newest?.kept ?? []
         if state.newestIndex != state.targetIndex, let old = state.slots[state.targetIndex].header {
@@ -55,7 +55,7 @@ extension Checkpoints {
 
     /// Writes and syncs everything but the header.
     ///
-    /// - Parameter moved: gets the pages that are found in the file from now on.
+    /// - Parameter moved: receives the pages that are now read from the file.
     func writePages(_ draft: inout CheckpointDraft, isPaced: Bool, _ moved: inout [MovedPage]) throws {
         try file.extend(toPages: draft.plan.pageCount)
         let writer = SliceWriter(
@@ -68,21 +68,21 @@ extension Checkpoints {
                 roots: draft.roots, free: draft.plan.free, retired: draft.plan.retired, kept: draft.kept,
                 opaque: draft.opaque),
             to: draft.plan.record, epoch: draft.header.epoch)
-        // The ledger copies each list that it shares with the plan before it changes it.
+        // Released now, because the ledger copies each list that it shares with the plan before changing it.
         draft.plan.retired = []
         try writer.write(draft.plan.dirty, afterSlice: { move($0, &moved) }) { [core] number, target in
-            // It is pinned, and only this thread moves pages to the file: it stays where it is. That is the file if a
-            // checkpoint before failed when it had written the page.
+            // The page is pinned, and only this thread moves pages to the file, so it does not move. It may already be
+            // in the file if a previous checkpoint failed after writing it.
             target.copyMemory(from: try core.memory.page(number).base, byteCount: PageLayout.pageBytes)
         }
         try file.file.sync()
     }
 
-    /// Has pages found in the map of the file, which shows what has been written to it: their memory serves others long
-    /// before the checkpoint is over. A file that is read instead keeps them until then.
+    /// Redirects the pages to the map of the file, which shows what has been written, so that their memory is reused
+    /// long before the checkpoint ends. Without a map, the pages stay in memory until then.
     private func move(_ numbers: ArraySlice<PageNumber>, _ moved: inout [MovedPage]) {
         guard file.base != nil else { return }
-        // Pinned, and just read to be written.
+        // The place is valid: the page is pinned and was just read for writing.
         moved += numbers.compactMap { number in
             core.memory.place(of: number).map { MovedPage(number: number, birth: Page($0).birth) }
         }

@@ -1,10 +1,10 @@
 import StrataModel
 import StrataSystem
 
-/// What must be done about the file that was found.
+/// Settles the file as it was found when it was opened.
 extension Checkpoints {
-    /// Makes the medium have what was found when the file was opened, before pages are reused: a header that was not
-    /// taken must never become valid again, and the one that was taken must not be gone, nor the file's name.
+    /// Makes the opened state durable before pages are reused: a rejected header must never become valid again, and
+    /// neither the accepted header nor the file's name may be lost.
     func settleSlots(_ before: CheckpointSlots) throws {
         var hasChanged = false
         for (index, slot) in before.slots.enumerated() {
@@ -26,13 +26,14 @@ extension Checkpoints {
         }
     }
 
-    /// A page of the file is damaged: whoever opens the store next is to make another one. This store goes on with what
-    /// it has, so that those who do not need the page are served.
+    /// Renames the damaged page file, so that the next process that opens the store rebuilds it. This store continues
+    /// with what it has, so that readers that do not need the damaged page are still served.
     func setAside() {
         state.withLock { state in
             guard !state.isDamaged else { return }
             state.isDamaged = true
-            // The name is another file's if this one was replaced. If it fails, whoever opens it next finds it again.
+            // If this file was replaced, the name belongs to another file. If renaming fails, the next opening finds
+            // the damage again.
             if !state.isReplaced { try? PageStore.setAside(in: directory, files: files) }
         }
     }

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// Writes checkpoints of a page store to its file, one at a time, and knows whom they keep alive.
+/// Writes checkpoints of a page store to its file, one at a time, and tracks the epochs that they keep alive.
 final class Checkpoints: Sendable {
     let core: PageCore
     let file: PageFile
@@ -12,7 +12,7 @@ final class Checkpoints: Sendable {
     let files: any FileSystem
     let directory: String
     let state: Lock<CheckpointSlots>
-    /// Whether somebody writes one.
+    /// True while a checkpoint is being written.
     private let turn = Monitor(false)
 
     init(
@@ -30,8 +30,8 @@ final class Checkpoints: Sendable {
         self.state = Lock(state)
     }
 
-    /// Writes one and returns once it is durable. After an error the one before is still the newest, and another try is
-    /// welcome.
+    /// Writes a checkpoint and returns once it is durable. After an error the previous checkpoint remains the newest,
+    /// and the caller may retry.
     func write(
         _ snapshot: Snapshot, at position: Position, opaque: [UInt8], isPaced: Bool = true
     ) throws -> Checkpoint {
@@ -45,7 +45,7 @@ final class Checkpoints: Sendable {
         }
     }
 
-    /// Has another file put in place of this one, which is written no more after that.
+    /// Runs `body` to replace this file by another one. This file is not written afterwards.
     func replace(_ snapshot: Snapshot, at position: Position, _ body: (_ sequence: UInt64) throws -> Void) throws {
         try inTurn {
             let before = state.withLock { $0 }
@@ -95,7 +95,7 @@ final class Checkpoints: Sendable {
             try file.file.sync()
         } catch {
             takeBack(moved)
-            // It may be on the medium now or later: what it reaches stays until the slot is overwritten for good.
+            // The header may be durable now or later, so what it reaches is kept until the slot is overwritten durably.
             state.withLock { [draft] in $0.doubtful += draft.pins }
             throw error
         }
@@ -103,7 +103,7 @@ final class Checkpoints: Sendable {
         return Checkpoint(draft.header, opaque: opaque)
     }
 
-    /// Nothing counts as written of a checkpoint that failed.
+    /// Marks all pages of a failed checkpoint as unwritten again.
     private func takeBack(_ moved: [MovedPage]) {
         core.memory.takeBack(moved)
         core.withLedger { ledger in
@@ -135,7 +135,7 @@ final class Checkpoints: Sendable {
         }
     }
 
-    /// Everything is durable: the new checkpoint takes its slot, and what the old one kept alive is let go.
+    /// Puts the durable checkpoint into its slot and releases what the old one kept alive.
     private func finish(_ draft: CheckpointDraft, _ before: CheckpointSlots) {
         if file.base == nil { core.memory.moveToFile(draft.plan.dirty) }
         let live = readers.liveEpochs(orAll: before.pinned)
@@ -152,7 +152,7 @@ final class Checkpoints: Sendable {
             ledger.markClean(draft.plan.dirty)
             ledger.forgetBirths(upTo: draft.header.epoch)
             for epoch in live { ledger.pin(epoch) }
-            // Each of them may have held a good part of the file.
+            // Freed in parts, because each epoch may have held a large part of the file.
             return ((), letGo.flatMap { ledger.unpin($0, atMost: 0) })
         }
         core.release()

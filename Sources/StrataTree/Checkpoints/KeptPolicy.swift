@@ -1,17 +1,17 @@
-/// Which older checkpoints stay: the older, the farther apart, as long as there is room.
+/// Chooses the older checkpoints to keep: the older they are, the farther apart, within the available space.
 enum KeptPolicy {
-    /// Below so many pages nobody minds a file of more than twice its live size.
+    /// Up to this number of retired pages, a file may exceed twice its live size.
     static let smallPages = 4_096
 
     /// - Parameters:
-    ///   - candidates: ascending; the last one is about to be overwritten.
-    ///   - offset: where the log is at the new checkpoint.
+    ///   - candidates: in ascending order; the last one is about to be overwritten.
+    ///   - offset: the offset of the new checkpoint in the log.
     static func chosen(
         from candidates: [KeptRecord], at offset: UInt64, retiredPages: Int, livePages: Int, atMost limit: Int
     ) -> [KeptRecord] {
         var kept = candidates
-        // One goes if its neighbours lie close enough together for their age: so gaps grow with the age, and what is
-        // old was kept at every age before.
+        // A checkpoint is dropped if its neighbors are close together for their age. Gaps then grow with age, and an
+        // old checkpoint has been kept at every earlier age.
         var index = 1
         while index + 1 < kept.count {
             let gap = kept[index + 1].position.offset &- kept[index - 1].position.offset

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// What a page file says of itself. Nothing is locked, made or written for it.
+/// A summary of a page file. Obtaining it takes no lock and creates or writes nothing.
 ///
 /// ```swift
 /// let summary = try PageStore.summary(in: path, store: id, files: files) { try log.has($0) }
@@ -10,20 +10,21 @@ import StrataSystem
 public struct PageFileSummary: Sendable {
     public var path: String
     public var byteCount: Int
-    /// What opening would find: headers and records are looked at, no other page is.
+    /// The result that opening would have. Only headers and records are read, no other page.
     public var finding: PageFileFinding
-    /// The newest checkpoint that can be taken; nil if none can.
+    /// The newest usable checkpoint; nil if there is none.
     public var checkpoint: Checkpoint?
-    /// Why others cannot be.
+    /// The reasons why other checkpoints are unusable.
     public var reasons: [StrataError]
 }
 
 extension PageStore {
-    /// How often a header is read that somebody may be writing just now.
+    /// The maximum number of attempts to read a header that a writer may be changing.
     private static let summaryAttempts = 3
 
-    /// - Parameter isValid: whether the log has that chain value at that offset.
-    /// - Returns: nil where there is no page file.
+    /// Summarizes the page file of a directory. Returns nil if there is none.
+    ///
+    /// - Parameter isValid: returns true if the log has that chain value at that offset.
     public static func summary(
         in directory: String, store: Identifier, files: any FileSystem, isValid: (Position) throws -> Bool
     ) throws -> PageFileSummary? {
@@ -48,7 +49,7 @@ extension PageStore {
         let taken = readings.filter { $0.record != nil }
             .max { ($0.header?.sequence ?? 0) < ($1.header?.sequence ?? 0) }
         let rejected = readings.filter { $0.error != nil }
-        // Where none can be taken, what says most about the file.
+        // Without a usable checkpoint, the most informative finding.
         let finding = [PageFileFinding.newer, .foreign, .stale, .damaged].first { finding in
             rejected.contains { $0.finding == finding }
         }
@@ -62,10 +63,9 @@ extension PageStore {
         return summary
     }
 
-    /// Reads the trees of the newest checkpoint without saying in `readers` that somebody does. Where a writer has
-    /// taken their pages for others meanwhile, `body` is called again with a later checkpoint.
-    ///
-    /// - Returns: nil if there is none that can be taken, or they come too fast.
+    /// Reads the trees of the newest checkpoint without registering in `readers`. If a writer reuses their pages
+    /// meanwhile, `body` is called again with a later checkpoint. Returns nil if there is no usable checkpoint, or if
+    /// checkpoints follow each other too fast.
     public static func glance<Result>(
         in directory: String, store: Identifier, files: any FileSystem, isValid: (Position) throws -> Bool,
         _ body: (Snapshot, Checkpoint) throws -> Result
@@ -83,7 +83,7 @@ extension PageStore {
         return nil
     }
 
-    /// Whether a header names an epoch still: as long as one does, no page of it is used again.
+    /// Returns true if a header still names an epoch. As long as one does, none of its pages is reused.
     private static func hasHeader(of epoch: UInt64, in directory: String, _ files: any FileSystem) throws -> Bool {
         let options = PageStoreOptions.glance
         let file = try PageFile(
@@ -95,7 +95,7 @@ extension PageStore {
 }
 
 extension PageStoreOptions {
-    /// For whoever looks at a few pages: a file that becomes shorter meanwhile is an error, and nothing worse.
+    /// Options for reading a few pages: a file that is truncated meanwhile causes an error and nothing worse.
     static let glance: PageStoreOptions = {
         var options = PageStoreOptions(maximumArenaPages: 1_024)
         options.access = .read(cachedPages: 256)
@@ -103,7 +103,7 @@ extension PageStoreOptions {
     }()
 }
 
-/// Files that stay as they are: in place of `readers`, which whoever reads writes to, there is one that holds nothing.
+/// A file system that changes no file: in place of `readers`, to which readers write, it opens an empty file.
 private struct TracelessFiles: FileSystem {
     let files: any FileSystem
 
@@ -120,7 +120,7 @@ private struct TracelessFiles: FileSystem {
     func syncDirectory(_ directory: String) throws { throw NoFile.refusal(directory) }
 }
 
-/// A file that takes what is written to it and has nothing.
+/// An empty file that accepts writes and discards them.
 private final class NoFile: File {
     let path: String
 

@@ -1,20 +1,21 @@
 import StrataSystem
 import Synchronization
 
-/// Tells when everybody who might still look at a place in memory has moved on.
+/// Detects when all readers that might still access an old place in memory have left.
 ///
-/// A reader is inside a section while it follows page numbers to memory. Whoever moves a page changes where it is
-/// found first, then waits until those who may have seen the old place have left. Readers never wait.
+/// A reader is inside a section while it resolves page numbers to memory. A thread that moves a page first changes the
+/// place where the page is found, then waits until the readers that may have seen the old place have left. Readers
+/// never wait.
 // @unchecked: the counters are atomic, and the pointer to them never changes.
 final class ReadSections: @unchecked Sendable {
     private static let stripes = 16
-    /// Counters of different threads are a cache line apart.
+    /// The distance between counters of different threads: a cache line.
     private static let stride = 8
 
-    // Two phases of counters, so that readers who come later cannot keep a waiter waiting.
+    // Two phases of counters, so that later readers cannot delay a waiter forever.
     private let counters: UnsafeMutablePointer<Atomic<Int>>
     private let phase = Atomic<Int>(0)
-    /// Held by the one who waits: several would turn the phase against each other, and none come to an end.
+    /// Held by the waiting thread: several waiters would flip the phase against each other, and none would finish.
     private let waiter = Lock(0)
 
     init() {
@@ -28,14 +29,14 @@ final class ReadSections: @unchecked Sendable {
         counters.deallocate()
     }
 
-    /// What `leave` must be given.
+    /// The ticket that `leave` requires.
     struct Ticket { fileprivate let counter: Int }
 
     @inline(__always)
     func enter() -> Ticket {
         let stripe = ThreadStripe.current & (Self.stripes - 1)
         let counter = ((phase.load(ordering: .relaxed) & 1) * Self.stripes + stripe) * Self.stride
-        // Before any look at a page's place: either the waiter sees this reader, or this reader sees the new place.
+        // Precedes any lookup of a page's place: either the waiter sees this reader, or this reader sees the new place.
         counters[counter].add(1, ordering: .sequentiallyConsistent)
         return Ticket(counter: counter)
     }
@@ -43,7 +44,7 @@ final class ReadSections: @unchecked Sendable {
     @inline(__always)
     func leave(_ ticket: Ticket) { counters[ticket.counter].subtract(1, ordering: .releasing) }
 
-    /// Returns once everybody who was inside when it was called has left. Must not be called from inside.
+    /// Returns once every reader that was inside at the time of the call has left. Must not be called from inside.
     func waitForReaders() {
         waiter.withLock { _ in
             var departure = Departure()
@@ -51,17 +52,17 @@ final class ReadSections: @unchecked Sendable {
         }
     }
 
-    /// Who was inside at some moment has left once each phase has been seen empty after it. The phase is only changed
-    /// so that those who come later do not keep one from ever being empty.
+    /// Determines when the readers that were inside at some moment have left: once each phase has been seen empty
+    /// since. The phase changes only so that later readers cannot keep a phase occupied forever.
     struct Departure {
         fileprivate var isEmpty = [false, false]
     }
 
-    /// Looks again whether all have left who were inside when `departure` was made; does not wait.
+    /// Checks again whether all readers that were inside when `departure` was created have left; does not wait.
     func hasEnded(_ departure: inout Departure) -> Bool {
         for phase in 0..<2 where !departure.isEmpty[phase] {
             if isOccupied(phase) {
-                // Newcomers go to the other phase, which is looked at once this one is done with.
+                // New readers use the other phase, which is checked after this one.
                 if self.phase.load(ordering: .relaxed) & 1 == phase {
                     self.phase.add(1, ordering: .sequentiallyConsistent)
                 }

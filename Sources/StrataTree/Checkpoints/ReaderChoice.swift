@@ -1,9 +1,9 @@
 import StrataModel
 import StrataSystem
 
-/// Which checkpoint of a page file a reader takes.
+/// Chooses the checkpoint of a page file that a reader takes.
 struct ReaderChoice {
-    /// A checkpoint, and the header that it has or that keeps it.
+    /// A checkpoint, and the header that names or keeps it.
     struct Candidate {
         var slot: Int
         var header: CheckpointHeader
@@ -11,18 +11,18 @@ struct ReaderChoice {
     }
 
     let path: String
-    /// Tells the writer what is being read.
+    /// The slot that announces the epoch to the writer.
     let slot: ReaderSlot
     let rules: SlotRules
-    /// Later offsets are not wanted.
+    /// The highest offset that the reader accepts.
     let limit: UInt64
 
-    /// The best one first. Nothing of it is certain before its epoch is pinned.
+    /// The candidates, best first. They may disappear until their epoch is pinned.
     func candidates(in file: PageFile) throws -> [Candidate] {
         let headers = PageStore.newestFirst(file).compactMap { index in
             (try? CheckpointHeader.decode(try file.readSlot(index))).map { (index, $0) }
         }
-        // Asked behind the headers: a file grows before a header names what is new in it.
+        // Read after the headers: a file grows before a header names its new pages.
         let fileBytes = try file.file.size()
         var found: [Candidate] = []
         for (index, header) in headers where rules.objection(to: header, fileBytes: fileBytes, path: path) == nil {
@@ -31,20 +31,20 @@ struct ReaderChoice {
             found += record.kept.map { Candidate(slot: index, header: header, kept: $0) }
         }
         found.removeAll { $0.kept.position.offset > limit }
-        // That of the newer header comes first.
+        // At equal offsets, the checkpoint of the newer header comes first.
         return found.enumerated().sorted {
             let (a, b) = ($0.element.kept.position.offset, $1.element.kept.position.offset)
             return a == b ? $0.offset < $1.offset : a > b
         }.map(\.element)
     }
 
-    /// What a checkpoint says of its state; nil if it cannot be taken. Its header is known to be there still.
+    /// The record of a checkpoint; nil if the checkpoint is unusable. Its header is known to be still there.
     ///
-    /// - Parameter isValid: whether the log has that chain value at that offset.
+    /// - Parameter isValid: returns true if the log has that chain value at that offset.
     func record(
         of candidate: Candidate, in file: PageFile, isValid: (Position) throws -> Bool
     ) throws -> CheckpointRecord? {
-        // What the log had when the header was written does not matter for an older checkpoint.
+        // Checks the position of the checkpoint itself, because the header's position does not matter for an older one.
         guard try isValid(candidate.kept.position) else { return nil }
         do { return try read(candidate.kept, in: file) } catch is StrataError { return nil }
     }

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// Which epochs other processes read: docs/format-views.md §8.
+/// The epochs that other processes read: docs/format-views.md §8.
 final class ReadersFile: Sendable {
     let file: any File
 
@@ -9,13 +9,13 @@ final class ReadersFile: Sendable {
 
     // MARK: The writer's side
 
-    /// Gives all slots their place, so that who reads leaves the file as it was when he goes.
+    /// Extends the file to hold all slots, so that readers never change its size.
     func fill() throws {
         let (size, full) = (try file.size(), ViewFormat.readerSlots * ViewFormat.readerSlotBytes)
         if size < full { try file.write([UInt8](repeating: 0, count: full - size), at: size) }
     }
 
-    /// Epochs of live slots; slots of processes that have ended are cleared.
+    /// The epochs of live slots; clears the slots of processes that have ended.
     func liveEpochs() throws -> [UInt64] {
         let bytes = try file.read(count: ViewFormat.readerSlots * ViewFormat.readerSlotBytes, at: 0)
         var epochs: Set<UInt64> = []
@@ -32,7 +32,7 @@ final class ReadersFile: Sendable {
         return epochs.sorted()
     }
 
-    /// Those of the pinned epochs that somebody reads; all of them if that cannot be found out.
+    /// The pinned epochs that have readers; all of them if that cannot be determined.
     func liveEpochs(orAll pinned: [UInt64]) -> [UInt64] {
         let pinned = Set(pinned)
         guard let live = try? liveEpochs() else { return pinned.sorted() }
@@ -47,7 +47,7 @@ final class ReadersFile: Sendable {
 
     // MARK: A reader's side
 
-    /// Takes a slot that nobody has.
+    /// Takes a free slot.
     func takeSlot() throws -> ReaderSlot {
         for index in 0..<ViewFormat.readerSlots {
             let place = index * ViewFormat.readerSlotBytes
@@ -78,7 +78,7 @@ final class ReadersFile: Sendable {
     }
 }
 
-/// A slot that this process holds until the object goes.
+/// A slot that this process holds until the object is released.
 final class ReaderSlot: Sendable {
     private let file: any File
     private let place: Int
@@ -94,7 +94,7 @@ final class ReaderSlot: Sendable {
     }
 
     deinit {
-        // The lock is what counts: a slot that stays written is cleared by the writer.
+        // Only the lock counts: if clearing fails, the writer clears the slot later.
         try? file.write([UInt8](repeating: 0, count: ViewFormat.readerSlotBytes), at: place)
         try? file.unlock(byte: place)
     }

@@ -1,12 +1,12 @@
 import StrataModel
 
-/// Takes a checkpoint record apart. Its checksum was right; what it says is judged all the same.
+/// Decodes a checkpoint record. Its checksum is known to match; its content is validated nevertheless.
 struct RecordReader {
     private let bytes: UnsafeRawBufferPointer
     private(set) var reader: ByteReader
     private let pageCount: Int
 
-    /// `bytes` must stay alive as long as the reader is used.
+    /// `bytes` must outlive the reader.
     init(_ bytes: UnsafeRawBufferPointer, pageCount: Int) {
         self.bytes = bytes
         reader = ByteReader(bytes)
@@ -21,14 +21,14 @@ struct RecordReader {
         return count
     }
 
-    /// The bytes of a whole list: one that may be long is not read number by number.
+    /// The bytes of a whole list, so that a long list is not read number by number.
     private mutating func readList(_ what: StaticString, elementBytes: Int) throws -> UnsafeRawBufferPointer {
         let count = try readCount(what, elementBytes: elementBytes)
         return UnsafeRawBufferPointer(
             rebasing: bytes[try reader.readRange(count: UInt64(count * elementBytes), what)])
     }
 
-    /// Goes past both lists of runs.
+    /// Skips both lists of runs.
     mutating func skipRuns() throws {
         _ = try readList("free runs", elementBytes: ViewFormat.runBytes)
         for _ in 0..<(try readCount("retired runs", elementBytes: ViewFormat.retiredListBytes)) {

@@ -2,10 +2,10 @@ import StrataModel
 import StrataSystem
 
 extension SliceWriter {
-    /// So many pages of a record are in memory at a time.
+    /// The number of a record's pages that are held in memory at a time.
     private static let recordPages = 256
 
-    /// Writes a checkpoint's record, as its bytes come, to a run that has room for it.
+    /// Writes a checkpoint's record, as it is encoded, to a run that has room for it.
     func write(_ record: CheckpointRecord, to run: PageRun, epoch: UInt64) throws -> RecordPlace {
         var place = RecordPlace(run: run, byteCount: 0, checksum: 0)
         var checksum = CRC32C()
@@ -15,7 +15,7 @@ extension SliceWriter {
             precondition(Int(next - run.first) + pages <= run.count, "the run has room for the record")
             let first = next
             try self.write(Array(first..<first + PageNumber(pages)), isLast: isLast) { number, target in
-                // The memory was somebody else's: what the record leaves of the page must not get into the file.
+                // The memory is reused: stale bytes after the end of the record must not reach the file.
                 target.initializeMemory(as: UInt8.self, repeating: 0, count: PageLayout.pageBytes)
                 let none = UnsafeRawBufferPointer(start: nil, count: 0)
                 PageEditor(target).start(.record, level: 0, number: number, birth: epoch, prefix: none)
@@ -32,7 +32,7 @@ extension SliceWriter {
         let part = Self.recordPages * PageLayout.overflowBytesPerPage
         var pending = ByteWriter(reserving: 0)
         try record.encode(into: &pending) { pending in
-            // Whole pages; at least one byte stays for the last part.
+            // Whole pages only; at least one byte remains for the last part.
             guard pending.bytes.count > part else { return }
             let count = (pending.bytes.count - 1) / part * part
             try write(pending.bytes[..<count], isLast: false)

@@ -1,22 +1,21 @@
 import StrataModel
 import StrataSystem
 
-/// Writes pages to the file slice by slice, each pushed out before the next, so that the log always finds the disk
-/// nearly idle.
+/// Writes pages to the file in slices and flushes each before the next, so that the log finds the disk nearly idle.
 struct SliceWriter {
     static let slicePages = 1_024
 
     let file: any File
     let time: any TimeSource
     let pace: @Sendable (CheckpointSlice) -> Void
-    /// How much of the room for pages that wait is taken.
+    /// The part of the room for dirty pages that is taken.
     var roomTaken: () -> Double = { 0 }
 
     /// - Parameters:
-    ///   - numbers: ascending.
-    ///   - isLast: whether nothing follows for which the last slice would have to rest.
-    ///   - afterSlice: gets the pages of a slice that has been handed to the disk.
-    ///   - fill: writes a page's bytes; the checksum is set here.
+    ///   - numbers: in ascending order.
+    ///   - isLast: true if no further write follows, so that the last slice need not pause.
+    ///   - afterSlice: receives the pages of a slice after it has been handed to the disk.
+    ///   - fill: writes a page's bytes; the checksum is set by this method.
     func write(
         _ numbers: [PageNumber], isLast: Bool = true, afterSlice: (ArraySlice<PageNumber>) -> Void = { _ in },
         _ fill: (PageNumber, UnsafeMutableRawPointer) throws -> Void

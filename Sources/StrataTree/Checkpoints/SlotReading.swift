@@ -1,21 +1,21 @@
 import StrataModel
 import StrataSystem
 
-/// What opening found in the place of a page file.
+/// The state of a page file as found at opening.
 public enum PageFileFinding: String, Sendable, CaseIterable {
-    /// The newest checkpoint was taken, and nothing was amiss.
+    /// The newest checkpoint was taken, without any problem.
     case whole
-    /// One header slot could not be taken, and the other one was: the older checkpoint, or the newest if power was lost
-    /// while the next header was written.
+    /// One header slot was unusable, and the other one was taken. It holds the older checkpoint, or the newest if power
+    /// failed while the next header was written.
     case otherSlot
     case missing, damaged, newer, foreign, stale, inUse
 }
 
-/// A header slot, and what is to be thought of it.
+/// A header slot, and the verdict on it.
 struct SlotReading: Sendable {
     var header: CheckpointHeader?
     var record: CheckpointRecord?
-    /// Why it cannot be taken; nil if it can, or nothing is there.
+    /// The reason why the slot is unusable; nil if it is usable or empty.
     var error: StrataError?
     var finding = PageFileFinding.missing
 
@@ -54,7 +54,7 @@ struct SlotReading: Sendable {
     }
 }
 
-/// What a header must fit.
+/// The requirements for a header.
 struct SlotRules: Sendable {
     var store: Identifier
     var capacity: Int

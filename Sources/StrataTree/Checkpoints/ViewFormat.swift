@@ -1,10 +1,10 @@
-/// Where things stand in header slots and records (docs/format-views.md §6 to §8).
+/// The layout of header slots and records (docs/format-views.md §6 to §8).
 enum ViewFormat {
     static let magic = "StrataVw"
     static let version = 1
     static let headerSlots = 2
 
-    // Of a header slot.
+    // Header slots.
     static let versionPlace = 8
     static let pageBytesPlace = 10
     static let checksumPlace = 12
@@ -28,11 +28,11 @@ enum ViewFormat {
     static let singleBytes = 4
     static let keptBytes = 48
 
-    // Of a slot of `readers`.
+    // Slots of `readers`.
     static let readerSlotBytes = 16
     static let readerSlots = 256
 
-    /// Epochs and sequences stay below, so that one more can always be counted.
+    /// The upper bound of epochs and sequences, so that they can always be incremented.
     static let epochLimit = UInt64.max >> 1
     static let maximumOpaqueBytes = 1 << 20
     static let maximumLevel = 24

@@ -1,6 +1,6 @@
-/// Comparing raw bytes, inlined where the keys of a page are compared.
+/// Compares raw bytes, inlined where the keys of a page are compared.
 enum Bytes {
-    /// Below 0 if `a` comes first, above 0 if `b` does: byte by byte, a prefix before what it begins.
+    /// Negative if `a` comes first, positive if `b` does. Compares byte by byte; a prefix comes before longer keys.
     @inline(__always)
     static func compare(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
         let common = min(a.count, b.count)
@@ -9,7 +9,7 @@ enum Bytes {
         return a.count - b.count
     }
 
-    /// How many bytes both begin with.
+    /// The number of leading bytes that are equal.
     @inline(__always)
     static func commonPrefix(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
         commonPrefix(a, b, limit: min(a.count, b.count))
@@ -29,7 +29,7 @@ enum Bytes {
         return place
     }
 
-    /// The first four bytes as a number that orders as they do; missing bytes count as zero.
+    /// The first four bytes as a number with the same order; missing bytes count as zero.
     @inline(__always)
     static func head(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
         if bytes.count >= 4 { return UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self)) }
@@ -38,7 +38,7 @@ enum Bytes {
         return head
     }
 
-    /// A number as it stands in a file. The caller knows that it lies inside.
+    /// Loads a number as stored in a file. The caller ensures that `place` is within the bytes.
     @inline(__always)
     static func load<Number: FixedWidthInteger>(
         _: Number.Type, _ bytes: UnsafeRawBufferPointer, at place: Int

@@ -1,4 +1,4 @@
-/// Keys that stand one behind the other, without memory of its own for each.
+/// A list of keys that are stored one after the other, without an allocation for each.
 ///
 /// ```swift
 /// var keys = KeyList()
@@ -7,7 +7,7 @@
 /// ```
 public struct KeyList: Sendable {
     private var bytes: [UInt8] = []
-    /// Where each key ends.
+    /// The end of each key.
     private var ends: [Int] = []
 
     public init() {}
@@ -18,7 +18,7 @@ public struct KeyList: Sendable {
 
     public mutating func append(_ key: some Sequence<UInt8>) { append { $0.append(contentsOf: key) } }
 
-    /// Adds the key that `write` appends to what it is given.
+    /// Adds the key that `write` appends to its argument.
     public mutating func append(_ write: (inout [UInt8]) throws -> Void) rethrows {
         try write(&bytes)
         ends.append(bytes.count)
@@ -31,7 +31,7 @@ public struct KeyList: Sendable {
 
     public subscript(index: Int) -> [UInt8] { withKey(index) { [UInt8]($0) } }
 
-    /// Calls `body` with a key, which is valid only inside it.
+    /// Calls `body` with a key, which is valid only during the call.
     public func withKey<Result>(
         _ index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
@@ -39,7 +39,7 @@ public struct KeyList: Sendable {
         return try bytes.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
-    /// Calls `body` with all keys behind each other, in which ``range(_:)`` tells where one is.
+    /// Calls `body` with the bytes of all keys, in which ``range(_:)`` finds each.
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try bytes.withUnsafeBytes(body)
     }

@@ -1,4 +1,4 @@
-/// Where a value stands that is too long for a leaf: so many bytes in consecutive pages.
+/// The place of a value that is too long for a leaf: its byte count and the first of its consecutive pages.
 struct OverflowReference: Equatable {
     var first: PageNumber
     var byteCount: Int
@@ -11,7 +11,7 @@ struct OverflowReference: Equatable {
         self.byteCount = byteCount
     }
 
-    /// - Parameter bytes: eight of them, as a leaf stores them.
+    /// - Parameter bytes: the eight bytes that a leaf stores.
     init(_ bytes: UnsafeRawBufferPointer) {
         first = UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self))
         byteCount = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))

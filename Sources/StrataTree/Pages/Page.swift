@@ -1,6 +1,6 @@
 import StrataModel
 
-/// A page of a tree, to be read. It holds a pointer, and is valid as long as whoever made it says.
+/// A read-only page of a tree. It holds a pointer, whose lifetime is determined by its creator.
 struct Page {
     let base: UnsafeRawPointer
 
@@ -35,7 +35,7 @@ struct Page {
         UnsafeRawBufferPointer(start: base + place, count: count)
     }
 
-    /// What all keys of the page begin with.
+    /// The common prefix of all keys of the page.
     @inline(__always)
     var prefix: UnsafeRawBufferPointer {
         let count = prefixBytes
@@ -43,7 +43,7 @@ struct Page {
     }
 
     var slotBytes: Int { isLeaf ? PageLayout.leafSlotBytes : PageLayout.branchSlotBytes }
-    /// Between the slots and the heap.
+    /// The number of bytes between the slots and the heap.
     var freeBytes: Int { heapStart - PageLayout.headerBytes - count * slotBytes }
 
     // MARK: Slots
@@ -57,19 +57,19 @@ struct Page {
     func head(_ index: Int) -> UInt32 { load(slot(index), UInt32.self) }
     @inline(__always)
     func place(_ index: Int) -> Int { Int(load(slot(index) + 4, UInt16.self)) }
-    /// How long the key is behind the page's prefix.
+    /// The length of the key after the page's prefix.
     @inline(__always)
     func suffixBytes(_ index: Int) -> Int { Int(load(slot(index) + 6, UInt16.self)) }
     @inline(__always)
     func child(_ index: Int) -> PageNumber { load(slot(index) + 8, UInt32.self) }
 
-    /// The key behind the prefix, of a leaf's entry.
+    /// The part of a leaf key after the prefix.
     @inline(__always)
     func leafSuffix(_ index: Int) -> UnsafeRawBufferPointer {
         bytes(at: place(index) + PageLayout.entryHeaderBytes, count: suffixBytes(index))
     }
 
-    /// What a leaf stores for a value: the value, or the reference to its overflow pages.
+    /// The bytes that a leaf stores for a value: the value, or the reference to its overflow pages.
     @inline(__always)
     func storedValue(_ index: Int) -> (bytes: UnsafeRawBufferPointer, isOverflow: Bool) {
         let place = place(index)
@@ -79,14 +79,14 @@ struct Page {
         return (bytes(at: start, count: isOverflow ? PageLayout.overflowReferenceBytes : Int(length)), isOverflow)
     }
 
-    /// What a branch's key has behind the bytes that the slot's head holds.
+    /// The part of a branch key after the bytes that the slot's head holds.
     @inline(__always)
     func branchTail(_ index: Int) -> UnsafeRawBufferPointer {
         let count = suffixBytes(index) - PageLayout.headBytes
         return count > 0 ? bytes(at: place(index), count: count) : UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
-    /// How much of the heap an entry uses.
+    /// The number of heap bytes that an entry uses.
     func heapBytes(_ index: Int) -> Int {
         if isLeaf { return PageLayout.entryHeaderBytes + suffixBytes(index) + storedValue(index).bytes.count }
         return max(0, suffixBytes(index) - PageLayout.headBytes)
@@ -94,7 +94,7 @@ struct Page {
 
     // MARK: Search
 
-    /// Where a key is in a leaf, or where it would go.
+    /// The index of a key in a leaf, or the index where it would be inserted.
     func search(leaf key: UnsafeRawBufferPointer) -> (index: Int, isFound: Bool) {
         let prefix = prefix
         let same = Bytes.commonPrefix(key, prefix)
@@ -106,7 +106,7 @@ struct Page {
         let head = Bytes.head(suffix)
         var low = firstSlot(from: 0, headAtLeast: head)
         guard low < count, self.head(low) == head else { return (low, false) }
-        // Seldom more than one key has the head.
+        // More than one key seldom has this head.
         var high = low + 1
         if high < count, self.head(high) == head {
             high = head == .max ? count : firstSlot(from: high, headAtLeast: head + 1)
@@ -120,8 +120,8 @@ struct Page {
         return (low, false)
     }
 
-    /// The only slot of a leaf where a key can be, told from the heads alone so that no entry is waited for; nil if
-    /// they do not tell.
+    /// The only slot of a leaf that can contain a key, determined from the heads alone to avoid a memory access to an
+    /// entry; nil if the heads are not conclusive.
     func onlySlot(for key: UnsafeRawBufferPointer) -> Int? {
         let prefix = prefix
         guard Bytes.commonPrefix(key, prefix) == prefix.count else { return nil }
@@ -135,8 +135,8 @@ struct Page {
 
     /// The first slot from `start` on whose head is not below `head`; ``count`` if there is none.
     ///
-    /// Nothing branches on what is compared: a guess that proves wrong after a wait for memory costs as much as the
-    /// search, and without guesses the processor goes on to the next search meanwhile.
+    /// The result of a comparison causes no branch: a misprediction after a memory stall costs as much as the search,
+    /// and without branches the processor starts the next search meanwhile.
     @inline(__always)
     private func firstSlot(from start: Int, headAtLeast head: UInt32) -> Int {
         var low = start
@@ -150,14 +150,13 @@ struct Page {
         return low &- isBelow(self.head(low), head)
     }
 
-    /// All bits if one number is below the other, else none.
+    /// All bits set if `number` is below `other`, otherwise 0.
     @inline(__always)
     private func isBelow(_ number: UInt32, _ other: UInt32) -> Int {
         Int(truncatingIfNeeded: (Int64(number) &- Int64(other)) >> 63)
     }
 
-    /// The child of a branch that a key belongs to. The first child has no key: it takes all that come before the
-    /// second.
+    /// The child of a branch that covers a key. The first child has no key and covers all keys before the second's.
     @inline(__always)
     func search(branch key: UnsafeRawBufferPointer) -> Int {
         let prefix = prefix
@@ -168,7 +167,7 @@ struct Page {
         }
         let suffix = key.dropping(same)
         let head = Bytes.head(suffix)
-        // The first child whose key is behind the one that is sought.
+        // The first child whose key is after the given one.
         var low = firstSlot(from: 1, headAtLeast: head)
         guard low < count, self.head(low) == head else { return low - 1 }
         var high = head == .max ? count : firstSlot(from: low, headAtLeast: head + 1)
@@ -179,18 +178,17 @@ struct Page {
         return low - 1
     }
 
-    /// Compares a branch's key with a suffix that has the same head.
+    /// Compares a branch key with a suffix that has the same head.
     private func branchKey(_ index: Int, isAtMost suffix: UnsafeRawBufferPointer) -> Bool {
         let count = suffixBytes(index)
-        // Zeros that fill a head up are told from zeros that are part of a key by the lengths.
+        // Lengths distinguish the zeros that pad a head from zeros that are part of a key.
         if count <= PageLayout.headBytes || suffix.count <= PageLayout.headBytes { return count <= suffix.count }
         return Bytes.compare(branchTail(index), suffix.dropping(PageLayout.headBytes)) <= 0
     }
 
     // MARK: Keys
 
-    /// Writes the whole key of a leaf's or branch's entry to `target`, which has room for the longest; returns how long
-    /// it is.
+    /// Writes the whole key of an entry to `target`, which has room for the longest key, and returns its length.
     func copyKey(_ index: Int, to target: UnsafeMutableRawPointer) -> Int {
         let prefix = prefix
         if let start = prefix.baseAddress { target.copyMemory(from: start, byteCount: prefix.count) }

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// Judges a page that came from a file: after this, reading it stays inside it whatever it says.
+/// Validates a page that was read from a file. Afterwards, no access through it leaves the page, whatever it contains.
 enum PageCheck {
     static func check(_ page: Page, number: PageNumber) throws {
         let sum = CRC32C.checksum(page.bytes.dropping(PageLayout.number))
@@ -18,11 +18,11 @@ enum PageCheck {
         try checkLayout(page, number: number)
     }
 
-    /// That slots, heap and entries lie where they must and apart from one another, and keys ascend.
+    /// Checks that slots, heap and entries are in their places without overlapping, and that keys ascend.
     static func checkLayout(_ page: Page, number: PageNumber) throws {
         guard let kind = page.kind else { throw malformed(number, "its kind to be known") }
         guard kind == .leaf || kind == .branch else {
-            // Or it could be read as a leaf.
+            // Otherwise it could be read as a leaf.
             guard page.count == 0 else { throw malformed(number, "no entries in a page of its kind") }
             return
         }
@@ -64,7 +64,7 @@ enum PageCheck {
             guard tailBytes == 0 || place >= page.heapStart && place + tailBytes <= heapEnd, page.child(index) > 1,
                 index > 0 || suffixBytes == 0
             else { throw malformed(number, "its children to be pages and their keys inside") }
-            // Where a short key ends is told by its length alone; what fills its head up must be zero.
+            // A short key's end is determined by its length alone, so the padding of its head must be zero.
             let filled = UInt64(page.head(index)) << (8 * UInt64(min(suffixBytes, PageLayout.headBytes)))
             guard index == 0 || UInt32(truncatingIfNeeded: filled) == 0 else {
                 throw malformed(number, "the heads of its keys to be theirs")
@@ -79,7 +79,7 @@ enum PageCheck {
         else { throw malformed(number, "its long values to stand in pages") }
     }
 
-    /// That no two entries share a byte of the heap, and that what none of them has is counted: writers rely on both.
+    /// Checks that no two entries share a byte of the heap, and that unused bytes are counted: writers rely on both.
     private static func checkHeap(_ page: Page, heapEnd: Int, _ number: PageNumber) throws {
         try withUnsafeTemporaryAllocation(of: UInt64.self, capacity: PageLayout.pageBytes / 64) { taken in
             taken.initialize(repeating: 0)
@@ -98,7 +98,7 @@ enum PageCheck {
         }
     }
 
-    /// Sets a bit for each byte; false if one of them is set already.
+    /// Sets a bit for each byte; returns false if one of them is already set.
     private static func take(_ range: Range<Int>, of taken: UnsafeMutableBufferPointer<UInt64>) -> Bool {
         var place = range.lowerBound
         while place < range.upperBound {

@@ -1,14 +1,14 @@
-/// The entries of one or two pages, taken out so that they can be put into pages anew: to split, to merge, or to give a
-/// page another prefix. Its buffers are kept from one use to the next.
+/// The entries of one or two pages, extracted to be written to pages again when splitting, merging, or changing a
+/// page's prefix. Its buffers are reused.
 final class PageContent {
     struct Entry {
         var keyStart: Int
         var keyBytes: Int
-        /// In a leaf.
+        /// Set in a leaf.
         var valueStart = 0
         var valueBytes = 0
         var isOverflow = false
-        /// In a branch.
+        /// Set in a branch.
         var child: PageNumber = 0
     }
 
@@ -23,7 +23,7 @@ final class PageContent {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Takes all of a page in, behind what is there.
+    /// Appends all entries of a page.
     ///
     /// - Parameter separator: the key of a branch's first child, which its page does not hold.
     func append(_ page: Page, separator: UnsafeRawBufferPointer? = nil) {
@@ -71,7 +71,7 @@ final class PageContent {
         case .overflow(let reference):
             entry.isOverflow = true
             bytes.append(contentsOf: repeatElement(0, count: PageLayout.overflowReferenceBytes))
-            // Not empty: eight bytes have just been appended.
+            // Never empty: eight bytes have just been appended.
             bytes.withUnsafeMutableBytes { reference.store(to: $0.baseAddress! + entry.valueStart) }
         }
         entries.insert(entry, at: index)
@@ -95,7 +95,7 @@ final class PageContent {
         }
     }
 
-    /// What the keys of these entries have in common. A branch's first child counts with no key.
+    /// The length of the common prefix of these keys. A branch's first child has no key.
     private func prefixBytes(_ range: Range<Int>) -> Int {
         let first = isLeaf ? range.lowerBound : range.lowerBound + 1
         guard first < range.upperBound else { return 0 }
@@ -112,7 +112,7 @@ final class PageContent {
         return PageLayout.branchSlotBytes + max(0, entry.keyBytes - prefixBytes - PageLayout.headBytes)
     }
 
-    /// How many bytes of a page these entries would use, header and prefix included.
+    /// The number of bytes of a page that these entries would use, including header and prefix.
     func pageBytes(_ range: Range<Int>) -> Int {
         let prefixBytes = prefixBytes(range)
         return range.reduce(PageLayout.headerBytes + prefixBytes) { sum, index in
@@ -122,7 +122,7 @@ final class PageContent {
 
     func fits(_ range: Range<Int>) -> Bool { pageBytes(range) <= PageLayout.pageBytes }
 
-    /// Where to cut so that both halves fit, as evenly as can be; nil if no place does.
+    /// The most even cut for which both halves fit; nil if there is none.
     func evenCut() -> Int? {
         let all = 0..<entries.count
         let prefixBytes = prefixBytes(all)
@@ -144,12 +144,12 @@ final class PageContent {
 
     // MARK: Loading in order
 
-    /// What a key that follows all others of a leaf has in common with them.
+    /// The length of the common prefix of all keys of a leaf and a key that follows them.
     func commonPrefix(with key: UnsafeRawBufferPointer) -> Int {
         entries.isEmpty ? key.count : withKey(0) { Bytes.commonPrefix($0, key) }
     }
 
-    /// The shortest key that is behind the last entry and not behind `key`.
+    /// The shortest key that is after the last entry and not after `key`.
     func separator(before key: UnsafeRawBufferPointer) -> [UInt8] {
         let common = withKey(entries.count - 1) { Bytes.commonPrefix($0, key) }
         return [UInt8](key.keeping(common + 1))
@@ -157,11 +157,11 @@ final class PageContent {
 
     // MARK: Putting back
 
-    /// The shortest key that is behind all in front of `cut` and not behind any from it on.
+    /// The shortest key that is after all entries before `cut` and not after any entry from it on.
     func separator(at cut: Int, into target: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer {
         withKey(cut) { right in
             var count = right.count
-            // A branch's keys separate already; between two leaves one byte behind the common ones does.
+            // A branch's keys already separate; between two leaves, one byte more than the common prefix does.
             if isLeaf { count = withKey(cut - 1) { left in Bytes.commonPrefix(left, right) } + 1 }
             let key = right.keeping(count)
             target.copyMemory(from: key)
@@ -169,7 +169,7 @@ final class PageContent {
         }
     }
 
-    /// Makes a page of these entries, which fit.
+    /// Writes a page with these entries, which are known to fit.
     func write(_ range: Range<Int>, to base: UnsafeMutableRawPointer, number: PageNumber, birth: UInt64) {
         let editor = PageEditor(base)
         let prefixBytes = prefixBytes(range)

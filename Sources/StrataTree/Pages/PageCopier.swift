@@ -1,16 +1,16 @@
 import StrataModel
 import StrataSystem
 
-/// Writes the pages that some roots reach to a new file, one behind the other, under new numbers.
+/// Writes the pages that some roots reach to a new file, one after the other, under new numbers.
 ///
-/// Children come before their parents, so that only one page for each level is held in memory.
+/// Children precede their parents, so that only one page of each level is held in memory.
 struct PageCopier {
     private let source: PageMemory
     private let writer: SliceWriter
     private let epoch: UInt64
-    /// The next page of the new file.
+    /// The number of the next page of the new file.
     private(set) var next = PageNumber(ViewFormat.headerSlots)
-    /// Pages in front of `next` that are not written yet.
+    /// The pages before `next` that are not written yet.
     private var pending: [UInt8] = []
     private let capacity: Int
 
@@ -67,7 +67,7 @@ struct PageCopier {
         return OverflowReference(first: first, byteCount: reference.byteCount)
     }
 
-    /// A page's bytes, copied while nobody can move it.
+    /// The bytes of a page, copied in a read section so that the page cannot be moved meanwhile.
     private func read(_ page: (PageMemory) throws -> Page) throws -> [UInt8] {
         try source.reading { [UInt8](try page(source).bytes) }
     }
@@ -101,7 +101,7 @@ struct PageCopier {
 }
 
 extension Page {
-    /// Where a leaf's entry names overflow pages; nil if it holds its value.
+    /// The overflow reference of a leaf's entry, and its place; nil if the leaf holds the value itself.
     fileprivate func overflow(_ index: Int) -> (reference: OverflowReference, place: Int)? {
         let value = storedValue(index)
         guard value.isOverflow, let start = value.bytes.baseAddress else { return nil }

@@ -1,4 +1,4 @@
-/// A page of a tree, to be changed in place. Whoever makes one is the only one who knows the page.
+/// A page of a tree that is changed in place. Its creator has exclusive access to the page.
 struct PageEditor {
     let base: UnsafeMutableRawPointer
 
@@ -19,8 +19,8 @@ struct PageEditor {
     func set(birth: UInt64) { store(birth, at: PageLayout.birth) }
     func set(checksum: UInt32) { store(checksum, at: PageLayout.checksum) }
 
-    /// Makes a copy of what a page uses. What lies between its slots and its heap stays as it was in memory: whoever
-    /// writes the page to a file clears it.
+    /// Copies the used parts of a page. The bytes between slots and heap are left as they are in memory; they are
+    /// cleared before the page is written to a file.
     func copy(_ page: Page, number: PageNumber, birth: UInt64) {
         let heapStart = page.heapStart
         base.copyMemory(from: page.base, byteCount: PageLayout.headerBytes + page.count * page.slotBytes)
@@ -29,13 +29,13 @@ struct PageEditor {
         set(birth: birth)
     }
 
-    /// Clears what lies between slots and heap.
+    /// Clears the bytes between slots and heap.
     func clearGap() {
         let start = page.heapStart - page.freeBytes
         (base + start).initializeMemory(as: UInt8.self, repeating: 0, count: page.freeBytes)
     }
 
-    /// Makes an empty page.
+    /// Initializes an empty page.
     func start(_ kind: PageKind, level: Int, number: PageNumber, birth: UInt64, prefix: UnsafeRawBufferPointer) {
         base.initializeMemory(as: UInt8.self, repeating: 0, count: PageLayout.headerBytes)
         set(number: number)
@@ -51,7 +51,7 @@ struct PageEditor {
 
     // MARK: Slots
 
-    /// Opens a gap in the slots.
+    /// Inserts an empty slot.
     private func openSlot(_ index: Int, slotBytes: Int) -> Int {
         let count = page.count
         let place = PageLayout.headerBytes + index * slotBytes
@@ -72,7 +72,7 @@ struct PageEditor {
         return place
     }
 
-    /// Whether an entry of so many heap bytes can go in, tidying the heap if that makes the room.
+    /// Returns true if an entry of this many heap bytes fits, compacting the heap if that makes the room.
     private func makeRoom(_ heapBytes: Int, slotBytes: Int) -> Bool {
         let needed = heapBytes + slotBytes
         if page.freeBytes >= needed { return true }
@@ -81,7 +81,8 @@ struct PageEditor {
         return true
     }
 
-    /// False if there is no room; then nothing has changed. `suffix` is the key behind the page's prefix.
+    /// Inserts an entry; returns false, without changes, if there is no room. `suffix` is the key after the page's
+    /// prefix.
     func insert(leaf index: Int, suffix: UnsafeRawBufferPointer, _ value: StoredValue) -> Bool {
         let heapBytes = PageLayout.entryHeaderBytes + suffix.count + value.byteCount
         guard makeRoom(heapBytes, slotBytes: PageLayout.leafSlotBytes) else { return false }
@@ -99,7 +100,7 @@ struct PageEditor {
         value.store(to: key + suffix.count)
     }
 
-    /// Gives an entry another value; false if there is no room, and then nothing has changed.
+    /// Replaces the value of an entry; returns false, without changes, if there is no room.
     func replace(leaf index: Int, _ value: StoredValue) -> Bool {
         let old = page.storedValue(index).bytes.count
         let place = page.place(index)
@@ -116,12 +117,12 @@ struct PageEditor {
             let suffix = UnsafeMutableRawBufferPointer(rebasing: suffix[..<suffixBytes])
             suffix.copyMemory(from: page.leafSuffix(index))
             remove(index)
-            // The entry that was taken out made the room that was counted above.
+            // The removed entry made the room that was counted above.
             return insert(leaf: index, suffix: UnsafeRawBufferPointer(suffix), value)
         }
     }
 
-    /// False if there is no room. The first child of a branch has an empty key.
+    /// Inserts a child; returns false if there is no room. The first child of a branch has an empty key.
     func insert(branch index: Int, suffix: UnsafeRawBufferPointer, child: PageNumber) -> Bool {
         let tailBytes = max(0, suffix.count - PageLayout.headBytes)
         guard makeRoom(tailBytes, slotBytes: PageLayout.branchSlotBytes) else { return false }
@@ -149,7 +150,7 @@ struct PageEditor {
         set(count: page.count - 1)
     }
 
-    /// The second child becomes the first: its key goes, because the first one has none.
+    /// Removes the first child. The second becomes the first and loses its key, because a first child has none.
     func removeFirstChild() {
         remove(0)
         let page = page
@@ -157,7 +158,7 @@ struct PageEditor {
         setSlot(PageLayout.headerBytes, head: 0, place: PageLayout.pageBytes, suffixBytes: 0)
     }
 
-    /// Moves the heap together, so that its garbage becomes free.
+    /// Compacts the heap, so that its garbage becomes free.
     private func tidy() {
         withUnsafeTemporaryAllocation(byteCount: PageLayout.pageBytes, alignment: 8) { copy in
             copy.copyMemory(from: page.bytes)
@@ -177,7 +178,7 @@ struct PageEditor {
     }
 }
 
-/// What a leaf keeps for a value: the bytes, or where they stand.
+/// The stored form of a value in a leaf: its bytes, or a reference to its overflow pages.
 enum StoredValue {
     case inline(UnsafeRawBufferPointer)
     case overflow(OverflowReference)

@@ -1,4 +1,4 @@
-/// Where things stand in a page (docs/format-views.md §2). All numbers are little-endian.
+/// The layout of a page (docs/format-views.md §2). All numbers are little-endian.
 enum PageLayout {
     static let pageBytes = 4_096
     static let headerBytes = 32
@@ -13,23 +13,23 @@ enum PageLayout {
     static let prefixBytes = 22
     static let garbageBytes = 24
 
-    /// head (4), place (2), suffix bytes (2).
+    /// The fields of a slot: head (4), place (2), suffix bytes (2).
     static let leafSlotBytes = 8
-    /// head (4), place (2), suffix bytes (2), child (4).
+    /// The fields of a slot: head (4), place (2), suffix bytes (2), child (4).
     static let branchSlotBytes = 12
-    /// In front of an entry's key: the value's bytes, or `overflowMark`.
+    /// The bytes before an entry's key: the length of the value, or `overflowMark`.
     static let entryHeaderBytes = 2
     static let overflowMark: UInt16 = 0xFFFF
-    /// First page (4), bytes (4).
+    /// The fields of a reference: first page (4), bytes (4).
     static let overflowReferenceBytes = 8
-    /// Levels of a tree, at most; never reached, because full branches have four children at least.
+    /// The maximum number of levels of a tree; never reached, because full branches have at least four children.
     static let maximumLevels = 64
-    /// A slot's head holds as many bytes of the suffix.
+    /// The number of bytes of the suffix in a slot's head.
     static let headBytes = 4
 
-    /// Longer values stand in overflow pages.
+    /// Longer values are stored in overflow pages.
     static let maximumInlineBytes = 1_024
-    /// So that two entries of the largest size fit a leaf.
+    /// Chosen so that two entries of the largest size fit in a leaf.
     static let maximumKeyBytes = 960
     static let maximumValueBytes = 1 << 30
     static let overflowBytesPerPage = pageBytes - headerBytes
@@ -39,7 +39,7 @@ enum PageLayout {
     }
 }
 
-/// The number of a page: its place in the page file. 0 and 1 are the header slots, so 0 also stands for "none".
+/// The number of a page: its place in the page file. 0 and 1 are the header slots, so 0 also means "none".
 typealias PageNumber = UInt32
 
 enum PageKind: UInt8 {

@@ -1,9 +1,9 @@
 import StrataModel
 import StrataSystem
 
-/// A way through all pages of trees, by none of them twice.
+/// A walk over all pages of some trees that visits each page once.
 struct PageWalk {
-    /// Between two pulses.
+    /// The number of pages between two pulses.
     private static let pulsedPages = 1_024
 
     private let file: PageFile
@@ -42,7 +42,7 @@ struct PageWalk {
         }
     }
 
-    /// - Parameter level: nil for a part of a long value.
+    /// - Parameter level: nil for a page of a long value.
     private func check(_ page: Page, _ number: PageNumber, _ level: Int?, _ checkpoint: Checkpoint) throws {
         do { try PageCheck.check(page, number: number) } catch let error as StrataError {
             throw error.located(path: file.path)
@@ -92,6 +92,6 @@ struct PageWalk {
 }
 
 extension StrataError {
-    /// Whether a page is wrong, rather than the access to it.
+    /// True if the page is damaged, false if accessing it failed.
     var isOfPage: Bool { code == .badChecksum || code == .malformed }
 }

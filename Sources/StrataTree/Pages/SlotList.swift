@@ -1,11 +1,11 @@
 import StrataModel
 import StrataSystem
 
-/// Slots of the arena that nobody uses. The first of them are memory of our own; what is beyond lies in a file.
+/// The free slots of the arena. The first slots are anonymous memory, the others are mapped from a spill file.
 struct SlotList {
     private let capacity: Int
     private let memorySlots: Int
-    // Where slot 0 is. The arena, which never moves, owns this list.
+    // The address of slot 0. The arena, which never moves, owns this list.
     private let base: UnsafeMutableRawPointer
     private let spill: SpillFile?
     private var free: [UInt32] = []
@@ -22,10 +22,10 @@ struct SlotList {
     var used: Int { Int(next) - free.count - freeSpilled.count }
     var spilled: Int { max(0, Int(next) - memorySlots) - freeSpilled.count }
 
-    /// Those that lie in a file; nil if there are none.
+    /// The slots that are stored in a file; nil if there are none.
     var spilledSlots: Range<Int>? { spill != nil && Int(next) > memorySlots ? memorySlots..<Int(next) : nil }
 
-    /// - Throws: ``StrataError`` if there is none, or no space to spill to.
+    /// - Throws: ``StrataError`` if no slot is free, or if there is no space to spill to.
     mutating func take() throws -> UInt32 {
         if let slot = free.popLast() { return slot }
         if next >= memorySlots, let slot = freeSpilled.popLast() { return slot }

@@ -1,8 +1,8 @@
-/// One page on the way from a root to a leaf.
+/// A page on the path from a root to a leaf.
 struct PathStep {
     var number: PageNumber
     var base: UnsafeMutableRawPointer
-    /// Which child the path takes, in a branch.
+    /// The index of the child that the path takes, in a branch.
     var index: Int
 
     var editor: PageEditor { PageEditor(base) }
@@ -10,9 +10,9 @@ struct PathStep {
     var page: Page { Page(UnsafeRawPointer(base)) }
 }
 
-/// The pages from a root to a leaf, in memory that is taken once.
+/// The pages from a root to a leaf, in memory that is allocated once.
 final class TreePath {
-    /// A page of a higher level does not pass ``PageCheck``.
+    /// Sufficient because a page of a higher level does not pass ``PageCheck``.
     private static let capacity = PageLayout.maximumLevels
 
     private let steps = UnsafeMutablePointer<PathStep>.allocate(capacity: capacity)
@@ -47,6 +47,6 @@ final class TreePath {
         return steps[count]
     }
 
-    /// Whether all steps but the last take the last child of their page.
+    /// True if all steps but the last take the last child of their page.
     var isRightmost: Bool { (0..<max(0, count - 1)).allSatisfy { steps[$0].index == steps[$0].page.count - 1 } }
 }

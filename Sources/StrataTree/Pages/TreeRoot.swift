@@ -1,6 +1,6 @@
 import StrataModel
 
-/// Names one tree of a page file. The numbers are on disk.
+/// Identifies a tree of a page file. The numbers are stored on disk.
 public struct TreeID: RawRepresentable, Hashable, Sendable, Comparable {
     public let rawValue: UInt16
 
@@ -9,11 +9,11 @@ public struct TreeID: RawRepresentable, Hashable, Sendable, Comparable {
     public static func < (a: TreeID, b: TreeID) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// Where a tree begins.
+/// The root of a tree.
 struct TreeRoot: Equatable, Sendable {
     /// 0 if the tree is empty.
     var page: PageNumber = 0
-    /// Of the root page; leaves have 0.
+    /// The level of the root page; 0 for a leaf.
     var level = 0
     var entryCount: UInt64 = 0
     /// The offset up to which the log is folded into the tree.
@@ -21,7 +21,7 @@ struct TreeRoot: Equatable, Sendable {
 
     static let empty = TreeRoot()
 
-    /// So many entries have gone. How many there were came from a file.
+    /// Subtracts removed entries. The current count came from a file and may be too low.
     mutating func discount(_ count: UInt64) throws {
         guard count <= entryCount else {
             throw StrataError(
@@ -32,7 +32,7 @@ struct TreeRoot: Equatable, Sendable {
     }
 }
 
-/// The roots of all trees, found by their numbers.
+/// The roots of all trees, by their ids.
 struct TreeRoots: Sendable {
     private(set) var ids: [TreeID] = []
     private var roots: [TreeRoot] = []

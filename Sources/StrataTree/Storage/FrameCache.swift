@@ -1,11 +1,11 @@
-/// Slots of the arena that hold pages of a file that is not mapped, oldest first.
+/// The slots of the arena that hold pages of a file that is not mapped, oldest first.
 struct FrameCache {
     let limit: Int
     private var numbers: [UInt32: PageNumber] = [:]
-    /// Slots in the order in which they came. One that went and came again is in it twice, and then goes early.
+    /// Slots in insertion order. A slot that left and returned is listed twice, and is then evicted early.
     private var queue: [UInt32] = []
     private var queueStart = 0
-    /// Nobody finds these any more, but somebody may still look at them.
+    /// Slots that can no longer be found, but that readers may still access.
     private var resting: [UInt32] = []
     private var leaving: [UInt32] = []
     private var departure = ReadSections.Departure()
@@ -23,10 +23,10 @@ struct FrameCache {
         for slot in slots { numbers[slot] = nil }
     }
 
-    /// Takes the oldest frames out until there are few enough.
+    /// Evicts the oldest frames until the limit is met.
     ///
-    /// - Parameter hide: has nobody find the page in that slot any more; false if it was not to be found there, because
-    ///   somebody else is just taking the slot back.
+    /// - Parameter hide: makes the page in that slot unfindable; returns false if it was not found there, because
+    ///   another thread is taking the slot back.
     mutating func trim(_ hide: (PageNumber, UInt32) -> Bool) {
         while numbers.count > limit, queueStart < queue.count {
             let slot = queue[queueStart]
@@ -40,7 +40,7 @@ struct FrameCache {
         }
     }
 
-    /// Slots that nobody looks at any more. Never waits, so that those inside of a section may ask.
+    /// The slots that no reader accesses any more. Never waits, so that it may be called inside a read section.
     mutating func takeDeparted(_ sections: ReadSections) -> [UInt32] {
         if leaving.isEmpty {
             if resting.isEmpty { return [] }

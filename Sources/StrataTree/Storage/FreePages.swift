@@ -1,10 +1,10 @@
-/// Pages that may be used again, singly and in runs.
+/// The pages that may be used again, as single pages and runs.
 struct FreePages {
     private var singles: [PageNumber] = []
-    /// Longer runs by their length; no list is empty.
+    /// Longer runs by length; no list is empty.
     private var runs: [Int: [PageNumber]] = [:]
     private(set) var count = 0
-    /// How many pages have come back since neighbours were joined.
+    /// The number of pages that were returned since neighbors were last joined.
     private var givenSinceJoin = 0
 
     init() {}
@@ -31,7 +31,7 @@ struct FreePages {
         return takeRun(1)
     }
 
-    /// A run of exactly so many pages, cut from a longer one or joined from shorter ones if need be.
+    /// Takes a run of exactly this length, cut from a longer run or joined from shorter ones if necessary.
     mutating func takeRun(_ length: Int) -> PageNumber? {
         if length == 1, let number = singles.popLast() {
             count -= 1
@@ -43,7 +43,7 @@ struct FreePages {
         return cutRun(length)
     }
 
-    /// Has neighbours make up one run. That looks at all that is free, and pays once a good part of it is new.
+    /// Joins neighboring runs. That examines all free pages, and pays off once a good part of them is new.
     mutating func joinIfWorthwhile() {
         guard givenSinceJoin >= max(1, count / 4) else { return }
         let pages = pages
@@ -54,7 +54,7 @@ struct FreePages {
     private mutating func cutRun(_ length: Int) -> PageNumber? {
         let lengths = runs.keys.lazy.filter { $0 > length }
         guard let fitting = runs[length] != nil ? length : lengths.min() else { return nil }
-        // The list is not empty, or it would not be there.
+        // The list is not empty, because empty lists are removed.
         guard let first = runs[fitting]?.popLast() else { return nil }
         if runs[fitting]?.isEmpty == true { runs[fitting] = nil }
         count -= fitting

@@ -2,7 +2,7 @@ import StrataModel
 import StrataSystem
 import Synchronization
 
-/// What snapshots and forks of one page store share.
+/// The state that the snapshots and forks of a page store share.
 final class PageCore: Sendable {
     let memory: PageMemory
     private let ledger: Lock<PageLedger>
@@ -17,7 +17,7 @@ final class PageCore: Sendable {
 
     func nextEpoch() -> UInt64 { lastEpoch.add(1, ordering: .relaxed).newValue }
 
-    /// Runs `body` on the ledger; the memory of what it sets free is forgotten before anybody else can be lent it.
+    /// Runs `body` on the ledger; the memory of freed pages is forgotten before they can be lent again.
     func withLedger<Result: Sendable>(
         _ body: (inout PageLedger) throws -> sending (result: Result, freed: [PageRun])
     ) rethrows -> Result {
@@ -32,7 +32,7 @@ final class PageCore: Sendable {
 
     func pin(_ epoch: UInt64) { ledger.withLock { $0.pin(epoch) } }
 
-    /// So many pages are set free while others wait for the ledger: some hundred microseconds.
+    /// The maximum number of runs freed while others wait for the ledger: some hundred microseconds.
     static let releasedAtOnce = 4_096
 
     func unpin(_ epoch: UInt64) {
@@ -43,7 +43,7 @@ final class PageCore: Sendable {
         if !isDone { release() }
     }
 
-    /// Sets free what nobody reaches any more, part by part.
+    /// Frees the pages that can no longer be reached, in parts.
     func release() {
         while withLedger({ ledger in
             let freed = ledger.release(atMost: Self.releasedAtOnce)

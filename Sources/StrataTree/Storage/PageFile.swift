@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// The file of a page store: pages by number, mapped for reading and written past the map.
+/// The file of a page store: pages by number, mapped for reading and written by file writes.
 // @unchecked: the map's base never changes, and only the thread that checkpoints writes.
 final class PageFile: PageSource, @unchecked Sendable {
     let file: any File
@@ -9,15 +9,15 @@ final class PageFile: PageSource, @unchecked Sendable {
     /// The maximum number of pages; fewer than requested if address space is scarce.
     let capacity: Int
     var guarded: MapGuard? { map?.guarded }
-    /// Nil if the file is read instead.
+    /// Nil if pages are read instead of mapped.
     private let map: (any GrowingMap)?
-    /// What keeps the pages from being used again, for a process that only reads.
+    /// The slot that keeps pages from being reused, for a process that only reads.
     private let lease: ReaderSlot?
     var path: String { file.path }
-    /// What is to be done when a page turns out to be damaged; once.
+    /// The action to run, once, when a page turns out to be damaged.
     private let damageAction = Lock<(@Sendable () -> Void)?>(nil)
 
-    /// - Parameter capacity: pages that there may ever be.
+    /// - Parameter capacity: the maximum number of pages of the file.
     init(_ file: any File, capacity: Int, access: PageAccess, lease: ReaderSlot? = nil) throws {
         self.file = file
         self.lease = lease
@@ -32,7 +32,7 @@ final class PageFile: PageSource, @unchecked Sendable {
 
     func letGo() { map?.letGo() }
 
-    /// Maps as much as the file has now.
+    /// Maps the whole file at its current size.
     func mapAll() throws {
         guard let map else { return }
         let pages = min(try file.size() / PageLayout.pageBytes, capacity)
@@ -70,10 +70,10 @@ final class PageFile: PageSource, @unchecked Sendable {
 
     // MARK: Growing
 
-    /// The file grows in larger steps than it is asked to, so that it does so seldom.
+    /// The growth step in pages, larger than requested, so that the file seldom grows.
     private static let stepPages = 256
 
-    /// Makes the file at least that long, with space that is really there, and maps it.
+    /// Extends the file to at least this length, with allocated space, and maps it.
     func extend(toPages count: Int) throws {
         let pages = try file.size() / PageLayout.pageBytes
         if let map, pages * PageLayout.pageBytes < map.byteCount {
@@ -104,7 +104,7 @@ final class PageFile: PageSource, @unchecked Sendable {
         try file.write(bytes, at: index * PageLayout.pageBytes)
     }
 
-    /// The bytes of a record, all of whose pages are judged.
+    /// The bytes of a record, all of whose pages are validated.
     func readRecord(_ place: RecordPlace, epoch: UInt64) throws -> [UInt8] {
         let pages = place.usedPages
         let raw = try file.read(

@@ -1,13 +1,13 @@
 import StrataModel
 
-/// What a checkpoint of one state has to write.
+/// The pages that a checkpoint of a state has to write.
 struct CheckpointPlan: Sendable {
-    /// Reachable in that state and not in the file yet; ascending.
+    /// The pages that are reachable in that state and not yet in the file, in ascending order.
     var dirty: [PageNumber]
-    /// Together all that the state does not reach.
+    /// Free and retired pages together are all pages that the state does not reach.
     var free: PageSet
     var retired: [RetiredList]
-    /// Where the record goes.
+    /// The place of the record.
     var record: PageRun
     var pageCount: Int
 
@@ -16,7 +16,8 @@ struct CheckpointPlan: Sendable {
 }
 
 extension PageLedger {
-    /// Published pages that are reachable at `epoch` and not in the file yet. It is pinned, and no checkpoint is newer.
+    /// Published pages that are reachable at `epoch` and not yet in the file. The epoch is pinned, and no checkpoint is
+    /// newer.
     func dirtyPages(at epoch: UInt64) -> [PageNumber] {
         dirtyPages(at: epoch, younger: younger(than: epoch))
     }
@@ -31,7 +32,7 @@ extension PageLedger {
         return result.numbers
     }
 
-    /// Dirty pages that were born after a state.
+    /// The dirty pages that were born after a state.
     private func younger(than epoch: UInt64) -> PageSet {
         var result = PageSet()
         for birth in births where birth.epoch > epoch {
@@ -42,15 +43,15 @@ extension PageLedger {
         return result
     }
 
-    /// Plans the checkpoint of a state that is pinned and not older than the last one; states published since are left
-    /// out. Writers wait meanwhile: it takes bits for pages and shares lists, and goes through no list of those that
-    /// wait, of which there may be a million.
+    /// Plans the checkpoint of a state that is pinned and not older than the last one; later states are excluded.
+    /// Writers wait meanwhile, so it handles pages as bits, shares lists, and does not iterate over waiting pages, of
+    /// which there may be a million.
     ///
     /// - Parameters:
-    ///   - owner: an epoch that nobody else has, which is lent the pages of the record.
-    ///   - otherBytes: what the record holds besides free and retired runs, at most.
+    ///   - owner: an otherwise unused epoch to which the pages of the record are lent.
+    ///   - otherBytes: the maximum size of everything in the record except free and retired runs.
     mutating func planCheckpoint(at epoch: UInt64, owner: UInt64, otherBytes: Int) throws -> CheckpointPlan {
-        // Runs that grew together again serve long values.
+        // Joined runs can hold long values.
         free.joinIfWorthwhile()
         let younger = younger(than: epoch)
         var unused = free.pages
@@ -58,7 +59,7 @@ extension PageLedger {
         released.forEachRun { unused.insert($0.range) }
         unused.formUnion(younger)
         let retired = waiting.lists(notReachedAt: epoch)
-        // Taking the record's pages out of a free run may leave two.
+        // Taking the record's pages out of a free run may split it in two.
         let bytes = CheckpointRecord.byteCount(freeRuns: unused.runCount + 1, retired: retired) + otherBytes
         let record = try lendRun(CheckpointRecord.runPages(byteCount: bytes), to: owner)
         unused.remove(record.range)

@@ -1,27 +1,28 @@
 import StrataModel
 import StrataSystem
 
-/// Who may use which page: what is free, what is lent to forks that write, and what is kept for those who can still
-/// reach it.
+/// Tracks the use of pages: those that are free, those lent to forks that write, and those kept for readers that can
+/// still reach them.
 ///
-/// A *pin* is an epoch that somebody can still read: a snapshot, a checkpoint, a reader of another process. A page with
+/// A *pin* is an epoch that can still be read: by a snapshot, a checkpoint, or a reader in another process. A page with
 /// birth `b` that was retired at `r` may be used again once no pin `p` has `b <= p < r`.
 struct PageLedger {
-    /// Pages from here on have never been used.
+    /// Pages from this number on have never been used.
     private(set) var pageCount: Int
     let capacity: Int
     var free = FreePages()
-    /// Ascending by epoch.
+    /// In ascending order of epochs.
     private(set) var pins: [(epoch: UInt64, count: Int)] = []
     private(set) var waiting = WaitingRuns()
-    /// Nobody reaches these any more. There may be so many that they are set free part by part.
+    /// Runs that can no longer be reached. They may be numerous, so they are freed in parts.
     private(set) var released = RunList()
     private(set) var loans: [UInt64: [PageRun]] = [:]
     /// Published pages that no checkpoint has written yet.
     private(set) var dirty = PageSet()
-    /// Those of them that the newest state does not reach: no checkpoint of it writes them.
+    /// The dirty pages that the newest state does not reach: no checkpoint of that state writes them.
     private(set) var waitingDirty = PageSet()
-    /// What each state brought since the last checkpoint, as far as it is still dirty. Nobody asks a store in memory.
+    /// The pages lent to each state since the last checkpoint; only the dirty ones count. Not kept by a store in
+    /// memory.
     private(set) var births: [(epoch: UInt64, runs: [PageRun])] = []
     var remembersBirths = false
 
@@ -31,17 +32,17 @@ struct PageLedger {
     }
 
     var freeCount: Int { free.count }
-    /// Dirty pages that the newest state reaches: those that a checkpoint writes.
+    /// The number of dirty pages that the newest state reaches: those that a checkpoint writes.
     var writableCount: Int { dirty.count - waitingDirty.count }
     var waitingCount: Int { waiting.pageCount + released.pageCount }
 
     // MARK: Lending
 
-    /// Pages for a fork, which gives back what it does not use when it ends.
+    /// Lends pages to a fork, which returns the unused ones when it ends.
     mutating func lend(_ count: Int, to fork: UInt64) throws -> [PageNumber] {
         var numbers: [PageNumber] = []
         while numbers.count < count, let number = free.takeSingle() { numbers.append(number) }
-        // Near the largest size a fork gets what there is; nothing at all is an error.
+        // Near the maximum size, a fork gets the pages that remain; if there are none, it is an error.
         let missing = count - numbers.count
         let left = min(missing, capacity - pageCount)
         if left > 0 || (missing > 0 && numbers.isEmpty) {
@@ -68,16 +69,15 @@ struct PageLedger {
         return PageNumber(pageCount)
     }
 
-    /// A fork has been dropped: everything it was lent is free, and nothing it retired is.
+    /// Takes back the pages of a dropped fork: all pages lent to it are free, and its retirements are void.
     mutating func takeBackLoans(of fork: UInt64) -> [PageRun] {
         let runs = loans.removeValue(forKey: fork) ?? []
         for run in runs { free.give(run) }
         return runs
     }
 
-    /// A fork's pages are reachable from now on; those that it did not use, or used and let go, are free.
-    ///
-    /// - Returns: the runs that became free, whose memory nobody reaches.
+    /// Makes a fork's pages reachable, and frees those that it did not use, or used and released. Returns the runs that
+    /// became free.
     mutating func publish(
         fork: UInt64, unused: [PageRun], retired: [RetiredRun]
     ) -> [PageRun] {
@@ -106,8 +106,9 @@ struct PageLedger {
         }
     }
 
-    /// - Parameter limit: how many runs become free at once; the others do with ``release(atMost:)``.
-    /// - Returns: the runs that became free.
+    /// Removes a pin and returns the runs that became free.
+    ///
+    /// - Parameter limit: the maximum number of runs freed by this call; ``release(atMost:)`` frees the others.
     mutating func unpin(_ epoch: UInt64, atMost limit: Int = .max) -> [PageRun] {
         let index = firstPin(notBefore: epoch)
         precondition(index < pins.count && pins[index].epoch == epoch, "only what is pinned is let go")
@@ -136,7 +137,7 @@ struct PageLedger {
         return low
     }
 
-    /// - Returns: the run if it became free at once.
+    /// Retires a run, and returns it if it became free immediately.
     mutating func retire(_ retired: RetiredRun) -> [PageRun] {
         var freed: [PageRun] = []
         retire(retired, &freed)
@@ -154,14 +155,14 @@ struct PageLedger {
         for number in retired.run.range where dirty.contains(number) { waitingDirty.insert(number) }
     }
 
-    /// Nobody reaches these pages any more.
+    /// Frees a run that can no longer be reached.
     private mutating func release(_ run: PageRun, _ freed: inout [PageRun]) {
         markClean(run.range)
         free.give(run)
         freed.append(run)
     }
 
-    /// What a checkpoint kept, when its file is opened. All that is pinned on disk or by readers is pinned already.
+    /// Restores the lists of a checkpoint when its file is opened. All pins of the disk and of readers are already set.
     mutating func restore(free pages: PageSet, retired: [RetiredList]) {
         pages.forEachRun { free.give($0) }
         for list in retired {
@@ -186,7 +187,7 @@ struct PageLedger {
         }
     }
 
-    /// A checkpoint had written these pages, and then failed.
+    /// Marks pages dirty that a failed checkpoint had written.
     mutating func markDirtyAgain(_ numbers: some Sequence<PageNumber>) {
         for number in numbers { dirty.insert(number) }
         var found = PageSet()
@@ -198,13 +199,13 @@ struct PageLedger {
         waitingDirty.formUnion(found)
     }
 
-    /// A checkpoint of this epoch is on the medium.
+    /// Forgets births up to the epoch of a durable checkpoint.
     mutating func forgetBirths(upTo epoch: UInt64) { births.removeAll { $0.epoch <= epoch } }
 
-    /// Pages that a fork or a checkpoint was lent are somebody else's affair from now on.
+    /// Forgets the loans of a fork or checkpoint, whose pages are tracked elsewhere from now on.
     mutating func forgetLoans(of fork: UInt64) { loans[fork] = nil }
 
-    /// Every page that the newest snapshot does not reach: what is free, lent, or waits.
+    /// All pages that the newest snapshot does not reach: the free, lent and waiting ones.
     var unreachable: (free: [PageRun], waiting: [PageRun]) {
         var runs: [PageRun] = []
         waiting.forEachRun { runs.append($0) }

@@ -1,9 +1,9 @@
 import StrataModel
 import StrataSystem
 
-/// Pages of a file that is read, not mapped: a bounded number of them is kept in the arena.
+/// Pages of a file that is read instead of mapped. A bounded number of them is cached in the arena.
 extension PageMemory {
-    /// A page that is in no slot. Inside a read section.
+    /// Reads a page that is in no slot. Must be called inside a read section.
     func read(_ number: PageNumber, _ source: any PageSource, _ frames: Lock<FrameCache>) throws -> Page {
         let slot = try slots.withLock { try $0.take() }
         let target = slotAddress(slot + Self.firstSlot)
@@ -19,7 +19,7 @@ extension PageMemory {
         let (place, free) = frames.withLock { frames -> (UInt32, [UInt32]) in
             let (isMine, known) = places[Int(number)].compareExchange(
                 expected: Self.unknown, desired: slot + Self.firstSlot, ordering: .sequentiallyConsistent)
-            // Somebody else read it at the same time.
+            // Another thread may have read the page at the same time.
             guard isMine else { return (known, [slot]) }
             frames.insert(slot, number)
             return (slot + Self.firstSlot, trim(&frames))
@@ -28,7 +28,7 @@ extension PageMemory {
         return Page(UnsafeRawPointer(slotAddress(place)))
     }
 
-    /// - Returns: slots that have become free.
+    /// Evicts frames over the limit, and returns the slots that have become free.
     private func trim(_ frames: inout FrameCache) -> [UInt32] {
         frames.trim { number, slot in
             places[Int(number)].compareExchange(
@@ -38,7 +38,7 @@ extension PageMemory {
         return frames.takeDeparted(sections)
     }
 
-    /// Pages that have been written to the file stay where they are, as far as the cache has room.
+    /// Caches pages that have been written to the file in their current slots, as far as the cache has room.
     func keepAsFrames(_ numbers: some Sequence<PageNumber>, _ frames: Lock<FrameCache>) {
         let free = frames.withLock { frames in
             for number in numbers {

@@ -2,19 +2,19 @@ import StrataModel
 import StrataSystem
 import Synchronization
 
-/// Where each page is in memory: in a slot of the arena, if it has been written since the last checkpoint or the file
-/// is not mapped, or in the mapped page file.
-// @unchecked: the table and the owners are atomic; the arena's slots belong to whoever took them (see `slots`).
+/// Maps each page to its place in memory: a slot of the arena, if it has been written since the last checkpoint or the
+/// file is not mapped, or the mapped page file.
+// @unchecked: the table's entries are atomic; a slot of the arena belongs to the thread that took it (see `slots`).
 final class PageMemory: @unchecked Sendable {
-    /// Not looked at yet, or not there.
+    /// The page has not been accessed yet, or does not exist.
     static let unknown: UInt32 = 0
-    /// In the page file, and found whole.
+    /// The page is in the page file, and was found valid.
     private static let inFile: UInt32 = 1
-    /// It was in the page file, and a failed sync lost it.
+    /// The page was in the page file and was lost after a failed sync.
     private static let lost: UInt32 = 2
     static let firstSlot: UInt32 = 3
 
-    /// Page numbers are below this.
+    /// The upper bound of page numbers.
     let capacity: Int
     let sections = ReadSections()
     private let table: ReservedMemory
@@ -22,9 +22,9 @@ final class PageMemory: @unchecked Sendable {
     private let arena: ReservedMemory
     let slots: Lock<SlotList>
     let source: (any PageSource)?
-    /// Pages of a file that is not mapped.
+    /// The cached pages of a file that is not mapped.
     let frames: Lock<FrameCache>?
-    /// Of page 0 in the mapped file.
+    /// The address of page 0 in the mapped file.
     private let fileBase: UnsafeRawPointer?
     /// The guard that records unreadable pages of the mapped file.
     private let guarded: MapGuard?
@@ -32,10 +32,10 @@ final class PageMemory: @unchecked Sendable {
     private static let scarce = (slots: 4_096, pages: 256 << 10)
 
     /// - Parameters:
-    ///   - capacity: how many pages there can be; address space is reserved for their table, memory only as needed.
-    ///   - slotCapacity: how many pages the arena can hold.
-    ///   - cachedPages: how many of them are of a file that is not mapped.
-    ///   - spill: where slots from `memorySlots` on have their memory.
+    ///   - capacity: the maximum number of pages. Address space is reserved for their table, memory only as needed.
+    ///   - slotCapacity: the maximum number of pages in the arena.
+    ///   - cachedPages: the maximum number of cached pages of a file that is not mapped.
+    ///   - spill: provides the memory of slots from `memorySlots` on.
     init(
         capacity: Int, slotCapacity: Int, source: (any PageSource)?, cachedPages: Int = 0, memorySlots: Int = .max,
         spill: SpillFile? = nil
@@ -45,7 +45,7 @@ final class PageMemory: @unchecked Sendable {
         fileBase = source?.base
         guarded = source?.guarded
         let stride = MemoryLayout<UInt32>.stride
-        // A file's pages all have a number.
+        // Every page of a file needs an entry in the table.
         table = try ReservedMemory(
             byteCount: capacity * stride, atLeast: source == nil ? min(capacity, Self.scarce.pages) * stride : nil)
         self.capacity = min(capacity, table.byteCount / stride)
@@ -62,7 +62,7 @@ final class PageMemory: @unchecked Sendable {
     var usedSlots: Int { slots.withLock { $0.used } }
     var spilledSlots: Int { slots.withLock { $0.spilled } }
 
-    /// Takes pages that lie in files out of memory; they come back as they are read.
+    /// Drops pages that are stored in files from memory; they return as they are read.
     func letGoOfFiles() {
         source?.letGo()
         guard let slots = slots.withLock({ $0.spilledSlots }) else { return }
@@ -71,10 +71,10 @@ final class PageMemory: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// Runs `body` in a read section: the pages that it follows stay where they are until it ends.
+    /// Runs `body` in a read section, during which the pages that it reads are not moved.
     ///
-    /// - Throws: ``StrataError`` also if the page file turned out to be shorter than it was: what `body` made of the
-    ///   zeros that stand for what is missing counts for nothing.
+    /// - Throws: also a ``StrataError`` if the page file turned out to be truncated. Missing pages read as zeros, so
+    ///   the result of `body` is then discarded.
     @inline(__always)
     func reading<Result>(_ body: () throws -> Result) throws -> Result {
         let ticket = sections.enter()
@@ -109,15 +109,15 @@ final class PageMemory: @unchecked Sendable {
     @inline(__always)
     func page(_ number: PageNumber) throws -> Page {
         guard Int(number) < capacity else { throw missing(number) }
-        // As strict as the counters of `sections`: whoever moved the page sees this reader, or this reader the new
-        // place.
+        // Sequentially consistent, as the counters of `sections`: either the thread that moved the page sees this
+        // reader, or this reader sees the new place.
         let place = places[Int(number)].load(ordering: .sequentiallyConsistent)
         if place >= Self.firstSlot { return Page(slotAddress(place)) }
         if place == Self.inFile, let fileBase { return Page(fileBase + Int(number) * PageLayout.pageBytes) }
         return try look(number)
     }
 
-    /// Where a page is that has been looked at before; nil for any other. Nothing is read.
+    /// The address of a page that has been accessed before; nil for any other page. Nothing is read.
     func place(of number: PageNumber) -> UnsafeRawPointer? {
         guard Int(number) < capacity else { return nil }
         let place = places[Int(number)].load(ordering: .sequentiallyConsistent)
@@ -130,7 +130,7 @@ final class PageMemory: @unchecked Sendable {
         arena.base + Int(place - Self.firstSlot) * PageLayout.pageBytes
     }
 
-    /// The first look of this process at a page of the file: it is checked once.
+    /// Accesses a page of the file for the first time in this process, and checks it.
     private func look(_ number: PageNumber) throws -> Page {
         guard let source, places[Int(number)].load(ordering: .acquiring) != Self.lost else { throw missing(number) }
         if let frames { return try read(number, source, frames) }
@@ -139,7 +139,7 @@ final class PageMemory: @unchecked Sendable {
             try PageCheck.check(page, number: number)
             return page
         }
-        // Somebody else may have looked at the same time; both found the same.
+        // Another thread may have checked it at the same time, with the same result.
         _ = places[Int(number)].compareExchange(
             expected: Self.unknown, desired: Self.inFile, ordering: .acquiringAndReleasing)
         return page
@@ -152,7 +152,7 @@ final class PageMemory: @unchecked Sendable {
             .init(page: number, path: source?.path, expected: "a page of the file", found: "\(number)"))
     }
 
-    /// Tells the file of pages that are not what was written there; not of a medium that could not be read.
+    /// Reports damaged pages to the file, but not errors of the medium.
     func reportingDamage<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as StrataError {
             if error.code == .badChecksum || error.code == .malformed { source?.foundDamage() }
@@ -162,7 +162,7 @@ final class PageMemory: @unchecked Sendable {
 
     // MARK: Writing
 
-    /// A slot for a page that is being made.
+    /// A slot for a new page.
     ///
     /// - Throws: ``StrataError`` if the arena is full, or there is no space to spill to.
     func takeSlot(for number: PageNumber) throws -> UnsafeMutableRawPointer {
@@ -171,7 +171,7 @@ final class PageMemory: @unchecked Sendable {
         return slotAddress(place)
     }
 
-    /// The slot of a page that its only user may write to.
+    /// The slot of a page that belongs to a single writer, the caller.
     func slot(of number: PageNumber) -> UnsafeMutableRawPointer {
         let place = places[Int(number)].load(ordering: .acquiring)
         precondition(place >= Self.firstSlot, "only pages in the arena are written")
@@ -182,7 +182,7 @@ final class PageMemory: @unchecked Sendable {
         places[Int(number)].load(ordering: .acquiring) >= Self.firstSlot
     }
 
-    /// Nobody reaches these pages any more.
+    /// Forgets the memory of pages that can no longer be reached.
     func forget(_ numbers: some Sequence<PageNumber>) {
         var free: [UInt32] = []
         for number in numbers {
@@ -190,13 +190,13 @@ final class PageMemory: @unchecked Sendable {
             if place >= Self.firstSlot { free.append(place - Self.firstSlot) }
         }
         guard !free.isEmpty else { return }
-        // A slot is given to others only when the cache does not know it any more.
+        // A slot is released only after the cache has forgotten it.
         if let frames { frames.withLock { [free] in $0.remove(free) } }
         slots.withLock { $0.give(free) }
     }
 
-    /// These pages have been written to the file; their slots become free once nobody looks there any more.
-    /// Must not be called from inside a read section.
+    /// Redirects pages that have been written to the file; their slots become free once no reader accesses them. Must
+    /// not be called from inside a read section.
     func moveToFile(_ numbers: some Sequence<PageNumber>) {
         if let frames { return keepAsFrames(numbers, frames) }
         var free: [UInt32] = []
@@ -208,9 +208,9 @@ final class PageMemory: @unchecked Sendable {
         slots.withLock { $0.give(free) }
     }
 
-    /// Brings pages back from the mapped file to the arena: what was written there may never have reached the medium,
-    /// and is only there until the kernel needs its memory. A page that is gone is damaged for whoever asks for it; one
-    /// for which there is no room stays where it is, until the next checkpoint writes it again.
+    /// Copies pages from the mapped file back to the arena: after a failed sync, they may exist only in the kernel's
+    /// memory. A page that is gone is reported as damaged when it is read; a page for which there is no slot stays in
+    /// the file until the next checkpoint rewrites it.
     func takeBack(_ pages: [MovedPage]) {
         for moved in pages {
             guard let page = pageInFile(moved) else {
@@ -231,25 +231,25 @@ final class PageMemory: @unchecked Sendable {
     }
 }
 
-/// A page that a checkpoint has written, and what it was.
+/// A page that a checkpoint has written, and its birth.
 struct MovedPage {
     var number: PageNumber
     var birth: UInt64
 }
 
-/// Where pages come from that this process has not written.
+/// The source of pages that this process has not written.
 protocol PageSource: AnyObject, Sendable {
     var path: String { get }
-    /// A page is not what was written there.
+    /// Reports that a page is damaged.
     func foundDamage()
-    /// Of page 0; never moves. Nil if the file is not mapped.
+    /// The address of page 0; never moves. Nil if the file is not mapped.
     var base: UnsafeRawPointer? { get }
     /// The guard of the map; nil if its pages cannot be missing.
     var guarded: MapGuard? { get }
-    /// The bytes of a page in the map, unchecked.
+    /// The address of a page in the map; the page is not validated.
     func load(_ number: PageNumber) throws -> UnsafeRawPointer
-    /// Takes mapped pages out of memory until they are read again.
+    /// Drops mapped pages from memory until they are read again.
     func letGo()
-    /// The bytes of a page, unchecked, wherever the file has them.
+    /// Copies a page to `target`, from the map or the file; the page is not validated.
     func read(_ number: PageNumber, into target: UnsafeMutableRawPointer) throws
 }

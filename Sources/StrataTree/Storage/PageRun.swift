@@ -6,14 +6,14 @@ struct PageRun: Hashable, Sendable {
     var range: Range<PageNumber> { first..<first + PageNumber(count) }
 }
 
-/// Pages that snapshots from `birth` on can reach, up to in front of `retired`.
+/// Pages that snapshots from `birth` up to, but not including, `retired` can reach.
 ///
 /// A fork keeps one for each page that it copies.
 struct RetiredRun: Equatable, Sendable {
     private let first: PageNumber
     private let count: UInt32
     let birth: UInt64
-    /// 0 for a record, which nobody reaches but the checkpoint of `birth`.
+    /// 0 for a record, which only the checkpoint of `birth` reaches.
     private let end: UInt64
 
     init(run: PageRun, birth: UInt64, retired: UInt64) {
@@ -22,7 +22,7 @@ struct RetiredRun: Equatable, Sendable {
 
     private init(_ run: PageRun, _ birth: UInt64, end: UInt64) {
         first = run.first
-        // Page numbers have 32 bits, too.
+        // Fits, because page numbers also have 32 bits.
         count = UInt32(run.count)
         self.birth = birth
         self.end = end
@@ -32,6 +32,6 @@ struct RetiredRun: Equatable, Sendable {
 
     var run: PageRun { PageRun(first: first, count: Int(count)) }
     var retired: UInt64 { isRecord ? birth + 1 : end }
-    /// They hold the record of the checkpoint of `birth`, and no tree reaches them.
+    /// True if the run holds the record of the checkpoint of `birth`, which no tree reaches.
     var isRecord: Bool { end == 0 }
 }

@@ -1,4 +1,4 @@
-/// Numbers of pages, a bit for each.
+/// A set of page numbers, with one bit for each.
 struct PageSet: Sendable {
     private var words: [UInt64] = []
     private(set) var count = 0
@@ -57,7 +57,7 @@ struct PageSet: Sendable {
         }
     }
 
-    /// In ascending order.
+    /// The numbers in ascending order.
     var numbers: [PageNumber] {
         var numbers: [PageNumber] = []
         numbers.reserveCapacity(count)
@@ -77,14 +77,14 @@ struct PageSet: Sendable {
         var runs = 0
         var carry: UInt64 = 0
         for word in words {
-            // The bits that have none in front of them.
+            // Counts the set bits that follow a clear bit.
             runs += (word & ~(word << 1 | carry)).nonzeroBitCount
             carry = word >> 63
         }
         return runs
     }
 
-    /// As few as can be, in ascending order.
+    /// Calls `body` with as few runs as possible, in ascending order.
     func forEachRun(_ body: (PageRun) throws -> Void) rethrows {
         var open: Range<Int>?
         for (index, word) in words.enumerated() where word != 0 {
@@ -123,7 +123,7 @@ extension PageRun {
 extension PageSet: Equatable {
     static func == (one: PageSet, other: PageSet) -> Bool {
         let (short, long) = one.words.count < other.words.count ? (one, other) : (other, one)
-        // Equally many, and all of the shorter one's in the longer one.
+        // The counts are equal, and the longer set has all numbers of the shorter one.
         return one.count == other.count && zip(short.words, long.words).allSatisfy { $0 == $1 }
     }
 }

@@ -2,20 +2,20 @@ import StrataModel
 import StrataSystem
 
 extension PageStore {
-    /// Whether more than three quarters of a file that is worth it are free. Half of it often is: a state and what the
-    /// last checkpoints had beside it.
+    /// True if more than three quarters of a large file are free. Half of a file is often free: it holds the pages of
+    /// one state and of the last checkpoints.
     public var isSparse: Bool {
         let info = info
         return info.pageCount > 2 * KeptPolicy.smallPages && info.freePages > info.pageCount / 4 * 3
     }
 
-    /// Puts a new file in place of the page file that holds just one state, and opens that.
+    /// Replaces the page file by a new one that contains a single state, and opens it.
     ///
-    /// This store's snapshots stay good, for other processes too; but it writes no checkpoints any more, and what was
-    /// published after `snapshot` is not in the new one. Older checkpoints go with the old file.
+    /// This store's snapshots remain valid, also in other processes. But it writes no more checkpoints, and states
+    /// published after `snapshot` are not in the new file. Older checkpoints are dropped with the old file.
     /// - Parameters: as for ``checkpoint(_:at:opaque:)``.
-    /// - Throws: ``StrataError`` of the disk; then nothing has changed, unless the new file was in place and could not
-    ///   be opened: this store then writes no checkpoints, and the next opening finds the new file.
+    /// - Throws: ``StrataError`` for disk errors. Then nothing has changed, unless the new file was in place and could
+    ///   not be opened: this store then writes no checkpoints, and the next opening finds the new file.
     public func compact(
         _ snapshot: Snapshot, at position: Position, opaque: [UInt8] = [], platform: Platform = Platform()
     ) throws -> PageStore {
@@ -37,7 +37,8 @@ extension PageStore {
                 throw error
             }
         }
-        // If it fails, losing power may bring the old file back, which is whole; the next checkpoint sees to it.
+        // If the sync fails, a power failure may bring back the old file, which is intact; the next checkpoint syncs
+        // again.
         try? files.syncDirectory(checkpoints.directory)
         let opened = try PageStore.open(
             in: checkpoints.directory, store: checkpoints.store, platform: platform, options: checkpoints.options
@@ -49,7 +50,7 @@ extension PageStore {
 }
 
 extension Checkpoints {
-    /// A whole page file with one state, synced.
+    /// Writes and syncs a complete page file with one state.
     fileprivate func copy(
         _ snapshot: Snapshot, to file: any File, at position: Position, opaque: [UInt8], sequence: UInt64
     ) throws {
@@ -60,7 +61,7 @@ extension Checkpoints {
         let bytes = CheckpointRecord.otherBytes(trees: roots.ids.count, opaque: opaque.count)
         let run = PageRun(first: copier.next, count: CheckpointRecord.runPages(byteCount: bytes))
         let pageCount = Int(run.range.upperBound)
-        // The run may be longer than what is written of it.
+        // The run may be longer than its written part.
         try file.allocate(0..<pageCount * PageLayout.pageBytes)
         let header = CheckpointHeader(
             sequence: sequence, epoch: snapshot.epoch, store: store, position: position, pageCount: pageCount,

@@ -1,13 +1,13 @@
 import StrataModel
 import StrataSystem
 
-/// A page store from a file, and what was found there.
+/// A page store opened from a file, and the findings.
 public struct OpenedPageStore: Sendable {
     public let store: PageStore
-    /// What the newest state of the store is; nil if the file was made anew and the trees are empty.
+    /// The checkpoint of the store's newest state; nil if the file was created and the trees are empty.
     public let checkpoint: Checkpoint?
     public let finding: PageFileFinding
-    /// Why checkpoints could not be taken.
+    /// The reasons why checkpoints could not be taken.
     public let reasons: [StrataError]
 
     public init(store: PageStore, checkpoint: Checkpoint?, finding: PageFileFinding, reasons: [StrataError]) {
@@ -22,14 +22,14 @@ extension PageStore {
     static func viewsPath(_ directory: String) -> String { directory + "/views" }
     static func readersPath(_ directory: String) -> String { directory + "/readers" }
 
-    /// Opens the page file of a store, or makes one where none can be used; that is no error.
+    /// Opens the page file of a store, or creates one if none is usable, which is not an error.
     ///
     /// ```swift
     /// let opened = try PageStore.open(in: path, store: log.identity.storeID) { try log.has($0) }
     /// if opened.checkpoint == nil { … fold the log from its beginning … }
     /// ```
-    /// - Parameter isValid: whether the log has that chain value at that offset.
-    /// - Throws: what `isValid` throws, or ``StrataError`` if no file can be made.
+    /// - Parameter isValid: returns true if the log has that chain value at that offset.
+    /// - Throws: errors of `isValid`, or ``StrataError`` if no file can be created.
     public static func open(
         in directory: String, store: Identifier, platform: Platform = Platform(),
         options: PageStoreOptions = PageStoreOptions(), isValid: (Position) throws -> Bool
@@ -41,15 +41,15 @@ extension PageStore {
         return try opening.open(isValid)
     }
 
-    /// Puts a page file away that does not hold what the log says, so that opening makes a new one. Whoever still reads
-    /// it keeps it. A store does that by itself when it finds a damaged page.
+    /// Renames a page file that does not match the log, so that opening creates a new one. Open readers keep the old
+    /// file. A store calls this when it finds a damaged page.
     public static func setAside(in directory: String, files: any FileSystem) throws {
         let path = viewsPath(directory)
         guard try files.exists(path) else { return }
         try files.rename(path, to: setAsidePath(directory))
     }
 
-    /// Removes what was put away, for good.
+    /// Deletes the renamed file permanently.
     public static func removeSetAside(in directory: String, files: any FileSystem) throws {
         guard try files.exists(setAsidePath(directory)) else { return }
         try files.remove(setAsidePath(directory))

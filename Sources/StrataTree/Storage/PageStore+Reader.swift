@@ -1,11 +1,11 @@
 import StrataModel
 import StrataSystem
 
-/// A checkpoint that another process wrote, or this one through another door, held for reading.
+/// A checkpoint held for reading, written by another process or by another store of this process.
 public struct OpenedPageReader: Sendable {
-    /// Its newest state is the checkpoint's. What is published on top of that stays in this process.
+    /// A store whose newest state is the checkpoint's. States published on top of that stay in this process.
     public let store: PageStore
-    /// The writer keeps its pages as long as this or something made of it is there.
+    /// The state of the checkpoint. The writer keeps its pages as long as this or anything derived from it exists.
     public let snapshot: Snapshot
     public let checkpoint: Checkpoint
 }
@@ -20,11 +20,11 @@ extension PageStore {
     /// // … fold what the log has from there to 1,207 into opened.store …
     /// ```
     /// - Parameters:
-    ///   - limit: the newest checkpoint is taken that is not of a later offset, of those that are kept too.
-    ///   - scratch: where pages go that do not fit memory: of a file that is made if there are such, and has no name.
-    ///     Nil for memory alone.
-    /// - Throws: ``StrataError``: `notFound` if there is no checkpoint that can be taken, `readOnlyMedium` or
-    ///   `permissionDenied` if this process cannot say in `readers` that it is there. Then the log must be folded.
+    ///   - limit: the highest offset. The newest checkpoint up to it is taken, including kept ones.
+    ///   - scratch: the place for pages that do not fit in memory: an unnamed file, created on demand. Nil for memory
+    ///     alone.
+    /// - Throws: ``StrataError``: `notFound` if there is no usable checkpoint, `readOnlyMedium` or `permissionDenied`
+    ///   if this process cannot register in `readers`. The caller must then fold the log.
     public static func openReader(
         in directory: String, store: Identifier, upTo limit: UInt64 = .max, platform: Platform = Platform(),
         options: PageStoreOptions = PageStoreOptions(), scratch: SpillPlace? = nil,
@@ -42,14 +42,14 @@ extension PageStore {
             var isOutdated = false
             for candidate in try choice.candidates(in: file) {
                 try choice.slot.set(epoch: candidate.kept.epoch)
-                // What was read before the epoch is pinned may have changed meanwhile, and was only good for choosing.
+                // What was read before the epoch was pinned may have changed, and served only to choose a candidate.
                 let isThere = (try? CheckpointHeader.decode(try file.readSlot(candidate.slot))) == candidate.header
                 guard isThere else {
                     isOutdated = true
                     break
                 }
                 if let record = try choice.record(of: candidate, in: file, isValid: isValid) {
-                    // It may have grown since it was opened.
+                    // The file may have grown since it was opened.
                     try file.mapAll()
                     return try reader(file, candidate, record, options, scratch)
                 }
@@ -74,7 +74,7 @@ extension PageStore {
             capacity: file.capacity, slotCapacity: options.maximumArenaPages, source: file,
             cachedPages: options.access.cachedPages, memorySlots: options.maximumMemoryPages,
             spill: scratch.map { SpillFile(files: $0.files, path: $0.path) })
-        // Pages of this process's own have numbers behind those of the file.
+        // Pages of this process have numbers after those of the file.
         var ledger = PageLedger(pageCount: choice.header.pageCount, capacity: memory.capacity)
         ledger.pin(choice.kept.epoch)
         let core = PageCore(memory: memory, ledger: ledger, lastEpoch: choice.header.epoch)

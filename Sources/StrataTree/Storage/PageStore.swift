@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// All trees of a store, sharing one pool of pages.
+/// All trees of a store, which share one pool of pages.
 ///
 /// One fork at a time is published on top of the newest snapshot; readers hold snapshots and never wait.
 ///
@@ -14,9 +14,9 @@ import StrataSystem
 public final class PageStore: Sendable {
     let core: PageCore
     private let newest: Lock<Snapshot>
-    /// Nil for a store that leaves nothing behind.
+    /// Nil for a store that persists nothing.
     let checkpoints: Checkpoints?
-    /// Nil unless it goes on beside the store that its pages are of.
+    /// Nil unless the store is a branch of another one.
     private let branch: BranchPages?
 
     init(core: PageCore, newest: Snapshot, checkpoints: Checkpoints? = nil, branch: BranchPages? = nil) {
@@ -28,8 +28,8 @@ public final class PageStore: Sendable {
 
     deinit { branch?.end() }
 
-    /// A store that goes on from any state of another one, beside that, and shares its pages. It leaves nothing behind,
-    /// and is not for states of a store that writes checkpoints: those would write its pages too.
+    /// A store that branches off any state of another one and shares its pages. It persists nothing. The other store
+    /// must not write checkpoints, because they would write the branch's pages too.
     ///
     /// ```swift
     /// let branch = PageStore.branch(on: store.snapshot())
@@ -39,15 +39,15 @@ public final class PageStore: Sendable {
         PageStore(core: snapshot.core, newest: snapshot, branch: BranchPages(on: snapshot))
     }
 
-    /// A store that leaves nothing behind.
+    /// A store that persists nothing.
     public static func inMemory(options: PageStoreOptions = PageStoreOptions()) throws -> PageStore {
         try PageStore(
             PageMemory(capacity: options.maximumPages, slotCapacity: options.maximumArenaPages, source: nil), options)
     }
 
-    /// A store that leaves nothing behind, and keeps what is beyond `maximumMemoryPages` in a file without a name.
+    /// A store that persists nothing, and keeps pages beyond `maximumMemoryPages` in an unnamed file.
     ///
-    /// - Parameter name: what that file is called for a moment; others are being made at the same time under others.
+    /// - Parameter name: the name of that file for a moment. Stores created at the same time need different names.
     public static func temporary(
         in directory: String, files: any FileSystem, options: PageStoreOptions = PageStoreOptions(),
         name: String = "views.spill"
@@ -66,10 +66,10 @@ public final class PageStore: Sendable {
         self.init(core: core, newest: Snapshot(core: core, epoch: 1, roots: TreeRoots()))
     }
 
-    /// Takes pages that lie in files out of memory, for whoever is done with most of them for a while.
+    /// Drops pages that are stored in files from memory, for callers that will not need most of them for a while.
     public func letGoOfFiles() { core.memory.letGoOfFiles() }
 
-    /// Whether a state is one of this store, or of a fork of it.
+    /// Returns true if the state belongs to this store or to a fork of it.
     public func isSource(of snapshot: Snapshot) -> Bool { snapshot.core === core }
 
     /// The newest published state.
@@ -80,10 +80,10 @@ public final class PageStore: Sendable {
 
     /// Makes a fork the newest state.
     ///
-    /// - Throws: ``StrataError`` if the newest state is not what the fork was made from.
+    /// - Throws: ``StrataError`` if the fork was not made from the newest state.
     @discardableResult
     public func publish(_ fork: Fork) throws -> Snapshot {
-        // Whoever held the last reference to the state before lets it go outside the lock.
+        // The last reference to the previous state is released outside the lock.
         let (snapshot, before) = try newest.withLock { newest throws -> (Snapshot, Snapshot) in
             let before = newest
             guard fork.core === core, fork.baseEpoch == before.epoch else {

@@ -1,25 +1,25 @@
 import StrataModel
 import StrataSystem
 
-/// How a page store is doing.
+/// Statistics of a page store.
 public struct PageStoreInfo: Sendable {
-    /// Of the file, or of the memory that stands for one.
+    /// The number of pages of the file, or of memory in its place.
     public var pageCount: Int
     public var freePages: Int
-    /// Pages that only older states reach.
+    /// The number of pages that only older states reach.
     public var waitingPages: Int
-    /// Published pages that a checkpoint has yet to write.
+    /// The number of published pages that a checkpoint has yet to write.
     public var dirtyPages: Int
-    /// Pages in the arena, those of forks included.
+    /// The number of pages in the arena, including those of forks.
     public var arenaPages: Int
-    /// Those of them that did not fit the memory they may take.
+    /// The number of arena pages that exceed the memory limit.
     public var spilledPages: Int
-    /// How often a writer had to wait for a checkpoint.
+    /// The number of times that a writer had to wait for a checkpoint.
     public var waits: Int
-    /// Since the store was opened.
+    /// The number of checkpoints since the store was opened.
     public var checkpoints: Int
     public var failedCheckpoints: Int
-    /// The newest one on the medium.
+    /// The position of the newest durable checkpoint.
     public var checkpointPosition: Position?
 }
 
@@ -40,24 +40,24 @@ extension PageStore {
         }
     }
 
-    /// Whether a page of the file turned out to be damaged: the file has been put away, and opening makes another one.
+    /// True if a page of the file turned out to be damaged. The file has been renamed, and opening creates another one.
     public var isDamaged: Bool { checkpoints?.state.withLock { $0.isDamaged } ?? false }
 
-    /// The name of the file is another store's from now on: this one writes no checkpoint any more, and leaves the name
-    /// alone whatever it finds in its own pages. Those who read it still may go on.
+    /// Gives up the file's name to another store. This store writes no more checkpoints, and leaves the name alone even
+    /// if it finds damaged pages. Existing readers may continue.
     public func giveUpFile() { checkpoints?.state.withLock { $0.isReplaced = true } }
 
     /// The dirty pages of the newest state: those that a checkpoint would write now.
     public var writablePages: Int { core.withLedger { ($0.writableCount, []) } }
 
-    /// How many pages may wait for a checkpoint.
+    /// The maximum number of pages that may wait for a checkpoint.
     public var maximumDirtyPages: Int { checkpoints?.options.maximumDirtyPages ?? Int.max }
 
-    /// Waits while a checkpoint would have more pages to write than the options allow; false if that takes too long.
+    /// Waits while a checkpoint would have more pages to write than the options allow; returns false on timeout.
     ///
-    /// From half of that on, where checkpoints start, it rests for a moment, the longer the less room there is: writers
-    /// come down to the pace of the checkpoint before they would have to stop.
-    /// Whoever writes calls it in front of each batch, on another thread than the one that writes checkpoints.
+    /// From half of the limit on, where checkpoints start, it pauses briefly, longer as the room shrinks, so that
+    /// writers slow down to the pace of the checkpoint before they would have to stop. A writer calls it before each
+    /// batch, on a different thread than the one that writes checkpoints.
     public func awaitRoom(milliseconds: Int) -> Bool {
         guard let checkpoints else { return true }
         let limit = checkpoints.options.maximumDirtyPages

@@ -15,7 +15,7 @@ struct PageStoreOpening {
         try readers.fill()
         let live = try readers.liveEpochs()
         let draft = PageStore.draftPath(path)
-        // A compaction did not end.
+        // A compaction was interrupted.
         if try platform.files.exists(draft) { try platform.files.remove(draft) }
         guard try platform.files.exists(path) else { return try begin(.missing, [], live: live) }
         let file: PageFile
@@ -41,7 +41,7 @@ struct PageStoreOpening {
         }
         if let newest = slots.newestIndex { slots.slots[newest].isUnconfirmed = true }
         slots.lastSequence = readings.compactMap(\.header?.sequence).max() ?? 0
-        // Who reads a checkpoint that cannot be taken reads pages that count as free here.
+        // A reader of an unusable checkpoint reads pages that count as free here.
         let known = Set(slots.pinned)
         if let unknown = live.first(where: { $0 > header.epoch && !known.contains($0) }) {
             let error = StrataError(
@@ -56,7 +56,7 @@ struct PageStoreOpening {
             finding: reasons.isEmpty ? .whole : .otherSlot, reasons: reasons)
     }
 
-    /// Of a checkpoint that is not taken it only matters what it pins.
+    /// Reads the header slots. Of a checkpoint that is not taken, only the pins matter.
     private func readSlots(
         of file: PageFile, _ rules: SlotRules, _ isValid: (Position) throws -> Bool
     ) throws -> [SlotReading] {
@@ -72,7 +72,7 @@ struct PageStoreOpening {
         readings.filter { $0.record != nil }.max { ($0.header?.sequence ?? 0) < ($1.header?.sequence ?? 0) }
     }
 
-    /// The weightiest reason why neither slot can be taken.
+    /// The most serious reason why neither slot can be taken.
     private static func worst(_ readings: [SlotReading]) -> PageFileFinding {
         let order: [PageFileFinding] = [.newer, .foreign, .stale, .damaged]
         return order.first { finding in readings.contains { $0.finding == finding } } ?? .missing
@@ -84,7 +84,7 @@ struct PageStoreOpening {
     ) throws -> PageStore {
         var ledger = PageLedger(pageCount: header.pageCount, capacity: file.capacity)
         for epoch in slots.pinned { ledger.pin(epoch) }
-        // For the snapshot.
+        // The pin of the snapshot.
         ledger.pin(header.epoch)
         ledger.restore(
             free: record.free,
@@ -92,7 +92,7 @@ struct PageStoreOpening {
         return try makeStore(file, ledger, slots, epoch: header.epoch, roots: record.roots, lastEpoch: lastEpoch)
     }
 
-    /// An empty store in a new file; the caller folds the log again.
+    /// Creates an empty store in a new file; the caller folds the log again.
     private func begin(
         _ finding: PageFileFinding, _ reasons: [StrataError], live: [UInt64]
     ) throws -> OpenedPageStore {

@@ -1,17 +1,17 @@
 import StrataSystem
 import Synchronization
 
-/// Where writers wait until a checkpoint has made room for more pages.
+/// Lets writers wait until a checkpoint has made room for more pages.
 final class Room: Sendable {
-    /// How often something changed. A state of no size would share its address with what lies behind it, and the
-    /// thread sanitizer take one for the other.
+    /// The number of changes. An empty state would share its address with the next field, and the thread sanitizer
+    /// would confuse the two.
     private let changes = Monitor(0)
     private let waits = Atomic<Int>(0)
 
     private static let longestRestMicroseconds: Int64 = 64_000
 
-    /// How long a batch waits of its own accord. With the square of what is beyond half of the limit: hardly at first,
-    /// and at the end for longer than any checkpoint needs to make room for a batch of usual size.
+    /// The pause before a batch. It grows with the square of the pages beyond half of the limit: hardly noticeable at
+    /// first, and in the end longer than any checkpoint needs to make room for a batch of usual size.
     static func rest(pages: Int, limit: Int) -> Int64 {
         let half = Int64(limit / 2)
         let beyond = min(Int64(pages) - (Int64(limit) - half), half)
@@ -21,13 +21,13 @@ final class Room: Sendable {
 
     var waitCount: Int { waits.load(ordering: .relaxed) }
 
-    /// Somebody who waits should look again.
+    /// Wakes waiting writers to check again.
     func changed() {
         changes.withLock { $0 += 1 }
         changes.notifyAll()
     }
 
-    /// Waits until `hasRoom`; false if that takes too long.
+    /// Waits until `hasRoom` returns true; returns false on timeout.
     func wait(milliseconds: Int, _ hasRoom: () -> Bool) -> Bool {
         if hasRoom() { return true }
         waits.add(1, ordering: .relaxed)

@@ -1,4 +1,4 @@
-/// Pages by their runs, in no order. Nearly all runs of a large store are single pages, and take 4 bytes.
+/// An unordered list of page runs. Nearly all runs of a large store are single pages, which take 4 bytes each.
 struct RunList: Equatable, Sendable {
     private(set) var singles: [PageNumber] = []
     private(set) var longer: [PageRun] = []
@@ -18,7 +18,8 @@ struct RunList: Equatable, Sendable {
         pageCount += run.count
     }
 
-    /// The fewer pages go behind the more, so that one that waits for many pins in turn is seldom copied.
+    /// Appends the shorter list of single pages to the longer, so that a list that waits for many pins in turn is
+    /// seldom copied.
     mutating func append(_ other: RunList) {
         if singles.count < other.singles.count {
             let few = singles
@@ -33,7 +34,7 @@ struct RunList: Equatable, Sendable {
 
     mutating func takeLast() -> PageRun? {
         guard let run = singles.popLast().map({ PageRun(first: $0, count: 1) }) ?? longer.popLast() else {
-            // Its memory may be that of a million pages.
+            // Releases the memory, which may be that of a million pages.
             self = RunList()
             return nil
         }
@@ -52,13 +53,13 @@ struct RunList: Equatable, Sendable {
     }
 }
 
-/// Retired runs that the same pins hold: those from `birth` on, up to in front of `end`.
+/// Retired runs that the same pins hold: those from `birth` up to, but not including, `end`.
 struct RetiredList: Equatable, Sendable {
     var birth: UInt64
-    /// 0 for records, which nobody reaches but the checkpoint of `birth`.
+    /// 0 for records, which only the checkpoint of `birth` reaches.
     var end: UInt64
     var runs: RunList
 
-    /// They hold the records of checkpoints of `birth`, and no tree reaches them.
+    /// True if the runs hold records of checkpoints of `birth`, which no tree reaches.
     var isRecord: Bool { end == 0 }
 }

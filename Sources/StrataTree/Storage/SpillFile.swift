@@ -1,9 +1,9 @@
 import StrataModel
 import StrataSystem
 
-/// A file without a name that takes the pages which do not fit the memory of our own: the kernel writes them out when
-/// it needs room. It ends with the process.
-// @unchecked: used under the lock of the arena's slots only.
+/// An unnamed file for pages that exceed the anonymous memory; the kernel writes them out when it needs room. It ends
+/// with the process.
+// @unchecked: used only under the lock of the arena's slots.
 final class SpillFile: @unchecked Sendable {
     private static let stepSlots = 1_024
 
@@ -17,11 +17,11 @@ final class SpillFile: @unchecked Sendable {
         self.path = path
     }
 
-    /// Makes sure that the slot can be used, with space on the medium that is really there.
+    /// Makes the slot usable, with allocated space on the medium.
     ///
     /// - Parameters:
-    ///   - limit: how many there may be; what lies behind them is not the file's.
-    ///   - base: where slot 0 goes.
+    ///   - limit: the maximum number of slots; the memory after them does not belong to the file.
+    ///   - base: the address of slot 0.
     func prepare(_ slot: Int, of limit: Int, base: UnsafeMutableRawPointer) throws {
         if slot < slotCount { return }
         let file = try opened()

@@ -1,11 +1,11 @@
 import StrataSystem
 
-/// Where pages go that do not fit memory: a file that is made when there are such, and has no name.
+/// The place for pages that do not fit in memory: an unnamed file, created on demand.
 public struct SpillPlace: Sendable {
     let files: any FileSystem
     let path: String
 
-    /// - Parameter path: what the file is called for a moment.
+    /// - Parameter path: the name of the file for a moment.
     public init(_ files: any FileSystem, path: String) {
         self.files = files
         self.path = path

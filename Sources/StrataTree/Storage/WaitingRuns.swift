@@ -1,14 +1,15 @@
-/// Retired runs by the first and the last pin that hold them. All that the same two hold share a list, which moves as
-/// a whole when one of them goes; there are at most as many lists as pairs of pins, however many pages wait.
+/// Retired runs by the first and the last pin that hold them. All runs held by the same two pins share a list, which
+/// moves as a whole when one of the pins is removed. There are at most as many lists as pairs of pins, regardless of
+/// the number of pages.
 ///
-/// What lies between the two pins does not matter: nobody pins an epoch that was let go, so that a list that loses its
-/// last pin is free.
+/// The epochs between the two pins do not matter: a released epoch is never pinned again, so a list that loses its last
+/// pin is free.
 struct WaitingRuns {
-    /// By the last pin, then by the first.
+    /// The lists by their last pin, then by their first.
     private var lists: [UInt64: [UInt64: RunList]] = [:]
-    /// The last pins of all lists that begin with a pin.
+    /// The last pins of all lists, by their first pin.
     private var lasts: [UInt64: Set<UInt64>] = [:]
-    /// Of checkpoints, by their epochs.
+    /// The records of checkpoints, by epoch.
     private var records: [UInt64: RunList] = [:]
 
     var pageCount: Int {
@@ -32,13 +33,14 @@ struct WaitingRuns {
         records[epoch, default: RunList()].append(run)
     }
 
+    /// Removes a pin, and returns the runs that no pin holds any more.
+    ///
     /// - Parameters:
-    ///   - before: the pin in front of the one that has gone.
-    ///   - after: the one behind it.
-    /// - Returns: what no pin holds any more.
+    ///   - before: the pin before the removed one.
+    ///   - after: the pin after it.
     mutating func remove(pin: UInt64, before: UInt64?, after: UInt64?) -> [RunList] {
         var released = records.removeValue(forKey: pin).map { [$0] } ?? []
-        // In an order of their own, so that equal stores go on alike.
+        // Sorted, so that equal stores behave alike.
         for (first, list) in (lists.removeValue(forKey: pin) ?? [:]).sorted(by: { $0.key < $1.key }) {
             lasts[first]?.remove(pin)
             if lasts[first]?.isEmpty == true { lasts[first] = nil }
@@ -59,7 +61,8 @@ struct WaitingRuns {
 
     // MARK: For checkpoints
 
-    /// What a pinned state does not reach although it is not younger: what was retired up to then, and all records.
+    /// The runs that a pinned state does not reach although it is not younger: those retired up to then, and all
+    /// records.
     func lists(notReachedAt epoch: UInt64) -> [RetiredList] {
         let retired = lists.keys.filter { $0 < epoch }.sorted().flatMap { last in
             (lists[last] ?? [:]).sorted { $0.key < $1.key }.map {
@@ -72,7 +75,8 @@ struct WaitingRuns {
             }
     }
 
-    /// What was retired after a pinned state: few, since few states are published while a checkpoint begins.
+    /// Calls `body` with the runs retired after a pinned state. They are few, because few states are published while a
+    /// checkpoint begins.
     func forEachRun(retiredAfter epoch: UInt64, _ body: (PageRun) -> Void) {
         for (last, lists) in lists where last >= epoch {
             for list in lists.values { list.forEachRun(body) }

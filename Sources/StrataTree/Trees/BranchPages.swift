@@ -1,13 +1,14 @@
 import StrataSystem
 
-/// The pages that a branch has for itself. What it does not reach any more is free as soon as nobody reads it, and all
-/// of them are when it has ended and its states are gone; what it shares is its store's affair.
+/// The pages that belong to a branch alone. A page that the branch no longer reaches is free as soon as it has no
+/// reader, and all of them are free once the branch has ended and its states are gone. Shared pages belong to the
+/// branch's store.
 final class BranchPages: Sendable {
     private let core: PageCore
-    /// What the branch was made on. All its states need that: what they share may be retired by others, who know
-    /// nothing of them.
+    /// The state that the branch started from. It is pinned for all states of the branch, because other forks may
+    /// retire shared pages without knowing about the branch.
     private let base: Snapshot
-    /// The epoch in which each was made.
+    /// The epoch in which each page was created.
     private let births: Lock<[PageNumber: UInt64]> = Lock([:])
 
     init(on base: Snapshot) {
@@ -15,7 +16,7 @@ final class BranchPages: Sendable {
         self.base = base
     }
 
-    /// Nothing comes behind the newest state.
+    /// Ends the branch, whose newest state is its last, and retires all its pages.
     func end() {
         let births = births.withLock { births in
             defer { births = [:] }
@@ -35,13 +36,12 @@ final class BranchPages: Sendable {
         }
     }
 
-    /// Takes the pages of a fork that is being published.
+    /// Takes the pages of a fork that is being published, and returns the retired pages that belong to the branch.
     ///
     /// - Parameters:
-    ///   - lent: all that the fork was lent.
-    ///   - unused: those of them that are free again.
-    ///   - retired: what the fork does not reach any more.
-    /// - Returns: what of that is the branch's to let go of.
+    ///   - lent: all pages that were lent to the fork.
+    ///   - unused: the lent pages that are free again.
+    ///   - retired: the pages that the fork no longer reaches.
     func take(_ lent: [PageRun], unused: [PageRun], _ retired: [RetiredRun], birth: UInt64) -> [RetiredRun] {
         births.withLock { births in
             for run in lent { for number in run.range { births[number] = birth } }

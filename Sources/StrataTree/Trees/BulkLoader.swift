@@ -1,9 +1,9 @@
 import StrataModel
 
-/// Builds a tree from entries that come in order, with full pages, touching each page once.
+/// Builds a tree from entries in ascending order, with full pages, writing each page once.
 public final class BulkLoader {
     private let fork: Fork
-    /// One for each level that has entries, leaves first.
+    /// One level for each height of the tree that has entries, leaves first.
     private var levels: [Level] = []
     private var lastKey: [UInt8] = []
     private(set) var entryCount: UInt64 = 0
@@ -12,18 +12,18 @@ public final class BulkLoader {
     /// The page of one level that is being filled.
     private final class Level {
         let content = PageContent()
-        /// What a leaf's page would use without its prefix.
+        /// The bytes that a leaf would use without a prefix.
         var plainBytes = PageLayout.headerBytes
-        /// Separates this page from the one before it; empty for the first.
+        /// The key that separates this page from the previous one; empty for the first.
         var separator: [UInt8] = []
     }
 
     init(_ fork: Fork) { self.fork = fork }
 
-    /// Appends an entry whose key is behind all keys before it.
+    /// Appends an entry whose key is greater than all previous keys.
     ///
-    /// - Throws: ``StrataError`` as ``Fork/put(_:_:_:)`` does, and if the key is not behind the last one, or the load
-    ///   is over.
+    /// - Throws: ``StrataError`` as ``Fork/put(_:_:_:)`` does, if the key is not greater than the last one, or if the
+    ///   load has ended.
     public func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         if isOver { throw StrataError(.closed, "The load in bulk is over.") }
         try Fork.check(key, value)
@@ -57,7 +57,7 @@ public final class BulkLoader {
     private func hasRoom(_ leaf: Level, _ key: UnsafeRawBufferPointer, _ entryBytes: Int) -> Bool {
         let plain = leaf.plainBytes + entryBytes
         if plain <= PageLayout.pageBytes { return true }
-        // Every entry saves the prefix, and the page holds it once.
+        // Every entry saves the prefix, and the page stores it once.
         let prefixBytes = leaf.content.commonPrefix(with: key)
         return plain - leaf.content.entries.count * prefixBytes <= PageLayout.pageBytes
     }
@@ -69,7 +69,7 @@ public final class BulkLoader {
         leaf.separator = separator
     }
 
-    /// Writes the page of a level, hands it to the level above, and starts the next one.
+    /// Writes the page of a level, adds it to the level above, and starts the next one.
     private func finish(_ index: Int) throws {
         let level = levels[index]
         let page = try fork.newPage()
@@ -92,10 +92,10 @@ public final class BulkLoader {
         separator.withUnsafeBytes { branch.content.insert(branch: 0, key: $0, child: child) }
     }
 
-    /// From now on the loader refuses entries: they would belong to no tree.
+    /// Makes the loader reject further entries, which would belong to no tree.
     func end() { isOver = true }
 
-    /// Writes what is still open; the root of the new tree.
+    /// Writes the pages that are still open, and returns the root of the new tree.
     func finish() throws -> TreeRoot {
         guard !levels.isEmpty else { return .empty }
         var index = 0
@@ -111,13 +111,14 @@ public final class BulkLoader {
 }
 
 extension Fork {
-    /// Gives a tree that is empty all its entries at once.
+    /// Loads all entries of an empty tree in one pass.
     ///
     /// ```swift
     /// try fork.load(records) { loader in for entry in sorted { try loader.append(entry.key, entry.value) } }
     /// ```
-    /// - Parameter body: must not change the same tree in other ways.
-    /// - Throws: ``StrataError`` if the tree has entries; or what `body` throws, and then the fork can only be dropped.
+    /// - Parameter body: appends the entries; must not change the same tree in other ways.
+    /// - Throws: ``StrataError`` if the tree has entries, or an error of `body`, after which the fork can only be
+    ///   dropped.
     public func load(_ id: TreeID, _ body: (BulkLoader) throws -> Void) throws {
         try requireOpen()
         try requireEmpty(id)
@@ -133,7 +134,7 @@ extension Fork {
         }
     }
 
-    /// Whether ``load(_:_:)`` can give the tree its entries.
+    /// Returns true if the tree is empty, so that ``load(_:_:)`` accepts it.
     public func isEmpty(_ id: TreeID) -> Bool { roots[id].page == 0 }
 
     private func requireEmpty(_ id: TreeID) throws {

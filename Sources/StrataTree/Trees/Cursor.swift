@@ -1,9 +1,9 @@
 import StrataModel
 
-/// A place in the order of a tree's keys.
+/// A position in the order of a tree's keys.
 ///
-/// It holds page numbers and no memory, so it may be kept between reads. On a fork that changes it finds its place
-/// again by its key.
+/// It holds page numbers instead of pointers, so it may be kept between reads. If it is on a fork that changes, it
+/// finds its position again by its key.
 ///
 /// ```swift
 /// let cursor = snapshot.cursor(records)
@@ -12,14 +12,14 @@ import StrataModel
 /// ```
 public final class Cursor {
     private let memory: PageMemory
-    /// Keeps the pages from being used again.
+    /// Keeps the pages from being reused.
     private let owner: AnyObject
-    /// Only forks change under a cursor.
+    /// True on a fork, where the tree may change under the cursor.
     private let isOnFork: Bool
     private let currentRoot: () throws -> (root: TreeRoot, changeCount: Int)
     private var root: TreeRoot
     private var changeCount: Int
-    /// From the root to a leaf; empty if there is no current entry.
+    /// The path from the root to a leaf; empty if there is no current entry.
     private var path: [(number: PageNumber, index: Int)] = []
     private var key: [UInt8] = []
 
@@ -37,7 +37,7 @@ public final class Cursor {
 
     // MARK: Moving
 
-    /// Goes to the first entry at or behind a key; false if there is none.
+    /// Moves to the first entry at or after a key; returns false if there is none.
     public func seek(_ key: UnsafeRawBufferPointer) throws -> Bool {
         try moving {
             guard try descend({ $0.search(branch: key) }) else { return false }
@@ -51,7 +51,7 @@ public final class Cursor {
     public func seekFirst() throws -> Bool { try moving { try descend { _ in 0 } } }
     public func seekLast() throws -> Bool { try moving { try descend { $0.count - 1 } } }
 
-    /// Goes to the last entry in front of a key; false if there is none.
+    /// Moves to the last entry before a key; returns false if there is none.
     public func seekBefore(_ key: UnsafeRawBufferPointer) throws -> Bool {
         try moving {
             guard try descend({ $0.search(branch: key) }) else { return false }
@@ -62,13 +62,13 @@ public final class Cursor {
         }
     }
 
-    /// Goes to the next entry; false behind the last one, where the cursor has no entry any more.
+    /// Moves to the next entry; returns false after the last one, where the cursor has no entry.
     public func next() throws -> Bool {
         if path.isEmpty { return false }
         if try currentRoot().changeCount != changeCount {
             let key = key
             guard try key.withUnsafeBytes({ try seek($0) }) else { return false }
-            // The entry itself may have gone; then the one behind it is the next already.
+            // If the entry itself was deleted, the cursor is already at the next one.
             if self.key != key { return true }
         }
         return try moving(keepsPath: true) {
@@ -79,7 +79,7 @@ public final class Cursor {
         }
     }
 
-    /// Goes to the entry in front; false in front of the first one, where the cursor has no entry any more.
+    /// Moves to the previous entry; returns false before the first one, where the cursor has no entry.
     public func previous() throws -> Bool {
         if path.isEmpty { return false }
         if try currentRoot().changeCount != changeCount {
@@ -122,7 +122,7 @@ public final class Cursor {
         }
     }
 
-    /// From the root to a leaf; false if the tree is empty.
+    /// Descends from the root to a leaf; returns false if the tree is empty.
     private func descend(_ choose: (Page) -> Int) throws -> Bool {
         guard root.page != 0 else { return false }
         var number = root.page
@@ -135,7 +135,7 @@ public final class Cursor {
         return true
     }
 
-    /// To the nearest leaf on one side; false at the end.
+    /// Moves to the nearest leaf on one side; returns false at the end.
     private func climb(forward: Bool) throws -> Bool {
         var level = 0
         while true {
@@ -160,7 +160,7 @@ public final class Cursor {
 
     // MARK: Reading
 
-    /// Calls `body` with the entry, whose bytes are valid only inside it; nil if there is none.
+    /// Calls `body` with the entry, whose bytes are valid only during the call; nil if there is no entry.
     public func withEntry<Result>(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {

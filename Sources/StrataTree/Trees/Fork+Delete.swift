@@ -1,7 +1,7 @@
 import StrataModel
 
 extension Fork {
-    /// Takes a key out; false if it was not there, and then nothing has been copied.
+    /// Deletes a key; returns false, without copying a page, if the key does not exist.
     @discardableResult
     public func delete(_ id: TreeID, _ key: UnsafeRawBufferPointer) throws -> Bool {
         try requireOpen()
@@ -22,8 +22,8 @@ extension Fork {
         return true
     }
 
-    /// Calls `body` with the value of a key, which is valid only inside it; nil if the key is not there. The fork must
-    /// not be changed meanwhile.
+    /// Calls `body` with the value of a key, which is valid only during the call; nil if the key does not exist. The
+    /// fork must not be changed meanwhile.
     public func get<Result>(
         _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
@@ -33,9 +33,9 @@ extension Fork {
 
     public func entryCount(_ id: TreeID) -> UInt64 { roots[id].entryCount }
     public func foldedOffset(_ id: TreeID) -> UInt64 { roots[id].foldedOffset }
-    /// Says up to which commit a tree has been folded.
+    /// Sets the offset up to which a tree has been folded.
     ///
-    /// - Throws: ``StrataError`` if the fork changes no more.
+    /// - Throws: ``StrataError`` if the fork accepts no more changes.
     public func setFoldedOffset(_ id: TreeID, _ offset: UInt64) throws {
         try requireOpen()
         roots[id].foldedOffset = offset
@@ -43,14 +43,15 @@ extension Fork {
 
     // MARK: Settling
 
-    /// A page that uses less than this is merged with a neighbour, if both then fit.
+    /// A page that uses fewer bytes is merged with a neighbor, if both then fit.
     private static let sparseBytes = PageLayout.pageBytes / 4
     /// Merged pages leave room, so that the next insert does not split them again.
     private static let mergedBytes = PageLayout.pageBytes * 3 / 4
 
-    /// Merges and removes pages along the path, from its end up, that have become sparse or empty.
+    /// Merges and removes sparse and empty pages along the path, from its end up.
     ///
-    /// - Parameter everyLevel: goes up to the root in any case, because branches may have become sparse on their own.
+    /// - Parameter everyLevel: true to continue up to the root in any case, because branches may have become sparse on
+    ///   their own.
     func settle(_ root: inout TreeRoot, everyLevel: Bool = false) throws {
         while let step = path.popLast() {
             let page = step.page
@@ -65,7 +66,7 @@ extension Fork {
             }
             let usedBytes = PageLayout.pageBytes - page.freeBytes - page.garbageBytes
             let isMerged = try usedBytes < Self.sparseBytes && merge(parent)
-            // An only child cannot be merged, but its parent is sparse.
+            // An only child cannot be merged, but then its parent is sparse.
             if !isMerged, !everyLevel, parent.page.count > 1 { return }
         }
     }
@@ -78,7 +79,7 @@ extension Fork {
         }
     }
 
-    /// An empty root goes, and one with a single child gives way to it.
+    /// Removes an empty root, and replaces a root with a single child by that child.
     private func settleRoot(_ step: PathStep, _ root: inout TreeRoot) throws {
         if step.page.count == 0 {
             retire(step.number, birth: epoch)
@@ -98,7 +99,7 @@ extension Fork {
         }
     }
 
-    /// Merges the child that the path took with a neighbour; false if they do not fit one page.
+    /// Merges the last child of the path with a neighbor; returns false if they do not fit in one page.
     private func merge(_ parent: PathStep) throws -> Bool {
         let count = parent.page.count
         guard count > 1 else { return false }

@@ -1,9 +1,9 @@
 import StrataModel
 
 extension Fork {
-    /// Takes out all keys from `lower` up to in front of `upper`; nil stands for the end on that side.
+    /// Deletes all keys from `lower` up to, but not including, `upper`; nil means no bound on that side.
     ///
-    /// Pages that lie inside as a whole are let go without being copied.
+    /// Pages that are entirely inside the range are released without being copied.
     public func deleteRange(
         _ id: TreeID, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?
     ) throws {
@@ -25,7 +25,7 @@ extension Fork {
             root.level = 0
         }
         try root.discount(removed)
-        // What was cut on either side may have become sparse.
+        // The pages on either side of the cut may have become sparse.
         for edge in [lower, upper] {
             guard removed > 0, root.page != 0, let edge else { continue }
             try descend(&root, to: edge)
@@ -34,7 +34,7 @@ extension Fork {
         roots[id] = root
     }
 
-    /// Cuts a page and what is below it; nil if nothing of it is left.
+    /// Trims a subtree; returns nil if nothing remains of it.
     private func trim(
         _ number: PageNumber, level: Int, _ lower: UnsafeRawBufferPointer?, _ upper: UnsafeRawBufferPointer?,
         _ removed: inout UInt64
@@ -84,7 +84,7 @@ extension Fork {
         return own.number
     }
 
-    /// The page itself if it is this fork's own, else a copy that takes its place.
+    /// The page itself if it belongs to this fork, otherwise a copy that replaces it.
     func ownCopy(_ number: PageNumber, _ page: Page) throws -> PathStep {
         if page.birth == epoch { return PathStep(number: number, base: core.memory.slot(of: number), index: 0) }
         let own = try newPage()
@@ -93,7 +93,7 @@ extension Fork {
         return PathStep(number: own.number, base: own.base, index: 0)
     }
 
-    /// Lets a page go with all that is below it.
+    /// Releases a page and all pages below it.
     private func drop(_ number: PageNumber, level: Int, _ removed: inout UInt64) throws {
         let page = try core.memory.page(number, level: level)
         for index in 0..<page.count {

@@ -5,9 +5,9 @@ extension Fork {
     ///
     /// - Parameters:
     ///   - key: 1 to 960 bytes.
-    ///   - value: at most 1 GiB. Neither may lie in what a read of this fork gave to its body.
-    /// - Throws: ``StrataError`` if key or value is too long; or if there is no room for more pages or one is damaged,
-    ///   and then the fork can only be dropped.
+    ///   - value: at most 1 GiB. Neither may point into bytes that a read of this fork passed to its body.
+    /// - Throws: ``StrataError`` if the key or value is too long. Also if there is no room for more pages or a page is
+    ///   damaged; the fork can then only be dropped.
     public func put(_ id: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         try Self.check(key, value)
         try changingPages { try putChecked(id, key, value) }
@@ -68,7 +68,7 @@ extension Fork {
 
     // MARK: Descending
 
-    /// Makes `path` lead to the leaf of a key, with all its pages this fork's own.
+    /// Sets `path` to lead to the leaf of a key, with all pages copied for this fork.
     func descend(_ root: inout TreeRoot, to key: UnsafeRawBufferPointer) throws {
         path.removeAll()
         root.page = try appendOwn(root.page, level: root.level)
@@ -78,7 +78,7 @@ extension Fork {
         }
     }
 
-    /// Goes on to a child of the last page of the path.
+    /// Descends into a child of the last page of the path.
     func step(into index: Int) throws {
         let place = path.count - 1
         let parent = path[place]
@@ -88,7 +88,7 @@ extension Fork {
         if own != child { parent.editor.set(child: own, at: index) }
     }
 
-    /// Appends a page to the path, copied if it is not this fork's own.
+    /// Appends a page to the path, copied if it does not belong to this fork.
     private func appendOwn(_ number: PageNumber, level: Int) throws -> PageNumber {
         let page = try core.memory.page(number)
         guard page.level == level else {
@@ -101,9 +101,9 @@ extension Fork {
 
     // MARK: Splitting
 
-    /// Takes the last page of the path apart, changes its entries, and puts them into as many pages as they need.
+    /// Extracts the entries of the last page of the path, changes them, and writes them to one or two pages.
     ///
-    /// - Parameter change: returns the index of the entry that is new.
+    /// - Parameter change: changes the entries, and returns the index of the new one.
     func refill(_ root: inout TreeRoot, _ change: (PageContent) -> Int) throws {
         let place = path.count - 1
         let step = path[place]
@@ -124,19 +124,19 @@ extension Fork {
         try insertChild(right.number, separator: separator, beside: step.number, level: content.level, &root)
     }
 
-    /// Where to cut what does not fit one page.
+    /// The index at which to split entries that do not fit in one page.
     private func cut(_ changed: Int) -> Int {
         let last = content.entries.count - 1
-        // Entries that come in order fill their pages: what follows all others begins a page of its own. What fitted
-        // with a shorter prefix need not fit with the longer one that the page is given now (a branch's heads do not
-        // shrink), so that it is counted.
+        // Ascending entries fill their pages: an entry after all others begins a new page. Entries that fit with a
+        // shorter prefix may not fit with the longer prefix that the page gets now (a branch's heads do not shrink), so
+        // the size is computed.
         if changed == last, path.isRightmost, content.fits(0..<last) { return last }
         if fillsPages, changed > 0, content.fits(0..<changed), content.fits(changed..<last + 1) { return changed }
         guard let cut = content.evenCut() else { preconditionFailure("two pages hold a full one and one entry more") }
         return cut
     }
 
-    /// Puts a page that was split off behind the one at the end of `path`'s way.
+    /// Inserts a page that was split off after the page at the end of the path.
     private func insertChild(
         _ number: PageNumber, separator: UnsafeRawBufferPointer, beside left: PageNumber, level: Int,
         _ root: inout TreeRoot

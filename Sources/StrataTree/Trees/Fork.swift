@@ -1,10 +1,10 @@
 import StrataModel
 import StrataSystem
 
-/// A private writable copy of a snapshot. Making one costs nothing, dropping it undoes everything.
+/// A private writable copy of a snapshot. Creating it costs nothing, and dropping it undoes everything.
 ///
-/// Used by one thread at a time. A change that throws after its arguments were found good, because there is no room or
-/// a page is damaged, may have been made by half: the fork then refuses everything, and can only be dropped.
+/// Used by one thread at a time. A change with valid arguments may still throw halfway, because there is no room or a
+/// page is damaged. The fork then rejects all calls, and can only be dropped.
 ///
 /// ```swift
 /// let fork = store.fork()
@@ -13,49 +13,49 @@ import StrataSystem
 /// ```
 public final class Fork {
     let core: PageCore
-    /// Keeps what this fork can reach from being used again: what it was made on, or what it was published as. Forks on
-    /// this one hold it through this one.
+    /// Keeps the pages that this fork can reach from being reused: the state it was made on, or the state it was
+    /// published as. Forks on this one keep it alive through this one.
     private var base: Snapshot
-    /// What must be the newest state when this fork is published.
+    /// The epoch that must be the newest when this fork is published.
     let baseEpoch: UInt64
-    /// The fork that this one was made on, until that is published.
+    /// The fork that this one was made on, until this one is published.
     private var lower: Fork?
     let epoch: UInt64
     var roots: TreeRoots
-    /// Grows with every change, so that cursors notice.
+    /// Incremented by every change, so that cursors notice.
     private(set) var changeCount = 0
     private enum Stage {
         case open
-        /// Another fork was made on it.
+        /// Another fork was made on this one.
         case frozen
         case published
-        /// An error came in the middle of a change.
+        /// A change failed halfway.
         case failed
     }
 
     private var stage = Stage.open
     private var hasLoans = false
-    /// Whether entries come in ascending order, wherever they go: a page that is split then stays full in front of a
-    /// new entry.
+    /// True if entries arrive in ascending order, in any part of the tree: a page that is split then stays full before
+    /// a new entry.
     public var fillsPages = false
 
-    /// Lent and not in use. Some have a slot of the arena from an earlier use by this fork.
+    /// Pages that are lent and unused. Some have a slot of the arena from an earlier use by this fork.
     private var available: [PageNumber] = []
-    /// By how many pages they have.
+    /// Lent and unused runs, by their number of pages.
     private var availableRuns: [Int: [PageRun]] = [:]
     private var retired: [RetiredRun] = []
-    /// From the root to a leaf; all its pages are this fork's own.
+    /// The path from the root to a leaf, all of whose pages belong to this fork.
     let path = TreePath()
     let content = PageContent()
     let separatorBuffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: PageLayout.maximumKeyBytes, alignment: 8)
 
-    /// Pages are asked for in lots, so that the ledger is seldom locked; small ones first, since what is not used goes
-    /// back, and most forks change few pages.
+    /// Pages are borrowed in lots, so that the ledger is seldom locked. The first lots are small, because unused pages
+    /// are returned and most forks change few pages.
     private static let lotPages = 8...64
     private var lentPages = 0
 
-    /// A fork of any state; only one of the newest can be published.
+    /// Creates a fork of any state. It can be published only if that state is the newest.
     public init(on base: Snapshot) {
         self.base = base
         baseEpoch = base.epoch
@@ -64,8 +64,8 @@ public final class Fork {
         roots = base.roots
     }
 
-    /// A fork of a state that is not published yet: it can only be published after that. The lower fork changes no
-    /// more.
+    /// Creates a fork of an unpublished state, which can be published only after that state. The lower fork accepts no
+    /// more changes.
     public init(on lower: Fork) {
         base = lower.base
         baseEpoch = lower.epoch
@@ -79,7 +79,7 @@ public final class Fork {
 
     deinit {
         separatorBuffer.deallocate()
-        // The lower fork goes afterwards: its pages are reachable from this one.
+        // The lower fork is released after this, because its pages are reachable from this one.
         if stage != .published, hasLoans { core.withLedger { [epoch] ledger in ((), ledger.takeBackLoans(of: epoch)) } }
     }
 
@@ -96,7 +96,7 @@ public final class Fork {
         }
     }
 
-    /// Makes a change whose arguments are good. If it throws, pages may not fit together any more.
+    /// Runs a change with valid arguments. If it throws, the pages may be inconsistent.
     @inline(__always)
     func changing<Result>(_ change: () throws -> Result) throws -> Result {
         try requireOpen()
@@ -109,7 +109,7 @@ public final class Fork {
         }
     }
 
-    /// A change that follows page numbers to memory.
+    /// Runs a change that accesses pages.
     @inline(__always)
     func changingPages<Result>(_ change: () throws -> Result) throws -> Result {
         try changing {
@@ -117,9 +117,9 @@ public final class Fork {
         }
     }
 
-    /// Hands its pages over; it can still be read, and pins what it was published as until it is dropped.
+    /// Hands over the fork's pages. The fork can still be read, and pins its published state until it is dropped.
     ///
-    /// - Parameter branch: takes them, if they are not the store's.
+    /// - Parameter branch: takes the pages if they do not belong to the store.
     func publish(to branch: BranchPages? = nil) throws -> Snapshot {
         try requireWhole()
         if stage == .published { throw StrataError(.closed, "The fork has been published.") }
@@ -137,14 +137,14 @@ public final class Fork {
 
     // MARK: Pages
 
-    /// A page of this fork's own, whose bytes are yet to be written.
+    /// A page of this fork, whose bytes are not yet written.
     func newPage() throws -> (number: PageNumber, base: UnsafeMutableRawPointer) {
         if available.isEmpty {
             hasLoans = true
             let lot = min(max(lentPages, Self.lotPages.lowerBound), Self.lotPages.upperBound)
             available = try core.withLedger { [epoch] ledger in (try ledger.lend(lot, to: epoch), []) }
             lentPages += lot
-            // In ascending order from the end, so that pages made one after the other follow one another.
+            // Ascending when taken from the end, so that pages created in sequence have consecutive numbers.
             available.reverse()
         }
         let number = available.removeLast()
@@ -155,7 +155,7 @@ public final class Fork {
         }
     }
 
-    /// This fork does not reach the page any more.
+    /// Releases a page that this fork no longer reaches.
     func retire(_ number: PageNumber, birth: UInt64) {
         if birth == epoch {
             available.append(number)
@@ -166,7 +166,7 @@ public final class Fork {
 
     // MARK: Overflow
 
-    /// Stores a value the way a leaf keeps it.
+    /// The form in which a leaf stores a value; writes overflow pages if necessary.
     func stored(_ value: UnsafeRawBufferPointer) throws -> StoredValue {
         if value.count <= PageLayout.maximumInlineBytes { return .inline(value) }
         let count = PageLayout.overflowPages(value.count)
@@ -190,7 +190,7 @@ public final class Fork {
             let none = UnsafeRawBufferPointer(start: nil, count: 0)
             PageEditor(base).start(.overflow, level: 0, number: number, birth: epoch, prefix: none)
             let bytes = min(PageLayout.overflowBytesPerPage, value.count - place)
-            // Not nil: the value has more bytes than fit a leaf.
+            // Not nil: the value is too long for a leaf.
             (base + PageLayout.headerBytes).copyMemory(from: value.baseAddress! + place, byteCount: bytes)
             place += bytes
         }

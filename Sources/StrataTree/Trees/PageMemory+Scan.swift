@@ -2,8 +2,8 @@ import StrataModel
 import StrataSystem
 
 extension PageMemory {
-    /// Calls `body` with each entry from `lower` up to in front of `upper`, in order, until it returns false. The bytes
-    /// are valid only inside it.
+    /// Calls `body` with each entry from `lower` up to, but not including, `upper`, in order, until it returns false.
+    /// The bytes are valid only during the call.
     func scan(
         _ root: TreeRoot, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
@@ -13,7 +13,7 @@ extension PageMemory {
         try scanLeaves(root, from: lower, to: upper) { try scanLeaf($0, $1, key, body) }
     }
 
-    /// As ``scan(_:from:to:_:)``, without putting keys together that nobody asks for.
+    /// Like ``scan(_:from:to:_:)``, without assembling keys that are not needed.
     func scanValues(
         _ root: TreeRoot, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?,
         _ body: (_ value: UnsafeRawBufferPointer, _ entry: ScannedEntry) throws -> Bool
@@ -32,20 +32,20 @@ extension PageMemory {
         }
     }
 
-    /// Calls `body` with each leaf and the entries in it that are scanned, until it returns false.
+    /// Calls `body` with each leaf and the range of its scanned entries, until it returns false.
     private func scanLeaves(
         _ root: TreeRoot, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?,
         _ body: (Page, Range<Int>) throws -> Bool
     ) throws {
         guard root.page != 0 else { return }
-        // The branches on the way, with the child that is next.
+        // The branches on the path, each with its next child.
         var path: [(number: PageNumber, next: Int)] = []
         var number = root.page
         var level = root.level
         var isFirst = true
         var goesOn = true
         while goesOn {
-            // A section for each leaf, so that nobody waits for the whole scan.
+            // Uses a section for each leaf, so that no thread waits for the whole scan.
             goesOn = try reading {
                 while level > 0 {
                     let page = try page(number, level: level)
@@ -77,14 +77,14 @@ extension PageMemory {
         }
     }
 
-    /// How many leaves ahead the beginning of a leaf is asked for, and all that it uses.
+    /// The distances, in leaves, at which the start of a leaf and all its used bytes are prefetched.
     private static let leavesAhead = (start: 4, whole: 2)
 
-    /// The processor fetches ahead within a page, not from one to the next.
+    /// Needed because the processor prefetches within a page, but not from one page to the next.
     private func askForNextLeaves(behind last: (number: PageNumber, next: Int)?) throws {
         guard let last else { return }
         let branch = try page(last.number, level: 1)
-        // Not looked at: a page that the scan may never need must not make it fail.
+        // Not validated: a page that the scan may never need must not make it fail.
         func place(ahead count: Int) -> UnsafeRawPointer? {
             let next = last.next + count - 1
             return next < branch.count ? self.place(of: branch.child(next)) : nil
@@ -97,7 +97,7 @@ extension PageMemory {
         Prefetch.ask(place + heapStart, byteCount: PageLayout.pageBytes - heapStart)
     }
 
-    /// False once `body` has returned that.
+    /// Scans the entries of a leaf; returns false if `body` has returned false.
     private func scanLeaf(
         _ leaf: Page, _ range: Range<Int>, _ buffer: UnsafeMutableRawBufferPointer,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
@@ -108,7 +108,7 @@ extension PageMemory {
         let start = buffer.baseAddress!
         for index in range {
             let suffix = leaf.leafSuffix(index)
-            // Not nil either: it lies in the page.
+            // Not nil either: it points into the page.
             (start + prefix.count).copyMemory(from: suffix.baseAddress!, byteCount: suffix.count)
             let key = UnsafeRawBufferPointer(start: start, count: prefix.count + suffix.count)
             let value = leaf.storedValue(index)

@@ -3,7 +3,7 @@ public struct ScannedEntry {
     let leaf: Page
     let index: Int
 
-    /// Calls `body` with the key, which is valid only inside it.
+    /// Calls `body` with the key, which is valid only during the call.
     public func withKey<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try withUnsafeTemporaryAllocation(byteCount: PageLayout.maximumKeyBytes, alignment: 8) { buffer in
             // Not nil: the buffer has room for a key.
@@ -14,8 +14,8 @@ public struct ScannedEntry {
 }
 
 extension Snapshot {
-    /// Calls `body` with each entry from `lower` up to but excluding `upper`, in order, until it returns false. The
-    /// bytes are valid only inside it. Faster than a cursor.
+    /// Calls `body` with each entry from `lower` up to, but not including, `upper`, in order, until it returns false.
+    /// The bytes are valid only during the call. Faster than a cursor.
     public func scan(
         _ id: TreeID, from lower: UnsafeRawBufferPointer? = nil, to upper: UnsafeRawBufferPointer? = nil,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
@@ -23,7 +23,7 @@ extension Snapshot {
         try core.memory.scan(roots[id], from: lower, to: upper, body)
     }
 
-    /// As ``scan(_:from:to:_:)``, for callers that need few of the keys.
+    /// Like ``scan(_:from:to:_:)``, for callers that need few of the keys.
     public func scanValues(
         _ id: TreeID, from lower: UnsafeRawBufferPointer? = nil, to upper: UnsafeRawBufferPointer? = nil,
         _ body: (_ value: UnsafeRawBufferPointer, _ entry: ScannedEntry) throws -> Bool
@@ -33,7 +33,7 @@ extension Snapshot {
 }
 
 extension Fork {
-    /// As ``Snapshot/scan(_:from:to:_:)``; the fork must not be changed meanwhile.
+    /// Like ``Snapshot/scan(_:from:to:_:)``; the fork must not be changed meanwhile.
     public func scan(
         _ id: TreeID, from lower: UnsafeRawBufferPointer? = nil, to upper: UnsafeRawBufferPointer? = nil,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool

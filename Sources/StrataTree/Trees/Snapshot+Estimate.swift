@@ -1,10 +1,9 @@
 import StrataModel
 
 extension Snapshot {
-    /// About how many entries there are from `lower` up to in front of `upper`: told from the pages on the way to both
-    /// ends, without counting. Within one leaf it is exact.
-    ///
-    /// - Returns: at least 0, at most the entries of the tree.
+    /// The approximate number of entries from `lower` up to, but not including, `upper`, estimated from the pages on
+    /// the paths to both ends, without counting. Exact within one leaf; always between 0 and the number of entries of
+    /// the tree.
     public func estimatedCount(
         _ id: TreeID, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?
     ) throws -> Double {

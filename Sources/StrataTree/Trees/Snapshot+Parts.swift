@@ -1,8 +1,8 @@
 import StrataModel
 
 extension Snapshot {
-    /// Keys that divide the entries from `lower` up to in front of `upper` into about `count` equal parts, in order;
-    /// fewer where there are few entries. The cost is that of a few pages.
+    /// Keys that divide the entries from `lower` up to, but not including, `upper` into about `count` equal parts, in
+    /// order; fewer keys if there are few entries. Reads only a few pages.
     public func dividingKeys(
         _ id: TreeID, from lower: UnsafeRawBufferPointer, to upper: UnsafeRawBufferPointer, count: Int
     ) throws -> [[UInt8]] {
@@ -24,7 +24,7 @@ extension PageMemory {
                     number = branch.child(first)
                     continue
                 }
-                // Keys of the children behind the first, and where these are few, of their children as well.
+                // The keys of the children after the first and, if these are few, of their children as well.
                 var keys = (first + 1...last).map { key(of: branch, $0) }
                 if keys.count < 4 * count, level > 1 {
                     keys = try (first...last).flatMap { child -> [[UInt8]] in
@@ -43,7 +43,7 @@ extension PageMemory {
         }
     }
 
-    /// The first key that belongs to a child other than the first.
+    /// The key that separates a child from the previous one; not defined for the first child.
     private func key(of branch: Page, _ index: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: PageLayout.maximumKeyBytes) { buffer, count in
             // Not nil: the buffer has room for a key.

@@ -2,14 +2,14 @@ import StrataModel
 import StrataSystem
 
 extension Snapshot {
-    /// How many keys are looked up together at most.
+    /// The maximum number of keys that are looked up together.
     public static let keysTogether = 32
 
-    /// Calls `body` with the value of each of some keys, nil for one that is not there, in their order, until it
-    /// returns false; false then. The bytes are valid only inside it.
+    /// Calls `body` with the value of each key, or nil for a missing key, in order, until it returns false; then
+    /// returns false. The bytes are valid only during the call.
     ///
-    /// Keys lie anywhere, and most of the time of finding one goes by waiting for memory: so what comes next is asked
-    /// for while others are looked at.
+    /// The keys may be anywhere in the tree, and most of a lookup is spent waiting for memory. The next pages are
+    /// therefore prefetched while others are processed.
     @discardableResult
     public func getEach(
         _ id: TreeID, _ keys: KeyList, _ range: Range<Int>,
@@ -24,13 +24,13 @@ extension Snapshot {
 }
 
 extension PageMemory {
-    /// A leaf, and where in it a key is; unknown below 0.
+    /// A leaf and the slot of a key in it; the slot is negative while unknown.
     private struct Lookup {
         var leaf: PageNumber
         var slot: Int32
     }
 
-    /// What is read of a leaf in any case: its header and the first heads, and the prefix at its end.
+    /// The parts of a leaf that are always read: its header with the first heads, and the prefix at its end.
     private static let leafStartBytes = 192
     private static let leafEndBytes = 64
     private static let soonReadBytes = 384
@@ -65,7 +65,7 @@ extension PageMemory {
         }
     }
 
-    /// One level after the other for all of them, so that their waits overlap.
+    /// Descends level by level for all keys together, so that their memory accesses overlap.
     private func findLeaves(
         _ root: TreeRoot, _ lookups: UnsafeMutableBufferPointer<Lookup>, _ key: (Int) -> UnsafeRawBufferPointer
     ) throws {

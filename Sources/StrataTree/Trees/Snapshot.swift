@@ -1,6 +1,6 @@
 import StrataModel
 
-/// All trees of a page store as they were when it was published. Nothing changes it, and taking it costs nothing.
+/// An immutable state of all trees of a page store, as published. Taking it costs nothing.
 ///
 /// ```swift
 /// let snapshot = store.snapshot()
@@ -10,10 +10,10 @@ public final class Snapshot: Sendable {
     let core: PageCore
     let epoch: UInt64
     let roots: TreeRoots
-    /// Keeps what this state shares with others; nil if it is one of the store's own.
+    /// Keeps alive the pages that this state shares with others; nil if the state belongs to the store itself.
     private let branch: BranchPages?
 
-    /// The epoch is pinned already, for this object.
+    /// Takes over a pin of the epoch, which the caller has already set.
     init(core: PageCore, epoch: UInt64, roots: TreeRoots, of branch: BranchPages? = nil) {
         self.core = core
         self.epoch = epoch
@@ -23,7 +23,7 @@ public final class Snapshot: Sendable {
 
     deinit { core.unpin(epoch) }
 
-    /// The trees that are not empty, or have been.
+    /// The trees that are or have been non-empty.
     public var trees: [TreeID] { roots.ids }
     public func entryCount(_ id: TreeID) -> UInt64 { roots[id].entryCount }
     public func foldedOffset(_ id: TreeID) -> UInt64 { roots[id].foldedOffset }
@@ -36,7 +36,7 @@ public final class Snapshot: Sendable {
 }
 
 extension PageMemory {
-    /// Calls `body` with the value of a key, which is valid only inside it; nil if the key is not there.
+    /// Calls `body` with the value of a key, which is valid only during the call; nil if the key does not exist.
     func get<Result>(
         _ root: TreeRoot, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
@@ -51,13 +51,13 @@ extension PageMemory {
         }
     }
 
-    /// As ``get(_:_:_:)``, but a long value is not gathered.
+    /// Returns true if the key exists; does not assemble long values.
     func contains(_ root: TreeRoot, _ key: UnsafeRawBufferPointer) throws -> Bool {
         guard root.page != 0 else { return false }
         return try reading { try descend(root, to: key).search(leaf: key).isFound }
     }
 
-    /// The leaf that a key belongs to.
+    /// The leaf that covers a key.
     @inline(__always)
     private func descend(_ root: TreeRoot, to key: UnsafeRawBufferPointer) throws -> Page {
         var page = try page(root.page, level: root.level)
@@ -69,7 +69,7 @@ extension PageMemory {
         return page
     }
 
-    /// A page that must be of a level: a damaged file cannot lead in circles.
+    /// A page that must have the given level, so that a damaged file cannot cause an endless descent.
     @inline(__always)
     func page(_ number: PageNumber, level: Int) throws -> Page {
         let page = try page(number)
@@ -86,7 +86,7 @@ extension PageMemory {
                 found: "level \(found)"))
     }
 
-    /// Gathers a value from its overflow pages. Inside a read section.
+    /// Assembles a value from its overflow pages. Must be called inside a read section.
     func withOverflow<Result>(
         _ reference: OverflowReference, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result {

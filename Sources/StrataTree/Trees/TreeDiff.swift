@@ -1,16 +1,16 @@
 import StrataModel
 
-/// How an entry differs between two states of a tree.
+/// The difference of an entry between two states of a tree.
 public enum EntryChange {
     case added(UnsafeRawBufferPointer)
     case removed(UnsafeRawBufferPointer)
     case replaced(old: UnsafeRawBufferPointer, new: UnsafeRawBufferPointer)
 }
 
-/// Walks two states of one tree side by side. Subtrees that both share are skipped, so the cost is that of what
-/// changed.
+/// Compares two states of one tree side by side. Shared subtrees are skipped, so the cost is proportional to the
+/// changes.
 struct TreeDiff {
-    /// A read section lasts no longer than so many steps.
+    /// The maximum number of steps in a read section.
     private static let stepsPerSection = 1_024
 
     private let memory: PageMemory
@@ -19,7 +19,7 @@ struct TreeDiff {
     private let oldKey: UnsafeMutableRawBufferPointer
     private let newKey: UnsafeMutableRawBufferPointer
 
-    /// - Parameter keys: room for two keys.
+    /// - Parameter keys: a buffer with room for two keys.
     init(
         _ memory: PageMemory, old: TreeRoot, new: TreeRoot, keys: UnsafeMutableRawBufferPointer
     ) {
@@ -31,7 +31,7 @@ struct TreeDiff {
             rebasing: keys[PageLayout.maximumKeyBytes..<2 * PageLayout.maximumKeyBytes])
     }
 
-    /// Goes to the first key at or behind `lower`.
+    /// Moves to the first key at or after `lower`.
     mutating func seek(_ lower: UnsafeRawBufferPointer) throws {
         try memory.reading {
             try old.seek(lower, in: memory)
@@ -50,7 +50,7 @@ struct TreeDiff {
         }
     }
 
-    /// False at the end.
+    /// Takes one step; returns false at the end, or if `body` returned false.
     private mutating func step(_ body: (UnsafeRawBufferPointer, EntryChange) throws -> Bool) throws -> Bool {
         let (a, b) = (try old.peek(in: memory), try new.peek(in: memory))
         switch (a, b) {
@@ -90,7 +90,8 @@ struct TreeDiff {
             new.skip()
         } else {
             let (a, b) = (left.storedValue(leftIndex), right.storedValue(rightIndex))
-            // The same overflow pages are the same value; others may be too, which the reader of the change can see.
+            // Equal overflow pages are equal values. Different pages may also hold equal values, which the caller can
+            // detect.
             if a.isOverflow != b.isOverflow || a.bytes.count != b.bytes.count || Bytes.compare(a.bytes, b.bytes) != 0 {
                 let goesOn = try withEntry(left, leftIndex, oldKey) { key, before in
                     try withEntry(right, rightIndex, newKey) { _, after in
@@ -120,7 +121,7 @@ struct TreeDiff {
         _ page: Page, _ index: Int, _ buffer: UnsafeMutableRawBufferPointer,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result {
-        // Not nil: it has room for a key.
+        // Not nil: the buffer has room for a key.
         let count = page.copyKey(index, to: buffer.baseAddress!)
         let key = UnsafeRawBufferPointer(buffer).keeping(count)
         let value = page.storedValue(index)
@@ -129,7 +130,7 @@ struct TreeDiff {
     }
 }
 
-/// A way through a tree in the order of its keys that need not enter every subtree.
+/// A walk through a tree in the order of its keys that may skip subtrees.
 struct TreeWalk {
     enum Node {
         case end
@@ -137,7 +138,7 @@ struct TreeWalk {
         case entry(Page, Int)
     }
 
-    /// Pages that have been entered, each with its next child or entry.
+    /// The pages that have been entered, each with its next child or entry.
     private var stack: [(number: PageNumber, level: Int, next: Int)] = []
     /// The root, until it is entered or skipped.
     private var root: (number: PageNumber, level: Int)?
@@ -156,12 +157,12 @@ struct TreeWalk {
         return .end
     }
 
-    /// Goes past what `peek` gave.
+    /// Skips the node that `peek` returned.
     mutating func skip() {
         if root != nil { root = nil } else { stack[stack.count - 1].next += 1 }
     }
 
-    /// Enters the subtree that `peek` gave.
+    /// Enters the subtree that `peek` returned.
     mutating func expand(in memory: PageMemory) throws {
         guard case .subtree(let number, let level) = try peek(in: memory) else { return }
         skip()
@@ -187,10 +188,10 @@ struct TreeWalk {
 }
 
 extension Snapshot {
-    /// Calls `body` with each entry in which this state of a tree differs from an older or newer one of the same store,
-    /// in the order of keys, until it returns false. The bytes are valid only inside it.
+    /// Calls `body` with each entry that differs between this state of a tree and an older or newer one of the same
+    /// store, in the order of keys, until it returns false. The bytes are valid only during the call.
     ///
-    /// - Parameter lower: where to begin; nil is the first key.
+    /// - Parameter lower: the first key to compare; nil to begin at the first key.
     public func forEachChange(
         of id: TreeID, since old: Snapshot, from lower: UnsafeRawBufferPointer? = nil,
         _ body: (_ key: UnsafeRawBufferPointer, _ change: EntryChange) throws -> Bool
@@ -200,14 +201,15 @@ extension Snapshot {
 }
 
 extension Snapshot {
-    /// Whether a tree is the same in both, which must be of one store; a tree that was changed back may not be.
+    /// Returns true if both states share the tree. They must belong to one store. A tree that was changed back may not
+    /// count as shared.
     public func shares(_ id: TreeID, with other: Snapshot) -> Bool {
         core === other.core && roots[id].page == other.roots[id].page
     }
 }
 
 extension Fork {
-    /// As ``Snapshot/forEachChange(of:since:from:_:)``; the fork must not be changed meanwhile.
+    /// Like ``Snapshot/forEachChange(of:since:from:_:)``; the fork must not be changed meanwhile.
     public func forEachChange(
         of id: TreeID, since old: Snapshot, from lower: UnsafeRawBufferPointer? = nil,
         _ body: (_ key: UnsafeRawBufferPointer, _ change: EntryChange) throws -> Bool

@@ -1,4 +1,4 @@
-/// Trees that can be read: a snapshot's, or a fork's.
+/// A source of trees that can be read: a snapshot or a fork.
 public protocol TreeReading {
     func get<Result>(
         _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
