@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// Goes through what indexes have for a source of a plan.
+/// Iterates over the index entries of a plan's source.
 final class KeySource {
     let scene: QueryScene
     private(set) var rowsRead = 0
@@ -18,16 +18,16 @@ final class KeySource {
         if rowsRead & 0xFF == 0, isCancelled() { throw QueryError.cancelled }
     }
 
-    /// Whether a record's rows are to be overlooked, since it is looked at itself.
+    /// Returns true if a record's rows must be skipped, because the record itself is examined.
     func isTouched(_ key: [UInt8]) -> Bool { !scene.touched.isEmpty && scene.touched.contains(key) }
 
-    /// Calls `body` with the key of each record, in no particular order, until it returns false; with some perhaps
-    /// several times. The array is used again unless `body` keeps it.
+    /// Calls `body` with the key of each record, in no particular order, until it returns false. A key may occur
+    /// several times. The array is reused unless `body` keeps it.
     func forEachKey(_ source: QueryPlan.Source, _ body: ([UInt8]) throws -> Bool) throws {
         _ = try visit(source, body)
     }
 
-    /// False once `body` has.
+    /// Visits the keys of a source; returns false once `body` has.
     private func visit(_ source: QueryPlan.Source, _ body: ([UInt8]) throws -> Bool) throws -> Bool {
         switch source {
         case .nothing, .zones: return true
@@ -67,7 +67,7 @@ final class KeySource {
         return true
     }
 
-    /// Calls `body` with rows of records of the zones that are looked at; false once that has returned false.
+    /// Calls `body` with the rows of the scene's zones; returns false once `body` has.
     func forEachRow(
         from lower: [UInt8], to upper: [UInt8], behind start: Int, _ body: (IndexRow) throws -> Bool
     ) throws -> Bool {
@@ -94,7 +94,7 @@ final class KeySource {
     }
 }
 
-/// What ends a query early.
+/// A reason why a query ends early.
 public enum QueryError: Error, Sendable {
     case cancelled
 }

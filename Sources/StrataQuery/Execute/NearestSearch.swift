@@ -2,12 +2,12 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// Goes through the rows of an index of places, the nearest to a point first.
+/// Iterates over the rows of a location index, the nearest to a point first.
 ///
-/// What is known of is kept in a heap: cells by the least distance that anything in them can have, and rows by their
-/// own. A cell that comes first is divided, or its rows are read if they are few; a row that comes first is next.
+/// A heap holds the candidates: cells by the minimum distance of anything in them, and rows by their own distance. The
+/// first cell is divided, or its rows are read if they are few; the first row is the next result.
 struct NearestSearch {
-    /// Cells with about so many rows are read.
+    /// The number of rows up to which a cell is read rather than divided.
     private static let fewRows = 96.0
 
     private enum Content {
@@ -17,7 +17,7 @@ struct NearestSearch {
 
     private struct Node {
         var metres: Double
-        /// Empty for cells, which so come before rows of the same distance.
+        /// Empty for cells, which therefore come before rows of the same distance.
         var tie: [UInt8]
         var content: Content
     }
@@ -25,10 +25,10 @@ struct NearestSearch {
     private let scene: QueryScene
     private let circle: GeoCircle
     private let start: [UInt8]
-    /// Cells that lie nearer than the place where the search goes on have nothing more.
+    /// The distance of the place after which the search continues: nearer cells are skipped.
     private var metresBefore = -Double.infinity
     private var heap = Heap<Node>(isBefore)
-    /// Records without a place, which come before all others; nil once they have been read.
+    /// Records without a location, which come before all others; nil until they are read.
     private var placeless: [[UInt8]]?
 
     init(_ scene: QueryScene, _ id: IndexID, _ circle: GeoCircle, after: SortPlace?) throws {
@@ -45,7 +45,7 @@ struct NearestSearch {
         heap.push(Node(metres: 0, tie: [], content: .cell(.earth)))
     }
 
-    /// The next record whose rows show it.
+    /// The next record according to its rows.
     mutating func next(_ source: KeySource) throws -> [UInt8]? {
         if let record = try nextPlaceless(source) { return record }
         while let node = heap.pop() {
@@ -57,7 +57,7 @@ struct NearestSearch {
         return nil
     }
 
-    /// Where there is no radius, those without a place match too.
+    /// Without a radius, records without a location match too.
     private mutating func nextPlaceless(_ source: KeySource) throws -> [UInt8]? {
         guard circle.radiusMetres == .infinity, metresBefore == -.infinity else { return nil }
         if placeless == nil {
@@ -89,7 +89,7 @@ struct NearestSearch {
         _ = try source.forEachRow(from: lower, to: upper, behind: start.count) { row in
             let (latitude, longitude) = try row.place
             let metres = circle.distanceMetres(toLatitude: latitude, longitude: longitude)
-            // What is no distance is not within any radius, and comes last.
+            // A distance that is not a number is within no radius, and sorts last.
             if metres < metresBefore || metres > circle.radiusMetres { return true }
             if metres.isNaN, circle.radiusMetres < .infinity { return true }
             let record = row.recordKey

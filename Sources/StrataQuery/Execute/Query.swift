@@ -1,6 +1,6 @@
 import StrataModel
 
-/// What to look for: records of a type for which a predicate holds, in an order.
+/// A query for the records of a type for which a predicate holds, in an order.
 ///
 /// ```swift
 /// let urgent = try PredicateParser.parse("priority > 3")
@@ -9,9 +9,9 @@ import StrataModel
 public struct Query: Sendable, Hashable {
     public var recordType: String
     public var predicate: PredicateTree
-    /// First things first; empty for no order in particular.
+    /// The sort keys, most significant first; empty for no particular order.
     public var order: [SortKey]
-    /// Nil for all zones.
+    /// The zone to search; nil for all zones.
     public var zone: ZoneID?
 
     public init(
@@ -25,11 +25,11 @@ public struct Query: Sendable, Hashable {
     }
 }
 
-/// What records are sorted by.
+/// A criterion by which records are sorted.
 public enum SortKey: Sendable, Hashable {
-    /// Records without a value come first in ascending order.
+    /// By a field. Records without a value come first in ascending order.
     case key(String, isAscending: Bool)
-    /// The nearest come first, those without a place before them (B140).
+    /// By distance, the nearest first. Records without a location come before all others (B140).
     case distance(key: String, latitude: Double, longitude: Double)
 
     public var name: String {
@@ -43,13 +43,13 @@ public enum SortKey: Sendable, Hashable {
     }
 }
 
-/// An order in which every record has a place of its own.
+/// A total order of records.
 struct QueryOrder: Sendable, Hashable {
-    /// What comes first of records that the keys do not tell apart.
+    /// The order of records with equal sort keys.
     enum Ties: UInt8, Sendable {
-        /// By name, then by zone, the older one first.
+        /// By name, then by zone, the older zone first.
         case byName = 1
-        /// By zone, the older one first, then by name.
+        /// By zone, the older zone first, then by name.
         case byPlace
     }
 

@@ -1,14 +1,15 @@
 import StrataModel
 import StrataSystem
 
-/// Where a query goes on: the query, the order that its first page came in, and the place of the last match
+/// The point at which a query continues: the query, the order of its first page, and the place of the last match
 /// (docs/queries.md §5).
 ///
-/// It names neither a plan nor a state of the store, so it holds after a restart, and whatever was saved or indexed
-/// since.
+/// It contains neither a plan nor a state of the store, so it remains valid after a restart, and when records are saved
+/// or indexes are added.
 public struct QueryCursor: Sendable, Hashable {
     private static let version: UInt8 = 1
-    /// Longer bytes are none: the largest records, whose texts may be sorted by, have fewer.
+    /// The maximum length. Not reached by valid cursors, because the largest records, which may be sorted by text, are
+    /// smaller.
     fileprivate static let maximumBytes = 1 << 26
 
     public var store: Identifier
@@ -16,7 +17,7 @@ public struct QueryCursor: Sendable, Hashable {
     public var query: Query
     var order: QueryOrder
     var place: SortPlace
-    /// `now()` stays what it was.
+    /// The value of `now()`, which stays the same on all pages.
     public var now: Double
 
     init(
@@ -71,7 +72,7 @@ public struct QueryCursor: Sendable, Hashable {
         }
     }
 
-    /// - Throws: ``StrataError`` for bytes that are no cursor.
+    /// - Throws: ``StrataError`` for bytes that are not a cursor.
     public init(decoding bytes: [UInt8]) throws {
         self = try ChecksummedBytes.open(bytes, "a query's cursor", atMost: Self.maximumBytes) {
             try QueryCursor(from: &$0, $1)
@@ -137,7 +138,7 @@ extension ByteReader {
 }
 
 extension Query {
-    /// The query as a cursor has it (docs/queries.md §5).
+    /// The encoding of a query in a cursor (docs/queries.md §5).
     public func encoded() -> [UInt8] {
         var writer = ByteWriter(reserving: 128)
         QueryCursor.append(self, to: &writer)

@@ -2,11 +2,11 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// Carries out a plan: the first matches behind a place, in order.
+/// Executes a plan: finds the first matches after a place, in order.
 final class QueryExecutor {
     let scene: QueryScene
     let plan: QueryPlan
-    /// Matches up to it are left out.
+    /// The place after which matches are returned.
     private let after: SortPlace?
     private let afterBytes: [UInt8]
     private let limit: Int
@@ -15,22 +15,22 @@ final class QueryExecutor {
     private let source: KeySource
     private var recordsRead = 0
     private var matches: [QueryMatch] = []
-    /// Touched records that match and come behind what has been found so far, the first one last.
+    /// Touched records that match and are not yet in `matches`; the first one is last.
     private var overlay: [QueryMatch] = []
     private let budget: ExpressionBudget
     private let isCancelled: @Sendable () -> Bool
-    /// Whether some records are looked for by name rather than by rows.
+    /// True if some records are found by name instead of by index rows.
     private let hasNamedRecords: Bool
 
-    /// What was found.
+    /// The result of a query.
     struct Outcome {
         var matches: [QueryMatch]
-        /// Where the next ones begin; nil if there are none.
+        /// The place after which the next page begins; nil if there are no more matches.
         var next: SortPlace?
         var actual: QueryPlan.Actual
     }
 
-    /// - Parameter predicate: the whole of it, which touched records are asked.
+    /// - Parameter predicate: the whole predicate, which is evaluated on touched records.
     init(
         _ scene: QueryScene, _ plan: QueryPlan, _ predicate: PredicateTree, after: SortPlace?, limit: Int,
         isCancelled: @escaping @Sendable () -> Bool
@@ -76,13 +76,13 @@ final class QueryExecutor {
 
     // MARK: Records
 
-    /// Records whose keys have been found, to be read together.
+    /// The keys of records that will be read together.
     private var waiting = KeyList()
 
-    /// How many may wait: no more are read than may be needed.
+    /// The maximum number of waiting records, so that no more are read than may be needed.
     private var room: Int { min(Snapshot.keysTogether, max(1, limit + 1 - matches.count)) }
 
-    /// Reads what waits, and calls `body` with those that match, in order; false once that has returned false.
+    /// Reads the waiting records, and calls `body` with those that match, in order; returns false once `body` has.
     private func readWaiting(needsPlace: Bool, _ body: (QueryMatch) -> Bool) throws -> Bool {
         var keys = KeyList()
         swap(&keys, &waiting)
@@ -102,12 +102,12 @@ final class QueryExecutor {
     ) throws -> QueryMatch? {
         recordsRead += 1
         guard let state else {
-            // Whoever asks by name may ask for what is not there; a row is of a record.
+            // A record that is looked up by name may be missing; an index row always belongs to a record.
             if hasNamedRecords { return nil }
             throw StrataError(.malformed, "An index has a row of a record that is not there.")
         }
         let view = try RecordStateView(state, in: 0..<state.count)
-        // Rows of an index are of its type already.
+        // The rows of an index already belong to its type.
         if hasNamedRecords, try view.type() != scene.type { return nil }
         return try keys.withKey(index) { record in
             guard try judge.holds(record, view, state) else { return nil }
@@ -116,7 +116,7 @@ final class QueryExecutor {
         }
     }
 
-    /// Touched records are asked themselves; the last comes first.
+    /// The touched records that match the whole predicate, last one first.
     private func touchedMatches(_ predicate: PredicateTree) throws -> [QueryMatch] {
         if case .zones = plan.source { return [] }
         guard !scene.touched.isEmpty else { return [] }
@@ -141,7 +141,7 @@ final class QueryExecutor {
         after == nil || afterBytes.lexicographicallyPrecedes(place)
     }
 
-    /// Takes up a match that comes next, behind touched ones that come before it. False when there are enough.
+    /// Appends the next match, after the touched records that precede it. Returns false when there are enough.
     private func append(_ match: QueryMatch) -> Bool {
         while let first = overlay.last, !isFull, first.place.lexicographicallyPrecedes(match.place) {
             matches.append(first)
@@ -160,7 +160,7 @@ final class QueryExecutor {
         return true
     }
 
-    /// Reads the records of the first places, which match, once it is known which these are.
+    /// Reads the records of the first places, which are known to match, now that the places are final.
     private func append(_ top: inout TopPlaces) throws {
         let (places, records) = try top.sorted(plan.order.ties)
         try scene.trees.getEach(ViewTree.records, records, records.indices) { index, state in
@@ -175,7 +175,7 @@ final class QueryExecutor {
     private func runForwards(_ match: IndexMatch) throws {
         let start = IndexKey.start(scene.database, match.id).bytes
         let first = try after.map { place in
-            // Rows of one value, or of none, are in the order of the names.
+            // The rows of one value, or of no value, are in the order of names.
             if plan.order.keys.isEmpty {
                 return (match.isPoint ? match.ranges[0].lower : [IndexKey.Kind.none.rawValue]) + place.tie + [0]
             }
@@ -192,7 +192,7 @@ final class QueryExecutor {
         }
     }
 
-    /// Rows in their order; those of one value are sorted where the value does not tell their order.
+    /// Reads rows in order; the records of one value are sorted if the rows do not determine their order.
     private func runRows(from lower: [UInt8], to upper: [UInt8], behind start: Int) throws -> Bool {
         var group: (value: [UInt8], top: TopMatches)?
         func readGroup() throws -> Bool {
@@ -224,16 +224,16 @@ final class QueryExecutor {
         return try goesOn && close()
     }
 
-    /// Where rows begin that come behind a place.
+    /// The first row that comes after a place.
     private static func rowStart(_ place: SortPlace, _ order: QueryOrder, isBehindGroup: Bool) throws -> [UInt8] {
         guard let first = place.values.first else { return [] }
         let value = try IndexRow.cut(value: first)
         if isBehindGroup { return IndexRange.successor(value) }
-        // Where more than the value tells, the whole group is gone through again.
+        // If more than the value determines the order, the whole group is read again.
         return order.keys.count == 1 && !IndexRow.isCut(value) ? value + place.tie + [0] : value
     }
 
-    /// From the highest value down; records of one value nevertheless in the order of their names.
+    /// Reads rows from the highest value down, but the records of one value in the order of their names.
     private func runBackwards(_ match: IndexMatch) throws {
         let start = IndexKey.start(scene.database, match.id).bytes
         let last = try after.map { try Self.rowStart($0, plan.order, isBehindGroup: true) }
@@ -252,12 +252,12 @@ final class QueryExecutor {
         _ cursor: Cursor, _ start: [UInt8], from lower: [UInt8], to upper: [UInt8]
     ) throws -> Bool {
         var isThere = try upper.withUnsafeBytes { try cursor.seekBefore($0) }
-        /// The row that was met last, whose value's other rows are still to be seen.
+        /// The last row that was read; other rows of its value may follow.
         var pending: (value: [UInt8], record: [UInt8], isCut: Bool, zone: UInt64)?
         while true {
             let row = isThere ? try rowUnder(cursor, start.count, from: lower) : nil
             if let known = pending, row?.value == known.value {
-                // Several records of one value: they are gone through from the first one.
+                // Several records share the value: their group is read from its first row.
                 let group = start + known.value
                 guard try readSingles(), try runGroup(group, start.count) else { return false }
                 pending = nil
@@ -291,17 +291,17 @@ final class QueryExecutor {
         return waiting.count < room ? true : try readSingles()
     }
 
-    /// Records that wait, each of which is the only one of its value.
+    /// Reads the waiting records, each of which is the only one of its value.
     private func readSingles() throws -> Bool {
         try readWaiting(needsPlace: after != nil || !overlay.isEmpty) { match in
             after != nil && !isBehind(match.place) ? true : append(match)
         }
     }
 
-    /// All rows of one value.
+    /// Reads all rows of one value.
     private func runGroup(_ group: [UInt8], _ start: Int) throws -> Bool {
         var lower = group
-        // Rows of the place's own value up to it have been seen.
+        // Skips the rows of the place's own value up to the place.
         if plan.sorting != .groups, let after, group[start...].elementsEqual(after.values.first ?? []),
             !IndexRow.isCut(Array(group[start...]))
         {
@@ -312,7 +312,7 @@ final class QueryExecutor {
 
     // MARK: Everything else
 
-    /// Keys of all records that may match are put in order, and records read until there are enough.
+    /// Sorts the keys of all candidates, and reads records until there are enough matches.
     private func runKeys(_ keys: QueryPlan.Source) throws {
         var ties: [[UInt8]] = []
         let order = plan.order.ties

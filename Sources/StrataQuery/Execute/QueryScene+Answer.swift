@@ -3,11 +3,11 @@ import StrataModel
 /// A page of a query's matches.
 public struct QueryAnswer: Sendable {
     public var matches: [QueryMatch]
-    /// Nil if there are no more; the caller adds whose it is.
+    /// Nil if there are no more matches; ``cursor(for:in:of:now:)`` adds the query and database.
     var next: (order: QueryOrder, place: SortPlace)?
     public var plan: QueryPlan
 
-    /// Where the query goes on; nil if it is at its end.
+    /// The cursor for the next page; nil at the end of the query.
     public func cursor(
         for query: Query, in database: DatabaseID, of store: Identifier, now: Double
     ) -> QueryCursor? {
@@ -19,16 +19,16 @@ public struct QueryAnswer: Sendable {
 }
 
 extension QueryScene {
-    /// Chooses a plan without carrying it out.
+    /// Chooses a plan without executing it.
     ///
-    /// - Throws: ``StrataError`` for what cannot be asked.
+    /// - Throws: ``StrataError`` for an invalid query.
     public func plan(_ query: Query, continuing cursor: QueryCursor? = nil, limit: Int) throws -> QueryPlan {
         try prepare(query, cursor, limit).plan
     }
 
-    /// The first matches, or those behind a cursor's place.
+    /// The first matches, or those after a cursor's place.
     ///
-    /// - Throws: ``StrataError`` for what cannot be asked; ``QueryError/cancelled``.
+    /// - Throws: ``StrataError`` for an invalid query; ``QueryError/cancelled``.
     public func answer(
         _ query: Query, continuing cursor: QueryCursor? = nil, limit: Int,
         isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -46,9 +46,9 @@ extension QueryScene {
             matches: outcome.matches, next: outcome.next.map { (plan.order, $0) }, plan: carriedOut)
     }
 
-    /// The predicate as it is asked of this database.
+    /// The predicate as bound to this database.
     ///
-    /// - Throws: ``StrataError`` for what cannot be asked.
+    /// - Throws: ``StrataError`` for an invalid query.
     public func bound(_ query: Query) throws -> PredicateTree {
         guard query.predicate.depth <= PredicateTree.maximumDepth else {
             throw StrataError(
@@ -75,7 +75,7 @@ extension QueryScene {
         return (bound, plan)
     }
 
-    /// What the service would not do with a predicate that is asked here.
+    /// Notes on parts of the predicate that are evaluated here, but that the service rejects.
     private func notes(_ predicate: PredicateTree) throws -> [String] {
         var notes: [String] = []
         for comparison in predicate.comparisons where comparison.relation == .contains {
@@ -88,7 +88,7 @@ extension QueryScene {
         return notes
     }
 
-    /// - Throws: ``StrataError`` for an encrypted key, and for one that the service would refuse.
+    /// - Throws: ``StrataError`` for an encrypted key, and for one that the service would reject.
     private func check(_ order: [SortKey]) throws {
         for key in order {
             let subject = try subject(of: key.name)
@@ -117,7 +117,7 @@ extension QueryScene {
 }
 
 extension QueryPlan {
-    /// Whether most of the records that were looked at are of other types: nothing else keeps them from matching.
+    /// True if most of the examined records have other types, which is the only reason why they did not match.
     fileprivate var hasMetOtherTypes: Bool {
         guard case .zones = source, order.keys.isEmpty, missingIndexes.isEmpty, let actual,
             QueryPlanner.conjuncts(residual).isEmpty

@@ -2,20 +2,20 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// What a query looks at: one state of one database, as one actor sees it.
+/// The scope of a query: one state of one database, as seen by one actor.
 public final class QueryScene: Sendable {
     public let trees: Snapshot
-    /// Keys of the records that rows of indexes may not show as they are.
+    /// The keys of records that index rows may not represent correctly.
     public let touched: Set<[UInt8]>
     public let names: any QueryNames
     public let database: UInt64
     public let type: UInt64
-    /// The only zone to look at; nil for all.
+    /// The only zone to search; nil for all.
     public let zone: UInt64?
-    /// What the record type's fields are declared as.
+    /// The declarations of the record type's fields.
     let fields: [UInt32: SchemaField]
     public let rules: QueryRules
-    /// Seconds since 2001, for `now()`.
+    /// The value of `now()`, in seconds since 2001.
     public let now: Double
 
     public init(
@@ -33,14 +33,14 @@ public final class QueryScene: Sendable {
         fields = Dictionary(try trees.schema(of: type).map { ($0.field, $0) }) { $1 }
     }
 
-    /// What a key of a predicate or an order names; nil for one that no record of the type ever had.
+    /// The subject of a key in a predicate or an order; nil if no record of the type ever had the key.
     func subject(of key: String) throws -> QuerySubject? {
         if let field = SystemField(key) { return .system(field) }
         guard let ordinal = try names.fieldOrdinal(key), let field = fields[ordinal] else { return nil }
         return .field(field)
     }
 
-    /// As the schema language names what an index is of.
+    /// The name in the schema language of an index's subject.
     func keyName(of id: IndexID) throws -> String? {
         switch id.subject {
         case .membership: SystemField.recordID.storedName
@@ -53,7 +53,7 @@ public final class QueryScene: Sendable {
         }
     }
 
-    /// The fields that `self CONTAINS 'words'` looks at.
+    /// The fields that `self CONTAINS 'words'` searches.
     var searchedFields: [UInt32] {
         fields.values.filter { field in
             field.kind == .string && !field.isEncrypted
@@ -61,24 +61,24 @@ public final class QueryScene: Sendable {
         }.map(\.field).sorted()
     }
 
-    /// The zones to look at, with the number of their records.
+    /// The zones to search, with the number of their records.
     func zones() throws -> [(zone: UInt64, recordCount: UInt64)] {
         if let zone { return try trees.zoneRow(database, zone).map { [(zone, $0.recordCount)] } ?? [] }
         return try trees.zoneRows(of: database).filter { $0.row.status == .alive }.map { ($0.zone, $0.row.recordCount) }
     }
 
-    /// Whether a record, by the zone of its key, is one to look at.
+    /// Returns true if a record with this zone in its key is in the scope of the query.
     public func covers(zone other: UInt64) throws -> Bool {
         try zone.map { $0 == other } ?? (names.database(ofZone: other) == database)
     }
 }
 
-/// What a store allows its queries.
+/// The rules of a store for its queries.
 public struct QueryRules: Sendable, Hashable {
     public var dialect: PredicateDialect
-    /// Whether only fields can be asked for that the schema says are queryable, sortable or searchable.
+    /// True if a query may use only fields that the schema declares queryable, sortable or searchable.
     public var asksDeclaredFieldsOnly: Bool
-    /// Whether a record type that was never saved nor declared is an error (B142).
+    /// True if a record type that was never saved or declared is an error (B142).
     public var unknownTypesAreErrors: Bool
 
     public init(
@@ -90,26 +90,26 @@ public struct QueryRules: Sendable, Hashable {
     }
 }
 
-/// What a query asks about names. Names never change, so that any later state will do.
+/// Resolves the names in a query. Names never change, so any later state gives the same results.
 public protocol QueryNames: Sendable {
     func fieldOrdinal(_ name: String) throws -> UInt32?
     func fieldName(_ ordinal: UInt32) throws -> String
-    /// The zone of the database with that name, whose owner is the one who asks however he is named.
+    /// The zone with that name in the database, if `owner` denotes the owner of the database in any form.
     func zoneOrdinal(_ name: String, owner: String) throws -> UInt64?
     func zoneName(_ ordinal: UInt64) throws -> String
     func database(ofZone ordinal: UInt64) throws -> UInt64
     func userRecordName(_ ordinal: UInt64) throws -> String
-    /// The name itself, but for the one that stands for the user who asks.
+    /// The user record's name; resolves the placeholder for the current user.
     func userRecordName(named name: String) throws -> String
     func userOrdinal(ofRecordName name: String) throws -> UInt64?
 }
 
-/// What a key names.
+/// The subject of a key.
 enum QuerySubject: Hashable {
     case system(SystemField)
     case field(SchemaField)
 
-    /// Where rows are that are ordered by it.
+    /// The index whose rows are ordered by the subject.
     var index: IndexID.Subject? {
         switch self {
         case .system(.creationDate): .created

@@ -2,8 +2,7 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// A predicate made ready for many records: common comparisons look at the encoded values, all others have them
-/// decoded first.
+/// A predicate prepared for many records: common comparisons examine encoded values, all others decode them first.
 indirect enum RecordFilter {
     case constant(Bool)
     case all([RecordFilter])
@@ -12,7 +11,7 @@ indirect enum RecordFilter {
     case test(FieldTest, otherwise: PredicateComparison)
     case general(PredicateComparison)
 
-    /// - Parameter tree: as ``PredicateBinder`` gives it.
+    /// - Parameter tree: a tree from ``PredicateBinder``.
     init(_ tree: PredicateTree, _ scene: QueryScene) throws {
         switch tree {
         case .constant(let isTrue): self = .constant(isTrue)
@@ -26,10 +25,10 @@ indirect enum RecordFilter {
     }
 }
 
-/// What can be said against a record from its type and one field, without its key: a scan asks this first.
+/// A quick test of a record's type and one field, without its key. A scan applies it first.
 struct RecordProbe {
     private let type: UInt64
-    /// It must come out like that; nil if there is no such test.
+    /// A test and its required result; nil if there is no suitable test.
     private let test: (test: FieldTest, isWanted: Bool)?
     private var hint = 0
 
@@ -47,7 +46,7 @@ struct RecordProbe {
         }
     }
 
-    /// Whether the record is of the type, and the whole predicate worth asking.
+    /// Returns true if the record has the type, and the test does not exclude it.
     mutating func mayHold(_ state: UnsafeRawBufferPointer) throws -> Bool {
         guard let (test, isWanted) = test else {
             return try RecordStateView(state, in: 0..<state.count).type() == type
@@ -58,7 +57,7 @@ struct RecordProbe {
     }
 }
 
-/// Asks records whether a predicate holds for them.
+/// Decides whether a predicate holds for a record.
 struct RecordJudge {
     let scene: QueryScene
     let filter: RecordFilter

@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// An encoded record, as a predicate sees it.
+/// An encoded record as the subject of a predicate.
 struct RecordSubject: PredicateSubject {
     private static let maximumKeyPathLength = 8
 
@@ -20,13 +20,13 @@ struct RecordSubject: PredicateSubject {
         scene.searchedFields.compactMap { field in failure.answering { try value(of: field)?.text } }
     }
 
-    /// Keys behind the first are those of the records referred to.
+    /// Returns the value at a key path. Keys after the first belong to the records referred to.
     private func value(at path: ArraySlice<String>) throws -> PredicateValue? {
         guard let first = path.first, let subject = try scene.subject(of: first) else { return nil }
         let rest = path.dropFirst()
         if rest.isEmpty { return try value(of: subject) }
         guard path.count <= Self.maximumKeyPathLength else { return nil }
-        // A list that is missing is not an empty one: nothing holds for all of its elements (B129).
+        // A missing list is not an empty one: no condition holds for all of its elements (B129).
         if case .field(let field) = subject, try view.fields().value(of: field.field) == nil { return nil }
         let values = try targets(of: subject).compactMap { try value(at: rest, ofTarget: $0) }
         return subject.kind.isList ? .list(values) : values.first
@@ -40,7 +40,7 @@ struct RecordSubject: PredicateSubject {
             try scene.trees.get(ViewTree.records, key) { state in
                 let view = try RecordStateView(state, in: 0..<state.count)
                 try view.require(name: target.name)
-                // The fields of another type have other declarations, which nothing here asks for but their kinds.
+                // Its type may declare the fields differently, so their stored kinds are used.
                 return try RecordSubject(scene: scene, key: key, view: view, bytes: state, failure: failure)
                     .foreignValue(at: path)
             }
@@ -111,14 +111,14 @@ struct RecordSubject: PredicateSubject {
     }
 }
 
-/// How names are spelt that stand for others.
+/// Names that are placeholders for others.
 enum QueryNaming {
-    /// The current user, as a zone's owner and as the name of the user's record.
+    /// The current user, as the owner of a zone and as the name of the user's record.
     static let me = "__defaultOwner__"
 }
 
 extension PredicateValue.Target {
-    /// Zones of the database that is asked have no owner.
+    /// Creates a target without an owner, as for all zones of the queried database.
     init(_ key: RecordKey, zoneName: String) {
         self.init(recordName: key.name, zoneName: zoneName, ownerName: "")
     }

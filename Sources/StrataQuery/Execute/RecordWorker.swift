@@ -3,30 +3,30 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// Looks at many records, one after the other, and keeps the first matches in order.
+/// Examines a sequence of records, and keeps the first matches in order.
 final class RecordWorker {
-    /// What several workers have in common.
+    /// The inputs that workers share.
     struct Task: Sendable {
         let scene: QueryScene
         let residual: PredicateTree
         let order: QueryOrder
-        /// Matches up to it are left out; empty for none.
+        /// The place after which matches are kept; empty for none.
         let after: [UInt8]
-        /// How many matches are wanted at most.
+        /// The maximum number of matches.
         let count: Int
-        /// Whether records come in order, so that the first ones are wanted as they come.
+        /// True if records arrive in order, so that the first matches are the result.
         let isInOrder: Bool
-        /// Whether records may be missing, or of another type.
+        /// True if records may be missing or of another type.
         let hasNamedRecords: Bool
         let budget: ExpressionBudget
         let isCancelled: @Sendable () -> Bool
     }
 
-    /// What one of them found.
+    /// The result of a worker.
     struct Part: Sendable {
-        /// Where records come in order.
+        /// The matches if records arrive in order.
         var matches: [QueryMatch] = []
-        /// Where they do not: only what is first in the end is worth a copy.
+        /// The first places otherwise: only final matches are worth copying.
         var top: TopPlaces
         var recordsRead = 0
     }
@@ -55,7 +55,7 @@ final class RecordWorker {
         if recordsRead & 0x3FF == 0, task.isCancelled() { throw QueryError.cancelled }
     }
 
-    /// Keeps the record if it is one of those that are wanted; false once there are enough.
+    /// Keeps the record if it is a wanted match; returns false once there are enough.
     private func take(_ key: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer, checksType: Bool) throws -> Bool {
         let view = try RecordStateView(state, in: 0..<state.count)
         if checksType, try view.type() != task.scene.type { return true }
@@ -97,16 +97,16 @@ final class RecordWorker {
     }
 }
 
-/// Divides the looking at records between the processors.
+/// Divides the records to examine among the processors.
 struct RecordSweep {
-    /// Fewer records are not worth the threads.
+    /// The number of records up to which threads are not worthwhile.
     static let fewRecords = 1_500
-    /// So many keys are gathered before they are divided.
+    /// The number of keys that are gathered before they are divided.
     static let keysGathered = 64 << 10
 
     let task: RecordWorker.Task
 
-    /// Ranges of the tree of records, in order; their matches come in that order.
+    /// Scans ranges of the tree of records, in order; their matches keep that order.
     func scan(_ ranges: [(lower: [UInt8], upper: [UInt8])], about recordCount: Double) throws -> RecordWorker.Part {
         var parts: [(lower: [UInt8], upper: [UInt8])] = []
         let share = recordCount > Double(Self.fewRecords) ? Processors.count : 1
@@ -166,11 +166,11 @@ struct RecordSweep {
         return whole
     }
 
-    /// The parts that are done.
+    /// The finished parts.
     private struct Progress: Sendable {
         private(set) var parts: [Result<RecordWorker.Part, any Error>?]
         private(set) var hasFailed = false
-        /// So many of the first parts are done without a gap, with so many matches.
+        /// The number of leading parts that are finished without a gap; `leadingMatches` counts their matches.
         private var leadingParts = 0
         private(set) var leadingMatches = 0
 

@@ -1,13 +1,13 @@
 import StrataModel
 import StrataViews
 
-/// A place in an order: what the keys of a record are, each as a row of an index has it, but whole; and what tells
-/// records apart that the keys do not.
+/// A place in an order: the uncut value of each sort key, encoded as in an index row, and a tie that distinguishes
+/// records with equal keys.
 struct SortPlace: Hashable, Sendable {
     var values: [[UInt8]]
     var tie: [UInt8]
 
-    /// - Throws: ``StrataError`` for bytes that no record has in the order: only a cursor that was made up has them.
+    /// - Throws: ``StrataError`` for bytes that no record has in the order, as in a forged cursor.
     func check(_ order: QueryOrder) throws {
         for value in values where !(try Self.isWhole(value)) { throw Self.madeUp }
         try tie.withUnsafeBytes { tie in
@@ -37,7 +37,7 @@ struct SortPlace: Hashable, Sendable {
         }
     }
 
-    /// Bytes that order as the places do: bits of what descends are turned.
+    /// Bytes that sort as the places do; the bits of descending keys are inverted.
     func bytes(_ order: QueryOrder) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(values.reduce(tie.count) { $0 + $1.count })
@@ -48,9 +48,9 @@ struct SortPlace: Hashable, Sendable {
     }
 }
 
-/// Works out where records come in an order.
+/// Determines the places of records in an order.
 struct SortEncoder {
-    /// Behind the kinds of rows: a list has no order.
+    /// Sorts after all kinds of index rows: a list has no order.
     static let listKind = IndexKey.Kind.place.rawValue + 1
 
     let order: QueryOrder
@@ -78,13 +78,13 @@ struct SortEncoder {
         return writer.bytes
     }
 
-    /// As ``SortPlace/bytes(_:)`` of the record's place.
+    /// Appends the bytes of the record's place, equal to ``SortPlace/bytes(_:)``.
     func append(_ record: UnsafeRawBufferPointer, _ view: RecordStateView, to writer: inout KeyWriter) throws {
         try appendKeys(view, to: &writer)
         try appendTie(record, to: &writer)
     }
 
-    /// What comes first in a place: as many bytes tell most records apart.
+    /// Appends the beginning of a place, which distinguishes most records.
     func appendKeys(_ view: RecordStateView, to writer: inout KeyWriter) throws {
         for (key, subject) in keys {
             let start = writer.bytes.count
@@ -100,7 +100,7 @@ struct SortEncoder {
         writer.append(recordZone: zone, keyName: try reader.readLastText())
     }
 
-    /// - Parameter record: a record's key.
+    /// - Parameter record: the key of a record.
     static func tie(_ record: UnsafeRawBufferPointer, _ ties: QueryOrder.Ties) throws -> [UInt8] {
         if ties == .byPlace { return [UInt8](record) }
         var reader = KeyReader(record)
@@ -110,7 +110,7 @@ struct SortEncoder {
         return key.bytes
     }
 
-    /// The key of the record that a tie is of.
+    /// The key of the record to which a tie belongs.
     static func record(ofTie tie: UnsafeRawBufferPointer, _ ties: QueryOrder.Ties) throws -> [UInt8] {
         if ties == .byPlace { return [UInt8](tie) }
         var reader = KeyReader(tie)
@@ -156,12 +156,12 @@ struct SortEncoder {
         case (.key, .system(.lastModifiedUserRecordID)?):
             writer.append(kind: try view.header().modifiedBy == 0 ? .none : .reference)
         case (.key, .system(.share)?): writer.append(kind: try view.links().share == nil ? .none : .reference)
-        // All records have one, and none comes before another by it.
+        // All records compare equal by these keys, and the ties decide.
         case (.key, .system(.recordID)?), (.distance, .system?): writer.append(kind: .none)
         }
     }
 
-    /// What has no order is the same wherever it is.
+    /// Appends a value; values without an order are all encoded alike.
     private static func append(_ value: FieldValue, to writer: inout KeyWriter) {
         switch value {
         case .string(let text):

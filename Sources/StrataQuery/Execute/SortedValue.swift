@@ -1,5 +1,5 @@
-/// A value with a place among all others: none comes first, values of different types stay apart, and a number that is
-/// none comes behind all numbers.
+/// A value in a total order: missing values come first, values of different types are kept apart, and NaN comes after
+/// all numbers.
 public struct SortedValue: Comparable, Sendable {
     public let value: PredicateValue
 

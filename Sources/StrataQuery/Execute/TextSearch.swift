@@ -1,6 +1,6 @@
 import StrataModel
 
-/// Looks for a part of a text, with or without case and accents.
+/// Searches for a part of a text, optionally ignoring case and accents.
 struct TextSearch {
     private let part: [UInt8]
     private let options: TextFolding.Options
@@ -37,18 +37,18 @@ struct TextSearch {
         return true
     }
 
-    /// - Parameter part: not empty, and in small letters where case is ignored.
+    /// - Parameter part: not empty, and lowercase if case is ignored.
     private static func contains(
         _ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer, ignoringCase: Bool
     ) -> Bool {
         guard text.count >= part.count else { return false }
-        // Large letters differ from small ones by a bit, which others than letters may differ by as well.
+        // Upper- and lowercase letters differ in one bit, but so do some other characters.
         let caseBit: UInt8 = ignoringCase ? 0x20 : 0
         let first = part[0] | caseBit
         let second = part.count > 1 ? part[1] | caseBit : 0
         let last = text.count - part.count
         var place = 0
-        // Eight places at a time, as long as their second bytes lie in the text too.
+        // Checks eight positions at a time, as long as the bytes after them are also in the text.
         while place <= last, place + 9 <= text.count {
             var candidates = places(of: first, in: text, at: place, caseBit)
             if part.count > 1 { candidates &= places(of: second, in: text, at: place + 1, caseBit) }
@@ -66,7 +66,8 @@ struct TextSearch {
         return false
     }
 
-    /// Which of eight bytes are the wanted one: the highest bit of each that is. Sometimes of one behind it as well.
+    /// The positions of a byte among eight: the highest bit of each match is set. The byte after a match may also be
+    /// marked.
     @inline(__always)
     private static func places(
         of byte: UInt8, in text: UnsafeRawBufferPointer, at place: Int, _ caseBit: UInt8

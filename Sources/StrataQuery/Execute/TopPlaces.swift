@@ -1,39 +1,39 @@
 import StrataModel
 import StrataTree
 
-/// The first of many places in an order (``SortEncoder``). Records are named by what ends a place, and not kept.
+/// The first of many places in an order (``SortEncoder``). The tie of a place identifies its record, which is not kept.
 struct TopPlaces: Sendable {
-    /// A place without memory of its own, so that moving it costs nothing.
+    /// A place without memory of its own, so that it is cheap to move.
     private struct Candidate {
-        /// The first eight bytes as a number; most places are told apart by them.
+        /// The first eight bytes as a number, which distinguishes most places.
         var head: UInt64
         var start: Int
         var count: Int
-        /// Where in it the tie begins.
+        /// The offset of the tie in the place.
         var tie: Int
     }
 
     private let limit: Int
     private var bytes: [UInt8] = []
     private var candidates: [Candidate] = []
-    /// The head of the last place that can be among the first; nil as long as any can.
+    /// The head of the last place that can still be among the first; nil as long as any place can.
     private var lastHead: UInt64?
 
     init(_ limit: Int) { self.limit = limit }
 
-    /// Whether a place that begins with these bytes may be among the first.
+    /// Returns true if a place that begins with these bytes may be among the first.
     func mayAccept(_ start: [UInt8]) -> Bool {
         guard let lastHead else { return limit > 0 }
         return Self.head(start[...]) <= lastHead
     }
 
-    /// - Parameter tie: where in the place its tie begins.
+    /// - Parameter tie: the offset of the tie in the place.
     mutating func add(_ place: ArraySlice<UInt8>, tie: Int) {
         let head = Self.head(place)
         if let lastHead, head > lastHead { return }
         candidates.append(Candidate(head: head, start: bytes.count, count: place.count, tie: tie))
         bytes += place
-        // Sorting now and then costs less than keeping order all the time.
+        // Occasional sorting costs less than constant ordering.
         if candidates.count >= max(64, 2 * limit) { prune() }
     }
 
@@ -63,7 +63,7 @@ struct TopPlaces: Sendable {
         }
     }
 
-    /// The places that are kept, in order, and the records' own keys.
+    /// The kept places, in order, and the keys of their records.
     mutating func sorted(_ ties: QueryOrder.Ties) throws -> (places: KeyList, records: KeyList) {
         prune()
         var (places, records) = (KeyList(), KeyList())
@@ -76,7 +76,8 @@ struct TopPlaces: Sendable {
         return (places, records)
     }
 
-    /// Missing bytes count as zeros, so that of two places with different heads the lower one comes first.
+    /// Missing bytes count as zeros, so that of two places with different heads the one with the lower head comes
+    /// first.
     private static func head(_ place: ArraySlice<UInt8>) -> UInt64 {
         place.withUnsafeBytes { place in
             if place.count >= 8 { return UInt64(bigEndian: place.loadUnaligned(as: UInt64.self)) }

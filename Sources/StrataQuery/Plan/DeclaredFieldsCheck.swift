@@ -1,7 +1,7 @@
 import StrataModel
 
-/// Whether a query asks only for what the schema says can be asked for, as the service does in production: keys of a
-/// predicate are queryable, those of an order sortable, and words are searched in fields that are searchable.
+/// Checks that a query uses only declared fields, as the service does in production: keys of a predicate must be
+/// queryable, keys of an order sortable, and fields of a word search searchable.
 struct DeclaredFieldsCheck {
     private let scene: QueryScene
     private let typeName: String
@@ -11,11 +11,11 @@ struct DeclaredFieldsCheck {
         self.typeName = typeName
     }
 
-    /// - Parameter predicate: as ``PredicateBinder`` gives it, so that its keys are there where they must be.
-    /// - Throws: ``Refusal`` in the service's words.
+    /// - Parameter predicate: a tree from ``PredicateBinder``, whose keys are in their required places.
+    /// - Throws: ``Refusal`` with the service's message.
     func check(_ predicate: PredicateTree, _ order: [SortKey]) throws {
         if predicate.comparisons.isEmpty {
-            // Whoever asks for all records of a type asks for them by name.
+            // A query for all records of a type requires a queryable record name.
             if predicate != .constant(false) { try require(SystemField.recordID.rawValue, .queryable) }
         } else {
             for comparison in predicate.comparisons { try check(comparison) }
@@ -47,10 +47,10 @@ struct DeclaredFieldsCheck {
 }
 
 extension PredicateTree {
-    /// The keys and key paths that it names.
+    /// The keys and key paths that the predicate contains.
     public var namedKeys: [String] { comparisons.flatMap { $0.left.keys + $0.right.keys } }
 
-    /// From left to right.
+    /// The comparisons of the predicate, from left to right.
     var comparisons: [PredicateComparison] {
         switch self {
         case .constant: []
@@ -62,7 +62,7 @@ extension PredicateTree {
 }
 
 extension PredicateExpression {
-    /// The keys and key paths that it names; the record itself goes by its name.
+    /// The keys and key paths that the expression contains; the record itself counts as its name.
     var keys: [String] {
         switch self {
         case .value, .variable: []

@@ -2,7 +2,7 @@ import Foundation
 import StrataModel
 import StrataViews
 
-/// The places that are no farther from a point than a radius.
+/// All locations within a radius of a point.
 struct GeoCircle: Hashable, Sendable {
     let latitude: Double
     let longitude: Double
@@ -16,17 +16,17 @@ struct GeoCircle: Hashable, Sendable {
     private static let radians = Double.pi / 180
     private static let farthestMetres = Double.pi * GreatCircle.earthRadiusMetres
 
-    /// The point as the grid of cells has it; nil for what is no place of the earth, from which distances are numbers
-    /// that no cell tells anything about.
+    /// The point in the coordinates of the cell grid; nil for a point that is not on the earth, from which cells imply
+    /// nothing about distances.
     private var centre: (latitude: Double, longitude: Double)? {
-        // Beyond, turns of the earth cost more digits than the cells' margins allow for.
+        // Greater longitudes lose more precision than the cells' margins allow for.
         guard (-90...90).contains(latitude), abs(longitude) <= 720 else { return nil }
         return (latitude, longitude.remainder(dividingBy: 360))
     }
 
-    /// No place of the cell is nearer.
+    /// A lower bound of the distance to any location in the cell.
     func leastMetres(_ cell: GeoCell) -> Double {
-        // The last cell has also what is no place of the earth.
+        // The last cell also contains locations that are not on the earth.
         guard cell.highest != .max, let centre else { return 0 }
         return Self.leastMetres(from: centre, cell)
     }
@@ -35,7 +35,7 @@ struct GeoCircle: Hashable, Sendable {
         max(0, nearest(to: centre, cell) * (1 - 1e-9) - 0.001)
     }
 
-    /// No place of the cell is farther.
+    /// An upper bound of the distance to any location in the cell.
     func greatestMetres(_ cell: GeoCell) -> Double {
         guard cell.highest != .max, let centre else { return .infinity }
         let antipode = (-centre.latitude, centre.longitude > 0 ? centre.longitude - 180 : centre.longitude + 180)
@@ -53,7 +53,7 @@ struct GeoCircle: Hashable, Sendable {
             nearest(to: centre, onMeridian: east.upperBound, north))
     }
 
-    /// Along a part of a meridian the nearest place is an end of it, or where the distance neither falls nor rises.
+    /// On a part of a meridian, the nearest location is one of its ends or a stationary point of the distance.
     private static func nearest(
         to centre: (latitude: Double, longitude: Double), onMeridian other: Double, _ latitudes: ClosedRange<Double>
     ) -> Double {
@@ -68,7 +68,7 @@ struct GeoCircle: Hashable, Sendable {
         }.min() ?? 0
     }
 
-    /// Ranges of cells that hold all its places, and some others.
+    /// Ranges of cells that cover the circle, and some other locations.
     func ranges(atMost count: Int) -> [ClosedRange<UInt64>] {
         var cells = [GeoCell.earth]
         while true {
@@ -84,7 +84,7 @@ struct GeoCircle: Hashable, Sendable {
 }
 
 extension PredicateComparison {
-    /// The key and the circle that its place is to be in; nil for any other comparison.
+    /// The key and the circle in which its location must be; nil for any other comparison.
     var circle: (key: String, circle: GeoCircle)? {
         guard let (operands, relation, limit) = distance, operands.count == 2, quantifier == nil,
             relation == .less || relation == .lessOrEqual, let radius = limit.constant?.number, !radius.isNaN

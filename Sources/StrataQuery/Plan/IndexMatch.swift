@@ -1,16 +1,16 @@
 import StrataModel
 import StrataViews
 
-/// Rows of an index with values between two bounds.
+/// The rows of an index with values between two bounds.
 struct IndexRange: Hashable, Sendable {
-    /// Kind and value, or a beginning of them: rows that are not before it.
+    /// The inclusive lower bound: a kind and value, or a prefix of them.
     var lower: [UInt8]
-    /// Rows that are before it.
+    /// The exclusive upper bound.
     var upper: [UInt8]
 
     var isEmpty: Bool { !lower.lexicographicallyPrecedes(upper) }
 
-    /// Everything that begins so.
+    /// All rows with this prefix.
     init(beginningWith start: [UInt8]) {
         lower = start
         upper = Self.successor(start)
@@ -21,11 +21,11 @@ struct IndexRange: Hashable, Sendable {
         self.upper = upper
     }
 
-    /// Every row of the index.
+    /// All rows of the index.
     static let all = IndexRange(from: [0], to: [255])
     static let present = IndexRange(from: [IndexKey.Kind.none.rawValue + 1], to: [255])
 
-    /// The first bytes behind all that begin with these.
+    /// The lowest bytes after all that have this prefix.
     static func successor(_ bytes: [UInt8]) -> [UInt8] {
         var bytes = bytes
         while let last = bytes.popLast() {
@@ -34,7 +34,7 @@ struct IndexRange: Hashable, Sendable {
         return [255]
     }
 
-    /// What lies in both, in order, as either is.
+    /// The intersection of two lists of disjoint ranges in ascending order; the result is one too.
     static func intersection(_ left: [IndexRange], _ right: [IndexRange]) -> [IndexRange] {
         var common: [IndexRange] = []
         var (first, second) = (0, 0)
@@ -49,7 +49,7 @@ struct IndexRange: Hashable, Sendable {
         return common
     }
 
-    /// In order, none overlapping another.
+    /// Merges ranges into disjoint ranges in ascending order.
     static func merged(_ ranges: [IndexRange]) -> [IndexRange] {
         var merged: [IndexRange] = []
         for range in ranges.filter({ !$0.isEmpty }).sorted(by: { $0.lower.lexicographicallyPrecedes($1.lower) }) {
@@ -63,30 +63,31 @@ struct IndexRange: Hashable, Sendable {
     }
 }
 
-/// The rows of an index that a part of a predicate leads to.
+/// The index rows that correspond to a part of a predicate.
 struct IndexMatch: Hashable, Sendable {
     var id: IndexID
-    /// In order, none overlapping another.
+    /// Disjoint ranges in ascending order.
     var ranges: [IndexRange]
-    /// Whether what the rows lead to needs not be asked again.
+    /// True if the part of the predicate holds for all records of the rows, so that it need not be evaluated.
     var isExact = true
-    /// Whether a record may have several rows in the ranges.
+    /// True if a record may have several rows in the ranges.
     var mayRepeat = false
 
-    /// Whether all rows have the same value.
+    /// True if all rows have the same value.
     var isPoint: Bool {
         ranges.count == 1 && !mayRepeat && ranges[0].upper == IndexRange.successor(ranges[0].lower)
             && IndexRow.isWhole(ranges[0].lower)
     }
 }
 
-/// Finds the rows for a comparison, by what a field's rows hold (docs/format-keys.md §6).
+/// Finds the index rows for a comparison, based on the contents of a field's rows (docs/format-keys.md §6).
 struct IndexMatcher {
     let scene: QueryScene
-    /// Beyond so many values of an IN, a list of them is asked of each record.
+    /// The maximum number of values of an IN that are looked up in an index; a longer list is evaluated for each
+    /// record.
     private static let maximumValues = 4_096
 
-    /// Nil for what no index answers.
+    /// The rows for a comparison; nil if no index can answer it.
     func match(_ comparison: PredicateComparison) throws -> IndexMatch? {
         guard comparison.options.isEmpty, let (key, relation, value) = Self.parts(of: comparison),
             let subject = try scene.subject(of: key), subject != .system(.recordID), let index = subject.index
@@ -94,16 +95,16 @@ struct IndexMatcher {
         let id = IndexID(type: scene.type, index)
         let isList = subject.kind.isList
         if value == .null {
-            // ANY element of what is missing is nothing, and rows of users have a number for nobody.
+            // ANY of a missing list never holds, and rows of users contain a number even without a user.
             guard comparison.quantifier == nil, ![.createdBy, .modifiedBy].contains(index) else { return nil }
             return nullMatch(id, relation, isList)
         }
-        // A list is no element of another.
+        // A list is not an element of another list.
         if isList, case .value = comparison.left, comparison.quantifier != nil { return nil }
         let asked: PredicateComparison.Relation
         switch (isList, comparison.quantifier, relation) {
         case (true, nil, .contains): asked = .equal
-        // Each element is asked for a part of its own.
+        // Each element would have to contain the value.
         case (true, .any?, .contains): return nil
         case (true, .any?, _): asked = relation
         case (true, _, _): return nil
@@ -119,7 +120,7 @@ struct IndexMatcher {
         return match
     }
 
-    /// As ``PredicateComparison/keyAndConstant``, and `ANY {1, 2} = key` as an IN.
+    /// Like ``PredicateComparison/keyAndConstant``, and treats `ANY {1, 2} = key` as an IN.
     private static func parts(
         of comparison: PredicateComparison
     ) -> (key: String, relation: PredicateComparison.Relation, value: PredicateValue)? {
@@ -135,7 +136,7 @@ struct IndexMatcher {
     private func nullMatch(_ id: IndexID, _ relation: PredicateComparison.Relation, _ isList: Bool) -> IndexMatch? {
         switch relation {
         case .equal: IndexMatch(id: id, ranges: [IndexRange(beginningWith: [IndexKey.Kind.none.rawValue])])
-        // An empty list is there, and has no rows.
+        // An empty list is present, but has no rows.
         case .notEqual where !isList: IndexMatch(id: id, ranges: [.present])
         default: nil
         }
@@ -150,7 +151,7 @@ struct IndexMatcher {
             var all: [IndexRange] = []
             var isExact = true
             for value in values {
-                // A value of another type is equal to none of the field.
+                // A value of another type equals no value of the field.
                 if value == .null { return nil }
                 guard let (ranges, areExact) = try ranges(.equal, value, subject) else { return nil }
                 all += ranges
@@ -209,7 +210,7 @@ struct IndexMatcher {
             to: IndexRange.successor(start(.number) { $0.append(int64: numbers.upperBound) }))
     }
 
-    /// Seconds are of less precision than microseconds: a little more is taken, and asked again.
+    /// Seconds are less precise than microseconds, so the range is widened and the comparison is evaluated again.
     private func timeRanges(
         _ relation: PredicateComparison.Relation, _ date: Double
     ) -> (ranges: [IndexRange], isExact: Bool)? {
@@ -232,7 +233,7 @@ struct IndexMatcher {
         guard relation == .equal else { return nil }
         guard let user = try scene.names.userOrdinal(ofRecordName: target.recordName) else { return ([], true) }
         let number = Int64(clamping: user)
-        // The name alone does not tell that the reference points where user records are.
+        // The name alone does not show whether the reference points to the zone of user records.
         return ([Self.range(of: number...number)], false)
     }
 
@@ -258,7 +259,7 @@ struct IndexMatcher {
         switch relation {
         case .equal: return ([IndexRange(beginningWith: value)], isWhole)
         case .beginsWith:
-            // Without the end of the text.
+            // Without the terminator of the text.
             let isCut = text.count > IndexKey.maximumTextBytes
             return ([IndexRange(beginningWith: Array(value.dropLast()))], !isCut)
         case .less: return ([IndexRange(from: [kind], to: isWhole ? value : IndexRange.successor(value))], isWhole)
@@ -286,7 +287,7 @@ struct IndexMatcher {
 
     // MARK: Words
 
-    /// The rows of a word search, in each field that is searched; nil if it is none.
+    /// The rows of a word search, one match per searched field; nil for any other comparison.
     func wordMatches(_ comparison: PredicateComparison) throws -> [IndexMatch]? {
         guard comparison.quantifier == nil, case .value(.string(let text)) = comparison.right else { return nil }
         let fields: [UInt32]

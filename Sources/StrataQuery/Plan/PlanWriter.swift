@@ -1,7 +1,7 @@
 import StrataModel
 import StrataViews
 
-/// Puts a plan into words.
+/// Describes a plan in words.
 struct PlanWriter: Sendable {
     let scene: QueryScene
     let recordType: String
@@ -58,7 +58,7 @@ struct PlanWriter: Sendable {
             case .words: " (words)"
             case .cells: " (cells)"
             }
-        // A name that cannot be read now was read when the plan was made.
+        // A name that cannot be read now was readable when the plan was made.
         return "\(recordType).\((try? scene.keyName(of: id)) ?? "?")\(form)"
     }
 }

@@ -1,35 +1,35 @@
 import StrataModel
 import StrataViews
 
-/// How a query is answered.
+/// A plan for executing a query.
 ///
 /// ```swift
 /// print(try store.query(query, in: database, as: anna).plan.text)
 /// ```
 public struct QueryPlan: Sendable {
-    /// Where the records come from that are looked at.
+    /// The source of the records to examine.
     indirect enum Source: Hashable, Sendable {
         case nothing
         /// Keys of records, in order.
         case records([[UInt8]])
         case index(IndexMatch, isReversed: Bool = false)
-        /// What any of them leads to.
+        /// The records of any of the sources.
         case union([Source])
-        /// What both lead to; the first is the smaller one.
+        /// The records of both sources; the first source is the smaller one.
         case intersection(Source, Source)
-        /// Cells around a point, the nearest first.
+        /// The cells around a point, nearest first.
         case nearest(IndexID, GeoCircle)
-        /// All records of zones.
+        /// All records of the zones.
         case zones([UInt64])
     }
 
-    /// How the order comes about.
+    /// The way in which the order is established.
     enum Sorting: String, Sendable {
-        /// The source has it.
+        /// The source is in order.
         case none = "in order"
-        /// The source has it but for records with the same first key.
+        /// The source is in order, except for records with the same first sort key.
         case groups = "sorted within equal values"
-        /// The records' keys are put in order before any record is read.
+        /// The records' keys are sorted before any record is read.
         case keys = "keys sorted"
         /// Every record is read, and the first ones in order are kept.
         case all = "sorted"
@@ -38,19 +38,19 @@ public struct QueryPlan: Sendable {
     var source: Source
     var sorting: Sorting
     var order: QueryOrder
-    /// What is asked of each record that the source gives.
+    /// The predicate that is evaluated on each record of the source.
     var residual: PredicateTree
-    /// About how many rows or records the source has.
+    /// The approximate number of rows or records of the source.
     public internal(set) var estimatedRows: Double = 0
-    /// About how many records must be looked at for a page.
+    /// The approximate number of records to examine for a page.
     var estimatedRecords: Double = 0
-    /// Indexes that would have helped, and are not there.
+    /// Missing indexes that would have helped.
     public internal(set) var missingIndexes: [MissingIndex] = []
-    /// Lines about the query that its asker should know.
+    /// Notes about the query for the caller.
     public internal(set) var notes: [String] = []
-    /// What came of it; nil before it was carried out.
+    /// The actual figures; nil before execution.
     public internal(set) var actual: Actual?
-    /// Puts it into words once somebody asks; nil where nothing can match.
+    /// Describes the plan on demand; nil if nothing can match.
     var writer: PlanWriter?
 
     /// A field without an index that a query could have used.
@@ -59,15 +59,15 @@ public struct QueryPlan: Sendable {
         public var indexes: SchemaField.Indexes
     }
 
-    /// What carrying out a plan took.
+    /// The actual figures of an execution.
     public struct Actual: Sendable, Hashable {
-        /// Rows of indexes.
+        /// The number of index rows.
         public var rowsRead = 0
         public var recordsRead = 0
         public var matches = 0
     }
 
-    /// Of a query that nothing can match.
+    /// The plan of a query that nothing can match.
     public static var empty: QueryPlan {
         QueryPlan(source: .nothing, sorting: .none, order: QueryOrder(keys: []), residual: .constant(false))
     }
@@ -75,7 +75,7 @@ public struct QueryPlan: Sendable {
     /// The steps in words.
     public var steps: [String] { writer?.lines(self) ?? ["nothing can match"] }
 
-    /// The plan in words, with what it took and what its asker should know.
+    /// The plan in words, with the actual figures and the notes.
     public var text: String {
         var lines = steps
         if let actual {

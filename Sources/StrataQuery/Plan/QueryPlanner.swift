@@ -2,29 +2,29 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// Chooses the cheapest way to answer a query (docs/queries.md §3).
+/// Chooses the cheapest plan for a query (docs/queries.md §3).
 struct QueryPlanner {
-    /// What things cost, in microseconds, as measured with a million records.
+    /// Costs in microseconds, as measured with a million records.
     enum Cost {
         static let row = 0.15
         static let record = 1.2
         static let scannedRecord = 0.35
         static let sortedRecord = 0.6
         static let sortedKey = 0.4
-        /// Below this nothing better is looked for.
+        /// The cost below which no better plan is sought.
         static let small = 400.0
     }
 
-    /// What part of the records a comparison keeps that nobody knows more of.
+    /// The assumed share of records that a comparison keeps, if nothing more is known.
     static let unknownSelectivity = 0.3
     static let maximumCells = 48
 
     let scene: QueryScene
-    /// What the caller wants; nil for any order.
+    /// The requested order; nil for any order.
     let wanted: QueryOrder?
-    /// How many matches are needed.
+    /// The number of matches that are needed.
     let limit: Int
-    /// Whether results go on behind a place: orders that cannot begin there cost more.
+    /// True if results continue after a place; orders that cannot begin there then cost more.
     let isContinued: Bool
     private let ready: Set<IndexID>
     private let matcher: IndexMatcher
@@ -38,7 +38,7 @@ struct QueryPlanner {
         matcher = IndexMatcher(scene: scene)
     }
 
-    /// - Parameter predicate: as ``PredicateBinder`` gives it.
+    /// - Parameter predicate: a tree from ``PredicateBinder``.
     func plan(_ predicate: PredicateTree) throws -> QueryPlan {
         let conjuncts = Self.conjuncts(predicate)
         var missing: [QueryPlan.MissingIndex] = []
@@ -64,7 +64,7 @@ struct QueryPlanner {
 
     // MARK: Parts of the predicate
 
-    /// What all must hold. NOT goes inwards as far as AND and OR reach.
+    /// The conjuncts of a predicate, which must all hold. NOT is pushed inwards through OR and NOT.
     static func conjuncts(_ tree: PredicateTree) -> [PredicateTree] {
         switch tree {
         case .and(let parts): return parts.flatMap(conjuncts)
@@ -80,12 +80,12 @@ struct QueryPlanner {
         }
     }
 
-    /// Rows that some of the conjuncts lead to.
+    /// The rows that correspond to some of the conjuncts.
     struct Access {
         var source: QueryPlan.Source
-        /// By their places among the conjuncts: those that need not be asked again.
+        /// The indices of conjuncts that need not be evaluated again.
         var exact: Set<Int>
-        /// And those that the rows come from.
+        /// The indices of conjuncts that the rows are derived from.
         var covered: Set<Int>
         var rows: Double
     }
@@ -99,7 +99,7 @@ struct QueryPlanner {
         _ conjuncts: [PredicateTree], _ missing: inout [QueryPlan.MissingIndex]
     ) throws -> [Access] {
         var accesses: [Access] = []
-        /// Comparisons of one field that has one value: their ranges are one.
+        /// Comparisons of a field with a single value, whose ranges are intersected.
         var byIndex: [IndexID: (match: IndexMatch, exact: Set<Int>, covered: Set<Int>)] = [:]
         for (place, conjunct) in conjuncts.enumerated() {
             if case .comparison(let comparison) = conjunct, let match = try matcher.match(comparison),
@@ -131,7 +131,7 @@ struct QueryPlanner {
         return scene.fields[field]?.kind.isList ?? false
     }
 
-    /// Where the records are for which a part of the predicate holds; nil where no index tells.
+    /// The source of records that satisfy a part of the predicate; nil if no index provides it.
     private func source(
         _ part: PredicateTree, _ missing: inout [QueryPlan.MissingIndex]
     ) throws -> (source: QueryPlan.Source, isExact: Bool)? {
@@ -145,14 +145,14 @@ struct QueryPlanner {
                 if let found = try bestSource(ofAll: Self.conjuncts(part), &needed) {
                     sources.append(found)
                 } else if needed.isEmpty {
-                    // No index leads to this part, and so none that the others lack would help.
+                    // No index covers this part, so indexes for the other parts would not help either.
                     return nil
                 }
                 lacking += needed
             }
             for index in lacking { Self.add(index, to: &missing) }
             guard sources.count == parts.count else { return nil }
-            // What is asked again is the whole of it, since each part may have more than what was looked up.
+            // The whole part is evaluated again, because each source may return more records than were requested.
             return (.union(sources), false)
         default: return nil
         }
@@ -216,7 +216,7 @@ struct QueryPlanner {
             })
     }
 
-    /// Of `recordID = …` and `recordID IN …`.
+    /// The records of `recordID = …` and `recordID IN …`.
     private func recordKeys(_ comparison: PredicateComparison) throws -> [[UInt8]]? {
         guard comparison.quantifier == nil, let (key, relation, value) = comparison.keyAndConstant,
             SystemField(key) == .recordID
@@ -242,7 +242,7 @@ struct QueryPlanner {
         _ id: IndexID, _ indexes: SchemaField.Indexes, _ missing: inout [QueryPlan.MissingIndex]
     ) throws {
         guard let key = try scene.keyName(of: id) else { return }
-        // An index that cannot be declared would keep the others from being declared with it.
+        // An index that cannot be declared would prevent the others from being declared with it.
         let indexes = indexes.intersection(try possibleIndexes(of: id, key))
         if indexes.isEmpty { return }
         Self.add(QueryPlan.MissingIndex(key: key, indexes: indexes), to: &missing)
@@ -268,7 +268,7 @@ struct QueryPlanner {
 extension QueryPlanner {
     // MARK: Costs
 
-    /// About how many rows a source has.
+    /// The approximate number of rows of a source.
     private func estimate(_ source: QueryPlan.Source) throws -> Double {
         switch source {
         case .nothing: return 0
@@ -294,7 +294,7 @@ extension QueryPlanner {
         Double(try scene.zones().reduce(0) { $0 + $1.recordCount })
     }
 
-    /// What part of the type's records in these conjuncts' company remains.
+    /// The estimated share of the type's records that satisfy the given conjuncts.
     private func selectivity(_ places: [Int], _ accesses: [Access], _ total: Double) -> Double {
         var selectivity = 1.0
         var known: Set<Int> = []
@@ -316,7 +316,7 @@ extension QueryPlanner {
         return plan
     }
 
-    /// How the order comes about with a source.
+    /// Sets the way in which a plan's source is put in order.
     private func arrange(_ plan: inout QueryPlan) {
         switch plan.source {
         case .index(let match, _):
@@ -353,7 +353,7 @@ extension QueryPlanner {
         }
     }
 
-    /// How rows of an index come into an order; nil if they must all be read for it.
+    /// The way in which rows of an index are put in order; nil if all of them must be read for it.
     private func sorting(of match: IndexMatch, for order: QueryOrder) -> QueryPlan.Sorting? {
         guard match.id.form == .ordered, !match.mayRepeat, order.ties == .byName, (try? isList(match.id)) == false
         else { return nil }
@@ -377,7 +377,7 @@ extension QueryPlanner {
         let records = rows * zoneShare(plan.source)
         switch plan.sorting {
         case .none, .groups:
-            // Enough when the page is full; what a continuation skips, it does not read.
+            // Ends once the page is full; a continuation does not read the records that it skips.
             let needed = min(records, Double(limit + 1) / residualSelectivity)
             let part = records > 0 ? needed / records : 0
             return rows * part * Cost.row + needed * Cost.record
@@ -389,13 +389,13 @@ extension QueryPlanner {
         }
     }
 
-    /// What part of an index's rows are of the zone to look at.
+    /// The estimated share of an index's rows that belong to the zone to search.
     private func zoneShare(_ source: QueryPlan.Source) -> Double {
         guard scene.zone != nil, case .index = source,
             let rows = try? scene.trees.zoneRow(scene.database, scene.zone ?? 0)
         else { return 1 }
         let all = Double(max(1, scene.trees.entryCount(ViewTree.records)))
-        // The database may be a small part of the store, so that this is the least share.
+        // The database may be a small part of the store, so the actual share may be larger.
         return max(Double(rows.recordCount) / all, 0.01)
     }
 
@@ -408,7 +408,7 @@ extension QueryPlanner {
         return Candidate(plan: plan, cost: cost(plan, rows: access.rows, residualSelectivity: selectivity))
     }
 
-    /// Two indexes, of which each leads to many records and both to few.
+    /// The intersection of two indexes that each return many records, but few in common.
     private func intersection(_ accesses: [Access], _ conjuncts: [PredicateTree]) throws -> Candidate? {
         let two = accesses.filter { access in
             if case .index(let match, _) = access.source { return match.id.form != .cells }
@@ -425,7 +425,7 @@ extension QueryPlanner {
         return Candidate(plan: plan, cost: rowCost + needed * Cost.record + both * Cost.sortedKey)
     }
 
-    /// Through the index of what is sorted by first, until the page is full.
+    /// Reads the index of the first sort key until the page is full.
     private func orderedScans(
         _ conjuncts: [PredicateTree], _ accesses: [Access], _ total: Double,
         _ missing: inout [QueryPlan.MissingIndex]
@@ -461,7 +461,7 @@ extension QueryPlanner {
             try note(match.id, .sortable, &missing)
             return []
         }
-        // Ranges of that field have been looked at.
+        // Ranges of this field are already candidates.
         if accesses.contains(where: { if case .index(let other, _) = $0.source { other.id == match.id } else { false } }
         ) {
             return []
@@ -482,7 +482,7 @@ extension QueryPlanner {
         return Candidate(plan: plan, cost: Double(zones.count) * Cost.record + records * Cost.scannedRecord + sorted)
     }
 
-    /// All records of the type, where most of the zones' records are of others.
+    /// Reads all records of the type by its index, if most records of the zones have other types.
     private func membership(
         _ conjuncts: [PredicateTree], _ accesses: [Access], _ total: Double
     ) throws -> Candidate? {

@@ -1,17 +1,17 @@
 import StrataModel
 
-/// Something that a predicate cannot hold without, simple enough to find predicates by the values of a record.
+/// A necessary condition of a predicate, simple enough to find predicates by the values of a record.
 public enum SelectiveCondition: Sendable, Hashable {
     case equal(key: String, Value)
     case atLeast(key: String, Double)
     case atMost(key: String, Double)
 
     public enum Value: Sendable, Hashable {
-        /// By its bytes, as comparisons without options see it.
+        /// The bytes of a text, as compared by comparisons without options.
         case text([UInt8])
         case number(UInt64)
 
-        /// Nil for what is compared in more ways than one.
+        /// Nil for a value that can be compared in several ways.
         public init?(_ value: FieldValue) {
             switch value {
             case .string(let text): self = .text(Array(text.utf8))
@@ -31,7 +31,7 @@ public enum SelectiveCondition: Sendable, Hashable {
             }
         }
 
-        /// Integers beyond 53 bits share those of others: whoever is found by it is asked then.
+        /// Integers beyond 53 bits may collide, so the predicate is evaluated on every record found.
         private static func bits(_ number: Double) -> UInt64 { number == 0 ? 0 : number.bitPattern }
     }
 
@@ -41,7 +41,7 @@ public enum SelectiveCondition: Sendable, Hashable {
         }
     }
 
-    /// The best one of a predicate; nil if it has none.
+    /// The best condition of a predicate, an equality if possible; nil if it has none.
     public init?(_ tree: PredicateTree) {
         let conditions = Self.conditions(of: tree)
         let equal = conditions.first { condition in
@@ -67,7 +67,7 @@ public enum SelectiveCondition: Sendable, Hashable {
         case (let other, .keyPath(let path)): (key, constant, isTurned) = (path, other.constant ?? .null, true)
         default: return nil
         }
-        // Keys of other records, and the system's own, are looked up elsewhere.
+        // Keys of other records and system fields are handled elsewhere.
         guard !key.contains("."), SystemField(key) == nil else { return nil }
         if comparison.relation == .equal { return Value(constant).map { .equal(key: key, $0) } }
         if comparison.relation == .between, !isTurned, case .list(let bounds) = constant {

@@ -21,7 +21,7 @@ struct FieldTest {
     private let kind: FieldKind
     private let question: Question
 
-    /// Nil for what takes a closer look.
+    /// Nil for a comparison that requires decoded values.
     init?(_ comparison: PredicateComparison, _ scene: QueryScene) throws {
         guard comparison.quantifier == nil, let (key, relation, value) = comparison.keyAndConstant,
             case .field(let field)? = try scene.subject(of: key), !field.isEncrypted
@@ -56,7 +56,7 @@ struct FieldTest {
         }
     }
 
-    /// Any number of values is looked up at once.
+    /// Looks up a value in a set, so that the number of values hardly matters.
     private static func membershipQuestion(_ values: [PredicateValue], _ kind: FieldKind) -> Question? {
         var (numbers, texts) = (Set<Int64>(), Set<[UInt8]>())
         for value in values {
@@ -82,12 +82,12 @@ struct FieldTest {
         }
     }
 
-    /// Nil where the field has another kind of value than the schema says.
+    /// Nil if the field has another kind of value than the schema declares.
     func holds(_ table: FieldTable, _ bytes: UnsafeRawBufferPointer) throws -> Bool? {
         try holds(try table.range(of: field), bytes)
     }
 
-    /// - Parameter range: where the field's value is in the bytes.
+    /// - Parameter range: the field's value in the bytes.
     func holds(_ range: Range<Int>?, _ bytes: UnsafeRawBufferPointer) throws -> Bool? {
         guard let range, !range.isEmpty else {
             if case .isMissing = question { return true }
@@ -121,7 +121,7 @@ struct FieldTest {
 }
 
 extension PredicateComparison {
-    /// A key and what it is compared with, whichever side each is on; nil for anything else.
+    /// The key and the constant of a comparison, whichever sides they are on; nil for any other comparison.
     var keyAndConstant: (key: String, relation: Relation, value: PredicateValue)? {
         switch (left, right) {
         case (.keyPath(let key), .value(let value)): return (key, relation, value)
@@ -137,14 +137,14 @@ extension PredicateComparison {
     }
 }
 
-/// Numbers between two bounds.
+/// The numbers between two bounds.
 struct NumberRange {
     var lower: Double
     var upper: Double
     var hasLower: Bool
     var hasUpper: Bool
 
-    /// Nil for what is no range.
+    /// Nil for a relation that is not a range.
     init?(_ relation: PredicateComparison.Relation, _ number: Double) {
         (lower, upper, hasLower, hasUpper) = (-.infinity, .infinity, true, true)
         switch relation {
@@ -157,7 +157,7 @@ struct NumberRange {
         }
     }
 
-    /// Never what is no number.
+    /// Returns true if the number is in the range; false for NaN.
     func contains(_ number: Double) -> Bool {
         (hasLower ? number >= lower : number > lower) && (hasUpper ? number <= upper : number < upper)
     }
@@ -192,7 +192,7 @@ struct NumberRange {
     }
 }
 
-/// Texts between two bounds, in the order of their bytes.
+/// The texts equal to a bound or on one side of it, in the order of their bytes.
 struct TextRange {
     private let relation: PredicateComparison.Relation
     private let bound: [UInt8]

@@ -1,7 +1,7 @@
-/// What was passed for a placeholder of a format.
+/// An argument for a placeholder of a format.
 public enum PredicateArgument: Sendable {
     case value(PredicateValue)
-    /// An object of a class that predicates do not compare.
+    /// An object of a class that predicates cannot compare.
     case unsupported(type: String)
 
     public var value: PredicateValue? {

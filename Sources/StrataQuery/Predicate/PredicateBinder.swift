@@ -1,7 +1,7 @@
 import StrataModel
 
-/// Fits a predicate to what it is asked of: constants are worked out, references name their zones in one way, and keys
-/// and operands are judged by what the schema says (B126).
+/// Binds a predicate to its query: constants are evaluated, references name their zones in a canonical way, and keys
+/// and operands are validated against the schema (B126).
 struct PredicateBinder {
     let scene: QueryScene
     private let evaluator: PredicateEvaluator
@@ -16,7 +16,7 @@ struct PredicateBinder {
         var searchedTexts: [String] { [] }
     }
 
-    /// - Throws: ``StrataError`` for what the dialect refuses.
+    /// - Throws: ``StrataError`` for a predicate that the dialect rejects.
     func bind(_ tree: PredicateTree) throws -> PredicateTree {
         switch tree {
         case .constant: tree
@@ -61,7 +61,7 @@ struct PredicateBinder {
         }
     }
 
-    /// References to records of the database have no owner; the current user's record has its own name.
+    /// References to records of the database have no owner; the placeholder for the current user's record is resolved.
     private func canonical(_ value: PredicateValue, _ namesUsers: Bool) throws -> PredicateValue {
         switch value {
         case .reference(var target):
@@ -76,7 +76,7 @@ struct PredicateBinder {
         }
     }
 
-    /// Of an encrypted field nothing is known but whether it is there.
+    /// Rejects any comparison of an encrypted field other than with nil.
     private func checkEncryption(_ comparison: PredicateComparison) throws {
         if comparison.quantifier == nil, [.equal, .notEqual].contains(comparison.relation) {
             switch (comparison.left, comparison.right) {

@@ -1,14 +1,14 @@
 import StrataModel
 
-/// Which predicates a query may have.
+/// The set of predicates that a query may have.
 public enum PredicateDialect: Sendable, Hashable {
-    /// Those that CloudKit accepts.
+    /// The predicates that CloudKit accepts.
     case cloudKit
-    /// All that can be evaluated.
+    /// All predicates that can be evaluated.
     case extended
 }
 
-/// Whether a predicate may be asked of a database (B122–B137). Pure: it looks at no record and no schema.
+/// Checks whether a predicate is allowed in a dialect (B122–B137), without reading records or the schema.
 ///
 /// ```swift
 /// let tree = try PredicateParser.parse("age > 3 OR age < 1")
@@ -156,7 +156,7 @@ extension PredicateCheck {
         }
     }
 
-    /// One side is of the record, the other is not.
+    /// Checks that one side depends on the record, and the other does not.
     private func checkShape(_ comparison: PredicateComparison) throws(StrataError) {
         guard dialect == .cloudKit, comparison.distance == nil else { return }
         switch (comparison.left.isOfRecord, comparison.right.isOfRecord) {
@@ -203,7 +203,7 @@ extension PredicateCheck {
                 position: position, expected: "\(expected) for \(comparison.relation.rawValue)", found: found))
     }
 
-    /// Throws what only the service's dialect refuses.
+    /// Throws an error for a predicate that only the service's dialect rejects.
     private func refuse(
         _ what: String, _ comparison: PredicateComparison? = nil, instead: String
     ) throws(StrataError) {
@@ -216,10 +216,10 @@ extension PredicateCheck {
 }
 
 extension PredicateComparison {
-    /// `self CONTAINS 'words'`.
+    /// True for `self CONTAINS 'words'`.
     var isWordSearch: Bool { relation == .contains && left == .evaluatedObject }
 
-    /// - Throws: ``StrataError`` `invalidArgument` for a constant regular expression that cannot be read.
+    /// - Throws: ``StrataError`` `invalidArgument` for a constant regular expression that cannot be parsed.
     func checkExpression() throws(StrataError) {
         guard relation == .matches, case .string(let pattern) = right.constant else { return }
         do {
@@ -231,7 +231,7 @@ extension PredicateComparison {
         }
     }
 
-    /// The operands of the distance and what it must be, as if the distance were on the left.
+    /// The operands of the distance and its limit, as if the distance were on the left.
     var distance: (operands: [PredicateExpression], relation: Relation, limit: PredicateExpression)? {
         if case .function(PredicateFunction.distance, let operands) = left { return (operands, relation, right) }
         if case .function(PredicateFunction.distance, let operands) = right {
@@ -260,7 +260,7 @@ extension PredicateExpression {
         return true
     }
 
-    /// Whether its value depends on the record.
+    /// True if the expression's value depends on the record.
     var isOfRecord: Bool {
         switch self {
         case .value, .variable: false

@@ -1,15 +1,15 @@
 import Foundation
 import StrataModel
 
-/// What a predicate can ask of an object.
+/// An object on which a predicate can be evaluated.
 public protocol PredicateSubject {
-    /// nil for a key without a value.
+    /// Returns nil for a key without a value.
     func predicateValue(forKey key: String) -> PredicateValue?
     /// All texts that `self CONTAINS 'words'` searches.
     var searchedTexts: [String] { get }
 }
 
-/// The first error of a predicate's evaluation, kept because its parts cannot throw it.
+/// The first error of a predicate's evaluation, stored because its parts cannot throw it.
 final class PredicateFailure {
     let budget: ExpressionBudget
     private var error: (any Error)?
@@ -32,9 +32,10 @@ final class PredicateFailure {
     }
 }
 
-/// Decides in memory whether a predicate holds for an object.
+/// Evaluates a predicate on an object in memory.
 ///
-/// A comparison with a missing value, or of two that cannot be compared, does not hold; its negation then does (B129).
+/// A comparison with a missing value, or of two values that cannot be compared, does not hold; its negation then does
+/// (B129).
 public struct PredicateEvaluator {
     let subject: any PredicateSubject
     let variables: [String: PredicateValue]
@@ -45,7 +46,7 @@ public struct PredicateEvaluator {
         self.init(subject: subject, variables: variables, now: now, PredicateFailure(ExpressionBudget()))
     }
 
-    /// - Parameter failure: has what kept the predicate from an answer.
+    /// - Parameter failure: receives the error that prevented an answer.
     init(
         subject: any PredicateSubject, variables: [String: PredicateValue] = [:], now: Double,
         _ failure: PredicateFailure
@@ -63,7 +64,7 @@ public struct PredicateEvaluator {
         return holds
     }
 
-    /// Ignore the result if the failure holds an error.
+    /// The result is meaningless if the failure contains an error.
     func answer(_ tree: PredicateTree) -> Bool {
         switch tree {
         case .constant(let isTrue): isTrue

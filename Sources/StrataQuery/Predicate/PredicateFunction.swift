@@ -5,12 +5,12 @@ enum PredicateFunction {
     static let distance = "distanceToLocation:fromLocation:"
     static let tokenize = "tokenize:using:"
 
-    /// Signs of arithmetic, by selector.
+    /// The arithmetic operators, by selector.
     static let arithmetic: [String: String] = [
         "add:to:": "+", "from:subtract:": "-", "multiply:by:": "*", "divide:by:": "/", "raise:toPower:": "**",
     ]
 
-    /// The selector of a function that was called with or without its colons.
+    /// The selector of a function that may be called with or without its colons.
     static func selector(_ name: String) -> String {
         switch name {
         case "now:": now
@@ -20,7 +20,7 @@ enum PredicateFunction {
     }
 }
 
-/// Constants that text can hold only with the name of their type.
+/// Constants that text can express only with the name of their type.
 enum PredicateCast {
     static func cast(_ value: PredicateValue, to type: String) -> PredicateValue? {
         switch (type, value) {

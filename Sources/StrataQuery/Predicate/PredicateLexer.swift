@@ -6,7 +6,7 @@ struct PredicateLexer {
 
     private let bytes: [UInt8]
     private var position = 0
-    // Counting goes on from where it ended, or a long text would be counted once per comparison.
+    // Counting resumes where it ended; otherwise a long text would be counted once per comparison.
     private var counted = (bytes: 0, scalars: 0)
 
     init(_ text: String, maximumBytes: Int) throws(StrataError) {
@@ -34,7 +34,7 @@ struct PredicateLexer {
         return counted.scalars + 1
     }
 
-    /// What was found, for a message: not more than a few words of it.
+    /// The text of a token for an error message, truncated to a few words.
     func excerpt(_ token: PredicateToken) -> String {
         guard !token.range.isEmpty else { return "the end" }
         return "“" + String(decoding: bytes[token.range], as: UTF8.self).prefix(40) + "”"
@@ -134,7 +134,7 @@ struct PredicateLexer {
         byte.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
     }
 
-    // Every byte of a character outside ASCII counts, so words never end inside one.
+    // Every byte of a non-ASCII character counts as a letter, so that words never end inside one.
     static func isWordStart(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"), 0x80...:
@@ -191,7 +191,7 @@ extension PredicateLexer {
 }
 
 extension StrataError {
-    /// That a predicate's text is not one.
+    /// The error for malformed predicate text.
     public static func predicate(at character: Int?, expected: String, found: String) -> StrataError {
         StrataError(
             .malformed, "the predicate's format is malformed",

@@ -1,8 +1,9 @@
 import StrataModel
 
-/// Reads a predicate's format, with what was passed for its placeholders.
+/// Parses a predicate's format, with the arguments for its placeholders.
 ///
-/// One pass without going back: a parenthesis may hold a predicate or a value, and which of the two shows when it ends.
+/// Parses in one pass without backtracking: a parenthesis may contain a predicate or a value, which is determined at
+/// its end.
 public struct PredicateParser {
     private enum Node {
         case predicate(PredicateTree)
@@ -20,7 +21,7 @@ public struct PredicateParser {
         try parse(format, arguments, maximumBytes: PredicateLexer.maximumBytes)
     }
 
-    /// With arguments in their places a predicate may print as more than a format can have.
+    /// A predicate with its arguments inserted may print as more bytes than a format may have.
     static func parse(
         _ format: String, _ arguments: [PredicateArgument] = [], maximumBytes: Int
     ) throws(StrataError) -> PredicateTree {
@@ -152,7 +153,7 @@ extension PredicateParser {
         }
     }
 
-    /// Operands between the signs, from left to right.
+    /// Parses a chain of operators and operands, from left to right.
     private mutating func chain(
         _ functions: [String: String], _ operand: (inout PredicateParser) throws(StrataError) -> Node
     ) throws(StrataError) -> Node {
@@ -256,7 +257,7 @@ extension PredicateParser {
         return node
     }
 
-    /// The names after dots.
+    /// Parses the names after dots.
     private mutating func keyPath(after first: String?) throws(StrataError) -> PredicateExpression {
         var names = first.map { [$0] } ?? []
         while token.kind == .sign(".") {
@@ -268,7 +269,7 @@ extension PredicateParser {
         return .keyPath(names.joined(separator: "."))
     }
 
-    /// `name(…)` or `name:label:(…)`.
+    /// Parses `name(…)` or `name:label:(…)`.
     private mutating func call(_ first: String) throws(StrataError) -> PredicateExpression {
         var name = first
         if token.kind == .sign(":") {

@@ -1,7 +1,7 @@
 /// A word or sign of a predicate's text.
 struct PredicateToken: Equatable {
     enum Kind: Equatable {
-        /// `isEscaped`: after `#`, so that it is a key even if it is spelt as a keyword.
+        /// `isEscaped`: true after `#`, so that the word is a key even if it is spelled like a keyword.
         case word(String, isEscaped: Bool)
         case string(String)
         /// As written.
@@ -17,12 +17,12 @@ struct PredicateToken: Equatable {
     }
 
     var kind: Kind
-    /// Of the text's bytes.
+    /// The range of the token in the text's bytes.
     var range: Range<Int>
 
-    /// The keyword that it is, in capitals.
+    /// The keyword, in capitals; nil for any other token.
     var keyword: String? {
-        // Capitals outside ASCII can have small letters inside it, and the other way round.
+        // Only ASCII, because some other letters change into ASCII ones when capitalized.
         guard case .word(let word, isEscaped: false) = kind, word.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let capitals = word.uppercased()
         return Self.keywords.contains(capitals) ? capitals : nil

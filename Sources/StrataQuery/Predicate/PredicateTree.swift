@@ -1,10 +1,10 @@
 import StrataModel
 
-/// What a predicate says, as an immutable tree of bounded depth.
+/// The meaning of a predicate, as an immutable tree of bounded depth.
 ///
-/// Equality is that of what is said: places in the text do not count.
+/// Positions in the text do not affect equality.
 public indirect enum PredicateTree: Sendable, Hashable {
-    /// Deeper trees are refused, so that walking one cannot exhaust a thread's stack.
+    /// Deeper trees are rejected, so that walking one cannot exhaust a thread's stack.
     public static let maximumDepth = 64
 
     case constant(Bool)
@@ -24,7 +24,7 @@ public indirect enum PredicateTree: Sendable, Hashable {
 }
 
 extension PredicateTree {
-    /// Whether it depends on when it is asked.
+    /// True if the result depends on the current time.
     public var asksTheTime: Bool { comparisons.contains { $0.left.asksTheTime || $0.right.asksTheTime } }
 }
 
@@ -38,14 +38,14 @@ extension PredicateExpression {
     }
 }
 
-/// Two operands and what is asked of them.
+/// Two operands and the relation between them.
 public struct PredicateComparison: Sendable, Hashable {
-    /// How many of a list's elements must satisfy it.
+    /// The elements of a list that must satisfy the comparison.
     public enum Quantifier: String, Sendable {
         case any = "ANY", all = "ALL", notAny = "NONE"
     }
 
-    /// The raw values are what is printed.
+    /// The raw values are used for printing.
     public enum Relation: String, Sendable, CaseIterable {
         case equal = "=="
         case notEqual = "!="
@@ -70,7 +70,7 @@ public struct PredicateComparison: Sendable, Hashable {
     public var relation: Relation
     public var options: Options = []
     public var right: PredicateExpression
-    /// Of the relation.
+    /// The position of the relation.
     public var place = TextPlace(nil)
 }
 
@@ -82,7 +82,7 @@ public indirect enum PredicateExpression: Sendable, Hashable {
     case evaluatedObject
     case variable(String)
     case aggregate([PredicateExpression])
-    /// By Apple's selector, arithmetic too: `add:to:`.
+    /// A call by Apple's selector, including arithmetic: `add:to:`.
     case function(String, [PredicateExpression])
 
     public var depth: Int {
@@ -93,7 +93,7 @@ public indirect enum PredicateExpression: Sendable, Hashable {
         }
     }
 
-    /// The value that it has whatever the record.
+    /// The expression's value if it does not depend on the record; nil otherwise.
     public var constant: PredicateValue? {
         switch self {
         case .value(let value): return value
@@ -105,19 +105,19 @@ public indirect enum PredicateExpression: Sendable, Hashable {
     }
 }
 
-/// A character's number in a predicate's text, from 1; nil in a tree that was not read from text.
+/// The number of a character in a predicate's text, from 1; nil in a tree that was not parsed from text.
 public struct TextPlace: Sendable, Hashable {
     public let character: Int?
 
     public init(_ character: Int?) { self.character = character }
 
-    // Where something was written is no part of what it says.
+    // The position in the text is not part of the meaning.
     public static func == (_: TextPlace, _: TextPlace) -> Bool { true }
     public func hash(into _: inout Hasher) {}
 }
 
 extension TextFolding.Options {
-    /// The letters between brackets, in the order in which they are printed.
+    /// The letters of the options, in the order in which they are printed in brackets.
     static let letters: [(option: Self, letter: Character)] = [
         (.caseInsensitive, "c"), (.diacriticInsensitive, "d"), (.normalized, "n"), (.localeSensitive, "l"),
     ]

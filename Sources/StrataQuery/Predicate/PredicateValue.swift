@@ -1,6 +1,6 @@
 import StrataModel
 
-/// A constant in a predicate, or what a record's field is compared as.
+/// A constant in a predicate, or the value of a record's field for comparisons.
 public enum PredicateValue: Sendable, Hashable {
     case null
     case string(String)
@@ -12,10 +12,10 @@ public enum PredicateValue: Sendable, Hashable {
     case location(latitude: Double, longitude: Double)
     case reference(Target)
     case list([PredicateValue])
-    /// Something that is there, and cannot be compared with anything: an asset, or what is encrypted. Not a constant.
+    /// A value that exists but cannot be compared: an asset or an encrypted value. Never a constant.
     case opaque
 
-    /// What a reference points at: predicates do not look at its action.
+    /// The target of a reference: predicates ignore its action.
     public struct Target: Sendable, Hashable {
         public var recordName: String
         public var zoneName: String
@@ -28,7 +28,7 @@ public enum PredicateValue: Sendable, Hashable {
         }
     }
 
-    /// Levels of its text.
+    /// The nesting depth of its text.
     var depth: Int {
         switch self {
         case .null, .string, .int64, .double, .opaque: 1
@@ -38,7 +38,7 @@ public enum PredicateValue: Sendable, Hashable {
         }
     }
 
-    /// As the schema language names it.
+    /// The type's name in the schema language.
     public var typeName: String {
         switch self {
         case .null: "NULL"
@@ -47,7 +47,7 @@ public enum PredicateValue: Sendable, Hashable {
         }
     }
 
-    /// Of the fields that have such values; nil for none, a list, and what is opaque.
+    /// The kind of fields with such values; nil for null, lists and opaque values.
     var kind: FieldKind? {
         switch self {
         case .string: .string

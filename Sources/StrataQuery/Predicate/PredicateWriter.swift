@@ -1,4 +1,4 @@
-/// Writes a predicate as text that reads back as the same tree.
+/// Writes a predicate as text that parses to the same tree.
 public struct PredicateWriter {
     private(set) var text = ""
 
@@ -80,7 +80,7 @@ public struct PredicateWriter {
 
     private mutating func append(_ value: PredicateValue) {
         switch value {
-        // No text says what is opaque, which no text can name either.
+        // Opaque values have no textual form, and no text can produce one.
         case .null, .opaque: text += "nil"
         case .string(let string): appendQuoted(string)
         case .int64(let number): text += "\(number)"
@@ -108,7 +108,7 @@ public struct PredicateWriter {
     }
 
     private mutating func appendPath(_ path: String) {
-        // The path of an operator or of a keyword must be escaped, and what is no word quoted.
+        // An operator or keyword must be escaped, and a path that is not made of words quoted.
         let names = path.split(separator: ".", omittingEmptySubsequences: false)
         let areWords = names.enumerated().allSatisfy { index, name in Self.isWord(name, isFirst: index == 0) }
         guard areWords else {

@@ -2,7 +2,7 @@
 public enum SystemField: String, CaseIterable, Sendable {
     case recordID, creationDate, modificationDate, creatorUserRecordID, lastModifiedUserRecordID, parent, share
 
-    /// As the schema language spells it.
+    /// The name in the schema language.
     public var storedName: String {
         switch self {
         case .recordID: "___recordID"

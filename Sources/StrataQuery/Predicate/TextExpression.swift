@@ -4,15 +4,15 @@ import StrataSystem
 
 /// A regular expression that predicates match against whole texts.
 ///
-/// Foundation's engine tries one way after the other, of which there may be exponentially many. Where it gave up it
-/// says that there is no match, so it is stopped long before that, with an error.
+/// Foundation's engine backtracks, and the number of paths may be exponential. When it gives up, it reports no match,
+/// so it is stopped long before that with an error.
 struct TextExpression {
     static let maximumBytes = 4_096
 
     private let pattern: String
     private let expression: NSRegularExpression
 
-    /// - Throws: ``StrataError`` `invalidArgument` for a pattern that cannot be read.
+    /// - Throws: ``StrataError`` `invalidArgument` for a pattern that cannot be parsed.
     init(_ pattern: String, isCaseInsensitive: Bool) throws(StrataError) {
         let count = pattern.utf8.count
         guard count <= Self.maximumBytes else {
@@ -29,7 +29,8 @@ struct TextExpression {
         expression = known
     }
 
-    /// - Throws: ``StrataError`` `tooLarge` if the budget or the engine's memory does not last; what the budget throws.
+    /// - Throws: ``StrataError`` `tooLarge` if the budget or the engine's memory is exhausted; also errors of the
+    ///   budget.
     func matches(_ text: String, _ budget: ExpressionBudget) throws -> Bool {
         var isMatch = false
         var failure: (any Error)?
@@ -65,10 +66,10 @@ struct TextExpression {
     private static func quoted(_ pattern: String) -> String { "“\(pattern.prefix(200))”" }
 }
 
-/// The budget for the regular expressions of one query, counted in progress reports of Foundation's engine:
-/// one per 10,000 steps, which take about 0.25 ms.
+/// The budget for the regular expressions of one query, counted in progress reports of Foundation's engine: one per
+/// 10,000 steps, which take about 0.25 ms.
 final class ExpressionBudget: Sendable {
-    /// The engine gives up without a word after no fewer than 3,800.
+    /// The maximum number of reports per text. The engine gives up silently after 3,800 or more.
     let reportsPerText: Int
     private let left: Lock<Int>
     private let isCancelled: @Sendable () -> Bool
@@ -82,7 +83,7 @@ final class ExpressionBudget: Sendable {
         self.isCancelled = isCancelled
     }
 
-    /// Counts a report; false if there were too many.
+    /// Counts a report; returns false if the budget is exhausted.
     ///
     /// - Throws: ``QueryError/cancelled``.
     fileprivate func spend(isOverdrawn: Bool) throws -> Bool {
@@ -95,7 +96,7 @@ final class ExpressionBudget: Sendable {
     }
 }
 
-/// Regular expressions, compiled once: that takes far longer than to match a text.
+/// A cache of compiled regular expressions, because compiling takes far longer than matching a text.
 private enum CompiledExpressions {
     private struct Key: Hashable {
         var pattern: [UInt8]
@@ -111,7 +112,7 @@ private enum CompiledExpressions {
         if let expression = known.withLock({ $0[key] }) { return expression }
         let expression = compile(pattern, isCaseInsensitive ? .caseInsensitive : [])
         known.withLock { known in
-            // Whoever has more patterns than this at a time has them compiled again.
+            // A caller that uses more patterns than this at a time has them compiled again.
             if known.count >= maximumCount { known.removeAll() }
             known.updateValue(expression, forKey: key)
         }
@@ -119,8 +120,8 @@ private enum CompiledExpressions {
     }
 
     private static func compile(_ pattern: String, _ options: NSRegularExpression.Options) -> NSRegularExpression? {
-        // By itself first: between the anchors a parenthesis too many would find another to close.
-        // Foundation takes no empty pattern, which matches the empty text.
+        // Compiled on its own first: between the anchors, an unbalanced parenthesis could pair with one of the
+        // enclosing group. Foundation rejects an empty pattern, which matches the empty text.
         guard pattern.isEmpty || (try? NSRegularExpression(pattern: pattern, options: options)) != nil else {
             return nil
         }

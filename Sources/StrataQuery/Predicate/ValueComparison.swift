@@ -1,6 +1,6 @@
 import StrataModel
 
-/// Compares two values as a predicate asks for.
+/// Compares two values according to a comparison of a predicate.
 struct ValueComparison {
     private let relation: PredicateComparison.Relation
     private let options: PredicateComparison.Options
@@ -89,13 +89,13 @@ struct ValueComparison {
     private func folded(_ text: String) -> String { TextFolding.fold(text, options) }
 }
 
-/// `?` for one character and `*` for any number of them, as in LIKE.
+/// LIKE patterns: `?` for one character and `*` for any number of characters.
 enum Wildcards {
     static func match(_ text: String, _ pattern: String) -> Bool {
         let text = Array(text)
         let pattern = Array(pattern)
         var (at, next) = (0, 0)
-        // Where the last star stands, and how much of the text it took: only the last ever needs to take more.
+        // The last star and the extent of its match: only the last star ever needs to match more.
         var star: (pattern: Int, text: Int)?
         while at < text.count {
             if next < pattern.count, pattern[next] == "*" {
@@ -126,7 +126,8 @@ extension PredicateValue {
         return text
     }
 
-    /// nil for two that have no order. Texts are ordered by their Unicode scalars, which is the order of their bytes.
+    /// Nil for two values without an order. Texts are ordered by their Unicode scalars, which is the order of their
+    /// bytes.
     func isOrdered(before other: PredicateValue, _ options: PredicateComparison.Options = []) -> Bool? {
         switch (self, other) {
         case (.string(let left), .string(let right)):
@@ -144,7 +145,7 @@ extension PredicateValue {
 }
 
 extension Int64 {
-    // Exact, which a conversion of the integer to Double is not.
+    // Exact, unlike a conversion of the integer to Double.
     fileprivate static func < (left: Int64, right: Double) -> Bool {
         if right >= 0x1p63 { return true }
         if right < -0x1p63 { return false }
