@@ -1,7 +1,7 @@
 import StrataModel
 
 extension AccountStatus {
-    /// - Throws: ``Refusal`` for a user who can do nothing but read the public database (docs/rules.md §2.1).
+    /// - Throws: ``Refusal`` for a user who may only read the public database (docs/rules.md §2.1).
     public func requireAvailable() throws {
         switch self {
         case .available: break

@@ -3,7 +3,7 @@ import StrataModel
 /// The stored state of the actor who makes a request.
 struct ActorState {
     let actor: Actor
-    /// Ordinals; 0 if the store has not seen them.
+    /// The ordinals of the user and the device; 0 if the store does not know them.
     let user: UInt64
     let device: UInt64
     private let view: RulesView

@@ -1,30 +1,30 @@
 import StrataModel
 
-/// What the rules make of a request. It names no offset, so it does not depend on where its commit lands.
+/// The decision of the rules on a request. It contains no offset, so it does not depend on the position of its commit.
 public struct Decision: Sendable {
     public enum Outcome: Sendable {
         /// The payload of a commit.
         case commit([UInt8])
-        /// There was nothing to write.
+        /// There is nothing to write.
         case nothing
-        /// The device sent the request before: what that commit came to is the answer.
+        /// The device has sent the request before; the answer is the result of that commit.
         case repeats(offset: UInt64)
     }
 
     public var outcome: Outcome
-    /// Versions of this commit are those of ``Version/ofThisCommit(eventIndex:)``.
+    /// The result, in which versions of this commit are those of ``Version/ofThisCommit(eventIndex:)``.
     var unplacedResult: RequestResult
-    /// What the commit interns.
+    /// The names that the commit interns.
     var names: [InternedName] = []
-    /// Record types whose fields the commit declares.
+    /// The record types for which the commit declares fields.
     var changedTypes: [UInt64] = []
-    /// Whether the commit says something of a user.
+    /// True if the commit changes a user's account.
     var changesAccounts = false
-    /// What the commit does to the bytes that users with a quota use.
+    /// The effect of the commit on the usage of users with a quota.
     var usage = UsageChange.unknown
-    /// Whether the commit makes, changes and ends no zone.
+    /// True if the commit creates, changes and ends no zone.
     var keepsZones = false
-    /// How many events the commit has.
+    /// The number of events of the commit.
     public var eventCount: Int = 0
     public var trace: Trace?
 
@@ -34,7 +34,7 @@ public struct Decision: Sendable {
         self.trace = trace
     }
 
-    /// What became of the items, if the commit is at `offset`.
+    /// The result of the request if its commit is at `offset`.
     public func result(at offset: UInt64) -> RequestResult {
         var result = unplacedResult
         for index in result.saves.indices {
@@ -46,7 +46,7 @@ public struct Decision: Sendable {
     }
 }
 
-/// The rules that were applied, and to which items.
+/// The applied rules, and the items to which they were applied.
 public struct Trace: Sendable, Hashable, CustomStringConvertible {
     public struct Step: Sendable, Hashable {
         public var rule: Rule?
@@ -68,12 +68,12 @@ public struct Trace: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// What a commit does to the bytes that count for a quota.
+/// The effect of a commit on the bytes that count for a quota.
 enum UsageChange: Sendable {
-    /// Anything: who wants to know looks.
+    /// Unknown: the usage must be read again.
     case unknown
-    /// Nothing that is counted for somebody with a quota.
+    /// No change to the bytes of a user with a quota.
     case none
-    /// The records of a database, an ordinal, together become so much larger.
+    /// The records of a database, given by its ordinal, grow by this number of bytes in total.
     case grows(database: UInt64, bytes: Int)
 }

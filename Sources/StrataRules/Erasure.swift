@@ -1,7 +1,7 @@
 import StrataModel
 import StrataViews
 
-/// The records that one commit erases, and what goes with them (docs/rules.md §13).
+/// The records that one commit erases, and their cascades (docs/rules.md §13).
 struct Erasure {
     private let scene: RequestScene
     private let view: RulesView
@@ -9,7 +9,7 @@ struct Erasure {
     private let reason: String
     private var events: [RecordErasedEvent] = []
     private var known: Set<RecordKey> = []
-    /// Names of records that are there, by the ordinals of their zones.
+    /// The names of existing records, by the ordinals of their zones.
     private var living: [UInt64: [String]] = [:]
 
     init(_ scene: RequestScene, _ view: RulesView, _ limits: Limits, reason: String) {
@@ -19,7 +19,7 @@ struct Erasure {
         self.reason = reason
     }
 
-    /// - Throws: ``Refusal`` for a zone that never was, or a type that nobody has used.
+    /// - Throws: ``Refusal`` for a zone that never existed, or a type that was never used.
     mutating func add(_ item: RecordToErase, typeName: String?) throws {
         try Rules.checkRoom(for: item.record.name)
         let zone = scene.zones[try scene.place(item.record.zone)]

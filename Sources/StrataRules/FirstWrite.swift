@@ -1,13 +1,13 @@
 import StrataModel
 import StrataViews
 
-/// What comes with the first write of a user, a device, or to a database (docs/rules.md §9.2, B265).
+/// The events that accompany the first write of a user, by a device, or to a database (docs/rules.md §9.2, B265).
 struct FirstWrite {
     let user: UInt64
     let device: UInt64
     private let actor: ActorState
     private let isNewDevice: Bool
-    /// Databases in which the user gets a record.
+    /// The databases in which the user's record is created.
     private var homes: [Home] = []
     private var usersType: UInt64 = 0
 
@@ -18,7 +18,7 @@ struct FirstWrite {
         var isNew: Bool
     }
 
-    /// Interns what is missing.
+    /// Interns the missing names.
     init(_ actor: ActorState, _ view: RulesView, _ names: inout NameWriter) throws {
         user = try actor.user != 0 ? actor.user : names.ordinal(of: .user(actor.actor.user))
         device = try actor.device != 0 ? actor.device : names.ordinal(of: .device(user: user, actor.actor.device))
@@ -35,7 +35,7 @@ struct FirstWrite {
         usersType = try names.ordinal(of: .recordType(UserRecord.type))
     }
 
-    /// - Parameter sparing: where the request saves the user's record itself.
+    /// - Parameter sparing: the scope in which the request itself saves the user's record.
     func append(to commit: inout CommitBuilder, sparing: InternedName.Scope?) throws {
         if isNewDevice { try commit.append(DeviceSeenEvent(device: device)) }
         for home in homes {

@@ -1,12 +1,12 @@
-/// How much a request may ask for (docs/rules.md §2).
+/// The limits of a request (docs/rules.md §2).
 public struct Limits: Sendable, Hashable {
-    /// Saves and deletes together.
+    /// The maximum number of saves and deletes together.
     public var itemsPerRequest: Int
     public var requestBytes: Int
     public var recordBytes: Int
-    /// Records that refer to one with `deleteSelf`.
+    /// The maximum number of records that refer to one record with `deleteSelf`.
     public var owningReferences: Int
-    /// Results of a page of a query or feed if nothing is said.
+    /// The default number of results in a page of a query or feed.
     public var pageSize: Int
     public var pageSizeMaximum: Int
 
@@ -22,11 +22,11 @@ public struct Limits: Sendable, Hashable {
         self.pageSizeMaximum = pageSizeMaximum
     }
 
-    /// What CloudKit allows.
+    /// CloudKit's limits.
     public static let service = Limits(
         itemsPerRequest: 400, requestBytes: 2_000_000, recordBytes: 1_000_000, owningReferences: 750, pageSize: 200,
         pageSizeMaximum: 400)
-    /// For servers and tools.
+    /// Limits for servers and tools.
     public static let embedded = Limits(
         itemsPerRequest: 10_000, requestBytes: 64_000_000, recordBytes: 16_000_000, owningReferences: 1_000_000,
         pageSize: 1_000, pageSizeMaximum: 10_000)

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataViews
 
-/// What one record refers to, within its zone.
+/// The references of one record within its zone.
 struct Links {
     /// The parent, if the record holds it; nil for a loose one.
     var parent: String?
@@ -18,19 +18,19 @@ struct Links {
     }
 }
 
-/// Who goes with whom in one zone: as stored, but for the records that the request saves.
+/// The records that are deleted together in one zone, according to stored links and the saves of the request.
 ///
-/// What several deletes lead to is looked up once: a chain that is asked for record by record costs its length.
+/// Links are loaded once for all deletes, so that deleting a chain record by record costs its length in total.
 struct LinkGraph {
     private let zone: UInt64
     private let view: RulesView
     /// The number of records that one delete may visit through loose references; nil outside the public database.
     private let looseLimit: Int?
-    /// Records whose stored references do not count any more.
+    /// Records whose stored references no longer count.
     private var replaced: Set<RecordKey> = []
     private var sources: [RecordKey: [(source: String, kind: ReferenceKind)]] = [:]
 
-    /// Names of the records that a cascade came by; their numbers here are those of the other lists.
+    /// The names of the records that a cascade has visited; their indices are the numbers in the other lists.
     private(set) var names: [String] = []
     private var numbers: [RecordKey: Int] = [:]
     /// The records that hold each record with `deleteSelf`, in the order of names; nil until they are loaded.
@@ -53,7 +53,7 @@ struct LinkGraph {
         for owner in links.looseOwners { sources[key(owner.name), default: []].append((source, .looseDeleting)) }
     }
 
-    /// In the order of names.
+    /// The sources of a reference, in the order of names.
     private func sources(of target: String, _ kind: ReferenceKind, stored: [String]) -> [String] {
         if replaced.isEmpty { return stored }
         let new = (sources[key(target)] ?? []).filter { $0.kind == kind }.map(\.source)
@@ -61,7 +61,7 @@ struct LinkGraph {
         return new.isEmpty ? kept : (kept + new).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// The number of a record that is to go.
+    /// The number of a record to delete; assigned on first use.
     mutating func number(of name: String) -> Int {
         if let known = numbers[key(name)] { return known }
         numbers[key(name)] = names.count
@@ -70,7 +70,7 @@ struct LinkGraph {
         return names.count - 1
     }
 
-    /// Follows all that has a number, and what goes with it.
+    /// Loads the links of all numbered records and of the records that go with them.
     mutating func follow() throws {
         var next = 0
         while next < names.count {
@@ -92,7 +92,8 @@ struct LinkGraph {
     /// Returns a record and its cascade, breadth first, without the records in `gone`, and adds them to `gone`. Records
     /// that go because of loose references come last.
     ///
-    /// With a record, all that it takes along is in `gone`; so the rest comes in the order in which it would alone.
+    /// If a record is in `gone`, so is its whole cascade. The remaining records therefore have the same order as
+    /// without `gone`.
     mutating func cascade(from first: Int, sparing gone: inout [Bool]) throws -> [Int] {
         guard let looseLimit else { return try heldCascade(from: first, sparing: &gone) }
         var taken = Array(repeating: false, count: names.count)
@@ -142,7 +143,7 @@ struct LinkGraph {
     /// Returns a record that refers loosely to a deleted one, with its own cascade. Returns nothing if the cascade
     /// exceeds `room`, or if a record that stays would lose its parent.
     ///
-    /// - Parameter room: The number of records that may still be visited; decreases by those visited.
+    /// - Parameter room: the number of records that may still be visited; decreases by those visited.
     private mutating func branch(from first: Int, atMost room: inout Int) throws -> [Int] {
         var order = [first]
         var found: Set<Int> = [first]
@@ -162,7 +163,7 @@ struct LinkGraph {
         return isWhole ? order : []
     }
 
-    /// For each record that cannot go, since one that stays has it for a parent or cannot go: who would lose a parent.
+    /// For each record that cannot be deleted, a record that would lose its parent by that deletion or its cascade.
     func orphans(without gone: [Bool]) -> [Int: String] {
         var orphans: [Int: String] = [:]
         var order: [Int] = []

@@ -1,11 +1,11 @@
 import StrataModel
 
-/// Gives ordinals to names that have none, in the order in which a commit first uses them.
+/// Assigns ordinals to new names, in the order in which a commit first uses them.
 struct NameWriter {
     let view: RulesView
     private(set) var new: [InternedName] = []
     private var known: [InternedName.Name: UInt64] = [:]
-    /// By namespace, once something is new; 0 is not known yet.
+    /// The next ordinal of each namespace, once a name is new; 0 if not yet known.
     private var next: [UInt64] = []
 
     init(_ view: RulesView) { self.view = view }

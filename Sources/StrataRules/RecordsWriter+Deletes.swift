@@ -1,7 +1,7 @@
 import StrataModel
 import StrataViews
 
-/// Deletes, tokens, and what the events leave out.
+/// Writes deletions and tokens, and describes the items without events.
 extension RecordsWriter {
     func appendDeletes() throws {
         if judge.deletes.isEmpty { return }
@@ -15,8 +15,8 @@ extension RecordsWriter {
             changedZones.insert(state.zone)
             for name in state.cascade {
                 let key = RecordKey(zone: UInt64(state.zone), name: name)
-                // One deletion stands for a record that goes with another and was asked for too, in the place of the
-                // item, so that the events tell the order of the items.
+                // A record that goes with another and was also requested gets one deletion, at the position of its
+                // item, so that the events show the order of the items.
                 let isAsked = asked.contains(key)
                 if isAsked, !isSameText(name, state.cascade[0]) { continue }
                 guard gone.insert(key).inserted else { continue }
@@ -75,7 +75,7 @@ extension RecordsWriter {
 }
 
 extension RecordsWriter {
-    /// Nil if every item has an event.
+    /// The items without an event; nil if every item has one.
     private var leftOut: LeftOutRecords? {
         guard judge.deletes.contains(where: \.isLeftOut) || judge.saves.contains(where: { $0.refusal != nil }) else {
             return nil
@@ -90,7 +90,7 @@ extension RecordsWriter {
     }
 }
 
-/// The items of a request that no event stands for, as a request of their own.
+/// The items of a request that have no event, as a request of their own.
 struct LeftOutRecords {
     private let judge: RecordsJudge
     private(set) var items: [RequestShape.LeftOut] = []
@@ -104,7 +104,7 @@ struct LeftOutRecords {
 
     var request: Request { Request(database: judge.request.database, names: names, .modifyRecords(body)) }
 
-    /// Keys keep their order, so that the request that is made again is judged in the same one.
+    /// Preserves the order of keys, so that the reconstructed request is judged in the same order.
     mutating func nameKeysInOrder() {
         var keys = Set<UInt32>()
         for (save, state) in zip(judge.body.saves, judge.saves) where state.refusal != nil {
@@ -158,9 +158,9 @@ struct LeftOutRecords {
 }
 
 extension RequestContext {
-    /// The header of the commit that comes of a request.
+    /// The header of a request's commit.
     ///
-    /// - Parameter shape: nil for a lazy commit, which only notes something.
+    /// - Parameter shape: nil for a lazy commit, which contains only a note.
     func header(
         _ kind: EnvelopeHeader.OperationKind, user: UInt64, device: UInt64, _ shape: RequestShape?
     ) throws -> EnvelopeHeader {

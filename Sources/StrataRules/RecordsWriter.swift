@@ -1,23 +1,23 @@
 import StrataModel
 import StrataViews
 
-/// Writes what was accepted of a request for records, in the order of docs/rules.md §9.
+/// Writes the accepted items of a request for records, in the order of docs/rules.md §9.
 final class RecordsWriter {
     let judge: RecordsJudge
     var commit = CommitBuilder()
     var names: NameWriter
     var trace: Trace?
     var result = RequestResult()
-    // With the ordinals that the store has for the request's own, once they are needed.
+    // The types and keys of the request, with the store's ordinals as far as they are needed.
     var types: [TypeState]
     private var keys: [KeyState]
     var zones: [ZoneState]
     var user: UInt64 = 0
     var device: UInt64 = 0
     var newBindings: [(type: Int, fields: [SchemaField])] = []
-    /// Types and keys of `newBindings`.
+    /// The types and keys of `newBindings`.
     private var newlyBound: Set<UInt64> = []
-    /// Which event of this commit saved a record last, once somebody asks.
+    /// The last event of this commit that saved each record, computed on demand.
     private(set) lazy var savedEvents = madeSavedEvents()
     var changedZones: Set<Int> = []
 
@@ -87,7 +87,7 @@ final class RecordsWriter {
         zones[place].ordinal = try names.ordinal(of: .zone(database: database, owner: owner, scene.zones[place].name))
     }
 
-    /// What an accepted save binds keys to that nothing was bound to before.
+    /// Collects the keys that an accepted save binds for the first time.
     private func collectBindings(_ fields: [FieldChange], of type: Int) throws {
         let state = judge.vocabulary.types[type]
         guard state.hasNewKeys else { return }
@@ -160,7 +160,7 @@ final class RecordsWriter {
         return event
     }
 
-    /// Nil where the commit's time is late enough (B250).
+    /// The modification time of a save; nil if the commit's time is late enough (B250).
     private func modified(after stored: StoredRecord) -> Int64? {
         let earliest = stored.header.modified + 1_000
         return judge.context.time < earliest ? earliest : nil
@@ -170,7 +170,7 @@ final class RecordsWriter {
         if case .set(let target) = link { .set(RecordKey(zone: zone, name: target.name)) } else { link }
     }
 
-    /// With the store's ordinals, in their order.
+    /// The fields with the store's ordinals, in ascending order.
     private func placedFields(
         _ fields: [FieldChange], in zone: UInt64, _ place: Int
     ) throws -> [FieldChange] {
@@ -195,7 +195,7 @@ final class RecordsWriter {
         }
     }
 
-    /// Makes an event full: what the record will be, rather than what changes.
+    /// Makes an event full, so that it contains the whole record instead of changes.
     private func complete(_ event: inout RecordSavedEvent, from stored: StoredRecord) throws {
         let state = try RecordState(decoding: stored.bytes[...])
         var fields: [UInt32: FieldValue] = [:]
@@ -223,7 +223,7 @@ final class RecordsWriter {
         }
     }
 
-    /// Appends a touch for each parent of a saved child that holds it, if the actor may write the parent (B61).
+    /// Appends a touch for each parent that a saved child holds, if the actor may write the parent (B61).
     private func appendTouches() throws {
         guard judge.rules.touchesParents else { return }
         let gone = Set(

@@ -1,12 +1,12 @@
 import StrataModel
 
-/// What a decision depends on beside the request and the state: who asks, when, and by which operation.
+/// The inputs of a decision besides the request and the state: the actor, the time and the operation.
 public struct RequestContext: Sendable {
     public var actor: Actor
-    /// The commit's time, microseconds since 1970.
+    /// The commit's time in microseconds since 1970.
     public var time: Int64
     public var operation: OperationInfo
-    /// Whether the decision says which rules it applied.
+    /// True if the decision records the rules that it applied.
     public var isTraced: Bool
 
     public init(actor: Actor, time: Int64, operation: OperationInfo = OperationInfo(), isTraced: Bool = false) {
@@ -17,7 +17,7 @@ public struct RequestContext: Sendable {
     }
 }
 
-/// By which of the client's operations a request comes; a commit keeps it.
+/// The client's operation that sends a request; its commit stores this information.
 public struct OperationInfo: Sendable, Hashable {
     public var id: String
     public var qualityOfService: EnvelopeHeader.QualityOfService

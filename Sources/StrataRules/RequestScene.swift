@@ -1,18 +1,19 @@
 import StrataModel
 import StrataViews
 
-/// What a request is about, found in the state: its database and its zones.
+/// The database and the zones of a request, as found in the state.
 public struct RequestScene {
     let scope: InternedName.Scope
-    /// Name of the database's owner; empty for the public one.
+    /// The name of the database's owner; empty for the public database.
     let owner: String
-    /// Ordinals; 0 if the state has none.
+    /// The ordinals of the owner and the database; 0 if the state has none.
     let ownerOrdinal: UInt64
     let database: UInt64
-    /// Whether the request names the database of somebody else, of whose zones none is the client's.
+    /// True if the request names another user's database, none of whose zones belongs to the client.
     let isElsewhere: Bool
     private(set) var zones: [ZoneState] = []
-    /// By the request's own ordinal − 1: the place in `zones`, where each zone is once however it is written.
+    /// The index in `zones` for each ordinal of the request, minus 1. Different spellings of a zone have the same
+    /// index.
     private(set) var places: [Int] = []
 
     init(_ request: Request, _ actor: ActorState, _ view: RulesView) throws {
@@ -30,7 +31,7 @@ public struct RequestScene {
             owner.isEmpty ? 0 : isService ? try view.ordinal(of: .user(owner)) ?? 0 : actor.user
         let isKnown = scope == .public || ownerOrdinal != 0
         database = isKnown ? try view.ordinal(of: .database(scope, owner: ownerOrdinal)) ?? 0 : 0
-        // The same zone may be written in several ways.
+        // The same zone may have several spellings.
         var canonical = RequestNames()
         for id in request.names.zones {
             let isOwn = !isElsewhere && means(id.owner)
@@ -48,7 +49,7 @@ public struct RequestScene {
         return ZoneState(name: id.name, owner: id.owner, isOwn: isOwn, ordinal: ordinal, row: row, answer: refusal)
     }
 
-    /// - Throws: ``Refusal`` for an ordinal that the request has no name for.
+    /// - Throws: ``Refusal`` for an ordinal without a name in the request.
     func place(_ ordinal: UInt64) throws -> Int {
         guard ordinal > 0, ordinal <= UInt64(places.count) else {
             throw Refusal(.invalidArguments, "The request names a zone that it has no name for.", rule: .requestNames)
@@ -57,17 +58,17 @@ public struct RequestScene {
     }
 }
 
-/// A zone that a request names, as it is before the request.
+/// A zone that a request names, in its state before the request.
 struct ZoneState {
     let name: String
     let owner: String
-    /// Whether it is a zone of the database's owner.
+    /// True if the zone belongs to the database's owner.
     let isOwn: Bool
-    /// 0 if it has none yet.
+    /// 0 if the zone has no ordinal yet.
     var ordinal: UInt64 = 0
-    /// Without its totals and its last change.
+    /// The zone's row, whose totals and last change may be outdated.
     var row: ZoneRow?
-    /// What a client is told if it is not there; nil if it is.
+    /// The refusal for a missing zone; nil if the zone exists.
     var answer: Refusal?
 
     var isDefault: Bool { isSameText(name, ZoneID.defaultName) }

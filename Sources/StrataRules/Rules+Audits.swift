@@ -1,7 +1,7 @@
 import StrataModel
 
 extension Rules {
-    /// The lazy commit that notes something of an actor: names that are new, and the audit (docs/rules.md §14).
+    /// The lazy commit with a note about an actor: new names and the audit (docs/rules.md §14).
     public func note(
         _ audit: Event, of kind: EnvelopeHeader.OperationKind, _ view: RulesView, _ context: RequestContext
     ) throws -> Decision {
@@ -14,7 +14,7 @@ extension Rules {
             device = try names.ordinal(of: .device(user: user, actor.device))
         }
         for name in names.new { try commit.append(name) }
-        // Or the first write of the device would not know that nobody has said so.
+        // Otherwise the first write of the device would not know that this event is missing.
         if names.new.contains(where: { $0.name.namespace == .device }) {
             try commit.append(DeviceSeenEvent(device: device))
         }

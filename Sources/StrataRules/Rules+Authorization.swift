@@ -6,12 +6,12 @@ enum Action {
 }
 
 extension Rules {
-    /// Returns whether an actor may perform an action (docs/rules.md §5.5). Every authorization goes through here.
+    /// Returns true if an actor may perform an action (docs/rules.md §5.5). Every authorization uses this method.
     ///
     /// - Parameters:
-    ///   - creator: ordinal of the stored record's creator; nil for a new one.
-    ///   - isUserRecord: whether the record is of the type `Users`.
-    ///   - grants: those of its type, which hold in the public database.
+    ///   - creator: the ordinal of the stored record's creator; nil for a new record.
+    ///   - isUserRecord: true if the record has the type `Users`.
+    ///   - grants: the grants of the record's type, which apply in the public database.
     func may(
         _ actor: ActorState, _ action: Action, creator: UInt64?, isUserRecord: Bool,
         grants:
@@ -24,7 +24,7 @@ extension Rules {
         let wanted = action == .create ? SchemaGrant.Permissions.create : .write
         return try grants().contains { grant in
             guard grant.permissions.contains(wanted) else { return false }
-            // A container's own role has no members: the store does not keep them.
+            // A container's own role has no members, because the store does not record them.
             switch grant.role {
             case "_world", "_icloud": return true
             case "_creator": return isCreator

@@ -1,6 +1,7 @@
 import StrataModel
 
-/// What no commit has room for fails the whole request (docs/rules.md §2.3): a commit keeps what was refused, too.
+/// Rejects data that fits in no commit, and with it the whole request (docs/rules.md §2.3): commits store rejected
+/// items too.
 extension Rules {
     func checkRoom(for request: Request, of actor: Actor) throws {
         try Self.checkRoom(for: actor.user)

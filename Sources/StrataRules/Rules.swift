@@ -1,17 +1,17 @@
 import StrataModel
 import StrataViews
 
-/// CloudKit's rules: what becomes of a request, given a state. Without I/O, clock, chance or lock (docs/rules.md).
+/// CloudKit's rules: decide on a request, given a state, without I/O, clock, randomness or locks (docs/rules.md).
 ///
 /// ```swift
 /// let decision = try Rules().decide(request, view, RequestContext(actor: Actor(user: "anna"), time: now))
 /// ```
 public struct Rules: Sendable {
     public var limits: Limits
-    /// Whether saving a child gives its parent a new change tag (B61).
+    /// True if saving a child gives its parent a new change tag (B61).
     public var touchesParents: Bool
     public var schema: SchemaMode
-    /// Throws a ``StrataError`` for a predicate, as format text, that the store does not take; pure as the rules are.
+    /// Throws a ``StrataError`` for predicate text that the store does not accept; pure, like the rules.
     public var checkPredicate: @Sendable (String) throws -> Void
 
     public init(
@@ -24,9 +24,9 @@ public struct Rules: Sendable {
         self.checkPredicate = checkPredicate
     }
 
-    /// Judges a request. The view is only read, and keeps what it read.
+    /// Judges a request. The view is only read, and caches what it reads.
     ///
-    /// - Throws: ``Refusal`` where the request fails as a whole; ``StrataError`` if the state cannot be read.
+    /// - Throws: ``Refusal`` if the request fails as a whole; ``StrataError`` if the state cannot be read.
     public func decide(_ request: Request, _ view: RulesView, _ context: RequestContext) throws -> Decision {
         guard !context.actor.user.isEmpty else {
             throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: .signedIn)
@@ -90,7 +90,7 @@ public struct Rules: Sendable {
         }
     }
 
-    /// - Throws: ``Refusal`` for more bytes than a request may have.
+    /// - Throws: ``Refusal`` if a request has too many bytes.
     func checkByteCount(_ count: Int) throws {
         guard count <= limits.requestBytes else {
             throw Refusal(
@@ -99,7 +99,7 @@ public struct Rules: Sendable {
         }
     }
 
-    /// - Throws: ``Refusal`` for more items than a request may have.
+    /// - Throws: ``Refusal`` if a request has too many items.
     public func checkItemCount(_ count: Int) throws {
         guard count <= limits.itemsPerRequest else {
             throw Refusal(

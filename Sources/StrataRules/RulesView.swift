@@ -1,10 +1,10 @@
 import StrataModel
 import StrataViews
 
-/// The state that requests are judged against: what is folded so far, with names and schemas that were read once.
+/// The state against which requests are judged: the folded state, with a cache of names and schemas.
 ///
-/// It belongs to one fold: where that is dropped, the view goes with it, since what it interned may come again as
-/// something else.
+/// It belongs to one fold and is dropped with it, because the ordinals that it interned may later be assigned to other
+/// names.
 ///
 /// ```swift
 /// let view = RulesView(Fold(pages.fork()))
@@ -17,24 +17,24 @@ public final class RulesView {
     private var schemas: [UInt64: [UInt32: SchemaField]] = [:]
     private var grants: [UInt64: [SchemaGrant]] = [:]
     private var accounts: [UInt64: Account] = [:]
-    /// Bytes that are used of the databases of users with a quota.
+    /// The bytes in use in the databases of users with a quota.
     private var usages: [UInt64: UInt64] = [:]
-    /// Zones that are there. Of their rows, totals and last changes may be older than the state.
+    /// Existing zones. The totals and last changes in their rows may be outdated.
     private var zones: [UInt64: ZoneRow] = [:]
     private var recordNames: [ExactName: String] = [:]
-    /// Of the last requests: clients name the same types and keys again and again.
+    /// The vocabularies of the last requests: clients use the same types and keys again and again.
     private var vocabularies: [Vocabulary] = []
-    /// By namespace; 0 is not known yet.
+    /// The next ordinal of each namespace; 0 if not yet known.
     private var nextOrdinals: [UInt64] = Array(repeating: 0, count: Namespace.count)
-    /// Beyond, what was read is forgotten and read again.
+    /// The number of entries at which a cache is cleared.
     private static let cachedNames = 1 << 17
     private static let cachedVocabularies = 8
-    /// What has more names is compared longer than it is found.
+    /// Vocabularies with more names are not cached, because comparing them takes longer than looking up the names.
     private static let cachedKeys = 64
 
     public init(_ fold: Fold) { self.fold = fold }
 
-    /// Takes over what a decision interns and declares, whose commit has been applied to the fold.
+    /// Adopts the names and declarations of a decision whose commit has been applied to the fold.
     public func adopt(_ decision: Decision) {
         for interned in decision.names {
             ordinals[interned.name] = interned.ordinal
@@ -63,7 +63,7 @@ public final class RulesView {
         return ordinal
     }
 
-    /// What a zone is, without its totals and its last change.
+    /// The row of a zone, whose totals and last change may be outdated.
     func zone(_ zone: UInt64, in database: UInt64) throws -> ZoneRow? {
         if let known = zones[zone] { return known }
         guard let row = try fold.fork.zoneRow(database, zone) else { return nil }
@@ -72,7 +72,7 @@ public final class RulesView {
         return row
     }
 
-    /// The name of the record that a user has.
+    /// The name of a user's own record.
     func recordName(of user: String) -> String {
         if let known = recordNames[ExactName(text: user)] { return known }
         if recordNames.count >= Self.cachedNames { recordNames.removeAll() }
@@ -81,7 +81,7 @@ public final class RulesView {
         return name
     }
 
-    /// What the service says of a user; costs nothing as long as it says nothing of anybody.
+    /// The stored account of a user; costs nothing as long as no account is stored.
     func account(of user: String) throws -> Account {
         guard !fold.fork.isEmpty(ViewTree.users), let ordinal = try ordinal(of: .user(user)) else { return Account() }
         if let known = accounts[ordinal] { return known }
@@ -91,7 +91,7 @@ public final class RulesView {
         return account
     }
 
-    /// How many bytes of a database count for its user's quota. Read once, and kept up with what users with a quota do.
+    /// The bytes of a database that count for its user's quota. Read once, then updated with the changes of such users.
     func usage(of database: UInt64) throws -> UInt64 {
         if database == 0 { return 0 }
         if let known = usages[database] { return known }
@@ -115,13 +115,13 @@ public final class RulesView {
         return fields
     }
 
-    /// What is known of the types and keys of a request.
+    /// The cached vocabulary of a request, or a new one.
     func vocabulary(of names: RequestNames) throws -> Vocabulary {
         let known = vocabularies.first { $0.isOf(types: names.recordTypes, keys: names.keys) }
         return try known ?? Vocabulary(names, self)
     }
 
-    /// Keeps what a request has found out, unless some of it comes only with the request.
+    /// Caches a vocabulary with new lookups, unless part of it exists only if the request is committed.
     func keep(_ vocabulary: Vocabulary) {
         guard vocabulary.hasNews, vocabulary.isOfState, vocabulary.keys.count <= Self.cachedKeys,
             vocabulary.types.count <= Self.cachedKeys
@@ -132,7 +132,7 @@ public final class RulesView {
         vocabularies.append(vocabulary.kept)
     }
 
-    /// What roles may do with records of a type in the public database.
+    /// The grants of a type, which apply to its records in the public database.
     func grants(of type: UInt64) throws -> [SchemaGrant] {
         if let known = grants[type] { return known }
         let declared = try fold.fork.declaration(of: type)?.grants ?? []
@@ -141,7 +141,7 @@ public final class RulesView {
         return effective
     }
 
-    /// How many UTF-8 bytes the name of a field has.
+    /// The number of UTF-8 bytes in a field's name.
     func keyBytes(_ field: UInt32) throws -> Int {
         try fold.fork.field(UInt64(field))?.utf8.count ?? 0
     }
@@ -172,7 +172,7 @@ public final class RulesView {
         return links
     }
 
-    /// Names of the records that refer to one of their zone, in order; at most `limit`.
+    /// The names of the records that refer to a record of their zone, in order; at most `limit`.
     func sources(of target: RecordKey, _ kind: ReferenceKind, limit: Int = .max) throws -> [String] {
         var names: [String] = []
         guard limit > 0 else { return names }
@@ -184,11 +184,11 @@ public final class RulesView {
     }
 }
 
-/// A record as it is before the request.
+/// A record as stored before the request.
 struct StoredRecord {
     var bytes: [UInt8]
     var header: RecordHeader
 
-    /// Whether its next event must be a full one.
+    /// True if the record's next event must be a full one.
     var isFullDue: Bool { header.eventsSinceFull >= RecordHeader.maximumEventsSinceFull }
 }

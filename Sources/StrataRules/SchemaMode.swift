@@ -1,7 +1,7 @@
-/// Whether saves extend the schema.
+/// The effect of saves on the schema.
 public enum SchemaMode: Sendable, Hashable {
     /// Saving a new record type or key declares it, as in CloudKit's development environment.
     case open
-    /// What has not been declared is refused, as in CloudKit's production environment (B24).
+    /// Undeclared types and keys are rejected, as in CloudKit's production environment (B24).
     case enforced
 }

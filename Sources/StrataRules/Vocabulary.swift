@@ -1,13 +1,13 @@
 import StrataModel
 import StrataViews
 
-/// What the record types and keys that a request names are in the state, as far as somebody has asked.
+/// The state of the record types and keys that a request names, loaded on demand.
 struct Vocabulary {
     let keyNames: [String]
     var types: [TypeState]
     var keys: [KeyState]
     let areKeysValid: Bool
-    /// Whether something was found out that whoever kept it does not know yet.
+    /// True if something has been looked up that the cached copy does not contain.
     private(set) var hasNews = true
 
     init(_ names: RequestNames, _ view: RulesView) throws {
@@ -18,17 +18,17 @@ struct Vocabulary {
         areKeysValid = keys.allSatisfy(\.isValid)
     }
 
-    /// Whether it is of these names, in the same order.
+    /// Returns true if the vocabulary has these names, in the same order.
     func isOf(types typeNames: [String], keys: [String]) -> Bool {
         keys.count == keyNames.count && typeNames.count == types.count
             && zip(typeNames, types).allSatisfy { isSameText($0, $1.name) }
             && zip(keys, keyNames).allSatisfy { isSameText($0, $1) }
     }
 
-    /// Whether all of it is so in the state: nothing is new that the request may not come to.
+    /// True if the types and keys looked up are stored, so that they do not depend on the outcome of the request.
     var isOfState: Bool { types.allSatisfy { $0.ordinal != 0 && !$0.hasNewKeys } }
 
-    /// What a key takes; nil as long as nothing has been saved for it.
+    /// The binding of a key; nil if the key is not bound yet.
     mutating func binding(of key: UInt32, in type: Int, _ view: RulesView) throws -> Binding? {
         switch types[type].bindings[key] {
         case .bound(let known): return known
@@ -46,7 +46,7 @@ struct Vocabulary {
         return binding
     }
 
-    /// Binds keys that nothing is bound to yet to what a save has for them.
+    /// Binds unbound keys according to the values of a save.
     mutating func bind(_ fields: [FieldChange], of type: Int) {
         for change in fields {
             guard case .none = types[type].bindings[change.field],
@@ -57,7 +57,7 @@ struct Vocabulary {
         }
     }
 
-    /// To be kept for requests of the same names.
+    /// A copy to cache for requests with the same names.
     var kept: Vocabulary {
         var kept = self
         kept.hasNews = false
@@ -68,15 +68,15 @@ struct Vocabulary {
 /// A record type that a request names.
 struct TypeState {
     let name: String
-    /// 0 if it has none yet.
+    /// 0 if the type has no ordinal yet.
     var ordinal: UInt64
     let isValid: Bool
     let isUsers: Bool
-    /// What the keys of the request are bound to.
+    /// The bindings of the request's keys.
     var bindings: KeyBindings
-    /// Whether there was a value whose key nothing is declared for.
+    /// True if there was a value for a key without a declaration.
     var hasNewKeys = false
-    /// Keys that the request binds.
+    /// The number of keys that the request binds.
     var newlyBoundCount = 0
 
     init(_ name: String, _ bindings: KeyBindings, _ view: RulesView) throws {
@@ -91,9 +91,9 @@ struct TypeState {
 /// A key that a request names.
 struct KeyState {
     let isValid: Bool
-    /// Of its name, in UTF-8.
+    /// The length of the key's name in UTF-8.
     let byteCount: Int
-    /// That of the store; 0 if it has none, or nobody has asked yet.
+    /// The ordinal in the store; 0 if there is none, or if it has not been looked up.
     var ordinal: UInt32 = 0
 
     init(_ name: String) {
@@ -102,17 +102,18 @@ struct KeyState {
     }
 }
 
-/// What a key of a request is known to be bound to.
+/// The known binding of a key of a request.
 enum KeyBinding {
-    /// Nobody has asked yet.
+    /// The binding has not been looked up yet.
     case unknown
     case none
     case bound(Binding)
 }
 
-/// What each key of a request is bound to in one type, by the key's ordinal.
+/// The bindings of a request's keys in one type, by the key's ordinal.
 struct KeyBindings {
-    /// Up to so many pairs of a type and a key, each has a place; beyond, only those that are asked for.
+    /// The maximum number of pairs of types and keys for which an array is used; beyond it, only known bindings are
+    /// stored.
     private static let maximumPlaces = 1 << 20
 
     private var places: [KeyBinding] = []

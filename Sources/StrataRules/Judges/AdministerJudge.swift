@@ -1,7 +1,7 @@
 import StrataModel
 import StrataViews
 
-/// Judges what the service does to accounts and tokens, and what it notes (docs/rules.md §13).
+/// Judges the service's changes to accounts and tokens, and its notes (docs/rules.md §13).
 struct AdministerJudge {
     private let rules: Rules
     private let request: Request
@@ -34,7 +34,7 @@ struct AdministerJudge {
 
     mutating func expireTokens(before offset: UInt64, inAll: Bool) throws -> Decision {
         let end = view.fold.offset
-        // One after the end expires every token that exists, and none that come later.
+        // The offset after the end expires every existing token, and no later one.
         guard offset <= end + 1 else {
             throw Refusal(
                 .invalidArguments,
@@ -66,7 +66,7 @@ struct AdministerJudge {
         return try commit(ConsoleActedEvent(note))
     }
 
-    /// What a deletion would be refused for, an erasure is too: nobody loses a parent.
+    /// Judges an erasure, which is rejected like a deletion if a record would lose its parent.
     mutating func erase(_ records: [RecordToErase], reason: String) throws -> Decision {
         guard !records.isEmpty, reason.utf8.count <= RecordErasedEvent.maximumReasonBytes else {
             throw Refusal(

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// What a key of a record type takes.
+/// The kind of values that a key of a record type accepts.
 struct Binding: Hashable {
     var kind: FieldKind
     var isEncrypted: Bool
@@ -10,10 +10,10 @@ struct Binding: Hashable {
         isEncrypted = field.isEncrypted
     }
 
-    /// What a value binds its key to; nil for an empty list, which says nothing.
+    /// The binding that a value implies; nil for an empty list, which implies none.
     init?(_ value: FieldValue) {
         if case .sealed = value {
-            // What it is of is inside the seal.
+            // The kind of the value is inside the seal.
             (kind, isEncrypted) = (.data, true)
         } else {
             if value.kind == .emptyList { return nil }
@@ -21,15 +21,15 @@ struct Binding: Hashable {
         }
     }
 
-    /// As the schema language says it.
+    /// The binding in the schema language.
     var description: String {
         (isEncrypted ? "ENCRYPTED " : "") + kind.schemaName
     }
 
-    /// Whether the key takes the value as it is.
+    /// Returns true if the key accepts the value unchanged.
     func takes(_ value: FieldValue) -> Bool { !isEncrypted && value.kind == kind }
 
-    /// The value as the key takes it; nil if it does not (B23).
+    /// The value converted for the key; nil if the key does not accept it (B23).
     func fitted(_ value: FieldValue) -> FieldValue? {
         if case .sealed = value { return isEncrypted ? value : nil }
         if isEncrypted { return nil }
@@ -52,7 +52,7 @@ struct Binding: Hashable {
 }
 
 extension FieldValue {
-    /// The references in it, one or several.
+    /// The references in the value, including those in a list.
     var references: [Reference] {
         switch self {
         case .reference(let reference): [reference]

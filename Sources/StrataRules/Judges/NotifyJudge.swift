@@ -1,7 +1,7 @@
 import StrataModel
 import StrataViews
 
-/// Judges what the service notes of notifications (docs/rules.md §12). What has come to nothing meanwhile is left out.
+/// Judges the service's notes on notifications (docs/rules.md §12). Obsolete notes are left out.
 struct NotifyJudge {
     private let request: Request
     private let body: NotifyRequest
@@ -19,7 +19,7 @@ struct NotifyJudge {
 
     mutating func decide() throws -> Decision {
         let trace = context.isTraced ? Trace() : nil
-        // The service notes for itself how far it has looked.
+        // With an empty user name, the service records its own progress.
         let isOwn = body.user.isEmpty
         guard let user = isOwn ? 0 : try view.ordinal(of: .user(body.user)) else {
             return Decision(.nothing, RequestResult(), trace: trace)
@@ -55,7 +55,7 @@ struct NotifyJudge {
         return decision
     }
 
-    /// The deletions of subscriptions that are still there, as they were when they fired.
+    /// The deletions of fired subscriptions that still exist, unchanged since they fired.
     private func fired(of user: UInt64) throws -> [SubscriptionDeletedEvent] {
         let scope = request.database.scope
         guard !body.fired.isEmpty,

@@ -3,7 +3,7 @@ import StrataViews
 
 /// Decides which links of a request hold their targets (docs/rules.md §5.12).
 extension RecordsJudge {
-    /// Returns whether a link that this request saves holds its target. In the public database, the actor needs write
+    /// Returns true if a link that this request saves holds its target. In the public database, the actor needs write
     /// permission on the target; in other databases, every link holds.
     ///
     /// A target that is not stored yet belongs to the actor if a save of this request creates it and has not failed.

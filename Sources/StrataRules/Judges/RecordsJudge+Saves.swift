@@ -1,7 +1,7 @@
 import StrataModel
 import StrataViews
 
-/// What is judged of each save alone (docs/rules.md §5).
+/// Judges each save on its own (docs/rules.md §5).
 extension RecordsJudge {
     /// - Throws: ``Refusal`` if the save fails.
     func judgeSave(_ index: Int) throws {
@@ -65,7 +65,7 @@ extension RecordsJudge {
         }
     }
 
-    /// The service says it so: "Cannot create new type FavoriteTable in production schema".
+    /// The service's wording: "Cannot create new type FavoriteTable in production schema".
     private func checkIsDeclared(_ type: TypeState) throws {
         guard rules.schema == .open || type.ordinal != 0 || type.isUsers else {
             throw Refusal(
@@ -120,7 +120,7 @@ extension RecordsJudge {
             serverVersion: known, baseVersion: save.base)
     }
 
-    /// How a save that was not refused came past its policy.
+    /// Traces the reason why a save that did not fail satisfies its policy.
     private func traceVersion(_ index: Int, _ stored: StoredRecord?) {
         let tag = stored?.header.version.tag
         switch (body.policy, tag) {
@@ -148,7 +148,7 @@ extension RecordsJudge {
                     rule: .encryptedValues)
             }
             guard let binding = try vocabulary.binding(of: fields[index].field, in: Int(save.type) - 1, view) else {
-                // The service's words, as apps have met them.
+                // The service's wording, which apps may know.
                 guard rules.schema == .open else {
                     throw Refusal(
                         .invalidArguments,
@@ -157,10 +157,10 @@ extension RecordsJudge {
                         '\(vocabulary.types[Int(save.type) - 1].name)' in production schema
                         """, rule: .enforcedSchema)
                 }
-                // Two values in one list are of one kind; what binds the key is said behind the other checks.
+                // Nothing to check: the elements of a list have one kind, and the key is bound after the other checks.
                 continue
             }
-            // Nothing is written then: the array stays the request's own.
+            // Without a write, the array still shares its storage with the request.
             if binding.takes(value) { continue }
             guard let fitted = binding.fitted(value) else {
                 throw Refusal(
@@ -177,7 +177,7 @@ extension RecordsJudge {
 
     func key(_ ordinal: UInt32) -> String { request.names.key(ordinal) ?? "" }
 
-    /// - Throws: ``Refusal`` for keys that the type has no room for any more.
+    /// - Throws: ``Refusal`` if the type has no room for more keys.
     private func checkSchemaRoom(_ fields: [FieldChange], of typePlace: Int) throws {
         let type = vocabulary.types[typePlace]
         let unbound = fields.count { change in
@@ -253,11 +253,11 @@ extension RecordsJudge {
         }
     }
 
-    /// What the fields count that are stored and were not sent; 0 if they are far from filling the room.
+    /// The size of the stored fields that were not sent; 0 if they certainly fit in `room`.
     private func keptBytes(_ stored: StoredRecord, _ save: ModifyRecordsRequest.Save, room: Int) throws -> Int {
         try stored.bytes.withUnsafeBytes { bytes in
             let table = try RecordStateView(bytes, in: 0..<bytes.count).fields()
-            // A stored byte stands for at most eight (a number may be one byte long), beside the key.
+            // A stored byte counts as at most eight (a number may be stored in one byte), plus the key.
             if bytes.count * 8 + table.count * NameRules.maximumCharacters <= room { return 0 }
             let sent = try sentFields(save)
             var size = 0

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataViews
 
-/// What is judged of the items of one zone together (docs/rules.md §5.10, §5.11, §7, §8).
+/// Judges the items of one zone together (docs/rules.md §5.10, §5.11, §7, §8).
 extension RecordsJudge {
     func judgeTogether() throws {
         if deletes.isEmpty, saves.indices.allSatisfy(standsAlone) { return }
@@ -13,7 +13,7 @@ extension RecordsJudge {
         }
     }
 
-    /// Whether a save neither fails nor refers to anything, so that no other item has to do with it.
+    /// Returns true if a save has not failed and refers to nothing, so that no other item is related to it.
     private func standsAlone(_ index: Int) -> Bool {
         if case .set = body.saves[index].parent { return false }
         return saves[index].refusal == nil && !saves[index].facts.hasReferences
@@ -68,20 +68,21 @@ extension RecordsJudge {
         }
     }
 
-    /// Whether a record could have more owning references than the limit, each of which is another record's.
+    /// Returns true if a record could exceed the limit of owning references, each of which belongs to a different
+    /// record.
     private func canOwnTooMany(_ place: Int, _ saveCount: Int) throws -> Bool {
         let zone = scene.zones[place].ordinal
         let stored = try zone == 0 ? nil : view.fold.whole().zoneRow(scene.database, zone)?.recordCount
         return Int(clamping: stored ?? 0) + saveCount > rules.limits.owningReferences
     }
 
-    /// Whether saves failed because their parent is not there (B99, B102).
+    /// Refuses saves whose parent does not exist; returns true if there were any (B99, B102).
     private func dropOrphans(_ linked: [Int], _ zoneSaves: [Int], _ place: Int) throws -> Bool {
         let isAtomic = isAtomic(place)
         func key(_ index: Int) -> RecordKey { RecordKey(zone: 0, name: body.saves[index].record.name) }
-        // In an atomic zone, a child of a save that failed is a bystander as the others are (B102).
+        // In an atomic zone, a child of a failed save fails with its zone, like all other items (B102).
         let saved = linked.isEmpty ? [] : Set(zoneSaves.filter { isAtomic || saves[$0].refusal == nil }.map(key))
-        /// Those whose parent another save is to make.
+        /// The saves whose parent another save creates.
         var waiting: [RecordKey: [Int]] = [:]
         var failed: [Int] = []
         for index in linked where saves[index].refusal == nil {
@@ -108,7 +109,7 @@ extension RecordsJudge {
         return !failed.isEmpty
     }
 
-    /// Returns whether a save sets the loose parent that its record already has. That parent may be deleted.
+    /// Returns true if a save sets the loose parent that its record already has. That parent may be deleted.
     private func keepsLooseParent(_ index: Int, _ parent: String) throws -> Bool {
         guard scene.scope == .public, let stored = saves[index].stored else { return false }
         return try stored.bytes.withUnsafeBytes { bytes in
@@ -132,7 +133,7 @@ extension RecordsJudge {
         return try zone != 0 && view.exists(RecordKey(zone: zone, name: name))
     }
 
-    /// Whether saves failed because they made one owning reference too many (B98).
+    /// Refuses saves that exceed the limit of owning references; returns true if there were any (B98).
     private func dropTooMany(_ owned: Set<Int>, _ zoneSaves: [Int], _ place: Int) throws -> Bool {
         var counts: [RecordKey: Int] = [:]
         var hasDropped = false
@@ -146,7 +147,7 @@ extension RecordsJudge {
                 counts[target] = try count(target.name, place)
             }
             let limit = rules.limits.owningReferences
-            // The order of a set is another in each process, and messages are kept.
+            // Sorted, because a set's order differs between processes, and messages are stored.
             let full = added.filter { counts[$0, default: 0] >= limit }.min { Self.isBefore($0, $1) }
             if let full {
                 hasDropped = true
@@ -232,7 +233,7 @@ extension RecordsJudge {
         }
     }
 
-    /// What a save refers to before and after.
+    /// The references of a record before and after its save.
     func links(of index: Int) throws -> (before: Links, after: Links) {
         let save = body.saves[index]
         var (before, after) = (Links(), Links())

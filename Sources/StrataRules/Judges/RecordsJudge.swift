@@ -10,12 +10,12 @@ final class RecordsJudge {
     let context: RequestContext
     let actor: ActorState
     let scene: RequestScene
-    /// What is known of the types and keys that the request names.
+    /// The known types and keys of the request.
     var vocabulary: Vocabulary
-    /// Of each save, once the request is checked.
+    /// The facts of each save, once the request is checked.
     private var facts: [SaveFacts] = []
     var saves: [SaveState] = []
-    /// Nil where none holds.
+    /// Nil if no quota applies.
     private(set) var quota: Quota?
     var deletes: [DeleteState] = []
     /// Cached answers for stored targets, by place of the zone and name, since a list may name one target many times.
@@ -60,7 +60,7 @@ final class RecordsJudge {
         }
     }
 
-    /// What there is to say if there is nothing to write; nil otherwise.
+    /// The decision if there is nothing to write; nil otherwise.
     private func judge() throws -> Decision? {
         try checkRequest()
         if body.saves.isEmpty, body.deletes.isEmpty { return Decision(.nothing, RequestResult(), trace: trace) }
@@ -122,7 +122,7 @@ final class RecordsJudge {
         try rules.checkByteCount(bytes)
     }
 
-    /// The commit that the client token came with before, if it is the last of its device in every zone (B65).
+    /// The commit in which the client token was used before, if it is the device's last token in every zone (B65).
     private func repeatedOffset() throws -> UInt64? {
         guard let token = body.clientToken, actor.device != 0 else { return nil }
         var offset: UInt64?
@@ -139,7 +139,7 @@ final class RecordsJudge {
         return offset
     }
 
-    /// Tells requests apart that save or delete other records, or in another order.
+    /// A digest that distinguishes requests that save or delete different records, or in a different order.
     var itemsDigest: UInt64 {
         var bytes = ByteWriter(reserving: 1_024)
         for (state, save) in zip(saves, body.saves) {
@@ -181,7 +181,7 @@ final class RecordsJudge {
 
     // MARK: The quota
 
-    /// - Throws: ``Refusal`` for a save that makes its record larger than the quota lets (docs/rules.md §5.9).
+    /// - Throws: ``Refusal`` for a save whose growth exceeds the quota (docs/rules.md §5.9).
     func checkQuota(_ index: Int) throws {
         guard var quota else { return }
         let before = try saves[index].stored.map { try usedBytes($0) { _ in true } } ?? 0
@@ -207,8 +207,7 @@ final class RecordsJudge {
         return try size + usedBytes(stored) { !sent.contains(UInt64($0)) }
     }
 
-    /// What the keys count that were sent with a value. A number that was made to fit counts as much as the one that
-    /// was sent.
+    /// The size of the keys that were sent with a value. A converted number counts as much as the number that was sent.
     func sentBytes(_ state: SaveState) -> Int {
         guard state.facts.hasRemovals else { return state.facts.sentBytes }
         return state.fields.reduce(state.facts.sentBytes) {
@@ -216,7 +215,7 @@ final class RecordsJudge {
         }
     }
 
-    /// The keys of a save that are known, by their ordinals in the store.
+    /// The ordinals in the store of a save's known keys.
     func sentFields(_ save: ModifyRecordsRequest.Save) throws -> Set<UInt64> {
         try Set(save.fields.compactMap { try view.ordinal(of: .field(key($0.field))) })
     }
@@ -235,7 +234,7 @@ final class RecordsJudge {
 
     private var usageChange: UsageChange {
         guard quota != nil else { return .none }
-        // What went with what was deleted is not known here.
+        // The bytes that deletions free are not known here.
         guard scene.database != 0, deletes.allSatisfy({ $0.refusal != nil || $0.cascade.isEmpty }) else {
             return .unknown
         }
@@ -248,15 +247,15 @@ final class RecordsJudge {
     }
 }
 
-/// What has become of a save so far.
+/// The state of a save while it is judged.
 struct SaveState {
     let zone: Int
     var refusal: Refusal?
     var stored: StoredRecord?
-    /// What was sent, as its keys take it; ordinals are the request's own.
+    /// The sent fields, converted to the kinds of their keys; ordinals are the request's own.
     var fields: [FieldChange] = []
     let facts: SaveFacts
-    /// How many bytes more the record counts for the quota, if there is one.
+    /// The number of bytes by which the record's quota usage grows, if there is a quota.
     var growth = 0
 
     init(zone: Int, _ facts: SaveFacts) {
@@ -265,19 +264,19 @@ struct SaveState {
     }
 }
 
-/// What one look at the fields of a save tells, so that not every check goes through them.
+/// Facts about the fields of a save, collected in one pass for all checks.
 struct SaveFacts {
-    /// What keys and values count for the size of the request.
+    /// The bytes of keys and values that count for the size of the request.
     var sentBytes = 0
     var hasReferences = false
     var hasSealed = false
     var hasRemovals = false
-    /// Of files.
+    /// The bytes of files.
     var assetBytes = 0
-    /// Whether each key is behind the one before.
+    /// True if the keys are in strictly ascending order.
     var isAscending = true
 
-    /// - Parameter keys: those that the request names.
+    /// - Parameter keys: the keys that the request names.
     init(_ save: ModifyRecordsRequest.Save, _ keys: [KeyState]) throws {
         var last: UInt32 = 0
         for change in save.fields {
@@ -301,21 +300,22 @@ struct SaveFacts {
     }
 }
 
-/// What has become of a delete so far.
+/// The state of a delete while it is judged.
 struct DeleteState {
     let zone: Int
     var refusal: Refusal?
     var stored: StoredRecord?
-    /// What goes with it and with none before it, breadth first, itself first; empty if there is nothing to delete.
+    /// The record itself and the records that go with it and with no previous delete, breadth first; empty if there is
+    /// nothing to delete.
     var cascade: [String] = []
-    /// Whether no event stands for it.
+    /// True if the delete has no event.
     var isLeftOut: Bool { refusal != nil || cascade.isEmpty }
 
     init(zone: Int) { self.zone = zone }
 }
 
 extension ModifyRecordsRequest {
-    /// The request with the keys of each save in the order of their ordinals, as clients send them.
+    /// The request with the keys of each save in ascending order of their ordinals, as clients send them.
     fileprivate var inOrderOfKeys: ModifyRecordsRequest {
         func isInOrder(_ fields: [FieldChange]) -> Bool {
             for index in fields.indices.dropFirst() where fields[index - 1].field > fields[index].field { return false }
@@ -328,13 +328,13 @@ extension ModifyRecordsRequest {
     }
 }
 
-/// What a user's private database may have, and has.
+/// The quota and usage of a user's private database.
 struct Quota {
     let bytes: UInt64
-    /// With what the request has added so far.
+    /// The usage, including what the request has added so far.
     private(set) var usage: UInt64
 
-    /// Whether there is room for so much more, which then is taken.
+    /// Returns true, and adds the growth, if there is room for it.
     mutating func takes(_ growth: UInt64) -> Bool {
         let (sum, isOver) = usage.addingReportingOverflow(growth)
         guard !isOver, sum <= bytes else { return false }

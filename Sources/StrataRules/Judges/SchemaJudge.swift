@@ -1,7 +1,7 @@
 import StrataModel
 import StrataViews
 
-/// Judges a request that declares a schema (docs/rules.md §10): all of it, or nothing.
+/// Judges a request that declares a schema (docs/rules.md §10): it is accepted as a whole or not at all.
 struct SchemaJudge {
     private let request: Request
     private let body: DeclareSchemaRequest
@@ -9,7 +9,7 @@ struct SchemaJudge {
     private let context: RequestContext
     private var names: NameWriter
 
-    /// What becomes of a record type; ordinals of fields are the request's own.
+    /// The changes to a record type; ordinals of fields are the request's own.
     private struct Change {
         var type: UInt64
         var fields: [SchemaField] = []
@@ -100,7 +100,7 @@ struct SchemaJudge {
         return change
     }
 
-    /// What is written of a field; nil if it is so already.
+    /// The field to write; nil if it is already declared so.
     private func declared(
         _ field: SchemaField, _ key: String, _ type: String, _ stored: SchemaField?
     ) throws -> SchemaField? {
@@ -124,11 +124,11 @@ struct SchemaJudge {
         try checkKind(field, key, type, stored?.kind ?? systemKind, isEncrypted: stored?.isEncrypted ?? false)
         try checkIndexes(field, key, type)
         if let stored { return field.isDeclared(as: stored) ? nil : field }
-        // A system field without an index is there without being declared.
+        // A system field without an index exists without a declaration.
         return systemKind != nil && field.indexes.isEmpty ? nil : field
     }
 
-    /// - Parameter bound: what the key takes now; nil if that is open.
+    /// - Parameter bound: the current kind of the key; nil if it has none.
     private func checkKind(
         _ field: SchemaField, _ key: String, _ type: String, _ bound: FieldKind?, isEncrypted: Bool
     ) throws {
@@ -139,7 +139,7 @@ struct SchemaJudge {
                 rule: .declaredKinds)
         }
         guard let bound else { return }
-        // A save does not say what is inside a seal, so that the schema may say it later.
+        // A save does not reveal the kind inside a seal, so the schema may declare it later.
         if isEncrypted, field.isEncrypted, bound == .data { return }
         guard field.kind == bound, field.isEncrypted == isEncrypted else {
             let known = Binding(SchemaField(field.field, bound, isEncrypted: isEncrypted)).description
@@ -164,7 +164,7 @@ struct SchemaJudge {
         }
     }
 
-    /// Empty if they are so already, or nothing is said of them.
+    /// The grants to write; empty if they are unchanged or not declared.
     private func changedGrants(
         _ declaration: DeclareSchemaRequest.Declaration, _ type: String, _ ordinal: UInt64?
     ) throws -> [SchemaGrant] {
@@ -206,7 +206,7 @@ struct SchemaJudge {
 }
 
 extension SchemaField {
-    /// Whether it says what another one does, whose ordinal may be of another table.
+    /// Returns true if the field is declared like another, whose ordinal may belong to another table.
     fileprivate func isDeclared(as other: SchemaField) -> Bool {
         kind == other.kind && isEncrypted == other.isEncrypted && indexes == other.indexes
     }

@@ -14,17 +14,17 @@ struct SubscriptionsJudge {
     private var leftOut: [RequestShape.LeftOut] = []
     private var leftOutBody = ModifySubscriptionsRequest()
     private var leftOutNames = RequestNames()
-    /// Saves that will be written, as the request has them.
+    /// The saves to write, as in the request.
     private var saves: [Subscription] = []
     private var deletes: [String] = []
-    /// What the saves so far will have said, and by which id.
+    /// The contents of the saves so far, with their ids.
     private var saying: [Content: String] = [:]
-    /// Ids whose stored subscriptions will say something else, or be gone.
+    /// Ids whose stored subscriptions will be changed or deleted.
     private var replaced = Set<ExactName>()
 
     static let maximumDesiredKeys = 3
 
-    /// What makes a subscription fire. Zones and types may have no ordinals yet.
+    /// The properties that determine when a subscription fires. Zones and types may have no ordinals yet.
     private struct Content: Hashable {
         var kind: Subscription.Kind
         var zone: Int?
@@ -51,7 +51,7 @@ struct SubscriptionsJudge {
                 .permissionFailure, "Nobody subscribes to the database of another user under that user's name.",
                 rule: .subscriptions)
         }
-        // What goes with this request is in nobody's way.
+        // Subscriptions that this request deletes cannot conflict with its saves.
         replaced = Set(body.deletes.map { ExactName(text: $0) })
         for (index, save) in body.saves.enumerated() {
             do {
@@ -104,8 +104,9 @@ struct SubscriptionsJudge {
 
     // MARK: Items
 
-    /// - Returns: the version that the subscription has if it is stored as it is; nil if it is to be written.
-    /// - Throws: ``Refusal``
+    /// Judges a save. Returns the version of the subscription if it is stored unchanged; nil if it must be written.
+    ///
+    /// - Throws: ``Refusal`` if the save fails.
     private mutating func judge(_ save: Subscription) throws -> Version? {
         try checkSelf(save)
         try checkRecordType(save)
@@ -226,7 +227,7 @@ struct SubscriptionsJudge {
         }
     }
 
-    /// The save with the store's ordinals; nil where what it names has none, so that nothing stored is like it.
+    /// The save with the store's ordinals; nil if one of its names has none, so that no stored subscription can match.
     private func storedForm(of save: Subscription) throws -> Subscription? {
         guard scene.database != 0, actor.user != 0 else { return nil }
         var stored = save
@@ -243,13 +244,13 @@ struct SubscriptionsJudge {
 
     private func unchangedVersion(_ save: Subscription) throws -> Version? {
         guard let row = try view.fold.fork.subscription(scene.database, actor.user, save.id) else { return nil }
-        // Texts that Swift holds for equal may differ in their bytes.
+        // Texts that are equal in Swift may differ in their bytes.
         let event = SubscriptionSavedEvent(
             database: scene.database, user: actor.user, save, original: row.event.original)
         return try event.event().body.elementsEqual(row.event.event().body) ? row.version : nil
     }
 
-    /// The id of another subscription of the user that says the same, as it will be behind the items so far.
+    /// The id of another subscription of the user with the same content, after the items so far.
     private func duplicate(of save: Subscription, _ stored: Subscription?, _ content: Content) throws -> String? {
         if let id = saying[content] { return id }
         guard let stored else { return nil }
@@ -288,7 +289,7 @@ struct SubscriptionsJudge {
         let first = try FirstWrite(actor, view, &names)
         let owner = scene.scope == .public ? 0 : first.user
         let database = try names.ordinal(of: .database(scene.scope, owner: owner))
-        // The others come with the user's first write.
+        // The other databases are created by the user's first write.
         let isNewShared = scene.scope == .shared && scene.database == 0
         for index in saves.indices {
             if saves[index].zone != 0 {

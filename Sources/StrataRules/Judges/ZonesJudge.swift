@@ -1,7 +1,7 @@
 import StrataModel
 import StrataViews
 
-/// Judges requests for zones, and what the service does to them (docs/rules.md §3).
+/// Judges requests for zones, and the service's actions on them (docs/rules.md §3).
 struct ZonesJudge {
     private let rules: Rules
     private let request: Request
@@ -29,7 +29,7 @@ struct ZonesJudge {
         trace = context.isTraced ? Trace() : nil
     }
 
-    // MARK: Of clients
+    // MARK: Clients
 
     consuming func decide(_ body: ModifyZonesRequest) throws -> Decision {
         try rules.checkItemCount(body.saves.count + body.deletes.count)
@@ -82,8 +82,9 @@ struct ZonesJudge {
         }
     }
 
-    /// - Returns: the version that the zone has if it needs no save; nil if it is to be written.
-    /// - Throws: ``Refusal``
+    /// Judges a save. Returns the version of the zone if it needs no save; nil if it must be written.
+    ///
+    /// - Throws: ``Refusal`` if the save fails.
     private func judgeSave(_ save: ModifyZonesRequest.Save, _ place: Int) throws -> Version? {
         let zone = scene.zones[place]
         guard zone.isOwn else {
@@ -178,7 +179,7 @@ struct ZonesJudge {
         return decision
     }
 
-    // MARK: Of the service
+    // MARK: The service
 
     consuming func decidePurge(of zone: UInt64) throws -> Decision {
         try requirePrivateDatabase()
