@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// Gives the payloads of a base one after another.
+/// Reads the payloads of a base one after another.
 ///
 /// ```swift
 /// var base = try log.readBase()
@@ -15,13 +15,13 @@ public struct BaseReader {
     private var count: UInt64 = 0
     private var isDone = false
 
-    /// The commit up to which the base stands for all.
+    /// The last commit that the base replaces.
     public var horizon: Position { header.horizon }
-    /// Of that commit, in microseconds since 1970.
+    /// The time of that commit, in microseconds since 1970.
     public var time: Int64 { header.time }
-    /// Another one for each base that is written, also where it stands for the same commits.
+    /// A new id for each base that is written, even if it replaces the same commits as another one.
     public var id: Identifier { header.baseID }
-    /// Of the whole file.
+    /// The size of the whole file.
     public var byteCount: Int { window.limit }
 
     init(_ file: any File) throws {
@@ -32,12 +32,12 @@ public struct BaseReader {
         position = header.byteCount
     }
 
-    /// The floor that the base is for.
+    /// The floor that the base belongs to.
     var mark: FloorMark {
         FloorMark(storeID: header.storeID, position: header.horizon, time: header.time, hasBase: true)
     }
 
-    /// Throws unless the base is the one that a floor is for.
+    /// Throws unless the base belongs to the floor.
     func require(_ floor: FloorMark) throws {
         guard header.storeID == floor.storeID, header.horizon == floor.position, header.time == floor.time else {
             throw StrataError(
@@ -48,7 +48,7 @@ public struct BaseReader {
         }
     }
 
-    /// The next payload; nil behind the last.
+    /// Returns the next payload; nil after the last.
     public mutating func next() throws -> ArraySlice<UInt8>? {
         if isDone { return nil }
         do {
@@ -78,7 +78,7 @@ public struct BaseReader {
         return block
     }
 
-    /// Where the next block stands; all that is left where it does not say so.
+    /// Returns the range of the next block; all the rest of the file if the block's header is damaged.
     func nextRange() throws -> Range<Int> {
         let head = try window.bytes(at: position, count: BlockHeader.byteCount)
         let header = try? BlockHeader(decoding: head, salt: self.header.salt, position: position)

@@ -30,7 +30,7 @@ struct BaseWriter: ~Copyable {
         count += 1
     }
 
-    /// The file is complete and durable on return.
+    /// Completes the file, which is durable on return.
     consuming func finish() throws {
         let position = writer.position
         var end = BlockHeader(kind: .end)

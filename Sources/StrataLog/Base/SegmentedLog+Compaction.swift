@@ -1,34 +1,34 @@
 import StrataModel
 import StrataSystem
 
-/// A base that was written and does not stand for anything yet.
+/// A base that has been written but does not replace any commits yet.
 public struct BaseDraft: Sendable {
     public let horizon: Position
     let time: Int64
     let path: String
     let files: any FileSystem
 
-    /// Its payloads, as they will be read.
+    /// Opens the draft, to read its payloads as they will be read later.
     public func read() throws -> BaseReader { try BaseReader(try files.open(path, .read)) }
 
-    /// Takes back one that is not adopted.
+    /// Removes a draft that is not adopted.
     public func remove() throws { try files.remove(path) }
 }
 
-/// What letting go of history gave back, and what it took.
+/// The space freed by discarding history, and the space taken by the base.
 public struct FreedHistory: Sendable, Hashable {
-    /// Files of whole segments that are gone.
+    /// The number of segment files that were removed.
     public var segmentCount = 0
-    /// Of those, and of the base before.
+    /// The size of those files and of the previous base.
     public var freedBytes: UInt64 = 0
-    /// Of the base that stands for them.
+    /// The size of the base that replaces them.
     public var baseBytes: UInt64 = 0
 }
 
-/// A segment of a log as it lies on disk.
+/// A segment of a log as stored on disk.
 public struct StoredSegment: Sendable, Hashable {
     public var firstOffset: UInt64
-    /// Nil for the one that grows.
+    /// Nil for the segment that grows.
     public var lastOffset: UInt64?
     public var byteCount: UInt64
 
@@ -44,13 +44,13 @@ extension SegmentedLog {
 
     public func readBase() throws -> BaseReader? { try catalog.readBase() }
 
-    /// Those that there are, in order.
+    /// Returns the segments on disk, in order.
     public func storedSegments() throws -> [StoredSegment] { try catalog.storedSegments() }
 
-    /// Has a function called whenever a segment was closed and another one begun; it must not use the log.
+    /// Sets a function to call whenever a segment was closed and another one begun; it must not use the log.
     public func onNewSegment(_ body: @escaping @Sendable () -> Void) { segmentWatcher.withLock { $0 = body } }
 
-    /// Writes what stands for all commits up to `horizon`, beside the log; ``adopt(_:)`` puts it into their place.
+    /// Writes a base for all commits up to `offset`, beside the log; ``adopt(_:)`` makes it replace them.
     ///
     /// ```swift
     /// let draft = try log.writeBase(at: horizon) { try scan.next() }
@@ -58,8 +58,8 @@ extension SegmentedLog {
     /// try log.adopt(draft)
     /// ```
     /// - Parameters:
-    ///   - offset: of a commit that is durable.
-    ///   - next: gives the payloads; nil behind the last.
+    ///   - offset: the offset of a durable commit.
+    ///   - next: returns the payloads one by one; nil after the last.
     public func writeBase(at offset: UInt64, _ next: () throws -> ArraySlice<UInt8>?) throws -> BaseDraft {
         try catalog.requireOpen()
         guard offset > floor.offset, offset <= durableEnd.offset, let commit = try commit(at: offset) else {
@@ -92,10 +92,10 @@ extension SegmentedLog {
         return BaseDraft(horizon: horizon, time: time, path: path, files: files)
     }
 
-    /// Puts other payloads into the place of those of the base, which goes on to stand for the same commits: what is
-    /// replaced is in no file of the log any more on return.
+    /// Replaces the payloads of the base, which keeps its horizon. On return, no file of the log contains the old
+    /// payloads.
     ///
-    /// - Parameter next: gives the payloads; nil behind the last.
+    /// - Parameter next: returns the payloads one by one; nil after the last.
     public func replaceBase(_ next: () throws -> ArraySlice<UInt8>?) throws {
         try catalog.requireOpen()
         let floor = catalog.read { $0.floor }
@@ -104,7 +104,7 @@ extension SegmentedLog {
         }
         let draft = try writeBase(floor.position, floor.time, next)
         try writer.withLock { writer throws -> Void in
-            // IMPORTANT: once closed, another process may be writing to the store.
+            // IMPORTANT: once the log is closed, another process may be writing to the store.
             if writer.isClosed { throw LogCatalog.closedError(catalog.paths) }
             guard catalog.read({ $0.floor }) == floor else {
                 throw StrataError(
@@ -116,17 +116,17 @@ extension SegmentedLog {
         try platform.files.syncDirectory(catalog.paths.log)
     }
 
-    /// Lets a base stand for the commits up to its horizon, which are let go. Reads start behind it from then on.
+    /// Makes a base replace the commits up to its horizon, which are discarded. From then on, reads start after it.
     ///
-    /// Segments that are wholly at or below the horizon are removed. Of the one that has the next commit, be it the one
-    /// that grows, only the floor moves.
+    /// Segments wholly at or below the horizon are removed. For the segment that has the next commit, even if it is the
+    /// one that grows, only the floor moves.
     @discardableResult
     public func adopt(_ draft: BaseDraft) throws -> FreedHistory {
         try catalog.requireOpen()
         var freed = FreedHistory()
         freed.baseBytes = platform.files.byteCount(of: draft.path)
         let removed = try writer.withLock { writer throws -> [String] in
-            // IMPORTANT: once closed, another process may be writing to the store.
+            // IMPORTANT: once the log is closed, another process may be writing to the store.
             if writer.isClosed { throw LogCatalog.closedError(catalog.paths) }
             let old = catalog.read { $0.floor }
             guard draft.horizon.offset > old.position.offset else {
@@ -137,8 +137,8 @@ extension SegmentedLog {
                         expected: "a horizon behind \(old.position.offset)"))
             }
             let (files, paths) = (platform.files, catalog.paths)
-            // IMPORTANT: the base is durable under its name before the floor says that it is needed, and the floor
-            // before anything is removed.
+            // IMPORTANT: the base is durable under its name before the floor says that it is needed, and the floor is
+            // durable before anything is removed.
             try files.rename(draft.path, to: paths.base(draft.horizon.offset))
             try files.syncDirectory(paths.log)
             let mark = FloorMark(
@@ -162,7 +162,7 @@ extension SegmentedLog {
         catalog.forgetSealed(through: draft.horizon.offset)
         for path in removed {
             freed.freedBytes += platform.files.byteCount(of: path)
-            // What cannot be removed now is removed when the log is opened next.
+            // A file that cannot be removed now is removed when the log is next opened.
             try? platform.files.remove(path)
         }
         return freed
@@ -170,7 +170,7 @@ extension SegmentedLog {
 }
 
 extension FileSystem {
-    /// 0 for a file that cannot be looked at.
+    /// Returns the size of a file; 0 if it cannot be read.
     fileprivate func byteCount(of path: String) -> UInt64 {
         guard let file = try? open(path, .read) else { return 0 }
         defer { file.close() }
@@ -193,7 +193,8 @@ extension LogCatalog {
         }
     }
 
-    /// What stands for the history up to the floor; nil where that goes back to the first commit, or was only let go.
+    /// Opens the base that replaces the history up to the floor; nil if nothing was discarded, or if no base replaces
+    /// it.
     func readBase() throws -> BaseReader? {
         try requireOpen()
         let floor = read { $0.floor }

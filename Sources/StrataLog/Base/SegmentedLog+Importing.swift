@@ -2,19 +2,19 @@ import StrataModel
 import StrataSystem
 
 extension SegmentedLog {
-    /// Makes a store whose log begins behind a base, as if the history up to there had been let go: for who has a base
-    /// and what comes behind it, and no store. ``open(at:options:platform:touches:)`` opens it then.
+    /// Creates a store whose log begins after a base, as if the history up to there had been compacted: for a caller
+    /// that has a base and the commits after it, but no store. ``open(at:options:platform:touches:)`` then opens it.
     ///
-    /// The store has its identity only once all else is durable; what an interruption leaves is no store.
+    /// The store gets its identity only once all else is durable; an interruption leaves no valid store.
     ///
     /// ```swift
     /// try SegmentedLog.make(at: path, behind: horizon, time: time, options: options) { try payloads.next() }
     /// ```
     /// - Parameters:
-    ///   - path: where nothing is yet; the folder around it must exist.
-    ///   - horizon: the last commit that the base stands for.
-    ///   - time: of that commit.
-    ///   - next: gives the base's payloads; nil behind the last.
+    ///   - path: a path where nothing exists yet; its parent directory must exist.
+    ///   - horizon: the last commit that the base replaces.
+    ///   - time: the time of that commit.
+    ///   - next: returns the base's payloads one by one; nil after the last.
     public static func make(
         at path: String, behind horizon: Position, time: Int64, options: LogOptions = LogOptions(),
         platform: Platform = Platform(), _ next: () throws -> ArraySlice<UInt8>?
@@ -38,7 +38,7 @@ extension SegmentedLog {
             file, storeID: identity.storeID, baseID: platform.random.nextIdentifier(), horizon: horizon, time: time)
         while let payload = try next() { try base.append(payload) }
         try base.finish()
-        // IMPORTANT: in the order of a compaction, so that nothing is named that is not durable.
+        // IMPORTANT: in the order of a compaction, so that nothing is named before it is durable.
         try files.rename(paths.baseDraft, to: paths.base(horizon.offset))
         try files.syncDirectory(paths.log)
         let floor = FloorMark(storeID: identity.storeID, position: horizon, time: time, hasBase: true)

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// The commits behind a position, and then those that are appended, as they come; ends when the log is closed.
+/// The commits after a position, and then new ones as they are appended. Ends when the log is closed.
 ///
 /// ```swift
 /// for try await commit in log.changes(after: log.end) { print(commit.offset) }
@@ -34,7 +34,7 @@ public struct CommitStream: AsyncSequence, Sendable {
                     return commit
                 }
                 await log.waitForEnd(past: seen.offset)
-                // The wait ends without news only when the log was closed or the task cancelled.
+                // The wait ends without news only if the log was closed or the task cancelled.
                 if log.end.offset <= seen.offset { return nil }
             }
             return nil

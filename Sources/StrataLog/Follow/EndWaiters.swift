@@ -1,6 +1,6 @@
 import StrataSystem
 
-/// Tasks that wait for a log's end to move on.
+/// Tasks that wait for a log's end to move.
 public final class EndWaiters: Sendable {
     private struct Waiter {
         var past: UInt64
@@ -16,10 +16,10 @@ public final class EndWaiters: Sendable {
 
     public init() {}
 
-    /// Returns once ``wake(end:isClosed:)`` was called with an end behind `offset` or a closed log, or the task is
-    /// cancelled.
-    /// - Parameter isReached: whether there is nothing to wait for. The end must move before `wake` is called, so none
-    ///   is missed.
+    /// Returns once ``wake(end:isClosed:)`` was called with an end after `offset` or for a closed log, or once the task
+    /// is cancelled.
+    /// - Parameter isReached: returns true if there is nothing to wait for. The end must move before `wake` is called,
+    ///   so that no move is missed.
     public func wait(past offset: UInt64, unless isReached: @Sendable () -> Bool) async {
         let ticket = state.withLock { state in
             state.nextTicket += 1
@@ -28,7 +28,7 @@ public final class EndWaiters: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
-                    // Cancellation may have come first; then nobody would remove the waiter.
+                    // If the task was cancelled first, nothing would remove the waiter.
                     if isReached() || Task.isCancelled { return true }
                     state.waiters[ticket] = Waiter(past: offset, continuation: continuation)
                     return false
@@ -46,7 +46,7 @@ public final class EndWaiters: Sendable {
             let keys = state.waiters.filter { isClosed || $0.value.past < end }.keys
             return keys.compactMap { state.waiters.removeValue(forKey: $0) }
         }
-        // Outside the lock, which a task that wakes up may want at once.
+        // Outside the lock, which a resumed task may want immediately.
         for waiter in ready { waiter.continuation.resume() }
     }
 }

@@ -1,39 +1,39 @@
 import StrataModel
 import StrataSystem
 
-/// How far a log is known to survive a loss of power, as far as its files tell.
+/// The part of a log that is known to survive a loss of power, as far as its files tell.
 ///
 /// ```swift
 /// let durability = try reader.durability()
 /// print("all up to \(durability.offset)")
 /// ```
 public struct LogDurability: Sendable, Equatable {
-    /// What says so.
+    /// The evidence for the durable offset.
     public enum Source: String, Sendable {
-        /// A program that writes, in `log/tail`.
+        /// A live writer, in `log/tail`.
         case writer
-        /// The log was closed: what ends it is written after a sync of all in front.
+        /// The log was closed: its end is written after a sync of everything before it.
         case closed
-        /// A frame: when it was written, so much had been synced. There may be more.
+        /// A frame, which names the last commit that had been synced when it was written. More may be durable.
         case witness
     }
 
     /// A program that has the log open for writing.
     public struct Writer: Sendable, Equatable {
         public var processIdentifier: Int32
-        /// When it opened the log, in microseconds since 1970.
+        /// The time when it opened the log, in microseconds since 1970.
         public var opened: Int64
     }
 
-    /// The last commit that is known to be durable; the floor if none is.
+    /// The last commit known to be durable; the floor if none is.
     public var offset: UInt64
     public var source: Source
-    /// Nil where none lives, or none that says so.
+    /// Nil if no writer lives, or none that announces itself.
     public var writer: Writer?
 }
 
 extension LogDurability {
-    /// What a program that writes to a store says of it; nil if none lives. The log itself is not looked at, and need
+    /// Returns what the live writer of a store announces; nil if there is none. The log itself is not read, and need
     /// not be whole.
     public static func announced(at path: String, files: any FileSystem = RealFileSystem()) -> LogDurability? {
         let paths = StorePaths(path)
@@ -51,14 +51,14 @@ extension LogDurability {
 }
 
 extension LogReader {
-    /// Asks the writer, if there is one, and else the last frames.
+    /// Returns what the writer announces, if one lives; otherwise what the last frames prove.
     public func durability() throws -> LogDurability {
         if case .live(let hint, _) = tail.outlook() {
-            // What came since this reader looked is nothing that it could show.
+            // Commits appended since this reader last looked are not visible to it.
             return LogDurability(hint, offset: max(floor.offset, min(hint.durableEnd.offset, end.offset)))
         }
         let (segment, end) = catalog.read { ($0.segments[$0.segments.count - 1], $0.end) }
-        // A segment without commits has closed ones in front of it, or nothing.
+        // A segment without commits follows closed ones, or nothing.
         guard segment.seal == nil, end.offset >= segment.firstOffset else {
             return LogDurability(offset: end.offset, source: .closed)
         }

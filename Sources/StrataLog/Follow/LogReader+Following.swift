@@ -1,13 +1,12 @@
 import StrataModel
 
 extension LogReader {
-    /// Waits on the calling thread until there is a commit behind `offset`, or for so long, a day at most. Beside a
-    /// living writer this is not polling: the writer wakes it.
+    /// Waits on the calling thread until there is a commit after `offset`, at most for the given time and at most for a
+    /// day. Returns true if there is one. Beside a live writer this does not poll: the writer wakes the reader.
     ///
     /// ```swift
     /// while try !reader.wait(past: seen, milliseconds: 1_000) { print("nothing new") }
     /// ```
-    /// - Returns: whether there is one.
     public func wait(past offset: UInt64, milliseconds: Int) throws -> Bool {
         let deadline = ContinuousClock.now + .milliseconds(min(milliseconds, 86_400_000))
         while true {
@@ -19,25 +18,26 @@ extension LogReader {
         }
     }
 
-    /// Returns once there is a commit behind `offset`, or ``stopWaiting()`` was called, or the task is cancelled. A
-    /// thread of the reader's own waits for it.
+    /// Returns once there is a commit after `offset`, ``stopWaiting()`` was called, or the task is cancelled. The
+    /// waiting is done on a thread of the reader's own.
     ///
     /// ```swift
     /// try await reader.waitForEnd(past: reader.end.offset)
     /// ```
-    /// - Throws: what keeps the log from being read on.
+    /// - Throws: the error that keeps the log from being read further.
     public func waitForEnd(past offset: UInt64) async throws {
         if end.offset <= offset { try await watch.wait(past: offset, of: self) }
     }
 
-    /// Nobody waits for this reader's log in ``waitForEnd(past:)`` any more: followers end. Reading goes on.
+    /// Ends all waits in ``waitForEnd(past:)``, present and future, and with them the followers. Reading remains
+    /// possible.
     ///
     /// ```swift
     /// reader.stopWaiting()
     /// ```
     public func stopWaiting() { watch.stop() }
 
-    /// The commits from `offset` on, and then those that are appended, as they come, through whatever becomes of the
+    /// Returns the commits from `offset` on, and then new ones as they are appended, regardless of what happens to the
     /// writer.
     ///
     /// ```swift
@@ -46,10 +46,10 @@ extension LogReader {
     public func follow(from offset: UInt64) -> LogFollower { LogFollower(reader: self, first: max(offset, 1)) }
 }
 
-/// The commits of a log that another process may write, as they come; it ends when its task is cancelled or the
-/// reader stops waiting.
+/// The commits of a log that another process may be writing, as they are appended. Ends when its task is cancelled or
+/// the reader stops waiting.
 ///
-/// It goes by offset: segments may be closed, sealed, and let go behind it.
+/// It continues by offset: meanwhile, segments may be closed, sealed, and discarded.
 ///
 /// ```swift
 /// let reader = try LogReader.open(at: "Notes.strata")
@@ -73,8 +73,8 @@ public struct LogFollower: AsyncSequence, Sendable {
             self.nextOffset = nextOffset
         }
 
-        /// - Throws: `.outOfRange` if the history at the next offset has been let go; what else keeps the log from
-        ///   being read.
+        /// - Throws: `.outOfRange` if the history at the next offset has been discarded, or the error that keeps the
+        ///   log from being read.
         public mutating func next() async throws -> Commit? {
             if cursor == nil { cursor = try reader.read(from: nextOffset) }
             while !Task.isCancelled {

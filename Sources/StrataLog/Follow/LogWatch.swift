@@ -1,23 +1,23 @@
 import StrataSystem
 
-/// Tasks that wait for a reader's log to grow, and the thread that looks for them, so that nothing that blocks runs on
-/// the cooperative pool.
+/// The tasks that wait for a reader's log to grow, and a thread that looks for news on their behalf, so that nothing
+/// that blocks runs on the cooperative pool.
 final class LogWatch: Sendable {
     private struct State {
         var waitingCount = 0
-        /// Why the last look failed; cleared when nobody is left who has not heard of it.
+        /// The error of the last look; cleared when a task begins to wait and no other task does.
         var failure: (any Error)?
         var hasThread = false
         var isStopping = false
     }
 
-    /// How long one look of the thread may take: it keeps the reader meanwhile.
+    /// The maximum duration of one look by the thread, which keeps the reader alive meanwhile.
     private static let lookMilliseconds = 250
 
     private let state = Monitor(State())
     private let waiters = EndWaiters()
 
-    /// Returns once the reader sees a commit behind `offset`, or nobody is to wait any more, or the task is cancelled.
+    /// Returns once the reader sees a commit after `offset`, waiting was stopped, or the task is cancelled.
     func wait(past offset: UInt64, of reader: LogReader) async throws {
         guard try begin(reader) else { return }
         defer { end() }
@@ -30,14 +30,14 @@ final class LogWatch: Sendable {
 
     func wake(end: UInt64) { waiters.wake(end: end, isClosed: false) }
 
-    /// Nobody waits any more. The thread ends as soon as it can, and nobody waits for that.
+    /// Ends all waits, present and future. The thread ends as soon as it can, without being waited for.
     func stop() {
         state.withLock { $0.isStopping = true }
         state.notifyAll()
         waiters.wake(end: 0, isClosed: true)
     }
 
-    /// - Returns: false if nobody is to wait any more.
+    /// Registers a waiting task; returns false if waiting was stopped.
     private func begin(_ reader: LogReader) throws -> Bool {
         let needsThread = state.withLock { state -> Bool? in
             if state.isStopping { return nil }
@@ -66,7 +66,7 @@ final class LogWatch: Sendable {
 
     private func end() { state.withLock { $0.waitingCount -= 1 } }
 
-    /// - Parameter reader: held during a look only, so that the thread does not keep it.
+    /// - Parameter reader: held only during a look, so that the thread does not keep it alive.
     private func run(_ reader: () -> LogReader?) {
         while isNeeded(), let reader = reader() {
             do {
@@ -78,7 +78,7 @@ final class LogWatch: Sendable {
         }
     }
 
-    /// Waits until somebody waits; false if the reader has gone.
+    /// Waits until a task waits; returns false if waiting was stopped.
     private func isNeeded() -> Bool {
         state.wait { state in
             if state.isStopping { return false }

@@ -1,14 +1,15 @@
 import StrataModel
 import StrataSystem
 
-/// What a writer tells readers of other processes in `log/tail`: a hint, never truth (docs/format.md §26).
+/// A writer's announcement to readers in other processes, in `log/tail`: a hint, never authoritative (docs/format.md
+/// §26).
 struct TailHint: Sendable, Equatable {
-    /// Where the parts of the page are.
+    /// The places of the parts of the page.
     enum Place {
         static let block = 0..<256
-        /// Counts what was announced.
+        /// Counts the announcements.
         static let news = 256
-        /// Not 0 if somebody waits for news.
+        /// Not 0 if a reader waits for news.
         static let isAwaited = 320
     }
 
@@ -31,9 +32,9 @@ struct TailHint: Sendable, Equatable {
     var durableEnd: Position
     var end: Position
     var bootID: Identifier
-    /// Of the writer, for people who look for it.
+    /// The writer's process, for people who look for it.
     var processIdentifier: Int32
-    /// Microseconds since 1970.
+    /// In microseconds since 1970.
     var opened: Int64
     var isClosed = false
 

@@ -1,15 +1,15 @@
 import StrataModel
 import StrataSystem
 
-/// The writer's side of `log/tail`: tells readers of other processes how far the log reaches, and wakes those who wait
-/// for more.
+/// The writer's side of `log/tail`: announces to readers in other processes how far the log reaches, and wakes those
+/// that wait for more.
 ///
-/// Nobody depends on it: where the page cannot be made, readers find their commits without.
+/// Nothing depends on it: where the page cannot be created, readers find their commits without it.
 final class TailPublisher: Sendable {
     private let page: SharedPage
     private let hint: Lock<TailHint>
 
-    /// - Returns: nil where there can be no such page.
+    /// Creates the page and claims it; returns nil where such a page is impossible.
     static func make(
         _ paths: StorePaths, _ platform: Platform, storeID: Identifier, end: Position
     ) -> TailPublisher? {
@@ -25,19 +25,18 @@ final class TailPublisher: Sendable {
     private init(_ page: SharedPage, _ hint: TailHint) {
         self.page = page
         self.hint = Lock(hint)
-        // IMPORTANT: claimed before it says anything new, and both before anything is appended: a reader that found
-        // nobody here sees the page change before it can meet a frame that may still be taken back.
-        // Whoever has the claim is no writer, since the store is locked: what he holds serves this one too.
+        // IMPORTANT: the page is claimed before it announces anything new, and both happen before anything is appended:
+        // a reader that found no writer sees the page change before it can read a frame that may still be undone.
+        // Any other holder of the claim is not a writer, because the store is locked; its claim serves this writer too.
         _ = page.claim()
         page.store(hint.encoded(), at: 0)
         announce()
     }
 
-    /// Called in the order of what it tells.
-    /// - Returns: whether there is something to announce.
+    /// Called in the order of the announced ends. Returns true if there is something to announce.
     func update(durableEnd: Position, end: Position, isClosed: Bool) -> Bool {
         hint.withLock { hint in
-            // Closed, the page may be another writer's already.
+            // After closing, the page may already belong to another writer.
             guard !hint.isClosed, hint.durableEnd != durableEnd || hint.end != end || isClosed else { return false }
             hint.durableEnd = durableEnd
             hint.end = end

@@ -1,29 +1,29 @@
 import StrataModel
 import StrataSystem
 
-/// What a reader makes of `log/tail` at one moment.
+/// The state of `log/tail` as a reader finds it at one moment.
 enum TailOutlook: Sendable {
-    /// A writer lives. What it tells, and how much news there was by then.
+    /// A writer lives. Its hint, and the count of news at that time.
     case live(TailHint, news: UInt32)
-    /// Nobody writes, and this is what the page held then.
+    /// No writer lives. The content of the page at that time.
     case alone([UInt8])
-    /// There is nothing to go by; somebody may be writing.
+    /// The page is of no use; a writer may be at work.
     case unknown
 }
 
 /// The reader's side of `log/tail`.
 final class TailReader: Sendable {
-    /// A page that is being written to is not valid; it is a moment later, or once its writer has the processor again.
+    /// A page that is just being written is invalid until a moment later, or until its writer runs again.
     private static let attempts = 100
-    /// How often somebody looks whom nobody wakes.
+    /// The interval at which a reader polls that no writer wakes.
     private static let pollMilliseconds = 100
-    /// How often somebody who waits for a writer looks whether it is still there.
+    /// The interval at which a waiting reader checks that the writer still lives.
     private static let lifeMilliseconds = 250
 
     private let path: String
     private let files: any FileSystem
     private let storeID: Identifier
-    /// The page, and whether its writer lived: if not, the next one may have made another file.
+    /// The page, and whether its writer lived: if not, the next writer may have created another file.
     private let page = Lock<(page: SharedPage?, isLive: Bool)>((nil, false))
 
     init(_ paths: StorePaths, _ files: any FileSystem, storeID: Identifier) {
@@ -32,7 +32,7 @@ final class TailReader: Sendable {
         self.storeID = storeID
     }
 
-    /// Asked before the log is read: what the page tells then is in the files already.
+    /// Must be called before the log is read: what the page announces is then in the files already.
     func outlook() -> TailOutlook {
         page.withLock { state in
             if !state.isLive { state.page = open() }
@@ -45,15 +45,16 @@ final class TailReader: Sendable {
     }
 
     private func open() -> SharedPage? {
-        // On a medium that cannot be written, or where this user may not.
+        // The second attempt is for a read-only medium, and for a user who may not write.
         (try? files.openSharedPage(path, .follow)) ?? (try? files.openSharedPage(path, .read))
     }
 
     private func outlook(of page: SharedPage) -> TailOutlook {
         for _ in 0..<Self.attempts {
-            // IMPORTANT: the count of news in front of the block: one that is counted after that is waited for in vain.
+            // IMPORTANT: the count of news is read before the block. Read later, it might count news that the block
+            // lacks, and the reader would wait for them in vain.
             guard let news = news(of: page), let block = try? page.read(TailHint.Place.block) else { return .unknown }
-            // Behind the bytes: a writer that closed has said so in them before it went.
+            // After the bytes: a writer that closes says so in them before it releases its claim.
             guard page.isClaimed() else { return .alone(block) }
             do {
                 let hint = try TailHint(decoding: block, path: path)
@@ -73,13 +74,13 @@ final class TailReader: Sendable {
         return bytes.withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
     }
 
-    /// Whether a writer has come since the page was found to be nobody's.
+    /// Returns true if a writer has come since the page was found without one.
     func hasChanged(since block: [UInt8]) -> Bool {
         guard let page = page.withLock({ $0.page }) else { return true }
         return (try? page.read(TailHint.Place.block)) != block
     }
 
-    /// Waits for more than there was at that moment; not for long, so that whoever calls it looks again.
+    /// Waits for news since that moment, but not for long, so that the caller looks again.
     func wait(behind outlook: TailOutlook, milliseconds: Int) {
         if case .live(_, let news) = outlook, let page = page.withLock({ $0.page }) {
             return page.wait(

@@ -2,10 +2,10 @@ import StrataSystem
 
 /// The running checksum over logical content (docs/format.md §5).
 enum Chain {
-    /// The checksum of what stands in front of the payload.
+    /// Returns the checksum of everything that precedes the payload.
     static func begin(after chain: UInt32, offset: UInt64, time: Int64, payloadBytes: Int) -> CRC32C {
         var checksum = CRC32C()
-        // One update of 28 bytes, because each call has a price.
+        // One update of 28 bytes, because each call has a cost.
         withUnsafeTemporaryAllocation(byteCount: 28, alignment: 8) { bytes in
             bytes.storeBytes(of: chain.littleEndian, toByteOffset: 0, as: UInt32.self)
             bytes.storeBytes(of: offset.littleEndian, toByteOffset: 4, as: UInt64.self)
@@ -16,14 +16,14 @@ enum Chain {
         return checksum
     }
 
-    /// The chain value of a commit.
+    /// Returns the chain value of a commit.
     static func value(after chain: UInt32, offset: UInt64, time: Int64, payload: UnsafeRawBufferPointer) -> UInt32 {
         var checksum = begin(after: chain, offset: offset, time: time, payloadBytes: payload.count)
         checksum.update(payload)
         return checksum.value
     }
 
-    /// The chain value of a commit of whose payload something was erased since.
+    /// Returns the chain value of a commit from whose payload data was erased.
     static func value(after chain: UInt32, offset: UInt64, time: Int64, original: OriginalPayload) -> UInt32 {
         var checksum = begin(after: chain, offset: offset, time: time, payloadBytes: Int(original.byteCount))
         checksum.update(original.byteCount, checksum: original.checksum)

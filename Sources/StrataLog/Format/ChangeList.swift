@@ -1,16 +1,18 @@
 import StrataModel
 
-/// What touched one zone within one segment, in order, coded as deltas.
+/// The touches of one zone within one segment, in order, encoded as deltas.
 ///
-/// An entry is: offset minus the one before (varint), event index (varint), kind (1 byte), type (varint), key (string).
+/// An entry is: offset minus the previous one (varint), event index (varint), kind (1 byte), type (varint), key
+/// (string).
 struct ChangeList: Sendable {
-    /// Chunks of about this size: finding an offset reads at most one of them in vain, and none is ever copied to grow.
+    /// The approximate size of a chunk. A search reads at most one chunk in vain, and no chunk is copied in order to
+    /// grow.
     private static let chunkBytes = 4_096
-    /// Four numbers of at most ten bytes, and the kind.
+    /// The maximum size of an entry without its key: four numbers of ten bytes each, and the kind.
     private static let maximumFixedBytes = 41
 
     private struct Chunk {
-        /// Offset of the entry in front of this chunk.
+        /// The offset of the entry before this chunk.
         var offsetBefore: UInt64
         var bytes: [UInt8] = []
     }
@@ -23,11 +25,11 @@ struct ChangeList: Sendable {
         let last = chunks.count - 1
         if last < 0 || chunks[last].bytes.count >= Self.chunkBytes {
             chunks.append(Chunk(offsetBefore: lastOffset))
-            // A list that filled one chunk will fill the next; a short list must not cost a whole one.
+            // A list that filled one chunk will probably fill the next; a short list must not cost a whole chunk.
             if last >= 0 { chunks[last + 1].bytes.reserveCapacity(Self.chunkBytes + 128) }
         }
         let place = chunks.count - 1
-        // Encoded on the stack and appended in two pieces: an append per byte costs five times as much.
+        // Encoded on the stack and appended in two pieces: one append per byte costs five times as much.
         withUnsafeTemporaryAllocation(byteCount: Self.maximumFixedBytes, alignment: 1) { fixed in
             var count = 0
             Self.put(offset - lastOffset, into: fixed, at: &count)
@@ -43,7 +45,7 @@ struct ChangeList: Sendable {
         count += 1
     }
 
-    /// The entries in pieces: each with the offset of the entry in front of it, 0 for the first.
+    /// Calls `body` with the entries in pieces, each with the offset of the entry before it, 0 for the first.
     func forEachPiece(_ body: (_ offsetBefore: UInt64, _ entries: [UInt8]) throws -> Void) rethrows {
         for chunk in chunks { try body(chunk.offsetBefore, chunk.bytes) }
     }
@@ -59,10 +61,10 @@ struct ChangeList: Sendable {
         count += 1
     }
 
-    /// Appends entries behind `offset` to `touches`; stops at the first commit that begins when there are `limit` of
-    /// them, so that a commit's entries are never split. False if it stopped before the end.
+    /// Appends entries after `offset` to `touches`. Stops at the first commit that begins once there are `limit` of
+    /// them, so that a commit's entries are never split. Returns false if it stopped before the end.
     ///
-    /// - Parameter name: of the record whose entries are wanted; nil for all.
+    /// - Parameter name: the record whose entries are wanted; nil for all entries.
     func collect(
         of name: [UInt8]? = nil, after offset: UInt64, limit: Int, into touches: inout [ZoneTouch]
     ) throws -> Bool {
@@ -77,7 +79,7 @@ struct ChangeList: Sendable {
         return true
     }
 
-    /// As ``collect(of:after:limit:into:)``, of one piece.
+    /// As ``collect(of:after:limit:into:)``, for one piece.
     static func collect(
         _ entries: UnsafeRawBufferPointer, of name: [UInt8]? = nil, behind offsetBefore: UInt64, after offset: UInt64,
         limit: Int, into touches: inout [ZoneTouch]
@@ -105,7 +107,7 @@ struct ChangeList: Sendable {
         _ = try reader.readStringRange("a key", atMost: Envelope.maximumNameBytes)
     }
 
-    /// The last chunk that has everything behind `offset` in it or behind it.
+    /// Returns the last chunk such that it and the later ones have all entries after `offset`.
     private func chunk(for offset: UInt64) -> Int {
         var low = 0
         var high = chunks.count
@@ -116,7 +118,7 @@ struct ChangeList: Sendable {
         return low
     }
 
-    /// Nil for an entry of another record than is wanted.
+    /// Returns nil for an entry that is not of the wanted record.
     private static func read(
         _ reader: inout ByteReader, of name: [UInt8]?, offset: UInt64, from bytes: UnsafeRawBufferPointer
     ) throws -> ZoneTouch? {

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// A commit as the log holds it.
+/// A commit as stored in the log.
 public struct Commit: Sendable, Equatable {
     public var offset: UInt64
     public var id: Identifier
@@ -20,5 +20,5 @@ public struct Commit: Sendable, Equatable {
     public var position: Position { Position(offset: offset, chain: chain) }
 }
 
-/// Finds what a payload touches. The log knows nothing else of records and zones.
+/// Finds the touches of a payload. The log knows nothing else about records and zones.
 public typealias TouchFunction = @Sendable (UnsafeRawBufferPointer) throws -> [Touch]

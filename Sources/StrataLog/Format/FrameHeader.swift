@@ -1,12 +1,12 @@
 import StrataModel
 import StrataSystem
 
-/// The 64 bytes in front of every frame's body (docs/format.md §4).
+/// The 64 bytes before every frame's body (docs/format.md §4).
 public struct FrameHeader: Sendable, Equatable {
     public enum Kind: UInt8, Sendable, CaseIterable { case commit = 1, part, seal, mark }
     public enum Codec: UInt8, Sendable, CaseIterable { case stored = 0, lz4 = 1 }
 
-    /// Flags that a reader must know are among these bits; the others may be ignored.
+    /// The flag bits that a reader must know; the others may be ignored.
     static let mandatoryFlags: UInt16 = 0x00FF
 
     public var kind: Kind
@@ -20,10 +20,10 @@ public struct FrameHeader: Sendable, Equatable {
     public var undurable: UInt32
     public var bodyChecksum: UInt32
 
-    /// Header, body and padding.
+    /// The size of header, body and padding.
     public var frameBytes: Int { LogFormat.frameHeaderBytes + LogFormat.padded(Int(storedLength)) }
 
-    /// Everything up to here had been synced before this frame was written; nil if the frame does not say.
+    /// Everything up to this offset had been synced before the frame was written; nil if the frame does not say.
     var witnessedOffset: UInt64? {
         undurable < UInt32.max && offset >= UInt64(undurable) ? offset - UInt64(undurable) : nil
     }
@@ -38,7 +38,7 @@ public struct FrameHeader: Sendable, Equatable {
         }
     }
 
-    /// Writes the 64 bytes; `position` is where they will stand in the file.
+    /// Writes the 64 bytes; `position` is their place in the file.
     func encode(into target: UnsafeMutableRawBufferPointer, salt: UInt32, position: Int) {
         precondition(target.count == LogFormat.frameHeaderBytes, "a frame header has 64 bytes")
         target.storeBytes(of: LogFormat.frameMagic.littleEndian, as: UInt32.self)
@@ -58,12 +58,12 @@ public struct FrameHeader: Sendable, Equatable {
         target.storeBytes(of: checksum.littleEndian, toByteOffset: 60, as: UInt32.self)
     }
 
-    /// What 64 bytes turned out to be.
+    /// The result of decoding 64 bytes.
     enum Decoded {
         case valid(FrameHeader)
-        /// Wrong magic, checksum or length: nobody finished writing it, or it decayed.
+        /// The magic, checksum or length is wrong: the write was not completed, or the bytes decayed.
         case invalid(StrataError)
-        /// Its checksum is right, but a newer version wrote it.
+        /// The checksum is right, but a newer version wrote it.
         case unsupported(StrataError)
     }
 

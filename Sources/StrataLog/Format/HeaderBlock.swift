@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// The self-describing block at the head of `STORE`, `FLOOR` and every segment (docs/format.md §2).
+/// The self-describing block at the beginning of `STORE`, `FLOOR` and every segment (docs/format.md §2).
 struct HeaderBlock: Sendable, Equatable {
     struct Field: Sendable, Equatable {
         static let optionalBit: UInt16 = 0x8000
@@ -13,7 +13,7 @@ struct HeaderBlock: Sendable, Equatable {
 
     var magic: String
     var fields: [Field]
-    /// As read from disk; 0 in a block that has not been encoded.
+    /// As read from disk; 0 in a block that was not decoded.
     private(set) var checksum: UInt32 = 0
 
     init(magic: String, fields: [Field]) {
@@ -21,7 +21,7 @@ struct HeaderBlock: Sendable, Equatable {
         self.fields = fields
     }
 
-    /// - Parameter size: bytes to pad to, or nil for as few as possible.
+    /// - Parameter size: the size to pad to; nil for the smallest possible.
     func encoded(size: Int? = nil, version: UInt16 = LogFormat.version) -> [UInt8] {
         var writer = ByteWriter(reserving: size ?? 256)
         writer.append(bytes: magic.utf8)
@@ -43,7 +43,7 @@ struct HeaderBlock: Sendable, Equatable {
         return writer.bytes
     }
 
-    /// - Parameter bytes: the head of the file, at least as much as the block claims if the file has it.
+    /// - Parameter bytes: the beginning of the file, with as much of the block as the file has.
     init(decoding bytes: [UInt8], magic: String, path: String) throws {
         self.magic = magic
         fields = []
@@ -80,10 +80,10 @@ struct HeaderBlock: Sendable, Equatable {
         return size
     }
 
-    /// Where the checksum stands.
+    /// The place of the checksum.
     static let checksumRange = 12..<16
 
-    /// What the checksum of a damaged block may have been: what stands there, and what its content has.
+    /// Returns the checksums that a damaged block may have had: the stored one, and that of its content.
     static func possibleChecksums(of head: [UInt8]) -> [UInt32] {
         guard head.count > LogFormat.headerBlockPreludeBytes else { return [] }
         return head.withUnsafeBytes { head in
@@ -91,8 +91,8 @@ struct HeaderBlock: Sendable, Equatable {
         }
     }
 
-    /// A block that differs from `block` in one byte of `places` and has the checksum that `head` names; nil unless
-    /// there is just one.
+    /// Returns a block that differs from `block` in one byte of `places` and matches the checksum stored in `head`; nil
+    /// unless exactly one exists.
     static func changingOneByte(of block: [UInt8], in places: [Range<Int>], toFit head: [UInt8]) -> [UInt8]? {
         var changed = block
         changed.replaceSubrange(checksumRange, with: head[checksumRange])
@@ -156,7 +156,7 @@ struct HeaderBlock: Sendable, Equatable {
 }
 
 extension HeaderBlock {
-    /// Refuses fields that a reader must know and does not.
+    /// Rejects mandatory fields that this version does not know.
     func requireKnown(_ tags: Set<UInt16>, path: String) throws {
         for field in fields where !field.isOptional && !tags.contains(field.tag) {
             throw StrataError(
@@ -165,7 +165,7 @@ extension HeaderBlock {
         }
     }
 
-    /// The value of a field that must be there, of the size that it must have.
+    /// Returns the value of a required field, whose size must be one of `sizes`.
     func value(_ tag: UInt16, bytes sizes: ClosedRange<Int>, path: String) throws -> [UInt8] {
         let value = fields.first { $0.tag == tag }?.value
         guard let value, sizes.contains(value.count) else {

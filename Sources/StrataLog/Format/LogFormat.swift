@@ -1,6 +1,6 @@
 import StrataModel
 
-/// Numbers that are on disk (docs/format.md). A test compares the page with them.
+/// The constants of the format (docs/format.md). A test compares the page with them.
 public enum LogFormat {
     public static let version: UInt16 = 1
 
@@ -20,9 +20,9 @@ public enum LogFormat {
     static let frameAlignment = 8
     static let partPrefixBytes = 16
 
-    /// Longest payload of one commit.
+    /// The maximum length of a commit's payload.
     public static let maximumCommitBytes = 64 << 20
-    /// Longest piece of a payload in one frame.
+    /// The maximum length of the piece of a payload in one frame.
     public static let maximumPieceBytes = 4 << 20
 
     public static let minimumSegmentBytes = 64 << 10
@@ -39,7 +39,7 @@ public enum LogFormat {
 
     static func baseName(_ horizon: UInt64) -> String { segmentName(horizon).dropLast(4) + ".base" }
 
-    /// The horizon that a file name of the log's folder claims; nil for other files.
+    /// Returns the horizon that the name of a base file claims; nil for other names.
     public static func horizon(ofBaseNamed name: String) -> UInt64? {
         guard name.hasSuffix(".base"), let horizon = firstOffset(ofSegmentNamed: name.dropLast(5) + ".seg") else {
             return nil
@@ -47,7 +47,7 @@ public enum LogFormat {
         return horizon
     }
 
-    /// The first offset that a file name of the log's folder claims; nil for other files.
+    /// Returns the first offset that the name of a segment file claims; nil for other names.
     public static func firstOffset(ofSegmentNamed name: String) -> UInt64? {
         guard name.utf8.count == 24, name.hasSuffix(".seg"), let offset = UInt64(name.dropLast(4)), offset > 0,
             segmentName(offset) == name

@@ -1,8 +1,8 @@
 import StrataModel
 
-/// A commit on its way into a log.
+/// A commit to be appended to a log.
 public struct NewCommit: Sendable {
-    /// Tells a repeated append from a new one; the caller draws it at random.
+    /// Distinguishes a repeated append from a new one; the caller chooses it at random.
     public var id: Identifier
     /// The time in microseconds since 1970, at or after the time of the preceding commit.
     public var time: Int64
@@ -17,7 +17,7 @@ public struct NewCommit: Sendable {
         self.payload = payload
     }
 
-    /// Does the work that needs no place in the log, compression above all, so that it can be done on any thread.
+    /// Does the work that needs no place in the log, mainly compression, so that it can run on any thread.
     mutating func prepare(touches: TouchFunction, pool: BufferPool) throws {
         if prepared == nil { prepared = try PreparedPayload(payload, touches: touches, pool: pool) }
     }

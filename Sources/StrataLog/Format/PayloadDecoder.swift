@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// Turns the body of a frame back into a piece of payload.
+/// Decodes the body of a frame into a piece of a payload.
 enum PayloadDecoder {
     struct PartPrefix: Equatable {
         var payloadBytes: UInt64
@@ -14,7 +14,7 @@ enum PayloadDecoder {
             count = UInt32(littleEndian: body.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
         }
 
-        /// Where a part's piece stands in the payload; nil for a prefix that no writer writes.
+        /// The range of a part's piece in the payload; nil for a prefix that no writer produces.
         var pieceRange: Range<Int>? {
             guard payloadBytes > UInt64(LogFormat.maximumPieceBytes), payloadBytes <= LogFormat.maximumCommitBytes,
                 Int(count) == Pieces.count(payloadBytes: Int(payloadBytes)), index < count
@@ -23,7 +23,7 @@ enum PayloadDecoder {
         }
     }
 
-    /// - Parameter padded: body and padding, as they stand in the file.
+    /// - Parameter padded: the body and its padding, as stored in the file.
     static func checkBody(_ padded: UnsafeRawBufferPointer, of header: FrameHeader, position: Int) throws {
         let checksum = CRC32C.checksum(padded)
         guard padded.count == LogFormat.padded(Int(header.storedLength)), checksum == header.bodyChecksum else {
@@ -36,8 +36,8 @@ enum PayloadDecoder {
     }
 
     /// - Parameters:
-    ///   - stored: the body without the prefix of a part and without padding.
-    ///   - target: has exactly `rawLength` bytes.
+    ///   - stored: the body without a part's prefix and without padding.
+    ///   - target: the memory for the payload, exactly `rawLength` bytes.
     static func decode(
         _ stored: UnsafeRawBufferPointer, codec: FrameHeader.Codec, into target: UnsafeMutableRawBufferPointer,
         offset: UInt64, position: Int

@@ -1,8 +1,7 @@
 import StrataSystem
 
-/// Memory that grows and is given back with the object; its content is whatever was written last.
-// @unchecked: whoever holds one uses it from one thread at a time; the types that hold one are not shared while they
-// work.
+/// Memory that grows and is freed with the object; its content is whatever was written last.
+// @unchecked: one thread at a time uses a buffer; the types that hold one are not shared while they work.
 final class RawBuffer: @unchecked Sendable {
     private var memory: UnsafeMutableRawBufferPointer
 
@@ -12,10 +11,10 @@ final class RawBuffer: @unchecked Sendable {
 
     var count: Int { memory.count }
 
-    /// Valid until the next `ensure`, and as long as the object.
+    /// Valid until the next `ensure` or `shrink`, and as long as the object lives.
     var bytes: UnsafeMutableRawBufferPointer { memory }
 
-    /// Makes room for `count` bytes; the first `keeping` of them survive.
+    /// Makes room for `count` bytes and keeps the first `kept` of the present ones.
     func ensure(_ count: Int, keeping kept: Int = 0) {
         precondition(kept <= memory.count, "only what is there can be kept")
         guard memory.count < count else { return }
@@ -25,7 +24,7 @@ final class RawBuffer: @unchecked Sendable {
         memory = larger
     }
 
-    /// Gives memory back that a rare large use left behind.
+    /// Frees memory that a rare large use left allocated.
     func shrink(to count: Int) {
         guard memory.count > count else { return }
         memory.deallocate()
@@ -33,7 +32,7 @@ final class RawBuffer: @unchecked Sendable {
     }
 }
 
-/// Buffers that are used again: giving each of them back to the allocator costs its pages every time.
+/// Buffers that are reused: returning each of them to the allocator would cost its pages every time.
 final class BufferPool: Sendable {
     private static let maximumCount = 16
     private static let maximumBytes = 256 << 10

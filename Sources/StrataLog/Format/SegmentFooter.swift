@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// What a sealed segment says of its commits behind them (docs/format.md §25).
+/// The description of a sealed segment's commits that follows them (docs/format.md §25).
 ///
 /// ```swift
 /// if let footer = try SegmentFooter(path: "Notes.strata/log/00000000000000000001.seg") {
@@ -13,15 +13,15 @@ public struct SegmentFooter: Sendable {
     public struct CommitBlock: Sendable {
         public var range: Range<Int>
         public var offsets: ClosedRange<UInt64>
-        /// Of its first commit.
+        /// The time of its first commit.
         public var time: Int64
     }
 
-    /// What touched a zone.
+    /// The extent of a zone's touches.
     public struct Zone: Sendable {
         public var zone: UInt64
         public var touchCount: UInt64
-        /// Of its list, uncompressed.
+        /// The size of its list, uncompressed.
         public var byteCount: Int
     }
 
@@ -29,22 +29,23 @@ public struct SegmentFooter: Sendable {
     public var changeBlocks: [Range<Int>]
     public var zones: [Zone]
     public var touchCount: UInt64
-    /// Where the filter of names stands, and of how many groups of 64 bytes it is.
+    /// The places of the blocks of the name filter, and its number of groups of 64 bytes.
     public var filterBlocks: [Range<Int>]
     public var filterGroups: Int
     public var recordNameCount: UInt64
     public var nameBlocks: [Range<Int>]
-    /// That the commits use or bring.
+    /// The names that the commits use or introduce.
     public var names: [InternedName]
-    /// Of all payloads, uncompressed.
+    /// The size of all payloads, uncompressed.
     public var payloadBytes: UInt64
-    /// Where the index stands that all of this is told by.
+    /// The position of the index that lists all of this.
     public var indexPosition: Int
     public var firstTime: Int64
     public var lastTime: Int64
 
-    /// - Returns: nil for a segment that has not been sealed.
-    /// - Throws: ``StrataError`` if a block of it is damaged, other than one of commits.
+    /// Reads the footer of a segment file; nil for a segment that has not been sealed.
+    ///
+    /// - Throws: ``StrataError`` if a block other than one of commits is damaged.
     public init?(path: String, files: any FileSystem = RealFileSystem()) throws {
         let file = try files.open(path, .read)
         let header = try SegmentHeader.read(file)

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// What a segment says of itself and of what comes before it (docs/format.md §2).
+/// The header of a segment: its own identity, and the end of what precedes it (docs/format.md §2).
 public struct SegmentHeader: Sendable, Equatable {
     enum Form: UInt32 { case frames = 1, blocks = 2 }
 
@@ -12,7 +12,7 @@ public struct SegmentHeader: Sendable, Equatable {
         static let form: UInt16 = 4
         static let segmentID: UInt16 = 5
         static let timeBefore: UInt16 = 6
-        /// Optional: it serves the choice of later sizes only.
+        /// Optional: it only serves to choose the sizes of later segments.
         static let frameBytes: UInt16 = 7 | HeaderBlock.Field.optionalBit
         static let all: Set<UInt16> = [storeID, firstOffset, chainBefore, form, segmentID, timeBefore, frameBytes]
     }
@@ -21,20 +21,20 @@ public struct SegmentHeader: Sendable, Equatable {
     public let segmentID: Identifier
     public let firstOffset: UInt64
     public let chainBefore: UInt32
-    /// Time of the commit before; the smallest number if there is none.
+    /// The time of the preceding commit; the smallest number if there is none.
     public let timeBefore: Int64
     let form: Form
-    /// Of a sealed segment, how many bytes it had before.
+    /// The size of a sealed segment before it was sealed.
     let frameBytes: UInt64?
-    /// Checksum of the header: every frame's header checksum starts from it, so frames of other segments are not valid
-    /// here.
+    /// The checksum of the header. Every frame's header checksum starts from it, so that frames of other segments are
+    /// not valid here.
     let salt: UInt32
-    /// Where the first frame begins.
+    /// The size of the header, and thus the position of the first frame or block.
     let byteCount: Int
 
     var before: Position { Position(offset: firstOffset - 1, chain: chainBefore) }
 
-    /// A header for a new segment behind `end`, and its bytes.
+    /// Returns the header of a new segment after `end`, and its bytes.
     static func make(
         storeID: Identifier, segmentID: Identifier, after end: Position, timeBefore: Int64
     ) throws -> (header: SegmentHeader, bytes: [UInt8]) {
@@ -49,9 +49,9 @@ public struct SegmentHeader: Sendable, Equatable {
         return (try SegmentHeader(decoding: bytes, path: "a new segment"), bytes)
     }
 
-    /// The header of the same segment as blocks, and its bytes.
+    /// Returns the header of the same segment in the form of blocks, and its bytes.
     ///
-    /// - Parameter id: another one if the payloads are not the same any more.
+    /// - Parameter id: a new id, if the payloads have changed.
     func sealed(frameBytes: Int, id: Identifier? = nil) throws -> (header: SegmentHeader, bytes: [UInt8]) {
         let block = HeaderBlock(
             magic: LogFormat.segmentMagic,
@@ -64,9 +64,9 @@ public struct SegmentHeader: Sendable, Equatable {
         return (try SegmentHeader(decoding: bytes, path: "a sealed segment"), bytes)
     }
 
-    /// Where every writer puts the segment's id: behind five tags and four fields.
+    /// The place where every writer puts the segment's id: after five tags and four fields.
     static let segmentIDRange = range(of: 16, at: LogFormat.headerBlockPreludeBytes + 5 * 4 + 16 + 8 + 4 + 4)
-    /// Where a sealer puts how many bytes the segment had: behind two more tags and a time.
+    /// The place where a sealer puts the segment's former size: after two more tags and a time.
     static let frameBytesRange = range(of: 8, at: segmentIDRange.upperBound + 2 * 4 + 8)
 
     private static func range(of count: Int, at place: Int) -> Range<Int> { place..<place + count }
@@ -78,7 +78,7 @@ public struct SegmentHeader: Sendable, Equatable {
         }
     }
 
-    /// - Parameter head: at least as long as a header is.
+    /// - Parameter head: at least as long as a header.
     static func frameBytes(in head: [UInt8]) -> Int {
         head.withUnsafeBytes { head in
             let number = head.loadUnaligned(fromByteOffset: frameBytesRange.lowerBound, as: UInt64.self)
@@ -86,7 +86,7 @@ public struct SegmentHeader: Sendable, Equatable {
         }
     }
 
-    /// A header that cannot be read, as far as its frames need it: to find out whether any are valid.
+    /// Stands in for a header that cannot be read, with only what its frames need to be checked.
     init(guessing storeID: Identifier, firstOffset: UInt64, form: Form, salt: UInt32) {
         (self.storeID, segmentID, self.firstOffset) = (storeID, .zero, firstOffset)
         (chainBefore, timeBefore, self.form, frameBytes) = (0, Int64.min, form, nil)

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// Who a store is: the content of its `STORE` file.
+/// The identity of a store: the content of its `STORE` file.
 public struct StoreIdentity: Sendable, Equatable {
     private enum Tag {
         static let storeID: UInt16 = 1
@@ -11,7 +11,7 @@ public struct StoreIdentity: Sendable, Equatable {
 
     public let storeID: Identifier
     public let containerIdentifier: String
-    /// Microseconds since 1970.
+    /// In microseconds since 1970.
     public let created: Int64
 
     init(storeID: Identifier, containerIdentifier: String, created: Int64) throws {
@@ -50,14 +50,14 @@ public struct StoreIdentity: Sendable, Equatable {
     }
 }
 
-/// Up to where history was let go: the content of `log/FLOOR`.
+/// The position up to which history was discarded: the content of `log/FLOOR`.
 struct FloorMark: Sendable, Equatable {
     private enum Tag {
         static let storeID: UInt16 = 1
         static let offset: UInt16 = 2
         static let chain: UInt16 = 3
         static let time: UInt16 = 6
-        /// Who does not know of bases must not take the rest of the log for all of it.
+        /// Mandatory: a reader that does not know bases must not take the rest of the log for all of it.
         static let hasBase: UInt16 = 7
         static let all: Set<UInt16> = [storeID, offset, chain, time, hasBase]
     }
@@ -65,7 +65,7 @@ struct FloorMark: Sendable, Equatable {
     var storeID: Identifier
     var position: Position
     var time: Int64
-    /// Whether a base stands for what was let go.
+    /// True if a base replaces the discarded commits.
     var hasBase = false
 
     init(storeID: Identifier, position: Position, time: Int64, hasBase: Bool = false) {
@@ -75,7 +75,7 @@ struct FloorMark: Sendable, Equatable {
         self.hasBase = hasBase
     }
 
-    /// What is in the store's `FLOOR` now; nil where nothing was let go.
+    /// Reads the store's `FLOOR`; nil if no history was discarded.
     static func read(_ paths: StorePaths, _ files: any FileSystem) throws -> FloorMark? {
         guard try files.exists(paths.floor) else { return nil }
         let bytes = try files.readAll(paths.floor, atMost: LogFormat.headerBlockMaximumBytes)

@@ -1,9 +1,9 @@
-/// Names within a store (docs/format.md §1).
+/// The paths within a store (docs/format.md §1).
 public struct StorePaths: Sendable {
     public let store: String
 
     public init(_ store: String) {
-        // Without slashes at the end: the folder around the store is what stands before the last one.
+        // Without trailing slashes: the parent directory is what precedes the last one.
         var store = store[...]
         while store.count > 1, store.last == "/" { store.removeLast() }
         self.store = String(store)
@@ -21,9 +21,9 @@ public struct StorePaths: Sendable {
     /// A segment that is being sealed.
     var sealing: String { log + "/sealing" }
     var tail: String { log + "/tail" }
-    /// The page file, which the log knows as a witness of its end.
+    /// The page file, which serves the log as a witness of its end.
     var views: String { store + "/views" }
-    /// There while an erasure is not done.
+    /// Exists while an erasure is incomplete.
     var erasing: String { log + "/ERASING" }
 
     public func segment(_ firstOffset: UInt64) -> String { log + "/" + LogFormat.segmentName(firstOffset) }

@@ -2,8 +2,8 @@ import StrataModel
 import StrataSystem
 
 extension Anatomy {
-    /// A block of a sealed segment whose header is valid. Of its body, which most often is compressed, only tables that
-    /// are not are told apart.
+    /// Takes apart a block of a sealed segment or base whose header is valid. The body, which is mostly compressed,
+    /// stays one field, except for that of an end block.
     static func block(_ header: BlockHeader, _ bytes: [UInt8], at position: Int) -> Anatomy {
         let stored = Int(header.storedLength)
         var fields: [Field] = [

@@ -2,7 +2,7 @@ import StrataModel
 import StrataSystem
 
 extension Anatomy {
-    /// A frame whose header is valid.
+    /// Takes apart a frame whose header is valid.
     static func frame(_ header: FrameHeader, _ bytes: [UInt8], at position: Int) -> Anatomy {
         var fields: [Field] = [
             .init(count: 4, what: "magic StFr"),
@@ -37,9 +37,9 @@ extension Anatomy {
 
     private static func count(_ count: UInt64, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
-    /// The envelope around the events, and each event.
+    /// Returns the fields of an envelope, up to each of its events.
     private static func payload(_ body: ArraySlice<UInt8>) throws -> [Field] {
-        // Decoded as a whole first, so that what follows can rely on it.
+        // Decoded as a whole first, so that the following code can rely on it.
         let envelope = try Envelope(decoding: body)
         return try body.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)

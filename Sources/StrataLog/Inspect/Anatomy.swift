@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// A piece of a store's file taken apart: a header block, a frame, or bytes that are neither.
+/// A piece of a store's file split into fields: a header block, a frame, a block, or bytes that are none of these.
 ///
 /// ```swift
 /// try SegmentAnatomy(path: "Notes.strata/log/00000000000000000001.seg").walk { anatomy in
@@ -10,19 +10,19 @@ import StrataSystem
 /// }
 /// ```
 public struct Anatomy: Sendable, Equatable {
-    /// Bytes that say one thing.
+    /// Bytes with one meaning.
     public struct Field: Sendable, Equatable {
         public var count: Int
         public var what: String
     }
 
     public var title: String
-    /// Where it begins in the file.
+    /// The position of the piece in the file.
     public var position: Int
     public var bytes: [UInt8]
-    /// Together as long as `bytes`; of those that nobody knows anything about, one that says nothing.
+    /// Together as long as `bytes`. Bytes of unknown meaning form one field without a description.
     public var fields: [Field]
-    /// Of the commits that it holds, or a part of.
+    /// The offsets of the commits that the piece holds, wholly or in part.
     public var offsets: ClosedRange<UInt64>?
 }
 
@@ -31,7 +31,7 @@ extension [Anatomy.Field] {
 }
 
 extension Anatomy {
-    /// Takes apart `STORE`, `FLOOR`, or the head of a segment or base.
+    /// Takes apart `STORE`, `FLOOR`, or the header of a segment or base.
     public static func headerBlock(
         of path: String, files: any FileSystem = RealFileSystem()
     ) throws -> Anatomy {

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// Takes a segment or base apart from its first byte to its last, whole or not.
+/// Takes a segment or base apart from its first byte to its last, whether it is whole or not.
 public struct SegmentAnatomy {
     private let path: String
     private let files: any FileSystem
@@ -11,7 +11,7 @@ public struct SegmentAnatomy {
         self.files = files
     }
 
-    /// - Parameter visit: whether to go on.
+    /// - Parameter visit: returns true to continue.
     public func walk(_ visit: (Anatomy) throws -> Bool) throws {
         let file = try files.open(path, .read)
         defer { file.close() }
@@ -37,7 +37,7 @@ public struct SegmentAnatomy {
         }
     }
 
-    /// A frame or block with a valid header.
+    /// Returns the frame or block at `position`, if its header is valid.
     private func piece(at position: Int, _ window: FileWindow, _ salts: [UInt32]) throws -> Anatomy? {
         for salt in salts {
             let head = try window.bytes(at: position, count: LogFormat.frameHeaderBytes)
@@ -68,7 +68,7 @@ public struct SegmentAnatomy {
         return nil
     }
 
-    /// Bytes that are neither. Of zeros only that they are is told: there may be megabytes of them.
+    /// Bytes that are neither. Zeros are only counted: there may be megabytes of them.
     private func gap(_ range: Range<Int>, _ window: FileWindow) throws -> Anatomy {
         let other = try window.firstWord(from: range.lowerBound) { $0 != 0 } ?? range.upperBound
         if other >= range.upperBound {

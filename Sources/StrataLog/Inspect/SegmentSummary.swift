@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// What is in one segment, or in the base that stands in front of them.
+/// A summary of one segment, or of the base that precedes the segments.
 ///
 /// ```swift
 /// let reader = try LogReader.open(at: "Notes.strata")
@@ -12,27 +12,27 @@ public struct SegmentSummary: Sendable {
     public enum Form: String, Sendable { case frames, blocks, base }
 
     public var path: String
-    /// A base stands for all commits from this one on, and has none of them.
+    /// Always 1 for a base, which replaces all commits from there on and contains none of them.
     public var firstOffset: UInt64
-    /// nil for an empty segment.
+    /// Nil for an empty segment.
     public var lastOffset: UInt64?
     public var form: Form
     public var isClosed: Bool
-    /// Size of the file, with space that was made ahead.
+    /// The size of the file, including space that was written ahead.
     public var fileBytes: Int
     public var commitCount: UInt64 = 0
-    /// Of all payloads, or of what stands for them, as they were before they were compressed.
+    /// The size of all payloads, or of those of the base, before compression.
     public var payloadBytes: UInt64 = 0
     public var firstTime: Int64?
     public var lastTime: Int64?
-    /// How many changes of records and zones there are, by the zone's ordinal.
+    /// The number of changes of records and zones, by the zone's ordinal.
     public var touchCounts: [UInt64: UInt64] = [:]
-    /// Why not all of it could be read; the numbers are of what stands in front.
+    /// The damage that kept part of it from being read; the numbers cover only what precedes it.
     public var damage: StrataError?
 }
 
 extension LogReader {
-    /// What stands for the history that was let go; it is read through for that. Nil where there is no base.
+    /// Summarizes the base that replaces discarded history, which is read in full; nil if there is no base.
     public func summaryOfBase() throws -> SegmentSummary? {
         guard var base = try readBase() else { return nil }
         var summary = SegmentSummary(
@@ -45,7 +45,7 @@ extension LogReader {
         return summary
     }
 
-    /// Counts what is in a segment. One of frames is read through for that; one of blocks says so itself.
+    /// Counts the contents of a segment. One of frames is read in full; one of blocks has the numbers in its index.
     public func summary(of segment: Segment) throws -> SegmentSummary {
         let file = try catalog.files.open(segment.path, .read)
         var summary = SegmentSummary(
@@ -57,7 +57,7 @@ extension LogReader {
                 summary.form = .blocks
                 let seal = try SealedSegment.readSeal(file, header)
                 let known = SegmentFile(path: segment.path, header: header, seal: seal)
-                // It closes the file.
+                // The sealed segment closes the file.
                 summary.add(try SealedSegment(known, file, BlockCache()))
                 return summary
             }
@@ -71,7 +71,7 @@ extension LogReader {
 
 extension SegmentSummary {
     fileprivate mutating func add(_ commit: SegmentScanner.ScannedCommit) {
-        // What has come since the reader looked is not its business.
+        // Commits appended since the reader looked are not counted.
         if let lastOffset, commit.header.offset > lastOffset { return }
         commitCount += 1
         payloadBytes += UInt64(commit.payload.count)

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// What stands at one place of a segment or base: a frame, a block, or bytes that are neither.
+/// The content at one place of a segment or base: a frame, a block, or bytes that are neither.
 public struct StoredPiece: Sendable {
     public enum Content: Sendable {
         case frame(FrameHeader)
@@ -9,14 +9,14 @@ public struct StoredPiece: Sendable {
         case nothing(isZero: Bool)
     }
 
-    /// All its bytes in the file.
+    /// The range of all its bytes in the file.
     public var range: Range<Int>
     public var content: Content
-    /// Why its bytes are not what was written; nil if they are. Of bytes that are neither frame nor block this does not
-    /// speak: they may be space that was made ahead.
+    /// The fault in its bytes; nil if they are what was written. Bytes that are neither frame nor block have no fault
+    /// here: they may be space that was written ahead.
     public var problem: StrataError?
 
-    /// Of the commits that it holds, or a part of.
+    /// The offsets of the commits that the piece holds, wholly or in part.
     public var offsets: ClosedRange<UInt64>? {
         switch content {
         case .frame(let header) where header.kind == .commit || header.kind == .part:
@@ -27,7 +27,7 @@ public struct StoredPiece: Sendable {
         }
     }
 
-    /// The last commit that had been synced when this was written; nil if it does not say.
+    /// The last commit that had been synced when this piece was written; nil if the piece does not say.
     public var durableOffset: UInt64? {
         switch content {
         case .frame(let header) where header.kind == .commit || header.kind == .part: header.witnessedOffset
@@ -39,13 +39,13 @@ public struct StoredPiece: Sendable {
     }
 }
 
-/// The 48 bytes in front of a block (docs/format.md §25).
+/// The 48 bytes before a block's body (docs/format.md §25).
 public struct StoredBlock: Sendable, Equatable {
     /// `commits`, `changes`, `filter`, `names`, `index`, `end` or `state`.
     public var kind: String
     public var codec: FrameHeader.Codec
-    /// Of commits, the first one's offset; of an end, the last one's; of a base, counts its payloads; of changes, a
-    /// zone.
+    /// For commits, the first one's offset; for an end, the last one's; for a state, the number of the payload in its
+    /// base; for changes, a zone.
     public var first: UInt64
     public var count: UInt32
     public var rawLength: UInt32
@@ -69,15 +69,15 @@ public struct StoredBlock: Sendable, Equatable {
     }
 }
 
-/// Goes through the file of a segment or base from behind its header to its last byte, whole or not, and checks what it
-/// finds. It holds one piece at a time.
+/// Reads the file of a segment or base from the end of its header to its last byte, whether it is whole or not, and
+/// checks what it finds. It holds one piece at a time.
 ///
 /// ```swift
 /// var walk = try StoredPieceWalk(path: "Notes.strata/log/00000000000000000001.seg")
 /// while let piece = try walk.next() { print(piece.range, piece.problem == nil) }
 /// ```
 public struct StoredPieceWalk {
-    /// What the file says it is.
+    /// The kind of the file, according to its header.
     public enum Head: Sendable {
         case segment(SegmentHeader, isSealed: Bool)
         case base(horizon: Position, time: Int64)
@@ -86,16 +86,16 @@ public struct StoredPieceWalk {
 
     public let head: Head
     public let path: String
-    /// Where the header ends, or would.
+    /// The size of the header; of an unreadable one, the size that it should have.
     public let headerBytes: Int
     private let window: FileWindow
-    /// What the checksums of headers may begin with.
+    /// The possible starting values of header checksums in this file.
     private let salts: [UInt32]
     private var position: Int
-    /// Found while looking for the end of what is neither.
+    /// The piece that was found while looking for the end of bytes that are neither frame nor block.
     private var waiting: StoredPiece?
 
-    /// Of the whole file.
+    /// The size of the whole file.
     public var byteCount: Int { window.limit }
 
     public init(path: String, files: any FileSystem = RealFileSystem()) throws {
@@ -120,7 +120,7 @@ public struct StoredPieceWalk {
         position = headerBytes
     }
 
-    /// Nil at the end of the file.
+    /// Returns the next piece; nil at the end of the file.
     public mutating func next() throws -> StoredPiece? {
         if let piece = waiting {
             waiting = nil
@@ -150,7 +150,7 @@ public struct StoredPieceWalk {
         [LogFormat.frameMagic, BlockHeader.magic].contains(UInt32(truncatingIfNeeded: word))
     }
 
-    /// What has a valid header.
+    /// Returns the piece at `position`, if its header is valid.
     private func piece(at position: Int) throws -> StoredPiece? {
         for salt in salts {
             if let piece = try frame(at: position, salt) ?? block(at: position, salt) { return piece }

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// Where a commit stands on the medium.
+/// The place of a commit on the medium.
 ///
 /// ```swift
 /// let reader = try LogReader.open(at: "Notes.strata")
@@ -15,20 +15,20 @@ public struct CommitPlace: Sendable, Equatable {
     }
 
     public var path: String
-    /// First offset of the segment.
+    /// The first offset of the segment.
     public var segment: UInt64
-    /// All bytes of the commit; in a sealed segment, those of its block.
+    /// The range of all bytes of the commit; in a sealed segment, that of its block.
     public var range: Range<Int>
-    /// One, or as many as a large payload was divided into; none in a sealed segment.
+    /// One frame, or one for each part of a large payload; none in a sealed segment.
     public var frames: [Frame] = []
-    /// Of a commit in a sealed segment.
+    /// The block of a commit in a sealed segment.
     public var block: Block?
 
     /// A block of commits of a sealed segment (docs/format.md §25).
     public struct Block: Sendable, Equatable {
         public var firstOffset: UInt64
         public var commitCount: Int
-        /// Of its body, before it was compressed.
+        /// The length of its body before compression.
         public var rawLength: UInt32
         public var storedLength: UInt32
         public var bodyChecksum: UInt32
@@ -36,7 +36,7 @@ public struct CommitPlace: Sendable, Equatable {
 }
 
 extension LogReader {
-    /// Where the commit at `offset` stands; nil behind the end.
+    /// Returns the place of the commit at `offset`; nil after the end.
     public func place(of offset: UInt64) throws -> CommitPlace? {
         guard let segment = try catalog.segment(containing: offset) else { return nil }
         return try catalog.reading(segment) { segment in
@@ -51,7 +51,7 @@ extension LogReader {
         let loader = FrameLoader(segment: segment, file: file)
         var place = CommitPlace(
             path: segment.path, segment: segment.firstOffset, range: range.lowerBound..<range.lowerBound)
-        // A mark or seal may stand behind the last piece.
+        // A mark or seal may follow the last piece.
         while place.range.upperBound < range.upperBound,
             let header = try? loader.firstHeader(offset: offset, in: place.range.upperBound..<range.upperBound)
         {

@@ -1,13 +1,13 @@
 import StrataModel
 
-/// Reads single commits in the order of their offsets, those that stand close together in one go.
+/// Reads single commits in the order of their offsets, and those that are close together in one pass.
 ///
 /// ```swift
 /// var reads = CommitReads(log)
 /// for offset in offsets { let commit = try reads.commit(at: offset) }
 /// ```
 public struct CommitReads {
-    /// So many offsets are rather passed over than jumped over.
+    /// The maximum gap that is read through rather than skipped.
     private static let nearOffsets: UInt64 = 32
 
     private let log: any HistoryLog
@@ -16,7 +16,7 @@ public struct CommitReads {
 
     public init(_ log: any HistoryLog) { self.log = log }
 
-    /// Nil where there is none.
+    /// Returns the commit at `offset`; nil if there is none.
     public mutating func commit(at offset: UInt64) throws -> Commit? {
         let isNear = lastOffset.map { $0 < offset && offset - $0 <= Self.nearOffsets } ?? false
         lastOffset = offset

@@ -2,8 +2,8 @@ import StrataModel
 
 /// An append-only sequence of commits: the only truth of a store.
 ///
-/// Offsets grow; they may leave gaps. Every implementation passes the same contract suite, and may at any time accept
-/// only a prefix of what it is given, report a conflict, or not know what became of an append.
+/// Offsets grow, and may leave gaps. Every implementation passes the same contract suite, and may at any time accept
+/// only a prefix of the given commits, report a conflict, or leave the outcome of an append unknown.
 ///
 /// ```swift
 /// let end = log.end
@@ -11,77 +11,78 @@ import StrataModel
 /// appended.positions.last
 /// ```
 public protocol EventLog: HistoryLog, AnyObject, Sendable {
-    /// The last commit that readers can see; before the first one, the floor.
+    /// The last commit that is visible to readers; before the first one, the floor.
     var end: Position { get }
     /// The last commit that survives a loss of power.
     var durableEnd: Position { get }
-    /// Time of the commit at the end; nil before the first one of the log's life.
+    /// The time of the commit at the end; nil before the first commit of the log's life.
     var endTime: Int64? { get }
-    /// Whether the next commit gets the offset behind the end, unless somebody else comes first. Where it may get a
-    /// later one, a commit is decided only when the one before it is in the log.
+    /// True if the next commit gets the offset after the end, unless another append comes first. If it may get a later
+    /// one, a commit is decided only once the preceding one is in the log.
     var assignsNextOffset: Bool { get }
-    /// Longest payload that a commit may have.
+    /// The maximum length of a commit's payload.
     var maximumCommitBytes: Int { get }
 
-    /// Does the work on a commit that needs no place in the log, on the caller's thread; ``append(_:expecting:)`` does
-    /// it otherwise.
+    /// Does the work on a commit that needs no place in the log, on the caller's thread. Without this call,
+    /// ``append(_:expecting:)`` does it.
     func prepare(_ commit: inout NewCommit) throws
 
-    /// Appends commits behind `expecting`, which must be the end; all of them or a prefix, which is never empty.
+    /// Appends commits after `expecting`, which must be the end: all of them or a prefix, which is never empty.
     ///
-    /// If commits with the same ids stand behind `expecting` already, they count as appended: repeating an append whose
+    /// If commits with the same ids already follow `expecting`, they count as appended: repeating an append whose
     /// outcome was unknown is safe.
     func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended
 
-    /// As ``append(_:expecting:)``, for what may be lost in a crash: returns before it is durable, whatever else the
-    /// log promises. The next append that is durable, or ``sync()``, makes it so.
+    /// As ``append(_:expecting:)``, for commits that may be lost in a crash: returns before they are durable, whatever
+    /// else the log promises. The next durable append, or ``sync()``, makes them durable.
     func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended
 
     /// Returns once everything up to the present end is durable.
     func sync() throws
 
-    /// What touched a zone behind `offset`, in order: about `limit` entries, more where one commit has more, since a
-    /// commit's entries are never split.
+    /// Returns the touches of a zone after `offset`, in order: about `limit` entries, or more if one commit has more,
+    /// because a commit's entries are never split.
     func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage
 
-    /// What touched one record behind `offset`, in order: about `limit` entries, more where one commit has more.
+    /// Returns the touches of one record after `offset`, in order: about `limit` entries, or more if one commit has
+    /// more.
     func touches(record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage
 
-    /// Where the last `limit` entries of a record up to `last` begin, read from the end on, no further than need be.
-    /// There are more from that commit on where it has several, and fewer if there are not so many.
+    /// Returns where the last `limit` entries of a record up to `last` begin, reading from the end and no further than
+    /// necessary. The commit found may bring the number above `limit`; if there are fewer entries, it is smaller.
     func lastTouches(
         record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
     ) throws -> LastTouches
 
-    /// Returns once the end is behind `offset`, or the log is closed, or the task is cancelled.
+    /// Returns once the end is after `offset`, the log is closed, or the task is cancelled.
     func waitForEnd(past offset: UInt64) async
 
-    /// Where a compaction replaced history by complete state; nil where history goes back to the first commit, or was
-    /// only let go.
+    /// Returns the position up to which a compaction replaced history by complete state; nil if history goes back to
+    /// the first commit, or was only trimmed.
     func base() throws -> Position?
 
-    /// Lets go of history up to `offset` or a little less, and returns the new floor.
+    /// Discards history up to `offset` or a little less, and returns the new floor.
     func trim(to offset: UInt64) throws -> Position
 
-    /// Puts other payloads into the place of those up to `offset`, for good: positions, ids, times, chain values stay
-    /// as they are, and what is replaced is in no file of the log any more on return. It can be repeated.
+    /// Replaces payloads of commits up to `offset`, for good. Positions, ids, times and chain values stay the same, and
+    /// on return no file of the log contains the old payloads. It can be repeated.
     ///
     /// - Parameters:
-    ///   - lookup: names that the log keeps beside the commits that use them.
-    ///   - rewritten: gives payloads that touch the same. It may be asked more than once of a commit, and of some that
-    ///     are not to be replaced any more.
+    ///   - lookup: returns names that the log stores beside the commits that use them.
+    ///   - rewritten: returns payloads with the same touches. It may be called more than once for a commit, and for
+    ///     commits that no longer need to be replaced.
     func rewrite(
         through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting
     ) throws
 
-    /// Ends all use. What was accepted is durable afterwards.
+    /// Ends all use. Accepted commits are durable afterwards.
     func close() throws
 }
 
 extension EventLog {
     public func readBase() throws -> BaseReader? { nil }
 
-    /// By looking at all that touched the zone.
+    /// Filters all touches of the zone.
     public func touches(
         record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int
     ) throws -> TouchPage {
@@ -95,18 +96,18 @@ extension EventLog {
     }
 }
 
-/// Another payload for the commit at an offset; nil if it stays as it is.
+/// Returns another payload for the commit at an offset; nil if it stays as it is.
 public typealias PayloadRewriting = (_ offset: UInt64, _ payload: ArraySlice<UInt8>) throws -> [UInt8]?
 
-/// Gives commits one after another.
+/// A cursor that returns commits one after another.
 public protocol CommitCursor {
-    /// The next commit; nil at the end, where asking again later may give more.
+    /// Returns the next commit; nil at the end, where a later call may return more.
     mutating func next() throws -> Commit?
 }
 
-/// What became of an append that succeeded.
+/// The result of a successful append.
 public struct Appended: Sendable, Equatable {
-    /// Where the accepted commits are: one for each of a prefix of those given.
+    /// The positions of the accepted commits, which are a prefix of those given.
     public var positions: [Position]
 
     public init(positions: [Position]) { self.positions = positions }
@@ -114,15 +115,15 @@ public struct Appended: Sendable, Equatable {
     public var count: Int { positions.count }
 }
 
-/// Why nothing, or perhaps something, was appended.
+/// The ways in which an append fails, or its outcome remains unknown.
 public enum AppendFailure: Error, Sendable {
-    /// Somebody else appended; this is the end now.
+    /// Another append came first; this is the end now.
     case conflict(Position)
-    /// Nothing happened.
+    /// Nothing was written.
     case notWritten(StrataError)
-    /// Nobody can say; the log refuses writes until it is opened again.
+    /// The outcome is unknown; the log refuses writes until it is opened again.
     case unknown(StrataError)
-    /// A payload is longer than the limit; nothing happened.
+    /// A payload is longer than the limit; nothing was written.
     case tooLarge(limit: Int)
 }
 
@@ -138,7 +139,7 @@ extension AppendFailure: CustomStringConvertible {
 }
 
 extension EventLog {
-    /// For logs whose lists are in memory: from the beginning.
+    /// Reads from the beginning, for logs whose lists are in memory.
     public func lastTouches(
         record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
     ) throws -> LastTouches {

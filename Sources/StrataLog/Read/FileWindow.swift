@@ -1,14 +1,14 @@
 import StrataModel
 import StrataSystem
 
-/// Reads a file mostly forwards, a large piece at a time.
+/// Reads a file mostly forward, in large pieces.
 final class FileWindow {
     static let largePieceBytes = 1 << 20
 
     let file: any File
-    /// Read at once, or more where more is asked for.
+    /// The size of a read, unless more is requested.
     private let readBytes: Int
-    /// Bytes at and behind this position are not read: they may still change.
+    /// Bytes from this position on are not read: they may still change.
     private(set) var limit: Int
     private let buffer = RawBuffer()
     private var start = 0
@@ -22,9 +22,9 @@ final class FileWindow {
 
     func raise(limit: Int) { self.limit = max(self.limit, limit) }
 
-    /// `count` bytes at `position`, or as many as there are before the limit. Valid until the next call.
+    /// Returns `count` bytes at `position`, or fewer if the limit comes first. Valid until the next call.
     func bytes(at position: Int, count wanted: Int) throws -> UnsafeRawBufferPointer {
-        // A file that was cut short may end in front of a place that was read before.
+        // A truncated file may end before a place that was read earlier.
         guard position < limit else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         let wanted = max(0, min(wanted, limit - position))
         if position < start || position + wanted > start + count { try fill(at: position, atLeast: wanted) }
@@ -41,15 +41,15 @@ final class FileWindow {
         count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<wanted]), at: position)
     }
 
-    /// Whole words that are in memory already, or a large piece: reading that anew for each of many finds would cost
-    /// the square of the file's size.
+    /// Returns whole words that are in memory already, or else a large piece: reading one again for each of many finds
+    /// would cost the square of the file's size.
     private func piece(at position: Int) throws -> UnsafeRawBufferPointer {
         let known = position >= start ? (start + count - position) & ~7 : 0
         return try bytes(at: position, count: known > 0 ? known : Self.largePieceBytes)
     }
 
-    /// The first position at or behind `position`, a multiple of 8 apart from it, whose 8 bytes `matches`; the last
-    /// bytes count as if zeros followed them.
+    /// Returns the first position from `position` on, in steps of 8, whose 8 bytes satisfy `matches`; the last bytes
+    /// are extended with zeros.
     func firstWord(from position: Int, where matches: (UInt64) -> Bool) throws -> Int? {
         var position = position
         while position < limit {

@@ -1,12 +1,12 @@
 import StrataModel
 import StrataSystem
 
-/// Reads single commits from places that an index names. What it meets there has to be right: anything else is damage.
+/// Reads single commits from places that an index names. Anything unexpected there is damage.
 struct FrameLoader {
     let segment: SegmentFile
     let file: any File
 
-    /// - Parameter range: from the commit's first frame on, to the next commit or the end of frames.
+    /// - Parameter range: from the commit's first frame to the next commit or the end of the frames.
     func commit(offset: UInt64, in range: Range<Int>) throws -> Commit {
         let bytes = try file.read(count: range.count, at: range.lowerBound)
         let first = try header(in: bytes, at: 0, range.lowerBound, offset: offset)
@@ -22,7 +22,7 @@ struct FrameLoader {
         return try header(in: bytes, at: 0, range.lowerBound, offset: offset)
     }
 
-    /// The header that has the commit's chain value: the only one, or that of the last part.
+    /// Returns the header that has the commit's chain value: the only one, or that of the last part.
     func lastHeader(offset: UInt64, in range: Range<Int>) throws -> FrameHeader {
         var position = range.lowerBound
         var last = try firstHeader(offset: offset, in: range)
@@ -32,7 +32,7 @@ struct FrameLoader {
             let decoded = bytes.withUnsafeBytes {
                 FrameHeader.decode($0, salt: segment.header.salt, position: position)
             }
-            // A mark or seal may stand behind the last part.
+            // A mark or seal may follow the last part.
             guard case .valid(let header) = decoded, header.kind == .part, header.offset == offset else { break }
             last = header
         }
@@ -122,7 +122,7 @@ struct FrameLoader {
             offset: first.offset, id: first.id, time: first.time, chain: header.chain, payload: payload[...])
     }
 
-    /// Where the stored body stands in `bytes`, without padding.
+    /// Returns the range of the stored body in `bytes`, without padding.
     private func checkedBody(
         _ header: FrameHeader, _ bytes: [UInt8], at place: Int, _ position: Int
     ) throws -> Range<Int> {

@@ -1,30 +1,30 @@
 import StrataModel
 
-/// A log that knows what happened up to where, and when.
+/// A log whose history can be read, by offset and by time.
 public protocol HistoryLog {
     var end: Position { get }
-    /// The history up to here has been let go: reads start after it.
+    /// The history up to here has been discarded: reads start after it.
     var floor: Position { get }
-    /// The commit at exactly this offset; nil if there is none.
+    /// Returns the commit at exactly this offset; nil if there is none.
     func commit(at offset: UInt64) throws -> Commit?
-    /// Reads from the first commit at or behind `offset` up to the end, which may move on meanwhile.
+    /// Reads from the first commit at or after `offset` up to the end, which may move meanwhile.
     /// - Throws: `.outOfRange` if `offset` is at or below the floor.
     func read(from offset: UInt64) throws -> any CommitCursor
-    /// The offset of the first commit that is not older than `time`; nil if all are older.
+    /// Returns the offset of the first commit that is not older than `time`; nil if all are older.
     func firstOffset(notBefore time: Int64) throws -> UInt64?
-    /// The chain value at an offset that is the floor, or has a commit.
+    /// Returns the chain value at an offset that is the floor or has a commit.
     func chain(at offset: UInt64) throws -> UInt32
-    /// The payloads that stand for the history that was let go; nil where there are none.
+    /// Returns the payloads that replace discarded history; nil if there are none.
     func readBase() throws -> BaseReader?
 }
 
 extension HistoryLog {
-    /// The offset of the last commit that was made at a time or before, in microseconds since 1970; 0 if all are later.
+    /// Returns the offset of the last commit made at or before a time, in microseconds since 1970; 0 if all are later.
     ///
-    /// - Throws: ``StrataError`` `outOfRange` if that was let go.
+    /// - Throws: ``StrataError`` `outOfRange` if that commit was discarded.
     public func lastOffset(notAfter time: Int64) throws -> UInt64 {
         guard let next = try firstOffset(notBefore: time == .max ? time : time + 1) else { return end.offset }
-        // Of what was let go the base has the last commit's time, and nothing else.
+        // Of the discarded commits, the base has only the last one's time.
         if next == floor.offset + 1, floor.offset > 0, try readBase().map({ $0.time > time }) ?? true {
             throw StrataError(
                 .outOfRange, "The history up to that time was let go.",
@@ -33,7 +33,7 @@ extension HistoryLog {
         return next - 1
     }
 
-    /// Whether the log has that chain value at that offset.
+    /// Returns true if the log has that chain value at that offset.
     public func has(_ position: Position) throws -> Bool {
         if position.offset == 0 { return position.chain == 0 }
         guard (floor.offset...end.offset).contains(position.offset) else { return false }

@@ -2,7 +2,7 @@ import StrataModel
 import StrataSystem
 
 extension LogCatalog {
-    /// The commit at exactly this offset.
+    /// Returns the commit at exactly this offset.
     func commit(at offset: UInt64) throws -> Commit? {
         guard offset > 0, let segment = try segment(containing: offset) else { return nil }
         return try reading(segment) { segment in
@@ -43,7 +43,7 @@ extension LogCatalog {
         try requireOpen()
         let (segments, end, endTime, floor) = read { ($0.segments, $0.end, $0.endTime, $0.floor.position.offset) }
         guard let endTime, endTime >= time, end.offset > floor else { return nil }
-        // The last segment whose predecessor ended before `time` is where the first such commit is.
+        // The first such commit is in the last segment whose predecessor ended before `time`.
         let segment = segments.last { $0.header.timeBefore < time } ?? segments[0]
         let low = max(segment.firstOffset, floor + 1)
         let high = min(segment.seal?.end.offset ?? end.offset, end.offset)
@@ -73,8 +73,8 @@ extension LogCatalog {
         return low
     }
 
-    /// As ``EventLog/touches(zone:after:limit:)``; with a name as ``EventLog/touches(record:in:after:limit:)``, where
-    /// sealed segments that do not have the record cost a look at their filter.
+    /// As ``EventLog/touches(zone:after:limit:)``; with a name, as ``EventLog/touches(record:in:after:limit:)``. Of
+    /// sealed segments that do not have the record, mostly only the filter is read.
     func touches(record name: [UInt8]? = nil, zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
         let (segments, end) = try segmentsWithTouches(after: offset, limit: limit)
         var page = TouchPage(touches: [], readThrough: max(end, offset), moreComing: false)
@@ -109,7 +109,7 @@ extension LogCatalog {
         return found
     }
 
-    /// How many entries of the record each commit has behind the first of the offsets and in front of the last.
+    /// Returns the number of the record's entries in each commit after the first of the offsets and before the last.
     private func touchedCommits(
         record name: [UInt8], zone: UInt64, in segment: SegmentFile, _ offsets: Range<UInt64>
     ) throws -> [(offset: UInt64, count: Int)] {
@@ -148,7 +148,7 @@ extension LogCatalog {
         return (segments, end)
     }
 
-    /// As ``ChangeList/collect(of:after:limit:into:)``, of one zone in one segment.
+    /// As ``ChangeList/collect(of:after:limit:into:)``, for one zone in one segment.
     private func collect(
         _ zone: UInt64, of name: [UInt8]?, in segment: SegmentFile, after offset: UInt64, limit: Int,
         into touches: inout [ZoneTouch]
@@ -157,15 +157,15 @@ extension LogCatalog {
             if let name, try !sealed.mayTouch(name, in: zone) { return true }
             return try sealed.collect(zone: zone, of: name, after: offset, limit: limit, into: &touches)
         }
-        // A copy, which shares the list's bytes, so that nobody waits for the lock while it is read.
+        // A copy, which shares the list's bytes, so that no thread waits for the lock while it is read.
         let list = try withIndex(of: segment) { $0.changeList(of: zone) }
         return try list?.collect(of: name, after: offset, limit: limit, into: &touches) ?? true
     }
 
-    /// How often a segment may be rewritten while one call looks at it.
+    /// The number of attempts to read a segment that is rewritten meanwhile.
     private static let replacements = 8
 
-    /// Runs `body` with a segment as it is now: it may be rewritten meanwhile, by this process or another, or let go.
+    /// Runs `body` with a segment as it is now: this process or another may meanwhile rewrite or discard it.
     func reading<Result>(_ segment: SegmentFile, _ body: (SegmentFile) throws -> Result) throws -> Result {
         var segment = segment
         for _ in 1..<Self.replacements {
@@ -178,8 +178,8 @@ extension LogCatalog {
         return try explainingAbsence(of: segment) { try body(segment) }
     }
 
-    /// Runs `body`; if the segment's file is gone because its history was let go meanwhile, by this process or another,
-    /// that is what the error says.
+    /// Runs `body`. If the segment's file is gone because its history was discarded meanwhile, by this process or
+    /// another, the error says so.
     private func explainingAbsence<Result>(of segment: SegmentFile, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as StrataError where error.code == .notFound {
             guard let floor = try? FloorMark.read(paths, files), floor.position.offset >= segment.firstOffset else {
@@ -196,7 +196,7 @@ extension LogCatalog {
                 offset: offset, path: paths.log, expected: "an offset behind \(floor)", found: "\(offset)"))
     }
 
-    /// Runs `body` with the segment's file: closed ones are opened for the occasion.
+    /// Runs `body` with the segment's file; a closed one is opened for this purpose.
     private func withFile<Result>(of segment: SegmentFile, _ body: (any File) throws -> Result) throws -> Result {
         if let file = newestFile(of: segment) { return try body(file) }
         let file = try open(segment)

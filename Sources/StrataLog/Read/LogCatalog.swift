@@ -2,14 +2,14 @@ import StrataModel
 import StrataSystem
 import Synchronization
 
-/// What readers of a log share: its segments, where commits stand, and how far it reaches. The writer publishes into
-/// it.
+/// The state that the readers of a log share: its segments, the places of commits, and the end. The writer publishes
+/// into it.
 final class LogCatalog: Sendable {
     struct State: Sendable {
         var floor: FloorMark
         /// In order; the last is the one that grows.
         var segments: [SegmentFile]
-        /// Index of the last segment, and its file, which stays open.
+        /// The index of the last segment, and its file, which stays open.
         var newest: SegmentIndex
         fileprivate(set) var newestFile: any File
         var end: Position
@@ -31,7 +31,7 @@ final class LogCatalog: Sendable {
             self.durableEnd = durableEnd
         }
 
-        /// Puts another empty segment in the place of the newest, which is empty.
+        /// Replaces the newest segment, which is empty, by another empty one.
         mutating func replaceNewest(_ segment: SegmentFile, _ file: any File) {
             segments[segments.count - 1] = segment
             newest = SegmentIndex(firstOffset: segment.firstOffset, endPosition: segment.header.byteCount)
@@ -39,19 +39,19 @@ final class LogCatalog: Sendable {
         }
     }
 
-    /// Indexes of closed segments are kept up to this many bytes, the most recently used ones.
+    /// The maximum size of the indexes of closed segments, of which the most recently used are kept.
     private static let closedIndexBytes = 24 << 20
 
     let paths: StorePaths
     let files: any FileSystem
     let touches: TouchFunction
     private let state: Lock<State>
-    /// As in the state, for those who ask for each commit.
+    /// As in the state, for readers that check it for each commit.
     let isClosed = Atomic(false)
     private let waiters = EndWaiters()
     private let openSealed = Lock(OpenSegments())
     private let blocks = BlockCache()
-    /// Where a writer tells other processes.
+    /// A writer's announcements to other processes.
     private let tail: TailPublisher?
 
     init(
@@ -69,17 +69,17 @@ final class LogCatalog: Sendable {
         try state.withLock { state in try body(state) }
     }
 
-    /// Changes what readers see, then wakes those who waited for it.
+    /// Changes the state that readers see, then wakes those that wait for it.
     func publish(_ change: (inout State) -> Void) {
         let (end, isClosed, hasNews) = state.withLock { state in
             change(&state)
-            // Within the lock, so that pages and states come in the same order.
+            // Within the lock, so that the page and the state change in the same order.
             let hasNews = tail?.update(durableEnd: state.durableEnd, end: state.end, isClosed: state.isClosed) ?? false
             return (state.end.offset, state.isClosed, hasNews)
         }
         if isClosed {
             self.isClosed.store(true, ordering: .relaxed)
-            // Who reads one just now keeps it until then.
+            // A reader that uses one keeps it open until it is done.
             openSealed.withLock { $0.removeAll() }
         }
         waiters.wake(end: end, isClosed: isClosed)
@@ -100,7 +100,7 @@ final class LogCatalog: Sendable {
         StrataError(.closed, "The log has been closed.", .init(path: paths.store))
     }
 
-    /// The segment that has the offset; nil behind the end.
+    /// Returns the segment that has the offset; nil after the end.
     func segment(containing offset: UInt64) throws -> SegmentFile? {
         try state.withLock { state in
             if state.isClosed { throw Self.closedError(paths) }
@@ -138,7 +138,7 @@ final class LogCatalog: Sendable {
         return try body(try closedIndex(of: segment).index)
     }
 
-    /// The open file of the segment that grows, if that is the one.
+    /// Returns the open file of the segment, if it is the one that grows.
     func newestFile(of segment: SegmentFile) -> (any File)? {
         state.withLock { $0.newest.firstOffset == segment.firstOffset ? $0.newestFile : nil }
     }
@@ -179,7 +179,7 @@ final class LogCatalog: Sendable {
 
     // MARK: Sealed segments
 
-    /// A sealed segment, open; nil for one of frames.
+    /// Returns a sealed segment, opened if necessary; nil for one of frames.
     func sealed(_ segment: SegmentFile) throws -> SealedSegment? {
         guard segment.header.form == .blocks else { return nil }
         let (known, index) = openSealed.withLock { open in
@@ -188,26 +188,26 @@ final class LogCatalog: Sendable {
         }
         if let known { return known }
         let sealed = try SealedSegment(segment, try open(segment), blocks, index: index)
-        // Another file may have come into its place since.
+        // Another file may have replaced it since.
         let newest = read { $0.segments[Self.index(of: segment.firstOffset, in: $0.segments)].header }
         guard newest == segment.header else { return sealed }
         openSealed.withLock { $0.add(sealed) }
         return sealed
     }
 
-    /// Does not hold on to the files of segments that are gone.
+    /// Releases the files of segments that were discarded.
     func forgetSealed(through offset: UInt64) {
         openSealed.withLock { open in
             open.removeAll { ($0.seal?.end.offset).map { $0 <= offset } ?? false }
         }
     }
 
-    /// Closes a segment that another file has replaced, once nobody reads it.
+    /// Closes a segment that another file has replaced, once no reader uses it.
     func letGo(of segment: SegmentFile) { openSealed.withLock { $0.removeAll { $0.header == segment.header } } }
 
     /// Opens a closed segment.
     ///
-    /// - Throws: ``ReplacedSegment`` if another file has come into its place since it was looked at.
+    /// - Throws: ``ReplacedSegment`` if another file has replaced it since it was looked up.
     func open(_ segment: SegmentFile) throws -> any File {
         let file = try files.open(segment.path, .read)
         do {
@@ -231,7 +231,7 @@ final class LogCatalog: Sendable {
         }
     }
 
-    /// Puts a rewritten segment into the place of the one that it was made of; false if that is gone.
+    /// Replaces a segment by its rewritten form; returns false if the segment is gone.
     static func replace(with segment: SegmentFile, in state: inout State) -> Bool {
         guard let place = state.segments.firstIndex(where: { $0.firstOffset == segment.firstOffset }),
             state.segments[place].seal?.end == segment.seal?.end
@@ -241,7 +241,7 @@ final class LogCatalog: Sendable {
         return true
     }
 
-    /// Puts a new segment behind the last one, whose seal is now known, and keeps the index of what it closes.
+    /// Adds a new segment after the last one, whose seal is now known, and keeps the index of the closed one.
     static func startSegment(
         _ segment: SegmentFile, _ file: any File, closing seal: SegmentFile.Seal, in state: inout State
     ) {
@@ -253,7 +253,7 @@ final class LogCatalog: Sendable {
         state.segments.append(segment)
     }
 
-    /// Removes segments that lie wholly at or below the new floor.
+    /// Removes segments that are wholly at or below the new floor, and returns them.
     static func raiseFloor(to floor: FloorMark, in state: inout State) -> [SegmentFile] {
         state.floor = floor
         var removed: [SegmentFile] = []
@@ -265,7 +265,7 @@ final class LogCatalog: Sendable {
     }
 }
 
-/// A closed segment was rewritten since it was looked at: this is what stands in its place now.
+/// Thrown if a closed segment was rewritten since it was looked up, with the segment that replaced it.
 struct ReplacedSegment: Error {
     var segment: SegmentFile
 }

@@ -1,22 +1,23 @@
 import StrataModel
 import StrataSystem
 
-/// Reads commits in order, from the files alone, checking everything; follows the log from segment to segment.
+/// Reads commits in order, from the files alone, and checks everything; continues from segment to segment.
 struct LogCursor: CommitCursor {
     private let catalog: LogCatalog
     private var nextOffset: UInt64
     private var scanner: SegmentScanner?
-    /// Instead of the scanner, in a segment that was sealed.
+    /// Used instead of the scanner in a sealed segment.
     private var sealed: SealedSegment.Cursor?
-    // Closed with the last copy of the cursor that uses it; the newest segment's file is shared instead.
+    // The scanner's segment. A closed one's file is closed with the last copy of the cursor; the newest one's is
+    // shared.
     private var segment: SegmentFile?
-    /// The segment is closed, and the window reaches to its end.
+    /// True if the segment is closed and the window reaches to its end.
     private var seesWholeSegment = false
 
     init(_ catalog: LogCatalog, from offset: UInt64) throws {
         self.catalog = catalog
         nextOffset = max(offset, 1)
-        // Asked now, so that an offset below the floor is refused here and not at the first commit.
+        // Checked now, so that an offset below the floor is refused here and not at the first commit.
         _ = try catalog.segment(containing: nextOffset)
     }
 
@@ -51,7 +52,7 @@ struct LogCursor: CommitCursor {
         }
     }
 
-    /// All of a sealed segment is visible, so that nobody needs to be asked how far to go.
+    /// All of a sealed segment is visible, so that the visible end need not be checked.
     private mutating func nextSealed() throws -> Commit? {
         if sealed == nil { return nil }
         if catalog.isClosed.load(ordering: .relaxed) { throw LogCatalog.closedError(catalog.paths) }
@@ -59,12 +60,12 @@ struct LogCursor: CommitCursor {
             nextOffset = commit.offset + 1
             return commit
         }
-        // Whatever comes next is in another segment.
+        // The next commit is in another segment.
         sealed = nil
         return nil
     }
 
-    /// What comes behind a seal is in the next segment; looking for it in the same one again would never end.
+    /// Commits after a seal are in the next segment; looking for them in the same one again would never end.
     private func refuseEarlySeal(of scanner: SegmentScanner) throws {
         guard try catalog.segment(containing: nextOffset)?.firstOffset == scanner.segment.firstOffset else { return }
         throw StrataError(
@@ -75,7 +76,7 @@ struct LogCursor: CommitCursor {
                 expected: "a commit", found: "a seal"))
     }
 
-    /// Makes sure that the scanner stands in the right segment and may read as far as the log reaches.
+    /// Ensures that the scanner is in the right segment and may read as far as the log reaches.
     private mutating func prepareScanner(_ visible: LogCatalog.VisibleEnd) throws {
         if let scanner, let segment {
             if visible.newestFirstOffset == segment.firstOffset {
@@ -99,7 +100,7 @@ struct LogCursor: CommitCursor {
         seesWholeSegment = visible.newestFirstOffset != segment.firstOffset
         let window = FileWindow(file, limit: seesWholeSegment ? try file.size() : visible.endPosition)
         if nextOffset == segment.firstOffset {
-            // From the front no index is needed, which for a closed segment would mean reading it twice.
+            // From the beginning no index is needed, which would mean reading a closed segment twice.
             scanner = SegmentScanner(segment.header, window)
         } else if let range = try catalog.withIndex(of: segment, { $0.range(of: nextOffset) }) {
             let before = try catalog.frameBefore(nextOffset, in: segment, file)
@@ -110,7 +111,7 @@ struct LogCursor: CommitCursor {
 }
 
 extension LogCatalog {
-    /// How far readers may go now: the last offset, and where the bytes of the newest segment end.
+    /// The end that is visible to readers: the last offset, and the end of the newest segment's bytes.
     struct VisibleEnd: Sendable {
         var offset: UInt64
         var newestFirstOffset: UInt64
@@ -126,7 +127,7 @@ extension LogCatalog {
         }
     }
 
-    /// Position and time of the commit in front of one that is not its segment's first.
+    /// Returns the position and time of the commit before one that is not the first of its segment.
     func frameBefore(_ offset: UInt64, in segment: SegmentFile, _ file: any File) throws -> (end: Position, time: Int64)
     {
         guard let range = try withIndex(of: segment, { $0.range(of: offset - 1) }) else {

@@ -1,29 +1,29 @@
 import StrataModel
 
-/// What "appended" promises.
+/// The guarantee that a successful append gives.
 public enum Durability: Sendable, Hashable {
     /// Appended means synced: it survives a loss of power.
     case commit
     /// Appended means written: it survives the end of the process; a loss of power may take the last interval.
     case interval(milliseconds: Int)
-    /// Appended means written; when it is synced is left to the operating system and to ``EventLog/sync()``.
+    /// Appended means written; syncing is left to the operating system and to ``EventLog/sync()``.
     case system
 }
 
-/// How a log is opened.
+/// The options for opening a log.
 public struct LogOptions: Sendable {
     public var durability: Durability
-    /// A segment is closed before it grows past this.
+    /// A segment is closed before it exceeds this size.
     public var segmentBytes: Int
-    /// The first segment is closed before it grows past this; each one after it may have twice the size of the one
-    /// before, up to ``segmentBytes``. So a small store stays small, and zeros are written into files that nobody waits
-    /// for.
+    /// The first segment is closed before it exceeds this size; each later one may have twice the size of the previous
+    /// one, up to ``segmentBytes``. This way a small store stays small, and zeros are written into files that no commit
+    /// waits for.
     public var firstSegmentBytes: Int
-    /// Space is written with zeros this far ahead, though never behind the segment's limit; 0: not at all.
+    /// Zeros are written this far ahead, but not beyond the segment's limit; 0 for no zeros.
     public var spaceStepBytes: Int
-    /// Kept in a store that is made anew; an existing store keeps its own.
+    /// The identifier for a store that is created; an existing store keeps its own.
     public var containerIdentifier: String
-    /// Whether a store is made where there is none.
+    /// True to create a store where there is none.
     public var createsStore: Bool
 
     public init(
@@ -38,7 +38,7 @@ public struct LogOptions: Sendable {
         self.createsStore = createsStore
     }
 
-    /// How large a segment may become that follows one of `previousBytes`; 0 if it is the first.
+    /// Returns the size limit of a segment that follows one of `previousBytes`; pass 0 for the first.
     func segmentLimit(after previousBytes: Int) -> Int {
         min(segmentBytes, max(firstSegmentBytes, 2 * previousBytes))
     }

@@ -1,8 +1,8 @@
 import StrataModel
 
 extension LogReader {
-    /// The names that the commits of a sealed segment use or bring, as the segment says itself (docs/format.md §25);
-    /// nil for a segment of frames, which only its commits tell of.
+    /// Returns the names that the commits of a sealed segment use or introduce, as stored in the segment
+    /// (docs/format.md §25); nil for a segment of frames, which has no such list.
     ///
     /// ```swift
     /// for segment in reader.segments { print(try reader.names(of: segment) ?? []) }

@@ -1,11 +1,11 @@
 import StrataModel
 import StrataSystem
 
-/// Reads a store's log without its lock: beside a writer in another process, or from a medium that cannot be written.
+/// Reads a store's log without its lock: beside a writer in another process, or from a medium that is read-only.
 ///
-/// It sees whole commits only; what stands unfinished behind them may be somebody at work. Beside a living writer it
-/// sees no more than that writer vouches for. ``refresh()`` looks for more, ``follow(from:)`` gives it as it comes.
-/// Both throw `directoryGone` once the store's directory is no longer at its path.
+/// It sees only whole commits; unfinished bytes after them may be a write in progress. Beside a living writer, it sees
+/// only what that writer vouches for. ``refresh()`` looks for new commits, ``follow(from:)`` returns them as they are
+/// appended. Both throw `directoryGone` once the store's directory is no longer at its path.
 ///
 /// ```swift
 /// let reader = try LogReader.open(at: "Notes.strata")
@@ -13,7 +13,7 @@ import StrataSystem
 /// while let commit = try cursor.next() { print(commit.offset) }
 /// ```
 public final class LogReader: Sendable {
-    /// Bytes behind the last whole commit that are not one.
+    /// Bytes after the last whole commit that do not form one.
     public struct UnfinishedTail: Sendable, Equatable {
         public var path: String
         public var position: Int
@@ -21,25 +21,25 @@ public final class LogReader: Sendable {
         public var reason: String
     }
 
-    /// A segment as a reader knows it.
+    /// A segment as known to a reader.
     public struct Segment: Sendable, Equatable {
         public var path: String
         public var firstOffset: UInt64
-        /// nil for an empty segment.
+        /// Nil for an empty segment.
         public var lastOffset: UInt64?
         public var isClosed: Bool
     }
 
-    /// How far a reader goes beside a living writer. Where none lives it goes to the last whole commit.
+    /// The extent to which a reader reads beside a living writer. Without one, it reads up to the last whole commit.
     public enum Extent: Sendable {
-        /// To the last commit that survives a loss of power.
+        /// Up to the last commit that survives a loss of power.
         case durable
-        /// To the last commit that the writer shows to its own process: farther where the log's
+        /// Up to the last commit that the writer shows to its own process: farther if the log's
         /// ``LogOptions/durability`` promises less than a sync, and with lazy commits.
         case written
     }
 
-    /// How often a place that looks damaged is read again, because a writer may have been in the middle of it.
+    /// The number of attempts to read a place that looks damaged, because a writer may be in the middle of it.
     private static let attempts = 3
 
     public let identity: StoreIdentity
@@ -48,8 +48,8 @@ public final class LogReader: Sendable {
     let tail: TailReader
     let watch = LogWatch()
     private let unfinished = Lock<UnfinishedTail?>(nil)
-    /// Held while one thread looks for more: two would each publish the same commits. It counts the looks, because the
-    /// thread sanitizer takes a state without size for the field behind it.
+    /// Held while one thread looks for new commits: two threads would both publish the same ones. It counts the looks,
+    /// because the thread sanitizer takes a state without size for the field after it.
     private let looks = Lock(0)
 
     /// Opens a log for reading.
@@ -69,8 +69,8 @@ public final class LogReader: Sendable {
         }
     }
 
-    /// Runs `body`, and runs it again when it fails although all that happened is that a compaction in another process
-    /// moved the floor meanwhile: files are removed only after the floor has moved past them.
+    /// Runs `body`, and runs it again if it fails while a compaction in another process has moved the floor: files are
+    /// removed only after the floor has moved past them.
     package static func besideCompactions<Result>(
         of path: String, _ files: any FileSystem, _ body: () throws -> Result
     ) throws -> Result {
@@ -97,7 +97,7 @@ public final class LogReader: Sendable {
             directory.floor ?? FloorMark(storeID: directory.identity.storeID, position: .start, time: Int64.min)
         let file = try files.open(newest.path, .read)
         var segments = directory.segments
-        // Known again once it has been read through to its end, which a sealed one need not be.
+        // The seal is found again when the segment is read to its end, which a sealed one need not be.
         let sealed = SegmentEnd(ofSealed: newest)
         if sealed == nil { segments[segments.count - 1].seal = nil }
         let before = sealed?.end ?? newest.header.before
@@ -117,12 +117,12 @@ public final class LogReader: Sendable {
         return reader
     }
 
-    /// Whether the writer is taking something out of the files of a store, or was when it ended.
+    /// Returns true if the writer is erasing data from a store's files, or was when it ended.
     public static func isErasing(in path: String, files: any FileSystem) throws -> Bool {
         try files.exists(StorePaths(path).erasing)
     }
 
-    /// Up to which offset a store's history has been let go, by its files as they are now.
+    /// Returns the offset up to which a store's history has been discarded, according to its present files.
     public static func floorOffset(in path: String, files: any FileSystem) throws -> UInt64 {
         try FloorMark.read(StorePaths(path), files)?.position.offset ?? 0
     }
@@ -156,7 +156,7 @@ public final class LogReader: Sendable {
     public func base() throws -> Position? { catalog.read { $0.floor.hasBase ? $0.floor.position : nil } }
     public func readBase() throws -> BaseReader? { try catalog.readBase() }
 
-    /// Those that have been sealed, open.
+    /// The segments that have been sealed, opened if necessary.
     var sealedSegments: [SealedSegment] {
         get throws { try catalog.read { $0.segments }.compactMap { try catalog.sealed($0) } }
     }
@@ -176,22 +176,23 @@ public final class LogReader: Sendable {
         try catalog.touches(record: name, zone: zone, after: offset, limit: limit)
     }
 
-    /// Where the last `limit` entries of a record up to `last` begin: read from the newest segment on, no further than
-    /// need be. There are more from that commit on where it has several, and fewer if there are not so many.
+    /// Returns where the last `limit` entries of a record up to `last` begin, reading from the newest segment on and no
+    /// further than necessary. The commit found may bring the number above `limit`; if there are fewer entries, it is
+    /// smaller.
     public func lastTouches(
         record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
     ) throws -> LastTouches {
         try catalog.lastTouches(record: name, zone: zone, through: last, limit: limit)
     }
 
-    /// Looks for commits and segments that have come since; returns whether the end has moved.
+    /// Looks for new commits and segments; returns true if the end has moved.
     ///
     /// - Throws: `.directoryGone` if the store's directory is no longer at its path; any error that keeps the log from
     ///   being read.
     @discardableResult
     public func refresh() throws -> Bool { try look().hasMoved }
 
-    /// - Returns: besides, what there is to wait on for more.
+    /// As ``refresh()``; also returns the outlook by which to wait for more.
     func look() throws -> (hasMoved: Bool, outlook: TailOutlook) {
         let (before, outlook) = try looks.withLock { count in
             count += 1
@@ -205,14 +206,14 @@ public final class LogReader: Sendable {
         return (hasMoved, outlook)
     }
 
-    /// Reads as far as the writer vouches for, or as far as there is something where no writer does.
+    /// Reads as far as the writer vouches for, or up to the last whole commit if no writer does.
     private func readOn() throws -> TailOutlook {
         for _ in 0..<Self.attempts {
             let outlook = tail.outlook()
             switch outlook {
             case .live(let hint, _):
                 if try readOn(upTo: extent == .durable ? hint.durableEnd : hint.end) { return outlook }
-                // The files do not bear out the hint. They are the truth.
+                // The files do not confirm the hint, and they are authoritative.
                 while try readOn(unless: nil) {}
                 return outlook
             case .alone(let block):
@@ -229,10 +230,11 @@ public final class LogReader: Sendable {
         return .unknown
     }
 
-    /// Thrown where a commit may not be published any more, because the writer that has come may still take it back.
+    /// Thrown if a commit may no longer be published, because a new writer may still undo it.
     private struct WriterHasCome: Error {}
 
-    /// A writer that fails in the middle of a segment switch makes the new segment a second time, under the same name.
+    /// Takes up a newest segment that was created again: a writer that fails in the middle of a segment switch creates
+    /// the new segment a second time, under the same name.
     private func replaceIfMadeAgain() throws {
         let (segment, isEmpty) = catalog.read { ($0.segments[$0.segments.count - 1], $0.newest.count == 0) }
         guard isEmpty, try catalog.files.exists(segment.path) else { return }
@@ -246,7 +248,7 @@ public final class LogReader: Sendable {
         }
     }
 
-    /// A segment that this reader comes to late may have been sealed already.
+    /// Opens a segment, which may have been sealed before this reader reached it.
     private func open(_ path: String) throws -> (segment: SegmentFile, file: any File) {
         let file = try catalog.files.open(path, .read)
         let header = try SegmentHeader.read(file)
@@ -254,13 +256,13 @@ public final class LogReader: Sendable {
         return (SegmentFile(path: path, header: header, seal: seal), file)
     }
 
-    /// All of a sealed segment is there at once.
+    /// Shows a sealed segment, all of which is readable immediately.
     private static func showSealed(_ segment: SegmentFile, in state: inout LogCatalog.State) {
         guard let seal = segment.seal else { return }
         (state.end, state.endTime, state.durableEnd) = (seal.end, seal.time, seal.end)
     }
 
-    /// Reads the newest segment on; true if it turned out closed and its successor has been taken up.
+    /// Reads more of the newest segment; returns true if it turned out closed and its successor has been taken up.
     private func readOn(unless hasWriterCome: (() -> Bool)?) throws -> Bool {
         let segment = newestSegment
         if let sealed = SegmentEnd(ofSealed: segment) { return try takeUpSuccessor(of: segment, sealed) }
@@ -272,7 +274,7 @@ public final class LogReader: Sendable {
         }
         unfinished.withLock { $0 = Self.tail(found, segment) }
         if case .closed = found.kind {
-            // Until the successor is there the seal stays in front, so that the next look finds it again.
+            // Until the successor exists, the end stays before the seal, so that the next look finds it again.
             return try takeUpSuccessor(of: segment, found)
         }
         catalog.publish { $0.newest.extend(to: found.position) }
@@ -281,7 +283,7 @@ public final class LogReader: Sendable {
 
     private var newestSegment: SegmentFile { catalog.read { $0.segments[$0.segments.count - 1] } }
 
-    /// Goes through what has not been read yet of the newest segment.
+    /// Returns a scanner of the unread part of the newest segment.
     private func scannerOfTheRest(readBytes: Int) throws -> SegmentScanner {
         let (segment, file, position, end, time) = catalog.read { state in
             (
@@ -301,8 +303,8 @@ public final class LogReader: Sendable {
             segment.header, FileWindow(file, limit: size, readBytes: readBytes), at: position, after: end, time: time)
     }
 
-    /// Reads on up to a position that a writer vouches for, and looks at nothing behind it.
-    /// - Returns: false if that is not in the files.
+    /// Reads up to a position that a writer vouches for, and nothing after it. Returns false if the position is not in
+    /// the files.
     private func readOn(upTo limit: Position) throws -> Bool {
         unfinished.withLock { $0 = nil }
         while end.offset < limit.offset {
@@ -311,11 +313,11 @@ public final class LogReader: Sendable {
         return end.offset > limit.offset || end.chain == limit.chain
     }
 
-    /// The newest segment, or what it has in front of the limit; false if it has not what must be there.
+    /// Reads the newest segment up to the limit; returns false if it lacks what must be there.
     private func readNewest(upTo limit: Position) throws -> Bool {
         let segment = newestSegment
         if let sealed = SegmentEnd(ofSealed: segment) { return try takeUpSuccessor(of: segment, sealed) }
-        // Where little is missing it is not worth to read what is only zeros yet.
+        // If little is missing, it is not worth reading space that is still zeros.
         let isLittle = limit.offset - end.offset < 32
         var scanner = try scannerOfTheRest(readBytes: isLittle ? 16 << 10 : FileWindow.largePieceBytes)
         let step = try publishing { visit -> SegmentScanner.Step? in
@@ -342,8 +344,8 @@ public final class LogReader: Sendable {
             reason: error?.message ?? "A commit in front of others is not there.")
     }
 
-    /// Publishes what `body` visits, a batch at a time.
-    /// - Parameter hasWriterCome: asked behind the bytes, so that whoever has not come has changed nothing in them.
+    /// Publishes the commits that `body` visits, a batch at a time.
+    /// - Parameter hasWriterCome: called after the bytes were read; if no writer has come, none has changed them.
     private func publishing<Result>(
         unless hasWriterCome: (() -> Bool)? = nil,
         _ body: (_ visit: (SegmentScanner.ScannedCommit) throws -> Void) throws -> Result
@@ -363,7 +365,7 @@ public final class LogReader: Sendable {
                 if batch.isFull { try publish() }
             }
         } catch {
-            // What comes in front of a place that must be read again has been read.
+            // The commits before a place that must be read again have been read.
             try publish()
             throw error
         }
@@ -393,7 +395,7 @@ public final class LogReader: Sendable {
         return true
     }
 
-    /// A trim may have taken the successor before this reader came to it; then there is nothing to wait for.
+    /// Throws if the successor was trimmed before this reader reached it; then there is nothing to wait for.
     private func refuseIfLetGo(behind offset: UInt64) throws {
         guard let floor = try FloorMark.read(catalog.paths, catalog.files), floor.position.offset > offset,
             // A log that ends before the floor that it was opened with has lost its end.
@@ -402,7 +404,7 @@ public final class LogReader: Sendable {
         throw LogCatalog.letGoError(offset + 1, floor: floor.position.offset, catalog.paths)
     }
 
-    /// - Parameter code: errors worth another try; nil for all that tell of damage.
+    /// - Parameter code: the error that is worth another attempt; nil for every error.
     static func retrying<Result>(_ code: StrataError.Code?, _ body: () throws -> Result) throws -> Result {
         for _ in 1..<attempts {
             do { return try body() } catch let error as StrataError {

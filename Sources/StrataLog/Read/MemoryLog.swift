@@ -8,7 +8,7 @@ import StrataSystem
 /// ```
 public final class MemoryLog: EventLog {
     private struct State {
-        /// In order of offset.
+        /// In the order of their offsets.
         var commits: [Commit] = []
         var touches: [[Touch]] = []
         var floor = Position.start
@@ -26,7 +26,7 @@ public final class MemoryLog: EventLog {
     private let state = Lock(State())
     private let waiters = EndWaiters()
 
-    /// - Parameter gap: The number of offsets to skip before each commit; nil for none.
+    /// - Parameter gap: returns the number of offsets to skip before each commit; nil for none.
     public init(
         maximumCommitBytes: Int = LogFormat.maximumCommitBytes, gap: (@Sendable () -> UInt64)? = nil,
         touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
@@ -55,7 +55,7 @@ public final class MemoryLog: EventLog {
         guard commit.payload.count <= maximumCommitBytes else {
             throw AppendFailure.tooLarge(limit: maximumCommitBytes)
         }
-        // For its errors: a payload that is none must fail here, and not together with others that wait.
+        // For its errors: a malformed payload must fail here, and not together with others that wait.
         _ = try commit.payload.withUnsafeBytes { try touchFunction($0) }
     }
 
@@ -75,7 +75,7 @@ public final class MemoryLog: EventLog {
         return try result.get()
     }
 
-    /// Memory is as durable as it gets.
+    /// Appends durably: memory has no other durability.
     public func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
         try append(commits, expecting: expecting)
     }
@@ -173,7 +173,7 @@ public final class MemoryLog: EventLog {
 
     // MARK: Reading
 
-    /// Index of the first commit at or behind an offset.
+    /// Returns the index of the first commit at or after an offset.
     private static func index(of offset: UInt64, in commits: [Commit]) -> Int {
         var low = 0
         var high = commits.count
@@ -286,7 +286,7 @@ private struct MemoryCursor: CommitCursor {
 }
 
 extension Touch {
-    /// With the key's bytes instead of their place.
+    /// Returns the touch with the key's bytes instead of their place.
     fileprivate func resolved(in commit: Commit) -> ZoneTouch {
         let start = commit.payload.startIndex
         return ZoneTouch(

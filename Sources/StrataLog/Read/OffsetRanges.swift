@@ -1,4 +1,4 @@
-/// A set of offsets, as the ranges that it consists of.
+/// A set of offsets, stored as ranges.
 ///
 /// ```swift
 /// var offsets = OffsetRanges()
@@ -7,7 +7,7 @@
 /// print(offsets)  // 3 to 9
 /// ```
 public struct OffsetRanges: Sendable, Equatable, CustomStringConvertible {
-    /// In order, with at least one offset between each two.
+    /// In order, with at least one missing offset between any two.
     public private(set) var ranges: [ClosedRange<UInt64>] = []
 
     public init(_ ranges: [ClosedRange<UInt64>] = []) {
@@ -22,7 +22,7 @@ public struct OffsetRanges: Sendable, Equatable, CustomStringConvertible {
     public mutating func insert(_ offset: UInt64) { insert(offset...offset) }
 
     public mutating func insert(_ range: ClosedRange<UInt64>) {
-        // Mostly offsets come in order, and each continues the last range.
+        // Offsets mostly come in order, and each continues the last range.
         if let last = ranges.last, range.lowerBound == last.upperBound + 1 {
             ranges[ranges.count - 1] = last.lowerBound...range.upperBound
             return
@@ -40,7 +40,7 @@ public struct OffsetRanges: Sendable, Equatable, CustomStringConvertible {
         for range in other.ranges { insert(range) }
     }
 
-    /// The offsets of `range` that are not in here.
+    /// Returns the offsets of `range` that are not in the set.
     public func missing(in range: ClosedRange<UInt64>) -> OffsetRanges {
         var missing = OffsetRanges()
         var next = range.lowerBound

@@ -1,12 +1,12 @@
 import StrataModel
 
-/// Commits that a reader has read and not shown yet: to show each by itself costs as much as to read it.
+/// Commits that a reader has read and not yet published: publishing each by itself costs as much as reading it.
 struct ReadCommits {
     private struct Entry {
         let header: FrameHeader
         let range: Range<Int>
         let touches: [Touch]
-        /// Where its payload is, if it has touches, which are ranges of it.
+        /// The range of its payload, to which its touches refer; empty if it has none.
         let payload: Range<Int>
     }
 
@@ -17,14 +17,14 @@ struct ReadCommits {
     private var payloads: [UInt8] = []
     private var lastOffset: UInt64
 
-    /// - Parameter offset: up to there commits have been shown.
+    /// - Parameter offset: the last commit that has been published.
     init(after offset: UInt64) { lastOffset = offset }
 
     var isEmpty: Bool { entries.isEmpty }
     var isFull: Bool { entries.count >= Self.maximumCount || payloads.count >= Self.maximumBytes }
 
     mutating func add(_ scanned: SegmentScanner.ScannedCommit, touches: TouchFunction) throws {
-        // A place that is read again gives commits again that are known already.
+        // A place that is read again yields commits that are known already.
         guard scanned.header.offset > lastOffset else { return }
         let touches = try touches(scanned.payload)
         let start = payloads.count
@@ -34,7 +34,7 @@ struct ReadCommits {
         lastOffset = scanned.header.offset
     }
 
-    /// Shows them, and forgets them.
+    /// Publishes the commits, and removes them from the batch.
     mutating func move(into state: inout LogCatalog.State) {
         guard let last = entries.last?.header else { return }
         payloads.withUnsafeBytes { bytes in

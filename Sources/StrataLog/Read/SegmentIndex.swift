@@ -1,15 +1,15 @@
 import StrataModel
 
-/// Where each commit of one segment stands, and what it touched. In memory only, rebuilt by reading the segment.
+/// The place of each commit of one segment, and its touches. In memory only, rebuilt by reading the segment.
 struct SegmentIndex: Sendable {
     let firstOffset: UInt64
-    // Position of the first frame of commit firstOffset + i. Segments are at most 1 GiB and one commit, so 32 bits do.
+    // The position of the first frame of commit firstOffset + i. Commits begin below 1 GiB, so 32 bits suffice.
     private var positions: [UInt32] = []
-    /// Zone ordinals are small and dense, so that most lists are found without hashing.
+    /// The zones with direct lists. Ordinals are small and dense, so that most lists are found without hashing.
     private static let directZones: UInt64 = 4_096
     private var directLists: [ChangeList] = []
     private var otherLists: [UInt64: ChangeList] = [:]
-    /// Behind the last frame.
+    /// The position after the last frame.
     private(set) var endPosition: Int
     private(set) var changeListBytes = 0
 
@@ -35,7 +35,7 @@ struct SegmentIndex: Sendable {
             } else {
                 otherLists[touch.zone, default: ChangeList()].append(touch, offset: offset, payload: payload)
             }
-            // An upper bound of what the list grew by, so that counting does not cost a second look-up.
+            // An estimate of the list's growth, so that counting does not cost a second look-up.
             changeListBytes += touch.key.count + 16
         }
     }
@@ -45,17 +45,17 @@ struct SegmentIndex: Sendable {
         return zone < directLists.count ? directLists[Int(zone)] : nil
     }
 
-    /// Every zone that was touched, in order.
+    /// Calls `body` for every zone that was touched, in order.
     func forEachChangeList(_ body: (_ zone: UInt64, ChangeList) throws -> Void) rethrows {
         for (zone, list) in directLists.enumerated() where list.count > 0 { try body(UInt64(zone), list) }
         for (zone, list) in otherLists.sorted(by: { $0.key < $1.key }) { try body(zone, list) }
     }
 
-    /// After a mark or seal, which belong to no commit.
+    /// Moves the end past a mark or seal, which belongs to no commit.
     mutating func extend(to position: Int) { endPosition = position }
 
-    /// The bytes from a commit's first frame on, up to where the next commit begins or the frames end. A mark or seal
-    /// may follow within.
+    /// Returns the bytes from a commit's first frame to the next commit or the end of the frames. They may include a
+    /// mark or seal.
     func range(of offset: UInt64) -> Range<Int>? {
         guard offset >= firstOffset, offset - firstOffset < UInt64(positions.count) else { return nil }
         let index = Int(offset - firstOffset)

@@ -24,12 +24,12 @@ public struct ZoneTouch: Sendable, Equatable {
 /// Some entries of a zone's change list, in order.
 public struct TouchPage: Sendable, Equatable {
     public var touches: [ZoneTouch]
-    /// Every touch of the zone up to this offset has been given; ask again from here.
+    /// All touches of the zone up to this offset have been returned; the next request continues from here.
     public var readThrough: UInt64
-    /// Whether more may follow.
+    /// True if more may follow.
     public var moreComing: Bool
 
-    /// Where only some entries of a zone are wanted, so many are looked at at a time.
+    /// The number of entries that are read at a time where only some entries of a zone are wanted.
     static let pieceCount = 4_096
 
     public init(touches: [ZoneTouch], readThrough: UInt64, moreComing: Bool) {
@@ -39,11 +39,11 @@ public struct TouchPage: Sendable, Equatable {
     }
 }
 
-/// Where the last entries of a record begin.
+/// The place where the last entries of a record begin.
 public struct LastTouches: Sendable, Equatable {
-    /// The commit of the first one; behind the range that was asked for if there is none.
+    /// The commit of the first entry; after the requested range if there is none.
     public var first: UInt64
-    /// How many there are from that commit on.
+    /// The number of entries from that commit on.
     public var count: Int
 
     public init(first: UInt64, count: Int) {

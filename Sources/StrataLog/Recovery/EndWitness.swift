@@ -3,12 +3,12 @@ import StrataSystem
 
 /// A file beside the log that proves how far the log reached: it names a commit that had been synced.
 ///
-/// The hint page names the durable end of the last writer, and the page file what its checkpoints were folded from,
-/// which is never more than what was durable. Neither is written before the sync that it speaks of.
+/// The hint page names the durable end of the last writer. The page file names the commit up to which its checkpoints
+/// were folded, which was durable by then. Neither is written before the sync that it refers to.
 struct EndWitness: Sendable, Equatable {
     var path: String
     var storeID: Identifier
-    /// The last commit that had been synced, as far as the file knows.
+    /// The last commit that the file knows to have been synced.
     var position: Position
     /// Earlier positions in the file. A file that contradicts the log's chain values proves nothing about it.
     var earlier: [Position] = []
@@ -39,7 +39,7 @@ struct EndWitness: Sendable, Equatable {
             earlier: marks.dropLast().filter { $0.storeID == newest.storeID }.map(\.position))
     }
 
-    /// Reads the start of a file; returns nil if it is missing or unreadable, since it proves nothing then.
+    /// Reads the start of a file; returns nil if it is missing or unreadable, because it then proves nothing.
     private static func read(_ path: String, count: Int, _ files: any FileSystem) throws -> [UInt8]? {
         let file: any File
         do { file = try files.open(path, .read) } catch let error as StrataError
@@ -58,7 +58,7 @@ struct EndWitness: Sendable, Equatable {
         }
     }
 
-    /// - Parameter last: where the log ends.
+    /// - Parameter last: the last offset of the log.
     fileprivate func error(behind last: UInt64) -> StrataError {
         StrataError(
             .missingSegment, "Commits that had been synced are not in the log.",

@@ -1,13 +1,13 @@
 import StrataModel
 import StrataSystem
 
-/// A segment file as it was found, with what is known of its end.
+/// A segment file as it was found, with its end as far as known.
 struct SegmentFile: Sendable {
-    /// What the seal says; nil for the newest segment, which may still grow.
+    /// The content of the seal; nil for the newest segment, which may still grow.
     struct Seal: Sendable, Equatable {
         var end: Position
         var time: Int64
-        /// Where the seal frame begins; of a sealed segment, its end block.
+        /// The position of the seal frame, or of the end block of a sealed segment.
         var position: Int
     }
 
@@ -17,7 +17,7 @@ struct SegmentFile: Sendable {
 
     var firstOffset: UInt64 { header.firstOffset }
 
-    /// How large the segment is as frames, or was before it was sealed.
+    /// The size of the segment as frames, even if it has since been sealed; 0 if it is not closed.
     var frameBytes: Int {
         if let bytes = header.frameBytes { return Int(clamping: bytes) }
         return seal.map { $0.position + (header.form == .frames ? LogFormat.frameHeaderBytes : 0) } ?? 0
@@ -28,7 +28,7 @@ struct SegmentFile: Sendable {
     }
 }
 
-/// The segments of a log by their headers and seals, checked against each other; commits have not been read.
+/// The segments of a log, with their headers and seals checked against each other; commits have not been read.
 struct LogDirectory {
     let identity: StoreIdentity
     let floor: FloorMark?
@@ -50,15 +50,15 @@ struct LogDirectory {
 
     static func load(_ paths: StorePaths, _ files: any FileSystem) throws -> LogDirectory {
         let identity = try readIdentity(paths, files)
-        // In this order: a trim in between leaves names of files that are gone, which is noticed; otherwise the floor
-        // would be too low for the names, which looks like damage.
+        // In this order: a trim in between leaves names of files that are gone, which is noticed. In the other order,
+        // the floor would be too low for the names, which looks like damage.
         let named = try names(paths, files)
         let floor = try readFloor(paths, files, identity)
         let floorOffset = floor?.position.offset ?? 0
         var segments: [SegmentFile] = []
         var leftovers: [String] = []
         for (index, first) in named.enumerated() {
-            // A segment whose successor begins at or before the floor's next offset lies wholly below the floor.
+            // A segment whose successor begins at or before the floor's next offset is wholly below the floor.
             if index + 1 < named.count, named[index + 1] <= floorOffset + 1 {
                 leftovers.append(paths.segment(first))
                 continue
@@ -139,7 +139,7 @@ struct LogDirectory {
             .init(segment: segment, path: path, expected: "store \(expected)", found: "store \(found)"))
     }
 
-    /// The seal, if the last bytes that are not zero are one. That it follows from the commits is for a scan to say.
+    /// Returns the seal if the last nonzero bytes are one. Whether it follows from the commits is checked by a scan.
     static func findSeal(_ file: any File, _ header: SegmentHeader) throws -> SegmentFile.Seal? {
         guard let last = try lastNonzeroByte(file) else { return nil }
         let position = last & ~(LogFormat.frameAlignment - 1) + LogFormat.frameAlignment - LogFormat.frameHeaderBytes
@@ -163,10 +163,10 @@ struct LogDirectory {
         }
     }
 
-    /// Searches from the end, where a closed segment has at most the zeros that were written ahead of it.
+    /// Searches from the end, where a closed segment has at most zeros that were written ahead.
     private static func lastNonzeroByte(_ file: any File) throws -> Int? {
         var limit = try file.size()
-        // A short piece first: closed segments are cut off right behind their seal.
+        // A short piece first: closed segments are truncated right after their seal.
         var pieceBytes = 4_096
         while limit > 0 {
             let count = min(limit, pieceBytes)
@@ -195,7 +195,7 @@ struct LogDirectory {
         }
     }
 
-    /// - Parameter start: what was let go, or the beginning of everything.
+    /// - Parameter start: the end of the discarded history, or the start of the log.
     static func checkFirst(_ first: SegmentFile, after start: Position) throws {
         if first.firstOffset > start.offset + 1 { throw missing(before: first, expected: start.offset + 1) }
         guard first.firstOffset == start.offset + 1, first.header.chainBefore != start.chain else { return }
@@ -207,8 +207,8 @@ struct LogDirectory {
     }
 
     /// - Parameters:
-    ///   - end: what the segment in front ends with.
-    ///   - time: of its last commit.
+    ///   - end: the end of the preceding segment.
+    ///   - time: the time of its last commit.
     static func checkNeighbour(_ right: SegmentFile, after end: Position, time: Int64) throws {
         if right.firstOffset > end.offset + 1 { throw missing(before: right, expected: end.offset + 1) }
         guard right.firstOffset == end.offset + 1 else {
@@ -227,7 +227,7 @@ struct LogDirectory {
         }
     }
 
-    /// A log reaches its floor at least.
+    /// Throws if the log does not reach its floor.
     func checkEnd(_ end: Position, _ paths: StorePaths) throws {
         if let floor, end.offset < floor.position.offset { throw Self.endsBeforeFloor(end, floor, paths) }
     }

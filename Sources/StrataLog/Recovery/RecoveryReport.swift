@@ -1,24 +1,24 @@
 import StrataModel
 
-/// What opening a log found, and did about it.
+/// The findings and the repairs of opening a log.
 public struct RecoveryReport: Sendable, Equatable {
-    /// Bytes that nobody finished writing, and that were overwritten with zeros.
+    /// Bytes of an unfinished write, which were overwritten with zeros.
     public struct TornTail: Sendable, Equatable {
         public var path: String
-        /// Behind the last whole commit.
+        /// The position after the last whole commit.
         public var position: Int
         public var byteCount: Int
-        /// The last commit that stayed.
+        /// The last commit that was kept.
         public var lastOffset: UInt64
-        /// What was wrong at `position`, in words.
+        /// The fault found at `position`, in words.
         public var reason: String
     }
 
     public var tornTail: TornTail?
     /// Files that an interrupted creation, switch or trim had left, and that were removed.
     public var removedFiles: [String] = []
-    /// The newest segment was closed without a successor, which has been made.
+    /// True if the newest segment was closed without a successor, which has then been created.
     public var madeSuccessor = false
-    /// Commits that were read to find the end.
+    /// The number of commits that were read to find the end.
     public var replayedCommits = 0
 }

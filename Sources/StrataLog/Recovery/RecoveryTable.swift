@@ -28,7 +28,7 @@ enum RecoveryTable {
         var isNewest: Bool
     }
 
-    /// nil stands for "either".
+    /// A row of the table, in which nil means "either".
     struct Row: Sendable {
         var place: Place
         var restIsZero: Bool?
@@ -43,7 +43,7 @@ enum RecoveryTable {
         }
     }
 
-    /// Exactly one row matches each situation; a test walks them all.
+    /// Exactly one row matches each situation; a test checks them all.
     static let rows: [Row] = [
         Row(place: .nothing, restIsZero: true, hasWitness: nil, isNewest: true, verdict: .end),
         Row(place: .nothing, restIsZero: true, hasWitness: nil, isNewest: false, verdict: .noSeal),

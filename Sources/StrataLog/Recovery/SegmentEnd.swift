@@ -1,23 +1,23 @@
 import StrataModel
 import StrataSystem
 
-/// How a segment's frames end, found by reading them all and judged by the recovery table.
+/// The end of a segment's frames, found by reading them all and judged by the recovery table.
 struct SegmentEnd {
     enum Kind {
         case open
         case closed
-        /// Bytes that nobody finished writing, from `position` of the scanner up to this one.
+        /// Bytes of an unfinished write, from the `position` of the scanner up to this one.
         case torn(through: Int, StrataError?)
     }
 
     var kind: Kind
-    /// Behind the last whole frame.
+    /// The position after the last whole frame.
     var position: Int
     var end: Position
     var time: Int64
     var endsWithMark: Bool
 
-    /// The end of a segment that was sealed, which needs no reading; nil for any other.
+    /// The end of a sealed segment, which needs no reading; nil for any other segment.
     init?(ofSealed segment: SegmentFile) {
         guard segment.header.form == .blocks, let seal = segment.seal else { return nil }
         self.init(
@@ -33,15 +33,15 @@ struct SegmentEnd {
         self.endsWithMark = endsWithMark
     }
 
-    /// Of a segment that is closed: what its last 64 bytes say, a seal frame or an end block.
+    /// The content of a closed segment's last 64 bytes, which are a seal frame or an end block.
     var seal: SegmentFile.Seal {
         SegmentFile.Seal(end: end, time: time, position: position - LogFormat.frameHeaderBytes)
     }
 
     var isClosed: Bool { if case .closed = kind { true } else { false } }
 
-    /// Reads the rest of a segment, giving each commit to `visit`.
-    /// - Throws: damage, or what the operating system reports.
+    /// Reads the rest of a segment and passes each commit to `visit`.
+    /// - Throws: the damage, or the operating system's error.
     static func find(
         _ scanner: inout SegmentScanner, isNewest: Bool, visit: (SegmentScanner.ScannedCommit) throws -> Void
     ) throws -> SegmentEnd {
@@ -100,11 +100,11 @@ struct SegmentEnd {
 }
 
 extension SegmentScanner {
-    /// Behind the last byte that is not zero; the present position if all that follows is zero.
+    /// Returns the position after the last nonzero word; the present position if only zeros follow.
     func lastNonzero() throws -> Int {
         var last = position
         while let found = try window.firstWord(from: last, where: { $0 != 0 }) {
-            // Skips over what is not zero in one go, so that long garbage does not cost a search per word.
+            // Skips a nonzero run in one go, so that long garbage does not cost a search per word.
             last = try window.firstWord(from: found, where: { $0 == 0 }) ?? window.limit
         }
         return last

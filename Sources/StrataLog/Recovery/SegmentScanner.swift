@@ -1,16 +1,16 @@
 import StrataModel
 import StrataSystem
 
-/// Goes through a segment frame by frame, checking everything, up to the first place that is not the frame that must
-/// come next.
+/// Reads a segment frame by frame and checks everything, up to the first place that is not the frame that must come
+/// next.
 ///
-/// Recovery, cursors, `verify` and the indexes of closed segments all read through here, so there is one opinion of
-/// what is valid.
+/// Recovery, cursors, `verify` and the indexes of closed segments all read with this type, so that they agree on what
+/// is valid.
 struct SegmentScanner {
-    /// A whole commit. Its payload is valid until the scanner goes on.
+    /// A whole commit. Its payload is valid until the scanner moves on.
     struct ScannedCommit {
         var header: FrameHeader
-        /// Where its first frame begins and its last one ends.
+        /// The range of its frames, from the first to the last.
         var range: Range<Int>
         var payload: UnsafeRawBufferPointer
 
@@ -26,7 +26,7 @@ struct SegmentScanner {
         case mark
         /// The segment is closed; nothing follows.
         case seal(FrameHeader)
-        /// What stands here is not the next frame.
+        /// The bytes here are not the next frame.
         case stop(Place)
     }
 
@@ -40,12 +40,12 @@ struct SegmentScanner {
 
     let segment: SegmentHeader
     let window: FileWindow
-    /// Everything before is whole commits, marks and the seal.
+    /// Everything before this position is whole commits, marks and the seal.
     private(set) var position: Int
     private(set) var end: Position
     private(set) var time: Int64
     private let scratch = RawBuffer()
-    /// The commit in front of the next one is not known, so that the next one's chain value cannot be checked.
+    /// True if the commit before the next one is unknown, so that the next one's chain value cannot be checked.
     private var adoptsChain = false
 
     init(_ segment: SegmentHeader, _ window: FileWindow) {
@@ -56,7 +56,7 @@ struct SegmentScanner {
         time = segment.timeBefore
     }
 
-    /// Goes on from the middle of a segment: `position` is where the commit behind `end` begins.
+    /// Continues in the middle of a segment: the commit after `end` begins at `position`.
     init(_ segment: SegmentHeader, _ window: FileWindow, at position: Int, after end: Position, time: Int64) {
         self.segment = segment
         self.window = window
@@ -65,7 +65,7 @@ struct SegmentScanner {
         self.time = time
     }
 
-    /// Begins with the frame at `position`, whatever stands in front of it.
+    /// Begins with the frame at `position`, regardless of what precedes it.
     init(_ segment: SegmentHeader, _ window: FileWindow, at position: Int, adopting frame: FrameHeader) {
         let isClosing = frame.kind == .seal || frame.kind == .mark
         self.init(
@@ -77,7 +77,7 @@ struct SegmentScanner {
 
     var nextOffset: UInt64 { end.offset + 1 }
 
-    /// - Throws: only what the operating system reports; damage is a `Step`.
+    /// - Throws: only the operating system's errors; damage is a `Step`.
     mutating func next() throws -> Step {
         let bytes = try window.bytes(at: position, count: LogFormat.frameHeaderBytes)
         guard bytes.contains(where: { $0 != 0 }) else { return .stop(.nothing) }
@@ -92,12 +92,12 @@ struct SegmentScanner {
         case .commit: return try wholeCommit(header)
         case .part: return try commitOfParts(header)
         case .mark, .seal:
-            // Neither has a body, and a checksum over nothing is 0.
+            // Neither has a body, and the checksum of no bytes is 0.
             guard header.bodyChecksum == 0 else {
                 return .stop(
                     .cannotFollow(fault(.badChecksum, "A frame without a body names a checksum.", at: position)))
             }
-            // Its successor would have the same name.
+            // The successor of an empty segment would have the same name.
             guard header.kind == .mark || end.offset >= segment.firstOffset else {
                 return .stop(
                     .cannotFollow(
@@ -118,7 +118,7 @@ struct SegmentScanner {
         return FrameHeader.decode(bytes, salt: segment.salt, position: position)
     }
 
-    /// Commits begin within the largest size of a segment, so that an index needs 32 bits for each.
+    /// Commits begin below the maximum size of a segment, so that an index needs only 32 bits for each.
     private func placeFault(_ header: FrameHeader) -> StrataError? {
         guard header.kind == .commit || header.kind == .part, position >= LogFormat.maximumSegmentBytes else {
             return nil
@@ -150,7 +150,7 @@ struct SegmentScanner {
         return nil
     }
 
-    /// Body and padding of the frame at `place`, checked; or why it is not whole.
+    /// Returns the body of the frame at `place`, checked with its padding; or the reason why it is not whole.
     private func body(
         of header: FrameHeader, at place: Int
     ) throws -> Result<UnsafeRawBufferPointer, StrataError> {
@@ -238,7 +238,7 @@ struct SegmentScanner {
         }
     }
 
-    /// The header of the next part; what is not one leaves the commit incomplete.
+    /// Returns the header of the next part; anything else leaves the commit incomplete.
     private func continuation(of first: FrameHeader, at place: Int) throws -> Result<FrameHeader, StrataError> {
         let bytes = try window.bytes(at: place, count: LogFormat.frameHeaderBytes)
         switch decode(bytes, at: place) {
@@ -293,12 +293,12 @@ struct SegmentScanner {
 }
 
 extension SegmentScanner {
-    /// Whether everything from the present position on is zero.
+    /// Returns true if everything from `place` on is zero.
     func restIsZero(from place: Int) throws -> Bool {
         try window.firstWord(from: place) { $0 != 0 } == nil
     }
 
-    /// Whether a frame behind the present position proves that what must stand here had been synced.
+    /// Returns true if a later frame proves that the frame expected here had been synced.
     func hasWitness() throws -> Bool {
         var place = position
         while true {

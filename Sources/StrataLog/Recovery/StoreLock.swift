@@ -1,16 +1,16 @@
 import StrataModel
 import StrataSystem
 
-/// The one writing process of a store: an exclusive lock on its directory, and on `LOCK`, whose content names the
-/// holder. Who removes `LOCK` removes the name, not the lock.
+/// The lock of a store's only writing process: an exclusive lock on its directory, and on `LOCK`, whose content names
+/// the holder. Removing `LOCK` removes the name, not the lock.
 final class StoreLock: Sendable {
     private let directory: (any File)?
     private let file: any File
 
-    /// - Throws: `.locked` with the holder's name if another opener has it.
+    /// - Throws: `.locked`, with the holder's name, if another opener has the lock.
     init(_ paths: StorePaths, _ files: any FileSystem) throws {
         directory = try files.openDirectory(paths.store)
-        // Some network file systems cannot lock directories; `LOCK` is what is left there.
+        // Some network file systems cannot lock directories; only `LOCK` is left there.
         if let directory, (try? directory.tryLock()) == false {
             directory.close()
             throw Self.isLocked(paths, try? files.open(paths.lock, .read))

@@ -1,19 +1,19 @@
 import StrataModel
 import StrataSystem
 
-/// What was found behind a damaged place.
+/// The findings after a damaged place.
 struct FoundBehind {
-    /// Whole commits.
+    /// The offsets of whole commits.
     var standing = OffsetRanges()
     var badBytes: [Range<Int>] = []
     /// The largest offset that a valid header names.
     var namedOffset: UInt64 = 0
-    /// What the segment ends with, if that is whole.
+    /// The end of the segment, if its seal is whole.
     var seal: SegmentFile.Seal?
 }
 
-/// Finds what is whole behind a damaged place of a segment of frames: frames whose header checksum fits the segment and
-/// the position, which nothing else can have.
+/// Finds the whole frames after a damaged place of a segment of frames: those whose header checksum matches the segment
+/// and the position, which nothing else can match.
 struct FrameSearch {
     let segment: SegmentHeader
     let window: FileWindow
@@ -25,8 +25,8 @@ struct FrameSearch {
     }
 
     /// - Parameters:
-    ///   - position: where the damage begins.
-    ///   - isFault: whether a frame that is valid there is the damage itself.
+    ///   - position: the start of the damage.
+    ///   - isFault: true if a valid frame at `position` is itself the damage.
     mutating func run(from position: Int, isFault: Bool) throws {
         var bad = position
         var place = position
@@ -50,7 +50,7 @@ struct FrameSearch {
         if limit > bad { found.badBytes.append(bad..<min(limit, window.limit)) }
     }
 
-    /// Reads whole commits from `position` on; returns where they end.
+    /// Reads whole commits from `position` on and returns the position after them.
     private mutating func follow(_ header: FrameHeader, from position: Int) throws -> Int {
         var scanner = SegmentScanner(segment, window, at: position, adopting: header)
         while true {

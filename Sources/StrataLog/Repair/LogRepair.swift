@@ -1,11 +1,11 @@
 import StrataModel
 import StrataSystem
 
-/// Makes a damaged log one that opens again: it mends what is known for certain, and cuts the log behind the last
-/// commit in front of the first damage that is not.
+/// Makes a damaged log open again: it mends damage whose original content is certain, and cuts the log after the last
+/// commit before the first other damage.
 ///
-/// Nothing is invented, and nothing is thrown away: what leaves the log stays beside it, byte by byte, under names that
-/// end in `.repaired-` and the number of the repair, with a note that says what was taken from where.
+/// Nothing is invented or discarded: everything taken out of the log is kept beside it, byte for byte, under names that
+/// end in `.repaired-` and the number of the repair, with a note that lists what was taken from where.
 ///
 /// ```swift
 /// let plan = try LogRepair.plan(at: "Notes.strata")
@@ -13,28 +13,28 @@ import StrataSystem
 /// try LogRepair.apply(at: "Notes.strata")
 /// ```
 public enum LogRepair {
-    /// One thing that a repair does, in the order in which it does them.
+    /// One step of a repair; the steps are listed in the order of their execution.
     public struct Step: Sendable, Equatable {
         public enum Kind: String, Sendable, CaseIterable {
-            /// The file is kept as it was under another name, because it is about to be changed.
+            /// A copy of the file is kept under another name, because the file is about to be changed.
             case copy
-            /// The file leaves the log as a whole.
+            /// The whole file is taken out of the log.
             case move
-            /// The file ends at `position` from now on.
+            /// The file is truncated at `position`.
             case cut
-            /// The segment's header is written anew, as its checksum proves that it was.
+            /// The segment's header is rewritten; its checksum proves the content.
             case header
-            /// The segment, which is sealed, is written anew from its whole commits.
+            /// The segment, which is sealed, is rewritten from its whole commits.
             case rewrite
-            /// A closing frame is written at `position`, which follows from the commits and the next segment.
+            /// A closing frame is written at `position`; it follows from the commits and the next segment.
             case seal
-            /// `FLOOR` is written anew, from where the first segment begins or what a base stands for.
+            /// `FLOOR` is rewritten, from the start of the first segment or the horizon of a base.
             case floor
         }
 
         public var kind: Kind
         public var path: String
-        /// Where it is kept.
+        /// The path under which it is kept.
         public var target: String?
         public var position: Int?
 
@@ -52,45 +52,45 @@ public enum LogRepair {
         }
     }
 
-    /// What a repair does, or would do.
+    /// The steps and the outcome of a repair.
     public struct Plan: Sendable {
         public var report: LogVerifier.Report
-        /// Empty if the log is whole, or cannot be repaired.
+        /// Empty if the log is whole or cannot be repaired.
         public var steps: [Step] = []
-        /// Why it cannot be repaired, and what can be done instead.
+        /// The reason why the log cannot be repaired, and what can be done instead.
         public var obstacle: String?
-        /// The last commit of the log afterwards.
+        /// The last commit of the repaired log.
         public var end: Position
-        /// Offsets that the log does not have any more afterwards, up to the last one that anything names.
+        /// Offsets that the repaired log no longer has, up to the last one that is named anywhere.
         public var lostOffsets = OffsetRanges()
-        /// Those of them whose commits are whole in files that are kept.
+        /// The lost offsets whose commits are whole in files that are kept.
         public var keptAsideOffsets = OffsetRanges()
-        /// Where files are kept: that of the log.
+        /// The directory in which files are kept, which is that of the log.
         public var directory: String
-        /// The file that tells what was done; nil if nothing is.
+        /// The file that describes the repair; nil if nothing is done.
         public var note: String?
 
-        /// Whether there is nothing to repair.
+        /// True if there is nothing to repair.
         public var isWhole: Bool { report.damage == nil }
     }
 
-    /// What ``apply(at:platform:progress:)`` would do. Reads only, and takes no lock.
+    /// Returns what ``apply(at:platform:progress:)`` would do. Only reads, and takes no lock.
     public static func plan(
         at path: String, platform: Platform = Platform(), progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) throws -> Plan {
         try RepairPlanner(survey: LogSurvey.run(at: StorePaths(path), platform.files, progress)).plan()
     }
 
-    /// Repairs the log; power may be lost at any moment of it, and it can be run again. Does nothing where
-    /// ``Plan/isWhole`` or ``Plan/obstacle`` say why.
+    /// Repairs the log. Power may be lost at any moment, and the repair can be run again. Does nothing if the log is
+    /// whole (``Plan/isWhole``) or cannot be repaired (``Plan/obstacle``).
     ///
-    /// - Throws: `.locked` while a program has the store open for writing, or what the operating system reports.
+    /// - Throws: `.locked` while a program has the store open for writing, or the operating system's error.
     @discardableResult
     public static func apply(
         at path: String, platform: Platform = Platform(), progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) throws -> Plan {
         let paths = StorePaths(path)
-        // A lock would make a file where there is no store.
+        // A lock would create a file where there is no store.
         guard try platform.files.exists(paths.identity) else { return try plan(at: path, platform: platform) }
         let lock = try StoreLock(paths, platform.files)
         defer { lock.release() }
@@ -100,7 +100,7 @@ public enum LogRepair {
     }
 }
 
-/// Turns what a survey found into steps.
+/// Turns the findings of a survey into steps.
 struct RepairPlanner {
     let survey: LogSurvey
     private var paths: StorePaths { survey.paths }
@@ -149,7 +149,7 @@ struct RepairPlanner {
             + "and FLOOR if the log had one, from a backup."
     }
 
-    /// `.repaired-1`, or the first number that no earlier repair has.
+    /// Returns `.repaired-` with the first number that no earlier repair has used.
     private func unusedSuffix() throws -> String {
         let names = try survey.files.list(paths.log)
         var number = 1
@@ -159,8 +159,8 @@ struct RepairPlanner {
         return ".repaired-\(number)"
     }
 
-    /// Copies first, so that whatever is changed is kept; then what leaves, from the end on, so that the log is never
-    /// without its middle; then the changes.
+    /// Copies come first, so that everything changed is kept. Then files leave, from the end on, so that the log never
+    /// lacks its middle. The changes come last.
     private func steps(_ suffix: String, hasFloor: Bool) -> [LogRepair.Step] {
         var copies: [LogRepair.Step] = []
         var moves: [LogRepair.Step] = []
@@ -202,7 +202,7 @@ struct RepairPlanner {
         for index in survey.segments.indices.reversed() where index >= firstGone {
             moves.append(.init(.move, path(index), to: path(index) + suffix))
         }
-        // They name commits that the log does not have any more, and keep it from being opened.
+        // They name commits that the log no longer has, and would keep it from being opened.
         for witness in survey.witnesses.beyond(survey.keptEnd.offset, of: survey.storeID ?? .zero) {
             moves.append(.init(.move, witness.path, to: witness.path + suffix))
         }

@@ -1,13 +1,13 @@
 import StrataModel
 import StrataSystem
 
-/// A sealed segment is written anew from its commits up to one.
+/// The rewriting of a sealed segment with its commits up to a position.
 struct SealedRewrite: Sendable, Equatable {
     var end: Position
     var time: Int64
-    /// Those that the segment still gives itself.
+    /// The names that the segment itself still provides.
     var names: [UsedNames.Key: InternedName]
-    /// Those that the log brings up to its end, if it was read from its beginning.
+    /// The names that the log introduces up to `end`, if it was read from its beginning.
     var table: NameTable?
 
     static func == (left: SealedRewrite, right: SealedRewrite) -> Bool {
@@ -28,7 +28,7 @@ extension LogSurvey {
         var time: Int64
         var behind = FoundBehind()
         var fault: StrataError?
-        /// Whether a commit is wrong, rather than what is made of commits.
+        /// True if a commit is damaged, and not only data derived from commits.
         var isCommitWrong = false
 
         mutating func note(_ error: StrataError, _ segment: Segment, _ range: Range<Int>?) {
@@ -37,7 +37,7 @@ extension LogSurvey {
         }
     }
 
-    /// Reads a sealed segment block by block, and compares what it says of its commits with the commits.
+    /// Reads a sealed segment block by block, and compares its description of the commits with the commits.
     mutating func scanBlocks(
         _ header: SegmentHeader, _ window: FileWindow, _ index: Int, _ progress: (Int) -> Void
     ) throws {
@@ -57,7 +57,7 @@ extension LogSurvey {
         }
         if reading.fault == nil {
             do {
-                // Behind damage nobody knows which names were given.
+                // After a cut, it is unknown which names were introduced.
                 try reading.content.check(
                     against: cut == nil ? names : nil, endingAt: reading.end, time: reading.time,
                     fileBytes: window.limit)
@@ -77,7 +77,7 @@ extension LogSurvey {
             if reading.fault != nil, block.header.kind == .names { try? reading.content.add(block) }
             guard block.header.kind == .commits, !reading.isCommitWrong else { return reading.behind.add(block) }
             let commits = try CommitBlock(block)
-            // Behind a place that is not whole commits may be missing.
+            // After a damaged place, whole commits may be missing.
             if reading.fault != nil, commits.firstOffset != reading.end.offset + 1 {
                 return reading.behind.add(block)
             }
@@ -109,7 +109,7 @@ extension LogSurvey {
         }
     }
 
-    /// What is made of the commits can be made again, if all of them are there.
+    /// Notes a fault. Data derived from the commits can be rebuilt if all commits are present.
     private mutating func note(
         _ fault: StrataError, of index: Int, _ header: SegmentHeader, _ reading: SealedReading
     ) throws {

@@ -3,15 +3,15 @@ import StrataSystem
 
 /// Segments of form 1.
 extension LogSurvey {
-    /// The whole commits in front of a fault.
+    /// The whole commits before a fault.
     private struct WholePart {
         var end: Position
         var time: Int64
-        /// Behind the last of them.
+        /// The position after the last of them.
         var position: Int
     }
 
-    /// Reads a segment's frames to its end, or to the first that is wrong and then on behind it.
+    /// Reads a segment's frames to its end, or to the first damaged one, and then searches the rest.
     mutating func scan(
         _ header: SegmentHeader, _ window: FileWindow, _ index: Int, _ progress: (Int) -> Void
     ) throws {
@@ -47,7 +47,7 @@ extension LogSurvey {
         }
     }
 
-    /// Counts a commit that follows from those in front of it in its segment.
+    /// Counts a commit that follows from the preceding ones of its segment.
     mutating func take(_ position: Position, _ payload: ArraySlice<UInt8>, of index: Int) throws {
         if cut == nil {
             let count: UInt64
@@ -66,10 +66,10 @@ extension LogSurvey {
         }
     }
 
-    /// A floor may lie within a segment, whose first commits are not read any more then.
+    /// A floor may be within a segment, whose first commits are then no longer read.
     private func isCounted(_ position: Position) -> Bool { position.offset > floor?.position.offset ?? 0 }
 
-    /// The events of a payload, each decoded as far as this version knows it.
+    /// Returns the number of events of a payload, and decodes each as far as this version knows it.
     private mutating func verifyPayload(_ payload: ArraySlice<UInt8>) throws -> UInt64 {
         let envelope = try Envelope(decoding: payload)
         _ = try payload.withUnsafeBytes { try Envelope.touches(of: $0) }
@@ -96,7 +96,7 @@ extension LogSurvey {
         }
     }
 
-    /// The seal that belongs behind the last commit, if the successor's header says that the segment ends there.
+    /// Returns the seal that belongs after the last commit, if the successor's header says that the segment ends there.
     private func certainSeal(
         _ whole: WholePart, _ header: SegmentHeader, _ window: FileWindow, _ index: Int, _ search: FrameSearch
     ) throws -> SegmentFile.Seal? {
@@ -104,7 +104,7 @@ extension LogSurvey {
             try isEndVouchedFor(whole.end, whole.time, of: index)
         else { return nil }
         var seal = SegmentFile.Seal(end: whole.end, time: whole.time, position: whole.position)
-        // It may be there, and what is wrong stand behind it.
+        // The seal may be there, with the fault after it.
         let place = whole.position - LogFormat.frameHeaderBytes
         let bytes = try window.bytes(at: place, count: LogFormat.frameHeaderBytes)
         if case .valid(let frame) = FrameHeader.decode(bytes, salt: header.salt, position: place), frame.kind == .seal {
@@ -113,7 +113,7 @@ extension LogSurvey {
         return seal
     }
 
-    /// Whether the next segment begins with what this one would end with.
+    /// Returns true if the next segment begins where this one would end.
     func isEndVouchedFor(_ end: Position, _ time: Int64, of index: Int) throws -> Bool {
         guard index + 1 < segments.count else { return false }
         let file = try files.open(segments[index + 1].path, .read)

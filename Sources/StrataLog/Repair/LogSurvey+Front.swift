@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// What stands in front of the segments: the store's identity, the floor, and the base behind it.
+/// The files before the segments: the store's identity, the floor, and the base that belongs to it.
 extension LogSurvey {
     mutating func readIdentity() throws {
         do {
@@ -13,7 +13,7 @@ extension LogSurvey {
         }
     }
 
-    /// Of a file that is one header block nothing is certain once its checksum does not fit.
+    /// Notes all bytes of a file that is one header block: nothing in it is certain if its checksum does not match.
     private mutating func noteBytes(of path: String, _ error: StrataError) throws {
         guard error.code != .newerFormat else { return }
         let count = try files.readAll(path, atMost: LogFormat.headerBlockMaximumBytes).count
@@ -51,12 +51,12 @@ extension LogSurvey {
         (report.end, keptEnd) = (mark.position, mark.position)
     }
 
-    /// Segments leave only once `FLOOR` names what stands for them: where they do not begin at 1 and a base stands for
-    /// those in front, `FLOOR` is what is missing.
+    /// Segments are removed only once `FLOOR` names the base that replaces them. If they do not begin at 1 and a base
+    /// replaces the preceding commits, then it is `FLOOR` that is missing.
     private mutating func checkNoFloorIsNeeded() throws {
         guard let first = try segmentNames().first, first > 1, let mend = try floorBySegments(),
             case .floor(let mark) = mend, mark.hasBase,
-            // A compaction may just have written it; then names that were listed before are gone, which is noticed.
+            // A compaction may just have written it; then files that were listed before are gone, which is noticed.
             try !files.exists(paths.floor)
         else { return }
         note(
@@ -70,7 +70,7 @@ extension LogSurvey {
         begin(behind: mark)
     }
 
-    /// The floor is where the segments begin, if they follow one another without a gap.
+    /// Derives the floor from the start of the segments, if they follow one another without a gap.
     private func floorBySegments() throws -> Mend? {
         var headers: [SegmentHeader] = []
         for name in try segmentNames() {
@@ -104,7 +104,7 @@ extension LogSurvey {
         } catch let error as StrataError where error.isDamage { return nil }
     }
 
-    /// What stands for the history up to the floor. The names that it brings are all that were given before.
+    /// Reads the base that replaces the history up to the floor. It has all names that were introduced up to there.
     mutating func readBase() throws {
         guard let floor, floor.hasBase else { return }
         let path = paths.base(floor.position.offset)
@@ -118,7 +118,7 @@ extension LogSurvey {
         let file = try files.open(path, .read)
         defer { file.close() }
         report.fileBytes += try file.size()
-        // Without its header nothing of a base can be checked.
+        // Without its header, nothing in a base can be checked.
         var bad = 0..<(try file.size())
         do {
             var base = try BaseReader(file)
@@ -136,7 +136,7 @@ extension LogSurvey {
             report.base = base.horizon
         } catch let error as StrataError where error.isDamage {
             note(error.located(path: path, offset: floor.position.offset), cut: .everything)
-            // What it stands for is not there otherwise.
+            // The commits that it replaces exist nowhere else.
             report.end = .start
             if error.code != .newerFormat, !bad.isEmpty { extent.bytes.append(.init(path: path, range: bad)) }
         }
@@ -157,7 +157,7 @@ extension LogSurvey {
         return try? LogDirectory.findSeal(file, header)?.end
     }
 
-    /// Reports commits that are missing after the end although another file proves that they were synced.
+    /// Reports commits that are missing at the end although another file proves that they were synced.
     mutating func checkEndIsWhole() {
         guard let storeID else { return }
         if report.damage == nil, !segments.isEmpty {
@@ -172,7 +172,7 @@ extension LogSurvey {
     }
 
     mutating func checkFloorIsReached() {
-        // Damage in front of the end is the reason then.
+        // If there is damage before the end, that is the reason.
         guard report.damage == nil, let floor, report.end.offset < floor.position.offset else { return }
         note(LogDirectory.endsBeforeFloor(report.end, floor, paths), cut: .everything)
     }

@@ -1,40 +1,40 @@
 import StrataModel
 import StrataSystem
 
-/// Goes through all files of a log in order and notes what is wrong, from the first place to the last.
+/// Reads all files of a log in order and notes the damage, from the first place to the last.
 ///
-/// Some damage can be mended without loss, because what must stand there is known for certain: the survey goes on
-/// behind it as if that had been done. The log has to be cut at the first place where it cannot.
+/// Some damage can be mended without loss, because the original content is certain: the survey continues after it as if
+/// it had been mended. At the first other damage, the log has to be cut.
 struct LogSurvey {
-    /// Where a log has to be cut, so that what is in front is whole.
+    /// The place where a log has to be cut, so that everything before it is whole.
     enum Cut: Equatable {
         /// No part of the log can be kept as a log.
         case everything
-        /// The segment goes as a whole, and all behind it.
+        /// The whole segment leaves, and all segments after it.
         case before(segment: Int)
-        /// So many bytes of the segment stay.
+        /// Only the first `keptBytes` of the segment stay.
         case within(segment: Int, keptBytes: Int)
-        /// The segment, which is sealed, is written anew with its first commits only.
+        /// The segment, which is sealed, is rewritten with its first commits only.
         case rewritten(segment: Int, SealedRewrite)
     }
 
-    /// What is known for certain although it is damaged.
+    /// A repair without loss, because the original content is certain.
     enum Mend: Equatable {
-        /// These bytes belong at the beginning: what stands in front, the file's name and a checksum prove it.
+        /// These bytes belong at the beginning: the preceding segment, the file's name and a checksum prove it.
         case header(segment: Int, [UInt8])
         /// A seal frame belongs at the end of the commits; the segment's successor proves it.
         case seal(segment: Int, SegmentFile.Seal)
-        /// The segment is sealed, and what was made of its commits has to be made again.
+        /// The segment is sealed, and the data derived from its commits has to be rebuilt.
         case rewritten(segment: Int, SealedRewrite)
-        /// `FLOOR`, if it is there, goes: the segments begin at 1.
+        /// `FLOOR`, if it exists, is removed: the segments begin at 1.
         case noFloor
-        /// The mark that the segments begin behind.
+        /// `FLOOR` is rewritten with the mark after which the segments begin.
         case floor(FloorMark)
     }
 
     struct Segment {
         let path: String
-        /// The first offset by the file's name.
+        /// The first offset according to the file's name.
         let name: UInt64
         var fileBytes = 0
     }
@@ -47,7 +47,7 @@ struct LogSurvey {
     var segments: [Segment] = []
     var cut: Cut?
     var mends: [Mend] = []
-    /// The last commit in front of the cut.
+    /// The last commit before the cut.
     var keptEnd: Position = .start
     var floor: FloorMark?
     /// The files beside the log that prove how far it reached.
@@ -56,9 +56,9 @@ struct LogSurvey {
     var extent = DamageExtent()
     var storeID: Identifier?
     var isFloorKnown = true
-    /// What the next segment must continue; nil where that is not known.
+    /// The end that the next segment must continue; nil if it is unknown.
     var expected: (end: Position, time: Int64)?
-    // Names that were interned below the floor are gone, so what follows cannot be judged by itself.
+    // Names that were interned below the floor are gone, so that later commits cannot be judged by themselves.
     var names: NameTable?
     /// The largest offset that anything valid names.
     var namedOffset: UInt64 = 0
@@ -68,11 +68,11 @@ struct LogSurvey {
         self.files = files
     }
 
-    /// - Throws: what the operating system reports, and `.notAStore`; damage is noted.
+    /// - Throws: the operating system's errors, and `.notAStore`; damage is noted.
     static func run(
         at paths: StorePaths, _ files: any FileSystem, _ progress: (Int, Int) -> Void
     ) throws -> LogSurvey {
-        // A trim, or a program that goes on to the next segment, may take a file away meanwhile.
+        // A trim, or a program that begins the next segment, may remove a file meanwhile.
         try LogReader.retrying(.notFound) {
             var survey = LogSurvey(paths, files)
             try survey.run(progress)
@@ -112,7 +112,7 @@ struct LogSurvey {
         finish()
     }
 
-    /// A writer may be in the middle of what is read here; damage is what stays.
+    /// A writer may just be writing the bytes that are read here; only damage that persists counts.
     private mutating func examineNewest(_ progress: (Int, Int) -> Void, _ total: Int) throws {
         let before = self
         for attempt in 1...Self.attempts {
@@ -125,13 +125,13 @@ struct LogSurvey {
 
     private mutating func finish() {
         guard report.damage != nil else { return }
-        // Without the commits up to the floor nothing behind it can be read.
+        // Without the commits up to the floor, nothing after it can be read.
         if cut != nil, let floor, keptEnd.offset < floor.position.offset { cut = .everything }
-        // A segment that is read up to its damage alone seems to end in the middle of something.
+        // A segment that is read only up to its damage seems to end with an unfinished commit.
         report.unfinishedTail = nil
         let standing = extent.standingOffsets
         namedOffset = max(namedOffset, standing.ranges.last?.upperBound ?? 0)
-        // What stands under another name is not missing.
+        // Commits that are stored under another name are not missing.
         extent.missingOffsets = OffsetRanges(extent.missingOffsets.ranges.flatMap { standing.missing(in: $0).ranges })
         if namedOffset > report.end.offset {
             extent.lostOffsets = standing.missing(in: report.end.offset + 1...namedOffset)
@@ -184,8 +184,9 @@ struct LogSurvey {
         }
     }
 
-    /// What a damaged header must have been: all of it is known but for the segment's id and former size, which either
-    /// the checksum vouches for, or what stands behind it, which was made with that checksum.
+    /// Returns the original of a damaged header. Everything in it is known except the segment's id and former size.
+    /// These are confirmed by the checksum, or by the frame or block after the header, which was made with that
+    /// checksum.
     private func certainHeader(_ file: any File, _ index: Int) throws -> (header: SegmentHeader, bytes: [UInt8])? {
         guard let storeID, let expected, segments[index].name == expected.end.offset + 1 else { return nil }
         let head = try file.read(count: LogFormat.segmentHeaderBytes, at: 0)
@@ -197,13 +198,13 @@ struct LogSurvey {
         let blocks = try frames.header.sealed(frameBytes: SegmentHeader.frameBytes(in: head))
         let certain = try [frames, blocks].first { certain in
             if head[HeaderBlock.checksumRange].elementsEqual(certain.bytes[HeaderBlock.checksumRange]) { return true }
-            // If it is the checksum that decayed, what follows was made with the right one.
+            // If only the checksum decayed, the following frame or block was made with the right one.
             let isOnlyChecksum = zip(head, certain.bytes).enumerated()
                 .allSatisfy { HeaderBlock.checksumRange.contains($0) || $1.0 == $1.1 }
             return try isOnlyChecksum && beginsWithPiece(file, certain.header)
         }
         if let certain { return certain }
-        // One byte of what nothing else tells: the checksum leaves no choice, and what follows was made with it.
+        // If one byte of the unknown fields decayed, the checksum leaves no choice, and what follows was made with it.
         let untold = [SegmentHeader.segmentIDRange, SegmentHeader.frameBytesRange]
         var blocksBytes = blocks.bytes
         blocksBytes.replaceSubrange(untold[1], with: head[untold[1]])
@@ -215,7 +216,7 @@ struct LogSurvey {
         return nil
     }
 
-    /// Whether a valid frame or block stands behind the header, as its form demands, or nothing at all.
+    /// Returns true if a valid frame or block follows the header, according to its form, or if nothing does.
     private func beginsWithPiece(_ file: any File, _ header: SegmentHeader) throws -> Bool {
         let bytes = try file.read(count: LogFormat.frameHeaderBytes, at: header.byteCount)
         guard bytes.contains(where: { $0 != 0 }) else { return true }
@@ -232,7 +233,7 @@ struct LogSurvey {
         }
     }
 
-    /// The header, if the segment is the one that its name and its predecessor promise.
+    /// Returns the header, if the segment is the one that its name and its predecessor promise.
     private mutating func checkedHeader(_ header: SegmentHeader, _ index: Int) throws -> SegmentHeader {
         let segment = segments[index]
         if storeID == nil { storeID = header.storeID }
@@ -258,13 +259,13 @@ struct LogSurvey {
     }
 
     private mutating func noteHeader(_ error: StrataError, _ index: Int) {
-        // What begins behind a gap cannot be reached, and without its first commits nothing of a log can be read.
+        // Commits after a gap cannot be reached, and without its first commits nothing of a log can be read.
         note(error, cut: index == 0 ? .everything : .before(segment: index))
         expected = nil
         if segments[index].name <= Version.maximumOffset { namedOffset = max(namedOffset, segments[index].name - 1) }
     }
 
-    /// Looks for whole commits in a segment that is not part of the log by its header.
+    /// Looks for whole commits in a segment that does not belong to the log according to its header.
     private mutating func searchBehindHeader(_ file: any File, _ window: FileWindow, _ index: Int) throws {
         if let header = try? SegmentHeader.read(file) {
             guard header.storeID == storeID else { return }

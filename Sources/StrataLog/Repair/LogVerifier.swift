@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// Reads every byte of a log and says whether it is what the format demands, without the lock and without changing
+/// Reads every byte of a log and reports whether it conforms to the format, without taking the lock or changing
 /// anything.
 ///
 /// ```swift
@@ -11,27 +11,27 @@ import StrataSystem
 public enum LogVerifier {
     public struct Report: Sendable {
         public var identity: StoreIdentity?
-        /// Segments that were read in front of any damage, and the one that has it.
+        /// The number of segments that were read before any damage, including the one that has it.
         public var segmentCount = 0
         public var commitCount: UInt64 = 0
         public var eventCount: UInt64 = 0
-        /// Of all segments and the base, also behind any damage.
+        /// The size of all segments and the base, including those after any damage.
         public var fileBytes = 0
-        /// The last commit that a base stands for; nil if there is no base, or one that is damaged.
+        /// The last commit that a base replaces; nil if there is no base, or if it is damaged.
         public var base: Position?
-        /// The last commit in front of any damage.
+        /// The last commit before any damage.
         public var end: Position = .start
         public var unfinishedTail: LogReader.UnfinishedTail?
-        /// The first place that is wrong; nil if all is well. With the code `.newerFormat` it is one that only a later
-        /// release understands.
+        /// The first damage; nil if the log is whole. The code `.newerFormat` means that only a later release
+        /// understands it.
         public var damage: StrataError?
-        /// How far the damage goes, as far as that can be told; nil if all is well.
+        /// The extent of the damage, as far as it can be determined; nil if the log is whole.
         public var extent: DamageExtent?
 
         public init() {}
     }
 
-    /// - Parameter progress: called now and then with the bytes read so far and in all.
+    /// - Parameter progress: called from time to time with the bytes read so far and in total.
     public static func verify(
         at path: String, platform: Platform = Platform(), progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) -> Report {
@@ -44,7 +44,7 @@ public enum LogVerifier {
 }
 
 extension StrataError {
-    /// Whether the bytes of a store are wrong, or those of a later release, rather than the access to them wrong.
+    /// True if the bytes of a store are wrong, or of a later release, rather than the access to them failing.
     public var isDamage: Bool {
         switch code {
         case .wrongMagic, .newerFormat, .badChecksum, .brokenChain, .brokenSequence, .impossibleLength, .missingSegment,

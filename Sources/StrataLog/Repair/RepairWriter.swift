@@ -1,8 +1,8 @@
 import StrataModel
 import StrataSystem
 
-/// Carries out a repair. After each step there is a store that a repair can be run on again: copies are durable before
-/// anything leaves, and what leaves has left durably before anything is changed.
+/// Carries out a repair. After each step, a repair can be run again on the store: copies are durable before any file
+/// leaves, and files have left durably before anything is changed.
 struct RepairWriter {
     let paths: StorePaths
     let platform: Platform
@@ -77,7 +77,7 @@ struct RepairWriter {
         try files.rename(paths.sealing, to: step.path)
     }
 
-    /// Under its name the copy is whole.
+    /// Copies a file; the copy gets its final name once it is whole.
     private func copy(_ path: String, to target: String) throws {
         let draft = target + ".new"
         if try files.exists(draft) { try files.remove(draft) }
@@ -102,7 +102,7 @@ struct RepairWriter {
     }
 }
 
-/// The text that a repair leaves beside what it kept.
+/// The text that a repair leaves beside the files it kept.
 struct RepairNote {
     private var lines: [String] = []
 

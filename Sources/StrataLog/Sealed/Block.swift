@@ -1,15 +1,15 @@
 import StrataModel
 import StrataSystem
 
-/// A block of a sealed segment, checked and decompressed.
+/// A block of a sealed segment or base, checked and decompressed.
 struct Block: Sendable {
     let header: BlockHeader
-    /// Where the block stands in the file.
+    /// The position of the block in the file.
     let position: Int
     /// The raw body.
     let bytes: [UInt8]
 
-    /// - Parameter stored: header, body and padding, as they stand in the file.
+    /// - Parameter stored: header, body and padding, as stored in the file.
     init(decoding stored: UnsafeRawBufferPointer, salt: UInt32, position: Int) throws {
         let headerBytes = UnsafeRawBufferPointer(rebasing: stored[..<min(stored.count, BlockHeader.byteCount)])
         let header = try BlockHeader(decoding: headerBytes, salt: salt, position: position)
@@ -47,15 +47,15 @@ struct Block: Sendable {
         }
     }
 
-    /// An error about what the body holds.
+    /// Returns an error about the content of the body.
     func malformed(_ message: StaticString, expected: String? = nil, found: String? = nil) -> StrataError {
         StrataError(.malformed, message, .init(position: UInt64(position), expected: expected, found: found))
     }
 }
 
-/// Appends blocks to a file that nobody reads yet.
+/// Appends blocks to a file that has no readers yet.
 struct BlockWriter: ~Copyable {
-    /// Handed to the system in pieces of this size, so that a sync at the end has little left to do.
+    /// The size of the pieces that are passed to the system, so that a sync at the end has little left to do.
     private static let pieceBytes = 1 << 20
 
     private let file: any File
@@ -64,7 +64,7 @@ struct BlockWriter: ~Copyable {
     private var buffer = ByteWriter(reserving: pieceBytes + (128 << 10))
     private var written: Int
 
-    /// - Parameter position: where the first block goes.
+    /// - Parameter position: the position of the first block.
     init(_ file: any File, salt: UInt32, at position: Int) {
         self.file = file
         self.salt = salt
@@ -73,9 +73,9 @@ struct BlockWriter: ~Copyable {
 
     var position: Int { written + buffer.bytes.count }
 
-    /// Appends a block with this raw body and returns how long it is in the file.
+    /// Appends a block with this raw body and returns its size in the file.
     ///
-    /// - Parameter header: all but lengths, codec and checksums.
+    /// - Parameter header: complete except for lengths, codec and checksums.
     @discardableResult
     mutating func append(_ header: BlockHeader, _ raw: [UInt8], compresses: Bool = true) throws -> Int {
         var header = header
@@ -84,13 +84,13 @@ struct BlockWriter: ~Copyable {
         buffer.append(bytes: repeatElement(0, count: BlockHeader.byteCount + raw.count + LogFormat.frameAlignment))
         raw.withUnsafeBytes { raw in
             let count = buffer.withMutableBytes { buffer in
-                // Worth it only if it saves something.
+                // Worthwhile only if it saves something.
                 let body = UnsafeMutableRawBufferPointer(rebasing: buffer[(start + BlockHeader.byteCount)...])
                 let limit = UnsafeMutableRawBufferPointer(rebasing: body[..<max(0, raw.count - 1)])
                 if compresses, raw.count >= 64, let count = compressor.compress(raw, into: limit) {
                     header.codec = .lz4
                     header.storedLength = UInt32(count)
-                    // What the compressor tried behind its end must not stay in the padding.
+                    // Bytes that the compressor left after its result must not stay in the padding.
                     for index in count..<LogFormat.padded(count) { body[index] = 0 }
                 } else {
                     header.storedLength = UInt32(raw.count)

@@ -1,6 +1,6 @@
 import StrataSystem
 
-/// Decompressed blocks that were used lately, of all sealed segments of a log.
+/// The recently used blocks of all sealed segments of a log, decompressed.
 final class BlockCache: Sendable {
     struct Key: Hashable, Sendable {
         private let salt: UInt32
@@ -15,7 +15,7 @@ final class BlockCache: Sendable {
     }
 
     private static let maximumBytes = 8 << 20
-    /// A block of one large commit would push all others out.
+    /// The maximum size of a cached block: that of one large commit would evict all others.
     private static let maximumBlockBytes = 1 << 20
 
     private struct State {

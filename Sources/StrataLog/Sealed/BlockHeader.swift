@@ -1,19 +1,19 @@
 import StrataModel
 import StrataSystem
 
-/// The 48 bytes in front of every block of a sealed segment (docs/format.md §25).
+/// The 48 bytes before the body of every block of a sealed segment (docs/format.md §25).
 struct BlockHeader: Sendable, Equatable {
     enum Kind: UInt8, Sendable, CaseIterable { case commits = 1, changes, filter, names, index, end, state }
 
     static let byteCount = 48
     static let magic: UInt32 = 0x6B42_7453  // "StBk" in the order of the bytes
-    /// One commit of the largest size, with its row in the table.
+    /// The size of one commit of the largest size, with its row in the table.
     static let maximumRawBytes = LogFormat.maximumCommitBytes + 4_096
     private static let erasuresFlag: UInt16 = 1
 
     var kind: Kind
     var codec: FrameHeader.Codec = .stored
-    /// Of commits: something was erased of the payload of one of them at least.
+    /// For commits: true if data was erased from the payload of at least one.
     var hasErasures = false
     var first: UInt64 = 0
     var count: UInt32 = 0
@@ -23,7 +23,7 @@ struct BlockHeader: Sendable, Equatable {
     var time: Int64 = 0
     var bodyChecksum: UInt32 = 0
 
-    /// Header, body and padding.
+    /// The size of header, body and padding.
     var blockBytes: Int { Self.byteCount + LogFormat.padded(Int(storedLength)) }
 
     init(kind: Kind) { self.kind = kind }
@@ -38,7 +38,7 @@ struct BlockHeader: Sendable, Equatable {
         }
     }
 
-    /// Writes the 48 bytes; `position` is where they will stand in the file.
+    /// Writes the 48 bytes; `position` is their place in the file.
     func encode(into target: UnsafeMutableRawBufferPointer, salt: UInt32, position: Int) {
         precondition(target.count == Self.byteCount, "a block header has 48 bytes")
         target.storeBytes(of: Self.magic.littleEndian, as: UInt32.self)
@@ -57,7 +57,7 @@ struct BlockHeader: Sendable, Equatable {
         target.storeBytes(of: checksum.littleEndian, toByteOffset: 44, as: UInt32.self)
     }
 
-    /// - Parameter position: where the bytes stand in the file.
+    /// - Parameter position: the place of the bytes in the file.
     /// - Throws: ``StrataError``: `wrongMagic`, `badChecksum`, `newerFormat`, `impossibleLength`.
     init(decoding bytes: UnsafeRawBufferPointer, salt: UInt32, position: Int) throws {
         func number<Number: FixedWidthInteger>(_ place: Int, _: Number.Type) -> Number {

@@ -1,11 +1,11 @@
 import StrataModel
 import StrataSystem
 
-/// Goes through a sealed segment block by block, from the front and without its index, over damaged places too.
+/// Reads a sealed segment block by block, from the beginning and without its index, past damaged places too.
 struct BlockWalk {
     enum Piece {
         case block(Block)
-        /// No whole block, up to the next place that has a valid header; with the last offset that is named here.
+        /// A range without a whole block, up to the next valid header, with the last offset that it names.
         case bad(Range<Int>, StrataError, lastOffset: UInt64)
     }
 
@@ -19,7 +19,7 @@ struct BlockWalk {
         position = header.byteCount
     }
 
-    /// Nil at the end of the file.
+    /// Returns the next piece; nil at the end of the file.
     mutating func next() throws -> Piece? {
         guard position < window.limit else { return nil }
         let start = position
@@ -58,7 +58,7 @@ struct BlockWalk {
         return try? BlockHeader(decoding: head, salt: header.salt, position: position)
     }
 
-    /// Everything that is whole by itself from here on.
+    /// Returns everything from here on that is whole by itself.
     consuming func found() throws -> FoundBehind {
         var found = FoundBehind()
         while let piece = try next() {
@@ -74,7 +74,7 @@ struct BlockWalk {
 }
 
 extension BlockHeader {
-    /// Of the last commit that the block has or closes; 0 for those that have nothing to do with any.
+    /// The offset of the last commit that the block has or closes; 0 for kinds that have none.
     fileprivate var lastOffset: UInt64 {
         guard first <= Version.maximumOffset else { return 0 }
         return switch kind {
@@ -86,7 +86,7 @@ extension BlockHeader {
 }
 
 extension FoundBehind {
-    /// A block that is whole, whatever stands in front of it.
+    /// Adds a block that is whole by itself, regardless of what precedes it.
     mutating func add(_ block: Block) {
         namedOffset = max(namedOffset, block.header.lastOffset)
         switch block.header.kind {

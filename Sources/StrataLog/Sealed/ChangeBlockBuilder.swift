@@ -1,13 +1,13 @@
 import StrataModel
 
-/// Puts change lists into blocks (docs/format.md §25, "Changes").
+/// Divides change lists into blocks (docs/format.md §25, "Changes").
 struct ChangeBlockBuilder {
     private static let targetBytes = 32 << 10
 
     struct Finished {
         var header: BlockHeader
         var raw: [UInt8]
-        /// Second number of the first run.
+        /// The second number of the first run.
         var offsetBefore: UInt64
     }
 
@@ -15,7 +15,7 @@ struct ChangeBlockBuilder {
     private var header = BlockHeader(kind: .changes)
     private var offsetBefore: UInt64 = 0
 
-    /// Adds a run, and returns the block that it did not fit into any more.
+    /// Adds a run; returns the previous block if the run did not fit into it.
     mutating func append(zone: UInt64, offsetBefore: UInt64, _ entries: [UInt8]) -> Finished? {
         let isFull = header.count > 0 && writer.bytes.count + entries.count > Self.targetBytes
         let finished = isFull ? finish() : nil
@@ -31,7 +31,7 @@ struct ChangeBlockBuilder {
         return finished
     }
 
-    /// The last block; nil if nothing was added since the one before.
+    /// Finishes the last block; returns nil if nothing was added since the previous one.
     mutating func finish() -> Finished? {
         guard header.count > 0 else { return nil }
         let finished = Finished(header: header, raw: writer.bytes, offsetBefore: offsetBefore)
@@ -41,12 +41,12 @@ struct ChangeBlockBuilder {
     }
 }
 
-/// Goes through the runs of a change block.
+/// Reads the runs of a change block.
 struct ChangeRuns {
     struct Run {
         var zone: UInt64
         var offsetBefore: UInt64
-        /// Where the entries are in the block's bytes.
+        /// The range of the entries in the block's bytes.
         var entries: Range<Int>
     }
 

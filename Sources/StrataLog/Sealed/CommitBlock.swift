@@ -1,13 +1,13 @@
 import StrataModel
 import StrataSystem
 
-/// The commits of a block, as a table (docs/format.md §25): one is found without looking at those in front of it.
-// A class, because cursors hand it on with every commit.
+/// The commits of a block, as a table (docs/format.md §25): a commit is found without reading those before it.
+// A class, because cursors pass it on with every commit.
 final class CommitBlock: Sendable {
     static let targetBytes = 64 << 10
-    /// What a commit takes beside its payload, at most.
+    /// The maximum size of a commit besides its payload.
     static let rowBytes = 16 + 8 + 4 + 4
-    /// Besides, of one of which something was erased.
+    /// The additional size of a commit from which data was erased.
     static let erasureBytes = 4 + OriginalPayload.byteCount
 
     let block: Block
@@ -86,7 +86,7 @@ final class CommitBlock: Sendable {
 
     private func erasedIndex(_ erasure: Int) -> Int { Int(number(erasures + 4 + erasure * Self.erasureBytes, 4)) }
 
-    /// Nil for a commit whose payload is the one that it was appended with.
+    /// Returns the original payload of a commit from which data was erased; nil for any other commit.
     func original(at index: Int) -> OriginalPayload? {
         var (low, high) = (0, erasureCount)
         while low < high {
@@ -122,7 +122,7 @@ final class CommitBlock: Sendable {
     @inline(__always)
     private func end(at index: Int) -> Int { Int(number(ends + index * endWidth, endWidth)) }
 
-    /// - Parameter index: below `count`, as below.
+    /// - Parameter index: less than `count`, here and below.
     func id(at index: Int) -> Identifier {
         precondition(index >= 0 && index < count, "a commit that is not there")
         return block.bytes.withUnsafeBytes { bytes in
@@ -142,7 +142,7 @@ final class CommitBlock: Sendable {
         return UInt32(truncatingIfNeeded: number(chains + index * 4, 4))
     }
 
-    /// Where the payload stands in the block's bytes.
+    /// Returns the range of the payload in the block's bytes.
     @inline(__always)
     private func payload(at index: Int) throws -> Range<Int> {
         let (start, end) = (index == 0 ? 0 : end(at: index - 1), end(at: index))
@@ -153,7 +153,7 @@ final class CommitBlock: Sendable {
         return payloads + start..<payloads + end
     }
 
-    /// The commit, whose payload shares the block's memory.
+    /// Returns a commit whose payload shares the block's memory.
     @inline(__always)
     func commit(at index: Int) throws -> Commit {
         Commit(
@@ -161,10 +161,10 @@ final class CommitBlock: Sendable {
             payload: block.bytes[try payload(at: index)])
     }
 
-    /// Checks that each chain value follows from the one before it and the commit. The block's checksum has found
-    /// whatever decayed; this finds what was never right.
+    /// Checks that each chain value follows from the previous one and the commit. The block's checksum detects decay;
+    /// this detects values that were never right.
     ///
-    /// - Parameter chain: what is in front of the block.
+    /// - Parameter chain: the chain value before the block.
     func checkChain(after chain: UInt32) throws {
         try requireContinuity(after: chain)
         try block.bytes.withUnsafeBytes { bytes in
@@ -205,7 +205,7 @@ final class CommitBlock: Sendable {
         guard chain == block.header.chain else { throw brokenChain(firstOffset, chain, block.header.chain) }
     }
 
-    /// Of the last block: what the segment ends with.
+    /// Throws unless this block, the last one, ends as the segment does.
     func requireEnd(_ end: Position) throws {
         guard chain(at: count - 1) == end.chain else {
             throw brokenChain(lastOffset, end.chain, chain(at: count - 1))
@@ -220,7 +220,7 @@ final class CommitBlock: Sendable {
                 found: hexadecimal(found)))
     }
 
-    /// The first commit that is not older; `count` if all are.
+    /// Returns the index of the first commit that is not older; `count` if all are older.
     func firstIndex(notBefore time: Int64) -> Int {
         var (low, high) = (0, count)
         while low < high {
@@ -231,7 +231,7 @@ final class CommitBlock: Sendable {
     }
 }
 
-/// Gathers the commits of a block.
+/// Collects the commits of a block.
 struct CommitBlockBuilder {
     private var ids = ByteWriter(reserving: 8 << 10)
     private var times: [UInt64] = []
@@ -244,14 +244,14 @@ struct CommitBlockBuilder {
 
     var isEmpty: Bool { ends.isEmpty }
 
-    /// Whether a commit with a payload of so many bytes belongs into this block: one always does.
+    /// Returns true if a commit with a payload of this size belongs in this block, which takes at least one.
     func hasRoom(for payloadBytes: Int) -> Bool {
         isEmpty
             || 1 + (ends.count + 1) * CommitBlock.rowBytes + erasures.bytes.count + payloads.bytes.count
                 + payloadBytes <= CommitBlock.targetBytes
     }
 
-    /// - Parameter chainBefore: what the commit's own chain value goes on from.
+    /// - Parameter chainBefore: the chain value before the commit.
     mutating func append(
         _ row: CommitRow, _ payload: UnsafeRawBufferPointer, chainBefore: UInt32
     ) {
@@ -273,7 +273,7 @@ struct CommitBlockBuilder {
         ends.append(payloads.bytes.count)
     }
 
-    /// The block's header and raw body; the builder is empty again.
+    /// Returns the block's header and raw body, and empties the builder.
     mutating func finish() -> (header: BlockHeader, raw: [UInt8]) {
         precondition(!isEmpty, "a block has commits")
         let timeWidth = CommitBlock.timeWidth(times[times.count - 1])

@@ -1,15 +1,15 @@
 import StrataModel
 import StrataSystem
 
-/// Tells which records a sealed segment does not touch (docs/format.md §25, "Filter").
+/// Determines which records a sealed segment does not touch (docs/format.md §25, "Filter").
 enum NameFilter {
     static let groupBytes = 64
     static let groupsPerBlock = 512
-    /// One in some hundred records that the segment does not touch is looked for in vain.
+    /// With this many, about one in a hundred records that the segment does not touch is searched for in vain.
     private static let bitsPerName = 10
     private static let bitsSet = 6
 
-    /// Where the bits of a record are.
+    /// Returns the hash that determines the bits of a record.
     static func hash(zone: UInt64, name: UnsafeRawBufferPointer) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
@@ -55,9 +55,9 @@ enum NameFilter {
         forEachBit(of: hash) { byte, mask in group[byte] & mask != 0 }
     }
 
-    /// The filter's bodies, of one block after another.
+    /// Returns the bodies of the filter's blocks, in order.
     ///
-    /// - Parameter hashes: of distinct records.
+    /// - Parameter hashes: the hashes of distinct records.
     static func blocks(of hashes: [UInt64]) -> [[UInt8]] {
         let count = groupCount(names: hashes.count)
         var bits = [UInt8](repeating: 0, count: count * groupBytes)

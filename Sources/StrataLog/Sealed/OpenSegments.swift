@@ -1,7 +1,7 @@
 import StrataModel
 
-/// The sealed segments that were used last, open; and of more of them the index, so that opening one again reads
-/// little.
+/// The most recently used sealed segments, which stay open, and the indexes of more of them, so that opening one again
+/// reads little.
 struct OpenSegments {
     private struct Known {
         let index: SealedIndex
@@ -11,11 +11,11 @@ struct OpenSegments {
     private static let maximumCount = 16
     private static let maximumIndexBytes = 16 << 20
 
-    /// The last was used last.
+    /// In the order of their use, the most recent one last.
     private var open: [SealedSegment] = []
-    /// By the segment's own id: a file that replaces another has a new one.
+    /// By segment id: a segment that is rewritten with other payloads has a new one.
     private var indexes: [Identifier: Known] = [:]
-    /// Of the indexes.
+    /// The size of the indexes.
     private var byteCount = 0
     private var uses: UInt64 = 0
 
@@ -43,7 +43,8 @@ struct OpenSegments {
         while byteCount > Self.maximumIndexBytes { forgetOldestIndex() }
     }
 
-    /// Indexes of segments that are not open are of no use any more then, and pushed out in time.
+    /// Removes segments and their indexes. Indexes of segments that are not open are no longer of use, and are evicted
+    /// in time.
     mutating func removeAll(where isGone: (SegmentFile) -> Bool) {
         for sealed in open where isGone(sealed.segment) { forgetIndex(sealed.segment.header.segmentID) }
         open.removeAll { isGone($0.segment) }

@@ -1,8 +1,8 @@
 import StrataModel
 import StrataSystem
 
-/// What is kept of the payload that a commit was appended with, where something was erased of it since: enough for the
-/// chain (docs/format.md §28).
+/// The length and checksum of a commit's original payload, kept once data was erased from it: enough for the chain
+/// (docs/format.md §28).
 struct OriginalPayload: Sendable, Equatable {
     static let byteCount = 12
 
@@ -20,13 +20,13 @@ struct OriginalPayload: Sendable, Equatable {
     }
 }
 
-/// A commit on its way into a block.
+/// A commit to be added to a block.
 struct CommitRow {
     var offset: UInt64
     var id: Identifier
     var time: Int64
     var chain: UInt32
-    /// Of one of which something was erased.
+    /// The original payload, if data was erased from it.
     var original: OriginalPayload?
 
     init(_ header: FrameHeader) {

@@ -1,13 +1,14 @@
 import StrataModel
 import StrataSystem
 
-/// What the blocks behind a sealed segment's commits must say, worked out from the commits.
+/// The expected content of the blocks after a sealed segment's commits, computed from the commits, and the found
+/// content.
 struct SealedContent {
     private let header: SegmentHeader
     private var lists: SegmentIndex
     private var hashes: Set<UInt64> = []
     private var brought: [UsedNames.Key: InternedName] = [:]
-    // As the blocks themselves have it, in the order in which they stand.
+    // From the blocks themselves, in the order in which they are stored.
     private var seen = SealedIndex()
     private var changes: [UInt64: [UInt8]] = [:]
     private var changeOrder: [UInt64] = []
@@ -16,7 +17,7 @@ struct SealedContent {
     private var lastKind = BlockHeader.Kind.commits
     private var storedIndex: Block?
     private var end: Block?
-    /// The names that the blocks give.
+    /// The names in the blocks.
     private(set) var names: [UsedNames.Key: InternedName] = [:]
 
     init(_ header: SegmentHeader) {
@@ -24,9 +25,9 @@ struct SealedContent {
         lists = SegmentIndex(firstOffset: header.firstOffset, endPosition: header.byteCount)
     }
 
-    // MARK: What the commits say
+    // MARK: Adding commits
 
-    /// - Parameter payload: of the next commit.
+    /// - Parameter payload: the payload of the next commit.
     mutating func add(_ offset: UInt64, _ payload: ArraySlice<UInt8>) throws {
         try payload.withUnsafeBytes { payload in
             let touches = try Envelope.touches(of: payload)
@@ -44,9 +45,9 @@ struct SealedContent {
         }
     }
 
-    // MARK: What the blocks say
+    // MARK: Adding blocks
 
-    /// - Throws: what is wrong with the block by itself, and with its place among the others.
+    /// - Throws: the fault of the block itself, or of its place among the others.
     mutating func add(_ block: Block) throws {
         let header = block.header
         guard header.kind.rawValue >= lastKind.rawValue, end == nil,

@@ -1,9 +1,9 @@
 import StrataModel
 
-/// Where everything is in a sealed segment (docs/format.md §25, "Index").
+/// The places of everything in a sealed segment (docs/format.md §25, "Index").
 struct SealedIndex: Sendable, Equatable {
     struct Commits: Sendable, Equatable {
-        /// Of the block in the file, as below.
+        /// The range of the block in the file, here and below.
         var range: Range<Int>
         var firstOffset: UInt64
         var time: Int64
@@ -12,14 +12,14 @@ struct SealedIndex: Sendable, Equatable {
     struct Changes: Sendable, Equatable {
         var range: Range<Int>
         var zone: UInt64
-        /// Second number of the block's first run.
+        /// The second number of the block's first run.
         var offsetBefore: UInt64
     }
 
     struct Zone: Sendable, Equatable {
         var zone: UInt64
         var touchCount: UInt64
-        /// Index of the change block of its first run.
+        /// The index of the change block that has its first run.
         var block: Int
     }
 
@@ -37,10 +37,10 @@ struct SealedIndex: Sendable, Equatable {
     var payloadBytes: UInt64 = 0
     var touchCount: UInt64 = 0
     var recordNameCount: UInt64 = 0
-    /// Where the index block itself is: behind all others but the end.
+    /// The position of the index block, which is after all others but the end.
     var position = 0
 
-    /// What it takes in memory.
+    /// Its size in memory.
     var byteCount: Int {
         commits.count * MemoryLayout<Commits>.stride + changes.count * MemoryLayout<Changes>.stride
             + filters.count * MemoryLayout<Range<Int>>.stride + names.count * MemoryLayout<Names>.stride
@@ -97,8 +97,8 @@ struct SealedIndex: Sendable, Equatable {
     // MARK: Decoding
 
     /// - Parameters:
-    ///   - start: where the first block begins.
-    ///   - position: of the index block.
+    ///   - start: the position of the first block.
+    ///   - position: the position of the index block.
     init(
         decoding bytes: UnsafeRawBufferPointer, startingAt start: Int, _ position: Int, firstOffset: UInt64,
         lastOffset: UInt64
@@ -120,12 +120,12 @@ struct SealedIndex: Sendable, Equatable {
 
     // MARK: Looking up
 
-    /// The block that has the commit, which the segment has.
+    /// Returns the block that has the commit, which the segment must have.
     func commitBlock(of offset: UInt64) -> Int {
         lastIndex(in: commits.count) { commits[$0].firstOffset <= offset }
     }
 
-    /// The last block that begins before `time`, or the first.
+    /// Returns the last block that begins before `time`, or the first one.
     func commitBlock(before time: Int64) -> Int { lastIndex(in: commits.count) { commits[$0].time < time } }
 
     func zone(_ zone: UInt64) -> Zone? {
@@ -134,7 +134,7 @@ struct SealedIndex: Sendable, Equatable {
         return found.zone == zone ? found : nil
     }
 
-    /// The first change block that may have entries of a zone behind an offset.
+    /// Returns the first change block that may have entries of a zone after an offset.
     func changeBlock(of zone: Zone, after offset: UInt64) -> Int {
         var block = zone.block
         // A zone that fills blocks has one run at the beginning of each.
@@ -144,7 +144,7 @@ struct SealedIndex: Sendable, Equatable {
         return block
     }
 
-    /// The last index whose element `isBefore`, or 0; those that are come first.
+    /// Returns the last index for which `isBefore` is true, or 0; such indexes must come first.
     private func lastIndex(in count: Int, where isBefore: (Int) -> Bool) -> Int {
         var (low, high) = (0, count)
         while high - low > 1 {
@@ -155,10 +155,10 @@ struct SealedIndex: Sendable, Equatable {
     }
 }
 
-/// Reads an index, keeping track of where the blocks stand.
+/// Reads an index, and keeps track of the positions of the blocks.
 private struct IndexReader {
     private var reader: ByteReader
-    /// Where the next block begins.
+    /// The position of the next block.
     private(set) var position: Int
     private let limit: Int
 
@@ -172,12 +172,13 @@ private struct IndexReader {
         reader.malformed(what, expected: expected, found: found)
     }
 
-    /// Each entry has a byte at least, so that no count asks for more memory than the index has.
+    /// Reads a number of entries. Each has at least one byte, so that no number requests more memory than the index
+    /// has.
     private mutating func readCount(_ what: StaticString) throws -> Int {
         Int(try reader.readVarint(what, atMost: UInt64(reader.remaining)))
     }
 
-    /// The place of the next block, which then is behind.
+    /// Returns the range of the next block, and advances past it.
     private mutating func readRange() throws -> Range<Int> {
         let start = position
         let room = UInt64(limit - position) / UInt64(LogFormat.frameAlignment)

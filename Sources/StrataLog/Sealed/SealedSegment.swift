@@ -1,14 +1,14 @@
 import StrataModel
 import StrataSystem
 
-/// A segment that was sealed, open for reading. What it meets in the file has to be right: anything else is damage.
+/// A sealed segment, open for reading. Anything unexpected in the file is damage.
 final class SealedSegment: Sendable {
     let segment: SegmentFile
     let index: SealedIndex
     private let file: any File
     private let cache: BlockCache
 
-    /// - Parameter index: what was read of the same file before.
+    /// - Parameter index: the index that was read from the same file before.
     init(_ segment: SegmentFile, _ file: any File, _ cache: BlockCache, index known: SealedIndex? = nil) throws {
         self.segment = segment
         self.file = file
@@ -35,7 +35,7 @@ final class SealedSegment: Sendable {
 
     // MARK: The end
 
-    /// What the end block says. It is always where the file ends.
+    /// Reads the end block, which is always at the end of the file.
     static func readSeal(_ file: any File, _ header: SegmentHeader) throws -> SegmentFile.Seal {
         let size = try file.size()
         let position = size - SegmentSealer.endBytes
@@ -133,7 +133,7 @@ final class SealedSegment: Sendable {
 
     // MARK: Commits
 
-    /// - Parameter window: reads ahead; nil to look into the cache.
+    /// - Parameter window: reads ahead; nil to use the cache.
     func commitBlock(_ number: Int, from window: FileWindow? = nil) throws -> CommitBlock {
         let entry = index.commits[number]
         let next = number + 1 < index.commits.count ? index.commits[number + 1].firstOffset : lastOffset + 1
@@ -154,12 +154,12 @@ final class SealedSegment: Sendable {
 
     var lastOffset: UInt64 { segment.seal?.end.offset ?? segment.firstOffset }
 
-    /// - Parameter offset: one that the segment has, as below.
+    /// - Parameter offset: one that the segment has, here and below.
     func commit(at offset: UInt64) throws -> Commit {
         let block = try commitBlock(index.commitBlock(of: offset))
         return try Self.located(segment) {
             var commit = try block.commit(at: Int(offset - block.firstOffset))
-            // A copy, so that who keeps one commit does not keep its block.
+            // A copy, so that keeping one commit does not keep its block.
             commit.payload = commit.payload.withUnsafeBytes { ArraySlice($0) }
             return commit
         }
@@ -170,7 +170,7 @@ final class SealedSegment: Sendable {
         return block.chain(at: Int(offset - block.firstOffset))
     }
 
-    /// The first commit that is not older than `time`, which the last one is not.
+    /// Returns the first commit that is not older than `time`; the last one must not be.
     func firstOffset(notBefore time: Int64) throws -> UInt64 {
         let number = index.commitBlock(before: time)
         let block = try commitBlock(number)
@@ -180,7 +180,7 @@ final class SealedSegment: Sendable {
 
     // MARK: Changes
 
-    /// As ``ChangeList/collect(of:after:limit:into:)``, of one zone.
+    /// As ``ChangeList/collect(of:after:limit:into:)``, for one zone.
     func collect(
         zone: UInt64, of name: [UInt8]? = nil, after offset: UInt64, limit: Int, into touches: inout [ZoneTouch]
     ) throws -> Bool {
@@ -209,7 +209,7 @@ final class SealedSegment: Sendable {
         return true
     }
 
-    /// Whether the segment may have touched a record; false is certain.
+    /// Returns true if the segment may have touched a record; false is certain.
     func mayTouch(_ name: [UInt8], in zone: UInt64) throws -> Bool {
         guard index.filterGroups > 0 else { return false }
         let hash = name.withUnsafeBytes { NameFilter.hash(zone: zone, name: $0) }
@@ -231,7 +231,7 @@ final class SealedSegment: Sendable {
 
     // MARK: Names
 
-    /// The names that the segment's commits use, as far as they were known.
+    /// Returns the names that the segment's commits use, as far as they were known when it was sealed.
     func names() throws -> [InternedName] {
         var names: [InternedName] = []
         for entry in index.names {
@@ -253,16 +253,16 @@ final class SealedSegment: Sendable {
 
     // MARK: Checking
 
-    /// Reads what ``Cursor`` does not: every block beside those of commits.
+    /// Reads the blocks that ``Cursor`` does not: all except those of commits.
     func requireWhole() throws {
         for entry in index.changes { _ = try block(entry.range, .changes, isKept: false) }
         for range in index.filters { _ = try block(range, .filter, isKept: false) }
         _ = try names()
     }
 
-    // MARK: Going through
+    // MARK: Reading in order
 
-    /// Reads the commits in order, a large piece of the file at a time.
+    /// Reads the commits in order, in large pieces of the file.
     struct Cursor {
         private let sealed: SealedSegment
         private let window: FileWindow
@@ -273,8 +273,8 @@ final class SealedSegment: Sendable {
 
         /// - Parameters:
         ///   - offset: one that the segment has.
-        ///   - checksChain: whether the chain value of each commit is worked out again, not only compared from block to
-        ///     block.
+        ///   - checksChain: true to recompute the chain value of each commit, not only compare the values between
+        ///     blocks.
         init(_ sealed: SealedSegment, from offset: UInt64, checksChain: Bool = false) throws {
             self.sealed = sealed
             self.checksChain = checksChain
@@ -285,7 +285,7 @@ final class SealedSegment: Sendable {
             try check(after: number == 0 ? sealed.segment.header.chainBefore : block.block.header.chain)
         }
 
-        /// Nil behind the last.
+        /// Returns the next commit; nil after the last.
         @inline(__always)
         mutating func next() throws -> Commit? {
             if place == block.count {
@@ -296,7 +296,7 @@ final class SealedSegment: Sendable {
             return try block.commit(at: place)
         }
 
-        /// Of the commit that `next` has given: what its payload was, if something was erased of it.
+        /// The original payload of the commit that `next` returned last, if data was erased from it.
         var original: OriginalPayload? { place > 0 ? block.original(at: place - 1) : nil }
 
         private mutating func loadNext() throws {

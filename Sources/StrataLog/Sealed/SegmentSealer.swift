@@ -1,10 +1,10 @@
 import StrataModel
 import StrataSystem
 
-/// Looks up a name that a segment uses and does not bring; nil for one that is not known.
+/// Looks up a name that a segment uses but does not introduce; returns nil for an unknown one.
 public typealias NameLookup = @Sendable (UsedNames.Key) throws -> InternedName?
 
-/// Rewrites a closed segment as blocks (docs/format.md §25), into a file of its own.
+/// Rewrites a closed segment as blocks (docs/format.md §25), into a separate file.
 struct SegmentSealer: ~Copyable {
     private let segment: SegmentFile
     private let header: SegmentHeader
@@ -18,7 +18,7 @@ struct SegmentSealer: ~Copyable {
 
     /// - Parameters:
     ///   - draft: an empty file.
-    ///   - id: of the segment, if its payloads will not be the same any more.
+    ///   - id: a new segment id, if the payloads will change.
     init(_ segment: SegmentFile, into draft: any File, id: Identifier? = nil) throws {
         let (header, bytes) = try segment.header.sealed(frameBytes: segment.frameBytes, id: id)
         try draft.write(bytes, at: 0)
@@ -29,13 +29,13 @@ struct SegmentSealer: ~Copyable {
         lists = SegmentIndex(firstOffset: segment.firstOffset, endPosition: header.byteCount)
     }
 
-    /// Reads the segment through, checking everything, and writes the draft, which is durable on return.
+    /// Reads the whole segment, checks everything, and writes the draft, which is durable on return. Returns the sealed
+    /// segment; nil if it was stopped.
     ///
     /// - Parameters:
-    ///   - touches: what a payload touches.
-    ///   - lookup: names that the segment does not bring.
-    ///   - isStopped: asked from time to time.
-    /// - Returns: the sealed segment; nil if it was stopped.
+    ///   - touches: finds the touches of a payload.
+    ///   - lookup: returns names that the segment does not introduce.
+    ///   - isStopped: called from time to time; returns true to stop.
     consuming func seal(
         from file: any File, touches: TouchFunction, lookup: NameLookup, isStopped: () -> Bool
     ) throws -> SegmentFile? {
@@ -59,9 +59,9 @@ struct SegmentSealer: ~Copyable {
         return try finish(seal, lookup)
     }
 
-    /// Writes the draft, which is durable on return, from commits that are handed over in order.
+    /// Writes the draft, which is durable on return, from commits that are passed in order.
     ///
-    /// - Parameter forEach: hands each commit of the segment to the function that it is given.
+    /// - Parameter forEach: passes each commit of the segment to the function that it is given.
     consuming func seal(
         touches: @escaping TouchFunction, lookup: NameLookup,
         _ forEach: ((Commit, OriginalPayload?) throws -> Void) throws -> Void
@@ -78,7 +78,7 @@ struct SegmentSealer: ~Copyable {
         return try finish(seal, lookup)
     }
 
-    /// Writes the draft from the commits of a segment that is sealed already, up to what this one is to end with.
+    /// Writes the draft from the commits of a segment that is sealed already, up to the end of the new one.
     consuming func rewrite(_ walk: BlockWalk, lookup: NameLookup) throws {
         guard let seal = segment.seal else { preconditionFailure("who rewrites a segment knows its end") }
         let (path, firstOffset) = (segment.path, segment.firstOffset)
@@ -121,7 +121,7 @@ struct SegmentSealer: ~Copyable {
         builder.append(row, payload, chainBefore: chainBefore)
         index.payloadBytes += UInt64(payload.count)
         index.touchCount += UInt64(touches.count)
-        // Where frames stand is nothing that change lists need.
+        // Change lists do not need the positions of frames.
         lists.append(offset: row.offset, range: 0..<0, touches: touches, payload: payload)
         for touch in touches where touch.kind == .recordSaved || touch.kind == .recordDeleted {
             let name = UnsafeRawBufferPointer(rebasing: payload[touch.key])
@@ -140,7 +140,7 @@ struct SegmentSealer: ~Copyable {
 
     private mutating func writeChanges() throws {
         var changes = ChangeBlockBuilder()
-        // Taken out, since the lists are read while the index is written.
+        // Copied, because the lists are read while the index is written.
         let lists = lists
         try lists.forEachChangeList { zone, list in
             var isFirst = true
@@ -199,7 +199,7 @@ struct SegmentSealer: ~Copyable {
 
     static let endBytes = BlockHeader.byteCount + 16
 
-    /// Writes index and end; returns where the end stands.
+    /// Writes the index and the end block; returns the position of the end block.
     private mutating func writeEnd(_ found: SegmentFile.Seal) throws -> Int {
         index.position = writer.position
         try writer.append(BlockHeader(kind: .index), index.encoded(lastOffset: found.end.offset))

@@ -7,7 +7,7 @@ extension SegmentedLog {
     ) throws {
         try catalog.requireOpen()
         try closeSegment(upTo: offset)
-        // Against the thread that seals, which writes to the same draft.
+        // Excludes the sealing thread, which writes to the same draft.
         _ = try sealer.oneAtATime {
             for segment in catalog.read({ $0.segments.dropLast() }) where segment.firstOffset <= offset {
                 try rewrite(segment, lookup, rewritten)
@@ -16,7 +16,7 @@ extension SegmentedLog {
         }
     }
 
-    /// Begins another segment if the one that grows has commits up to `offset`: only what is closed can be rewritten.
+    /// Begins another segment if the one that grows has commits up to `offset`: only closed segments can be rewritten.
     private func closeSegment(upTo offset: UInt64) throws {
         try writer.withLock { writer throws -> Void in
             if writer.isClosed { throw LogCatalog.closedError(catalog.paths) }
@@ -36,7 +36,7 @@ extension SegmentedLog {
         _ known: SegmentFile, _ lookup: NameLookup, _ rewritten: PayloadRewriting
     ) throws {
         do {
-            // What was looked at may have been sealed since; nobody seals while this runs.
+            // The segment may have been sealed since it was listed; no other is sealed while this runs.
             let (source, isChanged) = try catalog.reading(known) { segment in
                 (segment, try contains(segment) { try rewritten($0.offset, $0.payload) != nil })
             }
@@ -48,7 +48,7 @@ extension SegmentedLog {
                 return
             }
         } catch let error as StrataError where error.code == .outOfRange && floor.offset >= known.firstOffset {
-            // Let go of meanwhile, or in part.
+            // Discarded meanwhile, wholly or in part.
             guard let end = known.seal?.end.offset, floor.offset >= end else { throw error }
         }
     }
@@ -62,7 +62,7 @@ extension SegmentedLog {
         return false
     }
 
-    /// Goes through a closed segment, checking everything.
+    /// Reads a closed segment and checks everything.
     private func forEachCommit(of segment: SegmentFile, _ body: (Commit, OriginalPayload?) throws -> Void) throws {
         let file = try catalog.open(segment)
         guard segment.header.form == .frames else {
@@ -83,7 +83,7 @@ extension SegmentedLog {
         }
     }
 
-    /// The segment with other payloads, durable in the file of drafts, read back and checked.
+    /// Writes the segment with other payloads as a durable draft, which is read back and checked.
     private func writeDraft(
         of source: SegmentFile, _ lookup: NameLookup, _ rewritten: PayloadRewriting
     ) throws -> SegmentFile {
@@ -113,14 +113,14 @@ extension SegmentedLog {
     }
 }
 
-/// That an erasure has begun and may not be done: commits behind an offset say which (docs/format.md §28).
+/// The note that an erasure has begun and may be incomplete: commits after an offset describe it (docs/format.md §28).
 extension SegmentedLog {
     private enum Tag {
         static let storeID: UInt16 = 1
         static let offset: UInt16 = 2
     }
 
-    /// Behind which offset there may be erasures that are not done; nil if there are none.
+    /// Returns the offset after which there may be incomplete erasures; nil if there are none.
     public func unfinishedErasures() throws -> UInt64? {
         let path = catalog.paths.erasing
         guard try platform.files.exists(path) else { return nil }
@@ -136,7 +136,7 @@ extension SegmentedLog {
         return try block.number(Tag.offset, as: UInt64.self, path: path)
     }
 
-    /// Keeps, durably, that an erasure begins which the next commits say more of.
+    /// Notes, durably, that an erasure begins, which the next commits describe.
     public func beginErasure() throws {
         try catalog.requireOpen()
         guard try unfinishedErasures() == nil else { return }
@@ -146,7 +146,7 @@ extension SegmentedLog {
         try platform.files.replace(catalog.paths.erasing, in: catalog.paths.log, with: block.encoded())
     }
 
-    /// All erasures up to now are done.
+    /// Notes that all erasures so far are complete.
     public func endErasures() throws {
         try catalog.requireOpen()
         try platform.files.remove(catalog.paths.erasing)

@@ -1,9 +1,9 @@
 import StrataModel
 import StrataSystem
 
-/// Puts the frames of a batch behind one another, so that they are written with one call.
+/// Concatenates the frames of a batch, so that they are written with one call.
 struct FrameAssembler: ~Copyable {
-    /// A buffer that grew beyond this for one large commit is given back.
+    /// The size to which the buffer shrinks after a large commit.
     private static let keptBytes = 8 << 20
 
     private let buffer = RawBuffer(count: 256 << 10)
@@ -16,21 +16,21 @@ struct FrameAssembler: ~Copyable {
         buffer.shrink(to: Self.keptBytes)
     }
 
-    /// Takes back what was added last.
+    /// Removes what was added last.
     mutating func drop(to count: Int) {
         precondition(count <= self.count, "only what was added can be dropped")
         self.count = count
     }
 
-    /// Where frames will stand, and what they continue.
+    /// The place of frames in a segment, and the durable end at that time.
     struct Place {
         var salt: UInt32
-        /// Of the first byte of the buffer in the file.
+        /// The position of the buffer's first byte in the file.
         var position: Int
         var durableOffset: UInt64
     }
 
-    /// Adds a commit's frames, compressing what has not been compressed ahead of time; returns the commit's chain
+    /// Adds a commit's frames and compresses pieces that were not compressed ahead of time; returns the commit's chain
     /// value.
     mutating func add(_ commit: NewCommit, after end: Position, at place: Place) -> UInt32 {
         let offset = end.offset + 1
@@ -69,7 +69,8 @@ struct FrameAssembler: ~Copyable {
                 chain: end.chain, undurable: 0, bodyChecksum: 0), at: place)
     }
 
-    /// - Parameter ready: what was compressed ahead of time: nil if nothing was, `.some(nil)` if it does not pay.
+    /// - Parameter ready: the result of compressing ahead of time; nil if there is none, `.some(nil)` if it does not
+    ///   pay.
     private static func store(
         _ piece: UnsafeRawBufferPointer, _ ready: CompressedPiece??, into target: UnsafeMutableRawBufferPointer
     ) -> (FrameHeader.Codec, Int) {
@@ -85,7 +86,7 @@ struct FrameAssembler: ~Copyable {
         return (.stored, piece.count)
     }
 
-    /// The place for a body of at most `bodyBytes` behind the next header.
+    /// Returns the memory for a body of at most `bodyBytes` after the next header.
     private mutating func room(for bodyBytes: Int) -> UnsafeMutableRawBufferPointer {
         let start = count + LogFormat.frameHeaderBytes
         let limit = start + LogFormat.padded(bodyBytes)
@@ -93,7 +94,7 @@ struct FrameAssembler: ~Copyable {
         return UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[start..<limit])
     }
 
-    /// Pads the body that stands in its place, and puts the header in front of it.
+    /// Pads the body that is in place, and writes the header before it.
     private mutating func finish(_ header: FrameHeader, at place: Place) {
         var header = header
         let frame = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[count..<count + header.frameBytes])

@@ -1,21 +1,22 @@
 import StrataModel
 import StrataSystem
 
-/// The writing end of a log: the segment that grows, and where the next frame goes. Used under the log's writing lock.
+/// The writing end of a log: the segment that grows, and the place of the next frame. Used under the log's writing
+/// lock.
 struct SegmentWriter: ~Copyable {
     var segment: SegmentFile
     var file: any File
-    /// The segment is closed before it grows past this.
+    /// The segment is closed before it exceeds this size.
     var limitBytes: Int
-    /// Where the next frame goes; all before is whole frames.
+    /// The position of the next frame; everything before it is whole frames.
     var position: Int
     var end: Position
     var time: Int64
-    /// The seal is durable; what comes next needs another segment.
+    /// True if the seal is durable, so that the next commit needs another segment.
     var isSealed: Bool
-    /// Nothing but a mark was written since the last commit.
+    /// True if nothing but a mark was written since the last commit.
     var endsWithMark: Bool
-    /// Why nothing may be written any more: after a failure whose outcome nobody knows.
+    /// The reason why nothing more may be written: a failure with an unknown outcome.
     var refusal: StrataError?
     var isClosed = false
     var assembler = FrameAssembler()
@@ -31,9 +32,9 @@ struct SegmentWriter: ~Copyable {
         endsWithMark = found.endsWithMark
     }
 
-    /// Whether a commit goes into this segment: a segment takes at least one, whatever its size.
+    /// Returns true if a commit belongs in this segment, which takes at least one, whatever its size.
     func hasRoom(for frameBytes: Int, at place: Int) -> Bool {
-        // The seal needs its place too.
+        // The seal needs space too.
         place == segment.header.byteCount || place + frameBytes + LogFormat.frameHeaderBytes <= limitBytes
     }
 
@@ -41,12 +42,11 @@ struct SegmentWriter: ~Copyable {
         FrameAssembler.Place(salt: segment.header.salt, position: position, durableOffset: durableOffset)
     }
 
-    /// Overwrites everything from `position` up to `limit` with zeros, so that nothing of a failed write can be read
-    /// again.
+    /// Overwrites the bytes from `position` to `limit` with zeros, so that nothing of a failed write can be read again.
     func cutBack(through limit: Int) throws {
         guard limit > position else { return }
         let zeros = [UInt8](repeating: 0, count: min(limit - position, 1 << 20))
-        // What lies behind the end of the file was never written, and must not be made.
+        // Bytes after the end of the file were never written, and must not be created.
         let limit = min(limit, try file.size())
         var place = position
         while place < limit {
@@ -57,7 +57,7 @@ struct SegmentWriter: ~Copyable {
         try file.sync()
     }
 
-    /// After a failure: nothing of it happened if the cut succeeds, and nobody knows if not.
+    /// Handles a failed write: if it can be undone, nothing was written; if not, the outcome is unknown.
     mutating func recover(from error: any Error, through limit: Int) -> AppendFailure {
         let cause = error as? StrataError ?? StrataError(.inputOutput, "Writing failed.", cause: error)
         do {

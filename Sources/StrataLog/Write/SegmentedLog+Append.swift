@@ -55,7 +55,7 @@ extension SegmentedLog {
         if let refusal = writer.refusal { throw .unknown(refusal) }
     }
 
-    /// Commits that are in the log already count as appended; the rest goes behind them.
+    /// Counts commits that are in the log already as appended, and appends the rest after them.
     private func appendBehindKnown(
         _ commits: [NewCommit], _ touches: [[Touch]], expecting: Position, _ isDurable: Bool,
         _ writer: inout SegmentWriter
@@ -89,7 +89,7 @@ extension SegmentedLog {
         }
     }
 
-    /// Segment after segment, until all are in or something fails; what is in by then stays.
+    /// Fills segment after segment, until all commits are appended or one fails; commits appended by then stay.
     private func append(
         _ commits: ArraySlice<NewCommit>, _ touches: ArraySlice<[Touch]>, _ isDurable: Bool,
         _ writer: inout SegmentWriter
@@ -102,12 +102,12 @@ extension SegmentedLog {
             do {
                 if writer.isSealed { try switchSegment(&writer) }
                 let run = try appendRun(commits[next...], touches[next...], isDurable, &writer)
-                // An empty segment takes whatever comes, so the next run is not empty again.
+                // An empty segment takes any commit, so the next run is not empty again.
                 if run.isEmpty { try switchSegment(&writer) }
                 positions += run
                 next += run.count
             } catch .notWritten(let error) {
-                // A prefix is in and stays in; the caller meets the error again with the rest.
+                // A prefix was appended and stays; the caller meets the error again with the rest.
                 if positions.isEmpty { throw .notWritten(error) }
                 return Appended(positions: positions)
             } catch { throw error }
@@ -115,7 +115,7 @@ extension SegmentedLog {
         return Appended(positions: positions)
     }
 
-    /// As many commits as the segment has room for: written, synced if so promised, and published.
+    /// Appends as many commits as the segment has room for: writes them, syncs them if required, and publishes them.
     private func appendRun(
         _ commits: ArraySlice<NewCommit>, _ touches: ArraySlice<[Touch]>, _ isDurable: Bool,
         _ writer: inout SegmentWriter
@@ -157,7 +157,7 @@ extension SegmentedLog {
         return positions
     }
 
-    /// Frames are handed to the operating system in pieces of about this size.
+    /// The approximate size of the pieces in which frames are passed to the operating system.
     private static let writeBytes = 4 << 20
 
     private func flush(_ writer: inout SegmentWriter, at written: inout Int) throws {
@@ -189,7 +189,7 @@ extension SegmentedLog {
 }
 
 extension LogCatalog {
-    /// The positions of commits that stand behind `expecting` with just these ids, as far as they do.
+    /// Returns the positions of the commits after `expecting` that have these ids, up to the first one that does not.
     func positions(of ids: [Identifier], after expecting: Position) throws -> [Position] {
         let (end, floor) = read { ($0.end.offset, $0.floor.position.offset) }
         guard expecting.offset >= floor, expecting.offset < end, try chain(at: expecting.offset) == expecting.chain

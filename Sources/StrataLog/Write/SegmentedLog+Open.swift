@@ -1,19 +1,19 @@
 import StrataModel
 import StrataSystem
 
-/// What opening worked out before there is a log object.
+/// The results of opening that exist before the log object does.
 struct OpenedLog {
     var identity: StoreIdentity
     var report: RecoveryReport
 }
 
 extension SegmentedLog {
-    /// Opens a store's log for writing, or makes the store; judges and mends what a crash left (docs/format.md §10).
+    /// Opens a store's log for writing, or creates the store; judges and mends what a crash left (docs/format.md §10).
     ///
     /// - Parameters:
-    ///   - path: the store's directory; the one around it must exist.
-    ///   - touches: what the log is told about payloads; by default, that they are envelopes.
-    /// - Throws: ``StrataError``; damage is never cut away here.
+    ///   - path: the store's directory; its parent must exist.
+    ///   - touches: finds the touches of a payload; by default, payloads are envelopes.
+    /// - Throws: ``StrataError``; damage is never truncated here.
     public static func open(
         at path: String, options: LogOptions = LogOptions(), platform: Platform = Platform(),
         touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
@@ -45,9 +45,9 @@ extension SegmentedLog {
     private static func refuseForeignContent(of paths: StorePaths, _ files: any FileSystem) throws {
         let own: Set = ["LOCK", "STORE.new", "log", "readers", "views", "keys", "assets", "operations"]
         guard let foreign = try files.list(paths.store).filter({ !own.contains($0) }).min() else { return }
-        // Another process may have made the store meanwhile.
+        // Another process may have created the store meanwhile.
         if try files.exists(paths.identity) { return }
-        // Segments without a `STORE` are a store's all the same: the next steps say what is missing.
+        // Segments without a `STORE` still belong to a store: the next steps report what is missing.
         let names = (try? files.list(paths.log)) ?? []
         if names.contains(where: { LogFormat.firstOffset(ofSegmentNamed: $0) != nil }) { return }
         throw StrataError(
@@ -109,11 +109,11 @@ private struct LogOpener {
             state: LogCatalog.State(
                 floor: floor, segments: segments, newest: index, newestFile: file, end: found.end,
                 endTime: found.time == Int64.min ? nil : found.time, durableEnd: found.end))
-        // Zeros ahead make syncs cheap; where nobody waits for syncs they would only be written twice.
+        // Zeros ahead make syncs cheap; where no caller waits for syncs, they would only be written in addition.
         let stepBytes = options.durability == .commit ? options.spaceStepBytes : 0
         let previous = segments.dropLast().last?.frameBytes ?? 0
         let limitBytes = options.segmentLimit(after: previous)
-        // Asked first: what throws behind the next line would leave a thread without an owner.
+        // Asked first: an error after the next line would leave a thread without an owner.
         let filled = max(try file.size(), found.position)
         let space = try SpaceKeeper(paths: paths, files: files, stepBytes: stepBytes)
         space.begin(
@@ -125,7 +125,7 @@ private struct LogOpener {
             writer: SegmentWriter(segment: segment, file: file, limitBytes: limitBytes, found: found, isSealed: false))
     }
 
-    /// Reads the newest segment through, and cuts back what nobody finished writing.
+    /// Reads all of the newest segment, and overwrites an unfinished write with zeros.
     private func readNewest(
         _ segment: SegmentFile, _ file: any File, _ directory: LogDirectory, _ witnesses: [EndWitness],
         _ index: inout SegmentIndex, _ report: inout RecoveryReport
@@ -154,7 +154,7 @@ private struct LogOpener {
                 path: segment.path, position: found.position, byteCount: limit - found.position,
                 lastOffset: found.end.offset, reason: error?.message ?? "A commit in front of others is not there.")
         }
-        // A mark or a seal says that all in front of it had been synced.
+        // A mark or a seal proves that everything before it had been synced.
         let start =
             found.endsWithMark || found.isClosed
             ? found.position - LogFormat.frameHeaderBytes
@@ -177,10 +177,10 @@ private struct LogOpener {
         }
     }
 
-    /// Writes back what was read, and syncs it; from here on all of it counts as durable.
+    /// Writes a range back and syncs it; from then on, all of it counts as durable.
     ///
-    /// The process that wrote it may have ended before its sync, or after one that failed: then the bytes are in memory
-    /// only, and the operating system may take them for written, so that a sync alone would do nothing.
+    /// The process that wrote it may have ended before its sync, or after a failed one. Then the bytes are in memory
+    /// only, and the operating system may consider them written, so that a sync alone would do nothing.
     private func makeDurable(_ file: any File, _ range: Range<Int>) throws {
         var position = range.lowerBound
         while position < range.upperBound {
@@ -196,18 +196,18 @@ private struct LogOpener {
         try file.sync()
     }
 
-    /// Names that an earlier opener changed may not have reached the medium either.
+    /// Syncs the directories: names that an earlier opener changed may not have reached the medium either.
     private func makeNamesDurable() throws {
         try files.syncDirectory(paths.log)
         try files.syncDirectory(paths.store)
         do { try files.syncDirectory(parent(of: paths.store)) } catch let error as StrataError
             where error.code == .permissionDenied
         {
-            // The folder around the store may be somebody else's, who answers for it.
+            // The parent directory may belong to another user, who is responsible for it.
         }
     }
 
-    /// Removes what an interrupted creation, switch, replacement or trim left.
+    /// Removes the remains of an interrupted creation, switch, replacement or trim.
     private func removeLeftovers(_ trimmed: [String]) throws -> [String] {
         var removed = trimmed
         let drafts = [paths.identity, paths.floor, paths.erasing].map { $0 + ".new" }
@@ -221,7 +221,7 @@ private struct LogOpener {
 
     // MARK: Creation
 
-    /// Makes the first segment, then `STORE`: a store that has its identity has its log.
+    /// Creates the first segment, then `STORE`: a store that has its identity also has its log.
     private func create() throws {
         try files.makeDirectory(paths.log)
         try refuseOrphans()
@@ -234,8 +234,8 @@ private struct LogOpener {
         try files.replace(paths.identity, in: paths.store, with: identity.encoded())
     }
 
-    /// Segments without a `STORE` are somebody's history, unless they are the empty first one of an interrupted
-    /// creation.
+    /// Refuses segments without a `STORE`, which are the history of a store. Only the empty first one of an interrupted
+    /// creation is removed.
     private func refuseOrphans() throws {
         for name in try files.list(paths.log) {
             guard let first = LogFormat.firstOffset(ofSegmentNamed: name) else { continue }

@@ -2,18 +2,16 @@ import StrataModel
 import StrataSystem
 
 extension SegmentedLog {
-    /// Rewrites the oldest closed segment that has not been sealed (docs/format.md §25). Nobody who reads or appends
-    /// waits for it.
+    /// Rewrites the oldest closed segment that has not been sealed (docs/format.md §25); returns false if there is
+    /// none, or if the log is closed meanwhile. Neither reads nor appends wait for it.
     ///
-    /// - Parameter lookup: names that the segment uses and does not bring itself.
-    /// - Returns: Whether there was one; false too if the log is closed meanwhile.
+    /// - Parameter lookup: returns names that the segment uses but does not introduce.
     @discardableResult
     public func sealNext(lookup: @escaping NameLookup = { _ in nil }) throws -> Bool {
         do { return try sealNext(behind: 0, lookup) != nil } catch let error as SealingFailure { throw error.cause }
     }
 
-    /// - Parameter offset: segments that begin there or before are left alone.
-    /// - Returns: the first offset of the segment that was sealed; nil if there was none.
+    /// Seals the oldest such segment that begins after `offset`; returns its first offset, or nil if there is none.
     private func sealNext(behind offset: UInt64, _ lookup: NameLookup) throws -> UInt64? {
         try catalog.requireOpen()
         return try sealer.oneAtATime {
@@ -29,24 +27,24 @@ extension SegmentedLog {
         }
     }
 
-    /// Seals closed segments in the background from now on, until the log is closed.
+    /// Seals closed segments in the background, until the log is closed.
     ///
-    /// - Parameter lookup: names that a segment uses and does not bring itself.
+    /// - Parameter lookup: returns names that a segment uses but does not introduce.
     public func startSealing(lookup: @escaping NameLookup) throws {
         try sealer.start { [weak self] in try self?.sealNext(behind: $0, lookup) }
     }
 
-    /// Ends what ``startSealing(lookup:)`` began, in the middle of a segment if need be.
+    /// Ends the sealing in the background, in the middle of a segment if necessary.
     public func stopSealing() { sealer.stop() }
 
-    /// Why the last segment that was to be sealed in the background was not; nil if it was.
+    /// The first failure of the last round of sealing in the background; nil if there was none.
     public var sealingFailure: StrataError? { sealer.failure }
 
     private func seal(_ segment: SegmentFile, _ lookup: NameLookup) throws -> Bool {
         let files = platform.files
         let source: any File
         do { source = try catalog.open(segment) } catch let error as StrataError where error.code == .notFound {
-            // Let go of meanwhile.
+            // Discarded meanwhile.
             return false
         }
         defer { source.close() }
@@ -71,7 +69,7 @@ extension SegmentedLog {
         return true
     }
 
-    /// Reads the draft as it will be read: what replaces the only copy of commits must be whole.
+    /// Reads the draft as readers will: it replaces the only copy of commits, and must be whole.
     func verifyDraft(_ sealed: SegmentFile, _ draft: any File) throws {
         let copy = try SealedSegment(sealed, SharedFile(draft), BlockCache())
         var cursor = try SealedSegment.Cursor(copy, from: sealed.firstOffset, checksChain: true)
@@ -86,17 +84,17 @@ extension SegmentedLog {
         }
     }
 
-    /// - Returns: false if the segment is not part of the log any more.
+    /// Replaces a segment by its sealed form; returns false if the segment is no longer part of the log.
     func putInPlace(_ sealed: SegmentFile, of source: SegmentFile) throws -> Bool {
-        // The writing lock keeps the list of segments as it is.
+        // The writing lock keeps the list of segments unchanged.
         let isInPlace = try writer.withLock { writer throws -> Bool in
-            // IMPORTANT: once closed, another process may be writing to the store.
+            // IMPORTANT: once the log is closed, another process may be writing to the store.
             if writer.isClosed { return false }
             let isThere = catalog.read { state in
                 state.segments.contains { $0.header == source.header }
             }
             guard isThere else { return false }
-            // The draft is durable, and under either name the file is whole: a crash leaves one of the two.
+            // The draft is durable, and the file is whole under either name: a crash leaves one of the two.
             try platform.files.rename(catalog.paths.sealing, to: sealed.path)
             catalog.publish { _ = LogCatalog.replace(with: sealed, in: &$0) }
             catalog.letGo(of: source)
@@ -107,18 +105,18 @@ extension SegmentedLog {
     }
 }
 
-/// The thread that seals segments, and what keeps two callers from sealing at once.
+/// The thread that seals segments, and the lock that keeps two callers from sealing at the same time.
 final class Sealer: Sendable {
     private struct State {
         var isStopping = false
-        /// Whether a segment was closed since the thread looked.
+        /// True if a segment was closed since the thread last looked.
         var hasWork = true
         var thread: WorkerThread?
         var failure: StrataError?
     }
 
     private let state = Monitor(State())
-    /// Held while a segment is sealed; it counts them, because a lock needs a state that has a size.
+    /// Held while a segment is sealed. It counts them, because a lock needs a state that has a size.
     private let working = Lock(0)
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
@@ -134,7 +132,7 @@ final class Sealer: Sendable {
 
     func waitUntilIdle() { working.withLock { _ in } }
 
-    /// - Parameter sealNext: seals one segment that begins behind the given offset, and returns where it begins; nil if
+    /// - Parameter sealNext: seals one segment that begins after the given offset, and returns its first offset; nil if
     ///   there is none.
     func start(_ sealNext: @escaping @Sendable (UInt64) throws -> UInt64?) throws {
         let state = state
@@ -161,7 +159,7 @@ final class Sealer: Sendable {
                 guard let sealed = try sealNext(last) else { break }
                 last = sealed
             } catch let error as SealingFailure {
-                // The segment stays as it is, which serves as well, and must not keep others from being sealed.
+                // The segment stays as it is, which is just as valid, and must not keep others from being sealed.
                 failure = failure ?? error.cause as? StrataError
                 last = error.firstOffset
             } catch { break }
@@ -187,13 +185,13 @@ final class Sealer: Sendable {
     }
 }
 
-/// Why a segment stays as it is.
+/// The failure to seal a segment, which then stays as it is.
 private struct SealingFailure: Error {
     var firstOffset: UInt64
     var cause: any Error
 }
 
-/// A file that somebody else closes.
+/// A file that its owner closes.
 private final class SharedFile: ForwardingFile {
     let file: any File
 

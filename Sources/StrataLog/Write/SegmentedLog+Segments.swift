@@ -8,7 +8,7 @@ extension SegmentedLog {
         let begun: (segment: SegmentFile, file: any File, filled: Int)
         let limitBytes = options.segmentLimit(after: writer.position)
         do { begun = try beginSegment(after: writer.end, time: writer.time, limitBytes: limitBytes) } catch {
-            // The old segment stays closed; the next append tries again to begin another.
+            // The old segment stays closed; the next append tries again to begin another one.
             throw .notWritten(
                 error as? StrataError
                     ?? StrataError(.inputOutput, "The next segment cannot be made.", cause: error))
@@ -18,7 +18,7 @@ extension SegmentedLog {
         catalog.publish { LogCatalog.startSegment(begun.segment, begun.file, closing: seal, in: &$0) }
         sealer.wake()
         segmentWatcher.withLock { $0 }?()
-        // The zeros behind the seal serve nobody any more; if they stay, they are only space.
+        // The zeros after the seal are no longer needed; if they stay, they only take space.
         try? writer.file.truncate(to: writer.position)
         writer.segment = begun.segment
         writer.file = begun.file
@@ -29,7 +29,7 @@ extension SegmentedLog {
     }
 
     private func seal(_ writer: inout SegmentWriter) throws(AppendFailure) {
-        // IMPORTANT: everything in front of the seal is durable before the seal is.
+        // IMPORTANT: everything before the seal is durable before the seal is.
         do { try makeDurable(writer.file, through: writer.end) } catch {
             writer.refusal = error
             throw .unknown(error)
@@ -63,13 +63,13 @@ extension SegmentedLog {
     }
 }
 
-/// Makes a new, empty segment that is durable under its name.
+/// Creates a new, empty segment that is durable under its name.
 struct SegmentMaker {
     let paths: StorePaths
     let platform: Platform
     let storeID: Identifier
 
-    /// - Parameter spare: a file of zeros that is named `spare`, or nil to make one.
+    /// - Parameter spare: a file of zeros that is named `spare`; nil to create one.
     func make(after end: Position, time: Int64, spare: (any File)?) throws -> (segment: SegmentFile, file: any File) {
         let (header, bytes) = try SegmentHeader.make(
             storeID: storeID, segmentID: platform.random.nextIdentifier(), after: end, timeBefore: time)
@@ -79,7 +79,7 @@ struct SegmentMaker {
             try draft.write(bytes, at: 0)
             try draft.sync()
             draft.close()
-            // What an earlier try left behind has no commits: nobody was told that it is there.
+            // A segment left by an earlier attempt has no commits, and no caller knows of it.
             if try platform.files.exists(path) { try platform.files.remove(path) }
             // IMPORTANT: the header is durable before the name, and the name before anything is appended.
             try platform.files.rename(paths.spare, to: path)

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// A log in segment files: what a store on disk uses.
+/// A log in segment files, as used by a store on disk.
 ///
 /// ```swift
 /// let log = try SegmentedLog.open(at: "Notes.strata")
@@ -14,7 +14,7 @@ import StrataSystem
 public final class SegmentedLog: EventLog {
     public let identity: StoreIdentity
     public let options: LogOptions
-    /// What opening found, and did about it.
+    /// The findings and the repairs of opening.
     public let recovery: RecoveryReport
 
     /// Its files are anchored at the store's directory.
@@ -24,12 +24,13 @@ public final class SegmentedLog: EventLog {
     let space: SpaceKeeper
     let pool = BufferPool()
     private let lock: StoreLock
-    /// Why a sync of commits that were acknowledged without one failed. Held during such a sync: the system reports a
-    /// failure to one caller only and takes the data for written, so that a second sync at the same time would succeed.
+    /// The failure of a sync of commits that were acknowledged without one. Held during such a sync: the system reports
+    /// a failure to one caller only and then considers the data written, so that a simultaneous second sync would
+    /// succeed.
     private let syncing = Lock<StrataError?>(nil)
     private let syncer: IntervalSyncer
     let sealer = Sealer()
-    /// Told whenever another segment begins.
+    /// Called whenever another segment begins.
     let segmentWatcher = Lock<(@Sendable () -> Void)?>(nil)
 
     init(
@@ -51,7 +52,7 @@ public final class SegmentedLog: EventLog {
     }
 
     deinit {
-        // Whoever drops a log without closing it gets what a crash would leave, minus the wait for a lock.
+        // A log that is dropped without being closed is closed here; errors are lost.
         try? close()
     }
 
@@ -88,19 +89,19 @@ public final class SegmentedLog: EventLog {
 
     public func sync() throws {
         try catalog.requireOpen()
-        // The lock is not held during the sync, so that appends go on.
+        // The lock is not held during the sync, so that appends can continue.
         let (file, end, refusal, isClosed) = writer.withLock { ($0.file, $0.end, $0.refusal, $0.isClosed) }
         if isClosed { throw LogCatalog.closedError(catalog.paths) }
         if let refusal { throw refusal }
         do { try makeDurable(file, through: end) } catch {
-            // They may be lost, and only opening again can tell.
+            // The commits may be lost, and only opening the store again can tell.
             writer.withLock { $0.refusal = error }
             throw error
         }
     }
 
-    /// Syncs commits that were acknowledged without a sync: those in `file`, which has all up to `end` that closed
-    /// segments have not. After a failure every later call fails.
+    /// Syncs commits that were acknowledged without a sync: those in `file`, which holds all commits up to `end` that
+    /// are not in closed segments. After a failure, every later call fails.
     func makeDurable(_ file: any File, through end: Position) throws(StrataError) {
         try syncing.withLock { (failure) throws(StrataError) in
             if let failure { throw failure }
@@ -117,7 +118,7 @@ public final class SegmentedLog: EventLog {
         }
     }
 
-    /// Undoes what a failed write left. No other sync runs meanwhile: the system tells one of two that it failed.
+    /// Undoes a failed write. No other sync runs meanwhile: the system reports a failure to only one of two.
     func recover(_ writer: inout SegmentWriter, from error: any Error, through limit: Int) -> AppendFailure {
         syncing.withLock { failure in
             let result = writer.recover(from: error, through: limit)
@@ -131,13 +132,13 @@ public final class SegmentedLog: EventLog {
         try? sync()
     }
 
-    // MARK: Letting go
+    // MARK: Trimming
 
     public func trim(to offset: UInt64) throws -> Position {
         try catalog.requireOpen()
-        // The writing lock keeps the list of segments as it is.
+        // The writing lock keeps the list of segments unchanged.
         return try writer.withLock { writer throws -> Position in
-            // IMPORTANT: once closed, another process may be writing to the store.
+            // IMPORTANT: once the log is closed, another process may be writing to the store.
             if writer.isClosed { throw LogCatalog.closedError(catalog.paths) }
             let (segments, floor) = catalog.read { ($0.segments, $0.floor) }
             guard let seal = segments.compactMap(\.seal).last(where: { $0.end.offset <= offset }),
@@ -149,7 +150,7 @@ public final class SegmentedLog: EventLog {
             var removed: [SegmentFile] = []
             catalog.publish { removed = LogCatalog.raiseFloor(to: mark, in: &$0) }
             let base = floor.hasBase ? [catalog.paths.base(floor.position.offset)] : []
-            // What cannot be removed now is removed when the log is opened next.
+            // A file that cannot be removed now is removed when the log is next opened.
             for path in removed.map(\.path) + base { try? platform.files.remove(path) }
             return seal.end
         }
@@ -165,16 +166,16 @@ public final class SegmentedLog: EventLog {
         if wasClosed { return }
         syncer.stop()
         sealer.stop()
-        // Who rewrites segments works in the file of drafts, which may be another process's from here on.
+        // A caller that rewrites segments uses the draft file, which may belong to another process from here on.
         sealer.waitUntilIdle()
-        // No zeros are written any more once the thread has ended, so the file can be cut behind its last frame.
+        // Once the thread has ended, no more zeros are written, so that the file can be truncated after its last frame.
         space.stop()
         let failure = writer.withLock { writer -> (any Error)? in
             do { try finish(&writer) } catch { return error }
             return nil
         }
-        // Not closed under the hands of those who read or sync it just now: the system gives the number of a closed
-        // descriptor to the next file that is opened. It goes with the last of them.
+        // Not closed while a caller reads or syncs it: the system gives the number of a closed descriptor to the next
+        // file that is opened. It is closed when its last user releases it.
         let nothing = ClosedFile(path: writer.withLock { $0.file.path })
         writer.withLock { $0.file = nothing }
         catalog.publish { state in
@@ -187,7 +188,7 @@ public final class SegmentedLog: EventLog {
 
     private func finish(_ writer: inout SegmentWriter) throws {
         if let refusal = writer.refusal {
-            // What was acknowledged without a sync may be lost: whoever closes must hear of it.
+            // Commits that were acknowledged without a sync may be lost: the caller of `close` must get the error.
             if durableEnd.offset < writer.end.offset { throw refusal }
             return
         }
@@ -206,7 +207,7 @@ public final class SegmentedLog: EventLog {
     }
 }
 
-/// Stands where a closed log had its file.
+/// Takes the place of a closed log's file.
 final class ClosedFile: File {
     let path: String
 
@@ -226,7 +227,7 @@ final class ClosedFile: File {
     func close() {}
 }
 
-/// Calls something again and again, on a thread of its own, until it is stopped.
+/// Calls a function at intervals, on a thread of its own, until it is stopped.
 final class IntervalSyncer: Sendable {
     private struct State {
         var isStopping = false

@@ -3,29 +3,29 @@ import StrataSystem
 
 /// Writes zeros ahead of the frames, and prepares the next segment, on a thread of its own.
 ///
-/// A sync that only overwrites space that is allocated and written does not wait for the file system's own records.
-/// Failing here is never an error: the writer meets a full disk itself, where it can be reported.
+/// A sync that only overwrites allocated and written space does not wait for file-system metadata. A failure here is
+/// never an error: the writer meets a full disk itself, where it can be reported.
 final class SpaceKeeper: Sendable {
     private struct State {
-        /// The segment that grows, opened once more: the system tells each opening once when writing back failed, and
-        /// the writer's must not miss it because this thread was told first. Zeros may be written only from `claimed`
-        /// on, and only before `filled` passes there.
+        /// The segment that grows, opened a second time: the system reports a failed write-back once to each opening,
+        /// and the writer must not miss it because this thread saw it first. Zeros are written only from `filled` up to
+        /// `claimed`.
         var file: (any File)?
-        /// Zeros reach up to here, and frames never beyond without moving it.
+        /// The end of the zeros; frames move it when they go beyond it.
         var filled = 0
-        /// While the thread writes zeros: up to where. The writer waits before it goes into that space.
+        /// The end of the zeros that the thread is just writing. The writer waits before it enters that space.
         var claimed: Int?
         var wanted = 0
-        /// Up to where the segment may grow, and the one after it.
+        /// The size limits of the segment that grows and of the next one.
         var limitBytes = 0
         var nextLimitBytes = 0
         var spareWanted = 0
         var spare: (any File)?
         var spareFilled = 0
         var isFillingSpare = false
-        /// The writer waits for the spare as it is: no further step is begun.
+        /// True if the writer waits for the spare as it is, so that no further step is begun.
         var isTakingSpare = false
-        /// The disk is full or broken: no second try for this segment.
+        /// True if the disk is full or broken, so that there is no second attempt for this segment.
         var hasSpareFailed = false
         var isStopping = false
     }
@@ -34,7 +34,7 @@ final class SpaceKeeper: Sendable {
     private let paths: StorePaths
     private let stepBytes: Int
     private let state = Monitor(State())
-    // Set once, right after the thread is made, before anybody else knows this object.
+    // Set once, right after the thread is created, before any other object knows this one.
     private let thread: Monitor<WorkerThread?> = Monitor(nil)
 
     init(paths: StorePaths, files: any FileSystem, stepBytes: Int) throws {
@@ -46,7 +46,7 @@ final class SpaceKeeper: Sendable {
         thread.withLock { $0 = worker }
     }
 
-    /// A new segment grows now; zeros already reach up to `filled`.
+    /// Registers a new segment that grows, in which zeros already reach up to `filled`.
     func begin(_ path: String, filled: Int, limitBytes: Int, nextLimitBytes: Int) {
         let file = stepBytes > 0 ? try? files.open(path, .write) : nil
         state.wait { state -> Void? in
@@ -63,7 +63,7 @@ final class SpaceKeeper: Sendable {
         }
     }
 
-    /// Before frames are written to `range`: waits if zeros are just being written there.
+    /// Called before frames are written to `range`: waits while zeros are being written there.
     func willWrite(_ range: Range<Int>) {
         guard stepBytes > 0 else { return }
         state.wait { state -> Void? in
@@ -73,13 +73,14 @@ final class SpaceKeeper: Sendable {
         }
     }
 
-    /// After frames were written up to `position`: sees to it that there is space ahead.
+    /// Called after frames were written up to `position`: requests space ahead.
     func didWrite(upTo position: Int) {
         guard stepBytes > 0 else { return }
         let needsWork = state.withLock { state in
             let start = state.limitBytes / 8
             if position > start, !state.hasSpareFailed {
-                // Evenly, from an eighth to seven eighths of this segment: the next one is full before it is needed.
+                // Evenly, from one eighth to seven eighths of this segment, so that the next one is filled before it is
+                // needed.
                 let span = state.limitBytes - 2 * start
                 state.spareWanted = min(
                     state.nextLimitBytes, (position - start) * state.nextLimitBytes / span + stepBytes)
@@ -92,13 +93,13 @@ final class SpaceKeeper: Sendable {
         if needsWork { state.notifyAll() }
     }
 
-    /// The next segment's file, with zeros up to `filled`; nil if none has been prepared.
+    /// Returns the next segment's file, with zeros up to `filled`; nil if none has been prepared.
     func takeSpare() -> (file: any File, filled: Int)? {
         state.wait { state -> (file: any File, filled: Int)?? in
             state.isTakingSpare = state.isFillingSpare
             if state.isFillingSpare { return nil }
-            // Nothing more is wanted until the next segment has begun: a spare that the thread started now would stand
-            // where the writer makes its own.
+            // Nothing more is wanted until the next segment has begun: a spare that the thread started now would have
+            // the name under which the writer creates its own.
             defer {
                 state.spare = nil
                 state.spareFilled = 0
@@ -147,7 +148,7 @@ final class SpaceKeeper: Sendable {
 
     private func nextWork(_ state: inout State) -> Work? {
         if state.isStopping { return .stop }
-        // The segment that grows comes first: its writer would have to wait.
+        // The segment that grows comes first, because its writer would have to wait.
         if let file = state.file, state.wanted > state.filled {
             let range = state.filled..<min(state.wanted, state.filled + stepBytes)
             state.claimed = range.upperBound
@@ -185,7 +186,7 @@ final class SpaceKeeper: Sendable {
         let succeeded = tryTo {
             let spare = try file ?? makeSpare()
             file = spare
-            // Allocated once and synced once: each time, the file system's own records hold up the syncs of commits.
+            // Allocated once and synced once, because each time, file-system metadata delays the syncs of commits.
             if filled == 0 { try spare.allocate(0..<total) }
             try writeZeros(spare, filled..<limit)
             if limit == total { try spare.sync() }
@@ -216,9 +217,9 @@ final class SpaceKeeper: Sendable {
         return true
     }
 
-    /// Zeros are written in pieces that the medium takes in the time that a commit leaves it.
+    /// The size of a piece of zeros, which the medium takes in the time between commits.
     private static let pieceBytes = 256 << 10
-    /// The writer may have to wait for one such step when it takes the spare.
+    /// The size of a step of filling the spare. The writer may have to wait for one step when it takes the spare.
     private static let spareStepBytes = 1 << 20
 
     private func writeZeros(_ file: any File, _ range: Range<Int>) throws {
