@@ -1,15 +1,15 @@
 import StrataModel
 
-/// Which run of the machine this is: what was in memory in another one is gone.
+/// The identity of the machine's current boot. What was in memory during another boot is gone.
 public enum BootIdentity {
-    /// Nil where the system does not say.
+    /// Nil where the system does not report it.
     public static let current: Identifier? = {
-        // Files of /proc have no size, so that `readAll` would find nothing.
+        // Files of /proc report no size, so `readAll` would read nothing.
         let line = try? RealFileSystem().open("/proc/sys/kernel/random/boot_id", .read).read(count: 64, at: 0)
         return line.flatMap { identifier(String(decoding: $0, as: UTF8.self)) }
     }()
 
-    /// From 32 hexadecimal digits with hyphens between them.
+    /// Parses 32 hexadecimal digits with hyphens between them.
     static func identifier(_ text: String) -> Identifier? {
         let digits = text.filter { $0 != "-" && $0 != "\n" }
         guard digits.count == 32, let high = UInt64(digits.prefix(16), radix: 16),

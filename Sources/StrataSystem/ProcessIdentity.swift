@@ -1,12 +1,12 @@
 import Glibc
 
-/// What this process is called, for the words in a lock file.
+/// The identifier and name of a process, for the text of a lock file.
 public struct ProcessIdentity: Sendable {
     public let identifier: Int32
     public let name: String
 
     public static var current: ProcessIdentity {
-        // Files of /proc have no size, so that `readAll` would find nothing.
+        // Files of /proc report no size, so `readAll` would read nothing.
         let line = try? RealFileSystem().open("/proc/self/comm", .read).read(count: 64, at: 0)
         let name = String(decoding: (line ?? []).prefix { $0 != 0x0A }, as: UTF8.self)
         return ProcessIdentity(identifier: getpid(), name: name.isEmpty ? "?" : name)

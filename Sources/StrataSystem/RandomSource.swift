@@ -1,13 +1,13 @@
 import StrataModel
 import Synchronization
 
-/// Where randomness comes from.
+/// A source of random numbers.
 public protocol RandomSource: Sendable {
     func next() -> UInt64
 }
 
 extension RandomSource {
-    /// So many bytes.
+    /// Returns `count` random bytes.
     public func nextBytes(count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count + 7)
@@ -18,7 +18,7 @@ extension RandomSource {
 
     public func nextIdentifier() -> Identifier { Identifier(high: next(), low: next()) }
 
-    /// A number from 0 up to, not including, `bound`.
+    /// Returns a number from 0 up to, but not including, `bound`.
     public func next(below bound: UInt64) -> UInt64 {
         // The high half of the product is uniform enough: the bias is bound / 2⁶⁴.
         next().multipliedFullWidth(by: bound).high
@@ -35,7 +35,7 @@ public struct SystemRandom: RandomSource {
     }
 }
 
-/// The same sequence for the same seed, on every machine (SplitMix64).
+/// A generator of the same sequence for the same seed, on every machine (SplitMix64).
 public final class SeededRandom: RandomSource {
     private let state: Atomic<UInt64>
 

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Where the time comes from: microseconds since 1970, which may jump in either direction.
+/// A source of the time, in microseconds since 1970. It may jump in either direction.
 public protocol TimeSource: Sendable {
     func nowMicroseconds() -> Int64
 }
@@ -16,7 +16,7 @@ public struct SystemTime: TimeSource {
         return Self.microseconds(seconds: Int64(now.tv_sec), nanoseconds: Int64(now.tv_nsec))
     }
 
-    /// Stops at the ends of what the number can say: some 292,000 years from 1970.
+    /// Saturates at the limits of the number, some 292,000 years from 1970.
     static func microseconds(seconds: Int64, nanoseconds: Int64) -> Int64 {
         let (product, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000)
         let (sum, overflowsToo) = product.addingReportingOverflow(nanoseconds / 1_000)
@@ -24,7 +24,7 @@ public struct SystemTime: TimeSource {
     }
 }
 
-/// A clock that stands still until it is told to move, for results that are the same every time.
+/// A clock that moves only when advanced, for reproducible results.
 ///
 /// ```swift
 /// let time = ManualTime(microseconds: 0)
@@ -37,7 +37,7 @@ public final class ManualTime: TimeSource {
 
     public func nowMicroseconds() -> Int64 { microseconds.load(ordering: .sequentiallyConsistent) }
 
-    /// Stops at the ends of what the number can say.
+    /// Advances the clock, saturating at the limits of the number.
     public func advance(byMicroseconds step: Int64) {
         var isDone = false
         var now = nowMicroseconds()

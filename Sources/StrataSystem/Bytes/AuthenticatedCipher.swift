@@ -1,6 +1,6 @@
 import CSodium
 
-/// XChaCha20-Poly1305: whoever lacks the key can neither read what was sealed nor change it unnoticed.
+/// XChaCha20-Poly1305: without the key, sealed bytes can neither be read nor be changed unnoticed.
 ///
 /// ```swift
 /// let cipher = AuthenticatedCipher(key: key)
@@ -10,7 +10,7 @@ import CSodium
 public struct AuthenticatedCipher: Sendable {
     public static let keyBytes = 32
     public static let nonceBytes = 24
-    /// What is sealed is so much longer than what was.
+    /// The number of bytes by which sealed bytes exceed the text.
     public static let tagBytes = 16
 
     private let key: [UInt8]
@@ -23,8 +23,8 @@ public struct AuthenticatedCipher: Sendable {
     }
 
     /// - Parameters:
-    ///   - nonce: ``nonceBytes`` bytes that were never used with this key; random ones will do.
-    ///   - place: what the text belongs to; it opens there and nowhere else.
+    ///   - nonce: ``nonceBytes`` bytes that were never used with this key; random ones are sufficient.
+    ///   - place: the place that the text is bound to; the text opens there and nowhere else.
     public func seal(_ text: [UInt8], nonce: [UInt8], bound place: [UInt8]) -> [UInt8] {
         precondition(nonce.count == Self.nonceBytes, "a nonce has 24 bytes")
         var sealed = [UInt8](repeating: 0, count: text.count + Self.tagBytes)
@@ -33,10 +33,10 @@ public struct AuthenticatedCipher: Sendable {
         return sealed
     }
 
-    /// Nil if the key, the nonce or the place is another, or a bit was changed.
+    /// Returns the text; nil if the key, the nonce or the place differs, or a bit was changed.
     public func open(_ sealed: [UInt8], nonce: [UInt8], bound place: [UInt8]) -> [UInt8]? {
         guard sealed.count >= Self.tagBytes, nonce.count == Self.nonceBytes else { return nil }
-        // One byte too many, so that there is memory to point to where the text is empty.
+        // One byte more than needed, so that an empty text also has memory to point to.
         var text = [UInt8](repeating: 0, count: sealed.count - Self.tagBytes + 1)
         let result = crypto_aead_xchacha20poly1305_ietf_decrypt(
             &text, nil, nil, sealed, UInt64(sealed.count), place, UInt64(place.count), nonce, key)

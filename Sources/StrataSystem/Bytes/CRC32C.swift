@@ -10,7 +10,7 @@ import CStrata
 public struct CRC32C: Sendable {
     public private(set) var value: UInt32
 
-    /// Goes on from the checksum of what came before.
+    /// Continues from the checksum of the preceding bytes.
     public init(continuing value: UInt32 = 0) { self.value = value }
 
     public mutating func update(_ bytes: UnsafeRawBufferPointer) {
@@ -25,9 +25,10 @@ public struct CRC32C: Sendable {
         strata_crc32c(0, bytes.baseAddress, bytes.count)
     }
 
-    /// Goes on over bytes that are not there, of which only the number and the checksum are known.
+    /// Continues over bytes that are not at hand, given only their number and their checksum.
     public mutating func update(_ byteCount: UInt64, checksum: UInt32) {
-        // A checksum is a polynomial modulo that of CRC-32C: bytes behind it multiply it by x⁸ each, and add their own.
+        // A checksum is a polynomial modulo that of CRC-32C: each later byte multiplies it by x⁸ and adds its own
+        // value.
         var (power, factor, rest) = (Self.one, Self.eighthPower, byteCount)
         while rest > 0 {
             if rest & 1 == 1 { power = Self.product(power, factor) }

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// Bytes that leave the store and come back, such as tokens: a CRC-32C at their end tells whether they are whole.
+/// Bytes that leave the store and come back, such as tokens. A CRC-32C at their end shows whether they are intact.
 public enum ChecksummedBytes {
     private static let checksumBytes = 4
 
@@ -10,9 +10,9 @@ public enum ChecksummedBytes {
         return writer.bytes
     }
 
-    /// Reads what was sealed; `body` has to read all of it.
+    /// Reads sealed bytes, all of which `body` must consume.
     ///
-    /// - Throws: ``StrataError`` for bytes that are too short or too long, or have another checksum.
+    /// - Throws: ``StrataError`` if the bytes are too short, too long, or do not match their checksum.
     public static func open<Result>(
         _ bytes: [UInt8], _ what: StaticString, atMost maximumBytes: Int,
         _ body: (inout ByteReader, UnsafeRawBufferPointer) throws -> Result

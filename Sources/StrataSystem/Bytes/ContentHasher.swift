@@ -1,6 +1,6 @@
 import CSodium
 
-/// BLAKE2b-256 of bytes that come piece by piece: the name under which an asset is kept.
+/// BLAKE2b-256 of bytes that arrive in pieces: the name under which an asset is stored.
 ///
 /// ```swift
 /// var hasher = ContentHasher()
@@ -9,7 +9,7 @@ import CSodium
 /// ```
 public struct ContentHasher: ~Copyable {
     public static let byteCount = 32
-    /// The library's own structure, whose layout Swift does not see; owned by this value alone.
+    /// The library's own structure, whose layout is opaque to Swift; owned by this value alone.
     private let memory: UnsafeMutableRawPointer
     private var state: OpaquePointer { OpaquePointer(memory) }
 

@@ -1,17 +1,18 @@
 import CLZ4
 
-/// LZ4 blocks.
+/// Compression and decompression of LZ4 blocks.
 public enum LZ4 {
-    /// Largest input that one block can hold.
+    /// The largest input that one block can hold.
     public static let maximumInputBytes = Int(LZ4_MAX_INPUT_SIZE)
 
-    /// How large a block of `count` bytes can become at worst.
+    /// Returns the maximum size of a compressed block of `count` bytes.
     public static func bound(_ count: Int) -> Int {
         precondition(count <= maximumInputBytes, "an LZ4 block has an upper bound")
         return Int(LZ4_compressBound(CInt(count)))
     }
 
-    /// Compresses into `target`; nil if the block would not fit there, which is how a caller says what pays.
+    /// Compresses into `target` and returns the size of the block; nil if it does not fit. The size of `target` is the
+    /// caller's limit for what is worth compressing.
     public static func compress(_ source: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer) -> Int? {
         precondition(source.count <= maximumInputBytes, "an LZ4 block has an upper bound")
         let count = LZ4_compress_default(
@@ -21,8 +22,8 @@ public enum LZ4 {
         return count > 0 ? Int(count) : nil
     }
 
-    /// Decompresses a block that must give exactly as many bytes as `target` has; false if it does not. Any input is
-    /// safe.
+    /// Decompresses a block that must yield exactly `target.count` bytes; returns false if it does not. Safe for any
+    /// input.
     public static func decompress(
         _ source: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
     ) -> Bool {

@@ -1,11 +1,11 @@
 import CLZ4
 
-/// Compresses LZ4 blocks harder than ``LZ4``, for what is written once and read often; they are read alike.
+/// Compresses harder than ``LZ4``, for data that is written once and read often. The blocks are decompressed alike.
 public struct LZ4Strong: ~Copyable {
-    /// Higher ones cost a core for nearly the same.
+    /// Higher levels take more processor time for nearly the same size.
     private static let level: CInt = 3
 
-    // Working memory, allocated once: LZ4 would do it for every block.
+    // Working memory, allocated once; LZ4 would allocate it for every block.
     private let state: UnsafeMutableRawPointer
 
     public init() { state = .allocate(byteCount: Int(LZ4_sizeofStateHC()), alignment: 16) }

@@ -1,8 +1,8 @@
 import CSodium
 
-/// The library that does all cryptography.
+/// The library used for all cryptography.
 enum Sodium {
-    /// Chooses what suits the processor. Safe from several threads, and free once it was called.
+    /// Selects the implementations that suit the processor. Safe from several threads; later calls are free.
     static func prepare() {
         let isReady = sodium_init() >= 0
         precondition(isReady, "libsodium finds a source of random numbers")

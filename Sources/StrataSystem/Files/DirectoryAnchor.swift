@@ -1,8 +1,7 @@
 import Glibc
 import StrataModel
 
-/// An open directory by which the files below it are found, wherever the directory is moved to and whatever takes its
-/// place.
+/// An open directory through which the files below it are found, even if the directory is moved or its path taken over.
 final class DirectoryAnchor: Sendable {
     /// Absolute, so that it means the same when the process changes its working directory.
     let path: String
@@ -30,7 +29,7 @@ final class DirectoryAnchor: Sendable {
         return String(cString: bytes)
     }
 
-    /// The name of a path from the directory on; nil if the path is not below it.
+    /// Returns a path relative to the directory; nil if the path is not below it.
     func relativeName(of other: String) -> String? {
         if other == givenPath { return "." }
         guard other.hasPrefix(givenPath) else { return nil }
@@ -40,7 +39,7 @@ final class DirectoryAnchor: Sendable {
         return name.isEmpty ? "." : String(decoding: name, as: UTF8.self)
     }
 
-    /// - Throws: `.directoryGone` if the directory was removed, or if another one or none is at its path.
+    /// - Throws: `.directoryGone` if the directory was removed, or if its path leads to another directory or to none.
     func check() throws {
         var (own, found) = (stat(), stat())
         guard fstat(descriptor, &own) == 0 else { throw StrataError.systemCall("fstat", path: path, errno: errno) }
@@ -51,7 +50,7 @@ final class DirectoryAnchor: Sendable {
         }
         guard stat(path, &found) == 0 else {
             let number = errno
-            // A process that gave up its rights may not look there and cannot tell; the descriptor is enough for it.
+            // A process that gave up its rights may be unable to look up the path; the descriptor is enough for it.
             guard number == ENOENT || number == ENOTDIR else { return }
             throw StrataError(
                 .directoryGone, "The store's directory was moved; close the store, and open it where it is now.",

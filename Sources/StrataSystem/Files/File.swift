@@ -2,50 +2,49 @@ import StrataModel
 
 /// An open file. Calls may come from several threads; none of them moves a shared file position.
 ///
-/// Implementations do one call of the operating system each and pass on what it answered, short counts and
-/// interruptions included: the loops that every caller wants are in the extension below, so that they are tested with
-/// injected faults.
+/// Each method of an implementation makes one system call and passes on its result, including short counts and
+/// interruptions. The loops that callers need are in the extension below, where they are tested with injected faults.
 public protocol File: AnyObject, Sendable {
     var path: String { get }
     func size() throws -> Int
-    /// The same for every opening of one file, and for no two files that are open at the same time.
+    /// The same for every opening of one file, and different for any two files that are open at the same time.
     func identity() throws -> FileIdentity
-    /// What tells whether the file is still the same; a file that differs in nothing of it has not been written to.
+    /// The identity, size and times of the file. If none of them differs, the file has not been written to.
     func status() throws -> FileStatus
-    /// Gives this file, which is empty, the content of another one of the same file system without copying it; false
-    /// where that cannot be.
+    /// Makes this empty file share the content of another file of the same file system, without copying it. Returns
+    /// false where that is impossible.
     func shareContent(of source: any File) throws -> Bool
-    /// Reads at most as much as fits; 0 at the end of the file.
+    /// Reads at most `target.count` bytes and returns their number, 0 at the end of the file.
     func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int
-    /// Writes at least one byte of a source that is not empty, maybe not all, and extends the file if need be.
+    /// Writes at least one byte of a nonempty source, possibly not all, and extends the file if necessary.
     func writeSome(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int
-    /// Returns once everything written before has reached the medium, as far as reading it back needs.
+    /// Returns once all earlier writes have reached the medium, with the metadata that reading them back needs.
     func syncData() throws
-    /// Has the range written back before it returns, so that the next sync has less to do; promises nothing.
+    /// Writes the range back before it returns, so that the next sync has less to do; guarantees nothing.
     func finishWriteback(_ range: Range<Int>)
-    /// Has the range written back meanwhile, so that a sync later has less to do; promises nothing.
+    /// Starts to write the range back, so that a later sync has less to do; guarantees nothing.
     func startWriteback(_ range: Range<Int>)
-    /// Reserves space, so that writing there cannot fail for lack of it; new bytes read as zero.
+    /// Reserves space, so that a write there cannot fail for lack of it; new bytes read as zero.
     func allocate(_ range: Range<Int>) throws
     func truncate(to size: Int) throws
-    /// Maps the first `length` bytes, which must exist; later writes through this file are seen in the mapping.
+    /// Maps the first `length` bytes, which must exist; later writes through this file show in the mapping.
     func map(length: Int) throws -> any MappedMemory
     /// Reserves address space for a file that grows; nothing is mapped until ``GrowingMap/extend(to:)``.
     func mapGrowing(reserving byteCount: Int) throws -> any GrowingMap
-    /// Puts a part of the file, which it has, in place of reserved memory, to be read and written there.
+    /// Maps a range that exists in the file over reserved memory, for reading and writing.
     func map(_ range: Range<Int>, over address: UnsafeMutableRawPointer) throws
-    /// Takes the exclusive lock of the file if nobody has it; it lasts until ``close()`` or the end of the process.
+    /// Takes the exclusive lock of the file if it is free; the lock lasts until ``close()`` or the end of the process.
     func tryLock() throws -> Bool
-    /// Takes the exclusive lock of one byte, which need not be there, if no other opening of the file has it; it lasts
-    /// until ``unlock(byte:)``, ``close()`` or the end of the process. The file is open for writing.
+    /// Takes the exclusive lock of one byte, which need not exist, unless another opening of the file holds it. The
+    /// lock lasts until ``unlock(byte:)``, ``close()`` or the end of the process. The file must be open for writing.
     func tryLock(byte position: Int) throws -> Bool
     func unlock(byte position: Int) throws
-    /// Whether another opening of the file, of this process or another, has the lock of a byte.
+    /// Returns true if another opening of the file, in this process or another, holds the lock of a byte.
     func isLockedElsewhere(byte position: Int) throws -> Bool
     func close()
 }
 
-/// A file's bytes as memory, until it is released.
+/// The bytes of a file as memory, until this object is released.
 public protocol MappedMemory: AnyObject, Sendable {
     /// Valid as long as this object is alive.
     var bytes: UnsafeRawBufferPointer { get }
@@ -53,21 +52,21 @@ public protocol MappedMemory: AnyObject, Sendable {
 
 /// The bytes of a file that grows, as memory that never moves.
 public protocol GrowingMap: AnyObject, Sendable {
-    /// Of byte 0; valid as long as this object is alive. Bytes from ``byteCount`` on must not be touched.
+    /// The address of byte 0; valid as long as this object is alive. Bytes from ``byteCount`` on must not be touched.
     var base: UnsafeRawPointer { get }
     var byteCount: Int { get }
     /// The maximum size of the file; less than requested if address space is scarce.
     var reservedBytes: Int { get }
-    /// Tells whether a part of the file could not be read; nil for one of which that cannot happen.
+    /// Reports whether a part of the file could not be read; nil for a map to which that cannot happen.
     var guarded: MapGuard? { get }
-    /// Maps the file up to a size, which it has and must keep. Called by one thread at a time; a smaller size changes
-    /// nothing.
+    /// Maps the file up to a size that it has and must keep. Called by one thread at a time; a smaller size has no
+    /// effect.
     func extend(to byteCount: Int) throws
-    /// Takes the bytes out of memory; they are read from the file again when they are needed.
+    /// Releases the bytes from memory; they are read from the file again when needed.
     func letGo()
 }
 
-/// Stand-ins that only ever hold a log need none of this.
+/// Defaults for stand-ins that only hold a log and need none of this.
 extension File {
     private var isNoPageFile: StrataError {
         StrataError(.invalidArgument, "This kind of file cannot do that.", .init(path: path))
@@ -85,7 +84,7 @@ extension File {
 }
 
 extension File {
-    /// Reads until `target` is full or the file ends; returns how many bytes were read.
+    /// Reads until `target` is full or the file ends; returns the number of bytes read.
     public func read(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int {
         var count = 0
         while count < target.count {
@@ -97,7 +96,7 @@ extension File {
         return count
     }
 
-    /// At most `count` bytes from `position`; fewer only where the file ends.
+    /// Returns `count` bytes from `position`, or fewer if the file ends before that.
     public func read(count: Int, at position: Int) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
             initializedCount = try read(into: UnsafeMutableRawBufferPointer(buffer), at: position)
@@ -123,7 +122,7 @@ extension File {
         try source.withUnsafeBytes { try write($0, at: position) }
     }
 
-    /// `syncData`, again if a signal came in between.
+    /// Calls `syncData` until no signal interrupts it.
     public func sync() throws {
         try retryingInterruptions { try syncData() }
     }

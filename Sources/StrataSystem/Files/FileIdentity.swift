@@ -1,4 +1,4 @@
-/// Which file it is, whatever it is called. A file that is open keeps its identity to itself.
+/// The identity of a file, independent of its name. No other file can have it while the file is open.
 public struct FileIdentity: Sendable, Hashable {
     public var device: UInt64
     public var inode: UInt64
@@ -9,13 +9,13 @@ public struct FileIdentity: Sendable, Hashable {
     }
 }
 
-/// What is known of a file without reading it. The times are nanoseconds since 1970.
+/// The properties of a file that are known without reading it. Times are in nanoseconds since 1970.
 public struct FileStatus: Sendable, Hashable {
     public var identity: FileIdentity
     public var size: Int
-    /// When its content was written last.
+    /// The time of the last change to the content.
     public var modified: Int64
-    /// When its content, names or rights were changed last, which nobody can set back.
+    /// The time of the last change to the content, the names or the permissions; it cannot be set back.
     public var changed: Int64
 
     public init(identity: FileIdentity, size: Int, modified: Int64 = 0, changed: Int64 = 0) {

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// How a file is opened.
+/// The ways to open a file.
 public enum OpenMode: Sendable {
     /// An existing file, for reading.
     case read
@@ -8,33 +8,33 @@ public enum OpenMode: Sendable {
     case write
     /// A new file, for reading and writing; an existing one is an error.
     case create
-    /// As ``create``; nobody but the file's owner may read or write it, from its first moment on.
+    /// As ``create``, but only the file's owner may read or write it, from its creation on.
     case createPrivate
-    /// For reading and writing, made if it is not there.
+    /// For reading and writing; the file is created if it does not exist.
     case writeOrCreate
 }
 
-/// The part of the operating system that Strata uses for files; the product calls it nowhere else.
+/// The file operations of the operating system that Strata uses; the product calls them nowhere else.
 public protocol FileSystem: Sendable {
     func open(_ path: String, _ mode: OpenMode) throws -> any File
     func exists(_ path: String) throws -> Bool
-    /// Makes one directory; one that is there already is fine.
+    /// Creates one directory; an existing one is not an error.
     func makeDirectory(_ path: String) throws
     func rename(_ source: String, to target: String) throws
     func remove(_ path: String) throws
-    /// Names in a directory, in no order, without `.` and `..`.
+    /// Returns the names in a directory, unordered, without `.` and `..`.
     func list(_ directory: String) throws -> [String]
     /// Returns once the names in the directory have reached the medium.
     func syncDirectory(_ directory: String) throws
-    /// A page in memory that processes share; nil if files of this kind cannot be that.
+    /// Opens a page of memory that processes share; nil if this file system cannot share memory.
     func openSharedPage(_ path: String, _ use: SharedPageUse) throws -> SharedPage?
-    /// The same files, of which those below a directory are found through an open descriptor of it: they stay its own
+    /// Returns the same files, with those below a directory found through an open descriptor of it: they remain its own
     /// when it is moved, and when another directory takes its place. Symbolic links are refused there. Files that are
-    /// anchored at that directory already stay as they are.
+    /// already anchored at that directory are returned unchanged.
     func anchored(at directory: String) throws -> any FileSystem
     /// - Throws: `.directoryGone` if the directory that these files are anchored at is no longer at its path.
     func checkAnchor() throws
-    /// A directory, to be locked; nil if directories of this kind cannot be.
+    /// Opens a directory in order to lock it; nil if this file system cannot lock directories.
     func openDirectory(_ path: String) throws -> (any File)?
 }
 
@@ -44,10 +44,10 @@ extension FileSystem {
     public func checkAnchor() throws {}
     public func openDirectory(_ path: String) throws -> (any File)? { nil }
 
-    /// Puts `bytes` in place of whatever `path` holds, so that after a crash there is the old or the new content,
-    /// durable on return.
+    /// Replaces the content of `path` with `bytes`: after a crash it is the old or the new content, and on return the
+    /// new content is durable.
     ///
-    /// - Parameter isPrivate: whether nobody but its owner may read it.
+    /// - Parameter isPrivate: true if only the owner may read the file.
     public func replace(
         _ path: String, in directory: String, with bytes: [UInt8], isPrivate: Bool = false
     ) throws {
@@ -61,7 +61,7 @@ extension FileSystem {
         try syncDirectory(directory)
     }
 
-    /// A new file that gives its name up at once, and its space when it is closed, at the latest with the process.
+    /// Creates a file without a name, whose space is freed when it is closed, at the latest when the process ends.
     public func openUnnamed(_ path: String) throws -> any File {
         if try exists(path) { try remove(path) }
         let file = try open(path, .create)

@@ -6,9 +6,9 @@ import Synchronization
 /// A file descriptor. It is closed once, by ``close()`` or with the object.
 final class RealFile: File {
     let path: String
-    // Negative once closed, so that a second close cannot hit a descriptor that somebody else got meanwhile.
+    // Negative once closed, so that a second close cannot hit a descriptor that was reused meanwhile.
     private let descriptor: Atomic<Int32>
-    /// The process that took the file's lock, or that of a byte; 0 if none did.
+    /// The process that took the lock of the file or of a byte; 0 if none did.
     private let lockHolder = Atomic<Int32>(0)
 
     init(path: String, descriptor: Int32) {
@@ -21,8 +21,9 @@ final class RealFile: File {
     func close() {
         let open = descriptor.exchange(-1, ordering: .acquiringAndReleasing)
         guard open >= 0 else { return }
-        // A child that another thread is just starting shares the descriptor until it runs its own program, and closing
-        // alone would leave the lock with it. A child that copied this object must not unlock what its parent holds.
+        // A child process that another thread is starting shares the descriptor until it executes its own program, so
+        // closing alone would leave the lock with the child. A forked copy of this object must not release its parent's
+        // lock.
         if lockHolder.load(ordering: .relaxed) == getpid() {
             flock(open, LOCK_UN)
             _ = strata_unlock_all_bytes(open)

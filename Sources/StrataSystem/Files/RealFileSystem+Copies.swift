@@ -4,19 +4,19 @@ import StrataModel
 extension RealFileSystem {
     private static let pieceBytes = 1 << 20
 
-    /// Gives every file in a directory and those below it a second name in another one; where the medium cannot, copies
-    /// it. For files that nobody changes once they are whole.
+    /// Links every file of a directory tree into a new directory, or copies it where the medium cannot link. For files
+    /// that do not change once they are complete.
     ///
     /// ```swift
     /// try files.linkAll(in: "Notes.strata/assets", to: "Copy.strata/assets")
     /// ```
-    /// - Parameter target: is made; the directory around it must exist.
+    /// - Parameter target: the directory to create; its parent must exist.
     public func linkAll(in source: String, to target: String) throws {
         try makeDirectory(target)
         for name in try list(source) {
             let (old, new) = ("\(source)/\(name)", "\(target)/\(name)")
             var status = stat()
-            // What somebody removes meanwhile is not missed.
+            // A file that is removed meanwhile is skipped.
             guard lstat(old, &status) == 0 else { continue }
             if status.st_mode & S_IFMT == S_IFDIR {
                 try linkAll(in: old, to: new)
@@ -28,7 +28,7 @@ extension RealFileSystem {
 
     /// Copies a file's bytes, piece by piece.
     ///
-    /// - Parameter mode: how the new one is made.
+    /// - Parameter mode: how the target is opened.
     public func copy(_ source: String, to target: String, _ mode: OpenMode) throws {
         let old = try open(source, .read)
         defer { old.close() }

@@ -1,8 +1,8 @@
 import Glibc
 import StrataModel
 
-/// Files of this machine. Only their owner may read new files and directories; below an anchor, other users may read
-/// them if they may read the anchor's directory.
+/// The files of this machine. Only their owner may read new files and directories; below an anchor, other users may
+/// read them if they may read the anchor's directory.
 public struct RealFileSystem: FileSystem {
     private let anchor: DirectoryAnchor?
 
@@ -24,7 +24,7 @@ public struct RealFileSystem: FileSystem {
         let descriptor = openat(directory, name, flags | O_CLOEXEC | (isAnchored ? O_NOFOLLOW : 0), rights)
         guard descriptor < 0 else { return descriptor }
         let number = errno
-        // The system calls a link in the place of a directory no directory.
+        // The system reports a link in place of a directory as ENOTDIR.
         let isLink = number == ENOTDIR && isAnchoredLink(path)
         throw StrataError.systemCall(call, path: path, errno: isLink ? ELOOP : number)
     }
@@ -50,7 +50,7 @@ public struct RealFileSystem: FileSystem {
     public func open(_ path: String, _ mode: OpenMode) throws -> any File {
         let flags =
             switch mode {
-            // A pipe in the place of a file is refused when it is read, instead of waited for.
+            // A pipe in place of a file is refused when it is read, not waited for.
             case .read: O_RDONLY | O_NONBLOCK
             case .write: O_RDWR
             case .create, .createPrivate: O_RDWR | O_CREAT | O_EXCL
@@ -102,7 +102,7 @@ public struct RealFileSystem: FileSystem {
         defer { closedir(stream) }
         var names: [String] = []
         while true {
-            // `readdir` tells its end and its errors apart by errno alone.
+            // Only errno distinguishes the end of `readdir` from an error.
             errno = 0
             guard let entry = readdir(stream) else { break }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in

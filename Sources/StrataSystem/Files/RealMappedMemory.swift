@@ -3,7 +3,7 @@ import StrataModel
 import Synchronization
 
 /// Read-only pages of a file.
-// @unchecked: the memory is mapped until the object goes and this class never writes to it.
+// @unchecked: the memory stays mapped as long as the object lives, and this class never writes to it.
 final class RealMappedMemory: MappedMemory, @unchecked Sendable {
     let bytes: UnsafeRawBufferPointer
 
@@ -12,14 +12,14 @@ final class RealMappedMemory: MappedMemory, @unchecked Sendable {
     deinit { munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count) }
 }
 
-/// A file mapped piece by piece into address space that was reserved for all of it.
+/// A file mapped piece by piece into address space reserved for its maximum size.
 // @unchecked: the base never changes, the size is atomic, and one thread at a time extends.
 final class RealGrowingMap: GrowingMap, @unchecked Sendable {
     private static let pageBytes = sysconf(Int32(_SC_PAGESIZE))
-    /// A file may grow to so much at least, or twice of what it is, where address space is scarce.
+    /// Where address space is scarce, a file may grow at least to this size or to twice its present one.
     private static let scarceBytes = 64 << 20
 
-    // In front of the memory, so that it goes first.
+    // Declared before the memory, so that it is released first.
     let guarded: MapGuard?
     private let memory: ReservedMemory
     private let mappedBytes = Atomic<Int>(0)

@@ -2,28 +2,28 @@ import CStrata
 import Glibc
 import StrataModel
 
-/// How a ``SharedPage`` is opened.
+/// The ways to open a ``SharedPage``.
 public enum SharedPageUse: Sendable {
-    /// By its one owner, who makes the file if it is not there.
+    /// By its only owner, who creates the file if it does not exist.
     case own
-    /// By somebody who reads it and asks to be woken.
+    /// By a reader that asks to be woken.
     case follow
-    /// By somebody who may only read it: the owner does not know that anybody waits.
+    /// By a reader that may not write: the owner does not know that it waits.
     case read
 }
 
-/// A file of one page by which one process tells others on the same machine of news, in memory that all of them map.
+/// A file of one page through which a process notifies others on the same machine, in memory that all of them map.
 ///
-/// The owner holds a lock on the file, which ends with the owner's process. Everybody else reads with system calls
-/// alone: memory of a file that somebody cuts short must not be touched.
+/// The owner holds a lock on the file, which ends with the owner's process. The other processes read with system calls
+/// only: memory of a file must not be touched if another process may truncate it.
 ///
 /// ```swift
 /// let page = try SharedPage(path, .own)
 /// page.store(bytes, at: 0)
 /// page.announce(at: 2_048, wakingIfSet: 2_112)
 /// ```
-// @unchecked: the memory is mapped as long as the object is, what is in it is everybody's, and one owner at a time
-// stores.
+// @unchecked: the memory is mapped as long as the object lives, its content is shared by all processes, and one owner
+// at a time stores.
 public final class SharedPage: @unchecked Sendable {
     public static let byteCount = 4_096
 
@@ -39,8 +39,8 @@ public final class SharedPage: @unchecked Sendable {
     }
 
     /// - Parameters:
-    ///   - directory: the descriptor from which the name is found.
-    ///   - rights: of a file that is made.
+    ///   - directory: the descriptor that `name` is relative to.
+    ///   - rights: the permissions of a newly created file.
     init(_ path: String, _ use: SharedPageUse, at directory: Int32, named name: String, rights: mode_t) throws {
         let flags =
             switch use {
@@ -48,7 +48,7 @@ public final class SharedPage: @unchecked Sendable {
             case .follow: O_RDWR
             case .read: O_RDONLY
             }
-        // A pipe in the place of the file is refused instead of waited for.
+        // A pipe in place of the file is refused, not waited for.
         let descriptor = openat(directory, name, flags | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, rights)
         guard descriptor >= 0 else { throw StrataError.systemCall("open", path: path, errno: errno) }
         do {
@@ -69,13 +69,13 @@ public final class SharedPage: @unchecked Sendable {
     deinit {
         guarded = nil
         munmap(start, Self.byteCount)
-        // A child that another thread is just starting shares the descriptor for a moment, and the lock with it.
+        // A child process that another thread is starting shares the descriptor for a moment, and with it the lock.
         if case .own = use { unclaim() }
         close(descriptor)
     }
 
-    /// Writes the page as it is, or zeros where there is none yet: memory without space behind it must not be written
-    /// to, and space that is only reserved may be none.
+    /// Rewrites the page as it is, with zeros where it is missing: memory must not be written to unless the file has
+    /// space for it, and space that is only reserved may turn out to be missing.
     private static func fill(_ descriptor: Int32, _ path: String) throws {
         var bytes = [UInt8](repeating: 0, count: byteCount)
         guard pread(descriptor, &bytes, byteCount, 0) >= 0 else {
@@ -99,7 +99,8 @@ public final class SharedPage: @unchecked Sendable {
 
     // MARK: The owner
 
-    /// Tells everybody that the owner lives, until this object or the process ends; false if somebody else does so.
+    /// Shows other processes that the owner lives, until this object or the process ends; returns false if another
+    /// owner does.
     public func claim() -> Bool { strata_lock_byte(descriptor, 0) == 0 }
 
     public func unclaim() { _ = strata_unlock_byte(descriptor, 0) }
@@ -121,8 +122,8 @@ public final class SharedPage: @unchecked Sendable {
         return true
     }
 
-    /// Adds 1 to the number at `word`, and wakes those who wait for that if the number at `flag` says that there are
-    /// any. Without them this is no system call.
+    /// Adds 1 to the number at `word`, and wakes its waiters if the number at `flag` says that there are any. Without
+    /// waiters, this makes no system call.
     public func announce(at word: Int, wakingIfSet flag: Int) {
         requireOwner(max(word, flag), 4)
         strata_increment(start + word)
@@ -136,7 +137,7 @@ public final class SharedPage: @unchecked Sendable {
 
     // MARK: The others
 
-    /// Whether the owner's process lives and still holds the page.
+    /// Returns true if the owner's process lives and still holds the page.
     public func isClaimed() -> Bool { strata_is_byte_locked(descriptor, 0) > 0 }
 
     public func read(_ range: Range<Int>) throws -> [UInt8] {
@@ -147,15 +148,17 @@ public final class SharedPage: @unchecked Sendable {
         }
     }
 
-    /// Waits until the owner announces something, or for so long; not at all if the number at `word` is another one.
+    /// Waits until the owner announces something or the time is up; returns early if the number at `word` is not
+    /// `value`.
     ///
-    /// Whoever may only read the page is not known to the owner, and looks again after a while.
+    /// The owner does not know of a reader that may not write. For such a reader, this only rests for a while.
     public func wait(at word: Int, while value: UInt32, flag: Int, milliseconds: Int) {
-        // IMPORTANT: raised before the number is looked at, which the call does: an announcement in between is either
-        // seen there or sees the flag.
+        // IMPORTANT: the flag is raised before the call compares the number: an announcement in between either changes
+        // the number or sees the flag.
         if case .follow = use, raise(flag) {
             if strata_wait_while_equal(start + word, value, Int64(milliseconds)) == 0 { return }
-            // Another number, a signal, the time is up; all else means that nobody can wait here.
+            // The number changed, a signal came, or the time is up. Any other error means that waiting is impossible
+            // here.
             if [EAGAIN, EINTR, ETIMEDOUT].contains(errno) { return }
         }
         ThreadStripe.rest(microseconds: Int64(min(milliseconds, Self.unknownFollowerMilliseconds)) * 1_000)

@@ -2,7 +2,7 @@ import Glibc
 import StrataModel
 
 extension StrataError {
-    /// What a system call that failed means to the caller, from the error number it left.
+    /// Returns what a failed system call means to the caller, judged by the error number it left.
     public static func systemCall(_ call: StaticString, path: String, errno number: Int32) -> StrataError {
         let context = Context(path: path, found: "\(call): \(String(cString: strerror(number)))", errno: number)
         switch number {

@@ -1,7 +1,7 @@
 import Glibc
 import StrataModel
 
-/// Where files go that nobody keeps.
+/// The directory for files that are not kept.
 public enum TemporaryDirectory {
     /// `$TMPDIR`, else `/tmp`.
     public static var path: String {
@@ -11,14 +11,14 @@ public enum TemporaryDirectory {
         return path
     }
 
-    /// Makes a directory that nobody else has, for whoever calls to remove.
+    /// Creates a directory with a unique name; the caller removes it.
     ///
     /// ```swift
     /// let folder = try TemporaryDirectory.make("strata-test")
     /// ```
-    /// - Parameter name: what its name begins with.
+    /// - Parameter name: the beginning of the directory's name.
     public static func make(_ name: String, in parent: String = path) throws -> String {
-        // The system puts other letters into the place of these.
+        // The system replaces these letters.
         let letters = String(repeating: "X", count: 6)
         var template = Array("\(parent)/\(name)-\(letters)".utf8CString)
         guard mkdtemp(&template) != nil else { throw StrataError.systemCall("mkdtemp", path: parent, errno: errno) }

@@ -6,15 +6,15 @@ import Synchronization
 ///
 /// ```swift
 /// let value = memory.load(as: UInt64.self)
-/// guard guarded.missingByte == nil else { throw … }   // what was read counts only now
+/// guard guarded.missingByte == nil else { throw … }   // the value is valid only now
 /// ```
 // @unchecked: the note is atomic, and the pointer to it never changes.
 public final class MapGuard: @unchecked Sendable {
-    // Not within the object: the signal handler writes to it, whose address must not move.
+    // Allocated separately: the signal handler writes to it, so its address must not move.
     private let note: UnsafeMutablePointer<Atomic<UInt64>>
     private let range: Int32
 
-    /// - Parameter bytes: what is mapped, or may be later on. It stays reserved until this object is gone.
+    /// - Parameter bytes: the memory that is mapped now or later. It must stay reserved until this object is released.
     init(_ bytes: UnsafeMutableRawBufferPointer, isWritable: Bool) {
         note = .allocate(capacity: 1)
         note.initialize(to: Atomic(0))
@@ -36,6 +36,6 @@ public final class MapGuard: @unchecked Sendable {
         return found == 0 ? nil : Int(found) - 1
     }
 
-    /// Clears the note. Call it after all bytes are mapped again.
+    /// Clears the note. Called after all bytes are mapped again.
     func forget() { note.pointee.store(0, ordering: .releasing) }
 }

@@ -2,23 +2,23 @@ import CStrata
 import Glibc
 import StrataModel
 
-/// A range of address space that never moves. Pages of it take memory when they are first written; fresh ones are zero.
-// @unchecked: the object only owns the range; who may write where is its users' affair.
+/// A range of address space that never moves. Its pages take memory when they are first written; fresh ones are zero.
+// @unchecked: the object only owns the range; its users decide who may write where.
 public final class ReservedMemory: @unchecked Sendable {
     public let base: UnsafeMutableRawPointer
     public let byteCount: Int
 
     /// - Parameters:
-    ///   - byteCount: how much is wanted.
-    ///   - least: how much will do where the process may not have that much address space; nil for all.
+    ///   - byteCount: the size wanted.
+    ///   - least: the size that suffices where the process lacks address space; nil if only `byteCount` does.
     public convenience init(byteCount: Int, atLeast least: Int? = nil) throws {
         try self.init(byteCount: byteCount, atLeast: least, isWritable: true)
-        // Random pages of a large range miss the processor's address cache at each step; large pages spare that. Not
-        // having them is no error.
+        // Random accesses to a large range miss the processor's address cache at each step; huge pages avoid that. It
+        // is no error if there are none.
         madvise(base, self.byteCount, MADV_HUGEPAGE)
     }
 
-    /// - Parameter isWritable: false for a range in whose place files are mapped.
+    /// - Parameter isWritable: false for a range over which files are mapped.
     init(byteCount wanted: Int, atLeast least: Int?, isWritable: Bool) throws {
         let least = least ?? wanted
         var count = wanted
@@ -34,13 +34,13 @@ public final class ReservedMemory: @unchecked Sendable {
         (base, byteCount) = (start, count)
     }
 
-    /// Larger than the pages of any processor.
+    /// At least the page size of any processor.
     private static let grainBytes = 64 << 10
 
-    /// Maps `count` bytes if they are at most a quarter of the address space that is left. A range that takes all of it
+    /// Maps `count` bytes if they are at most a quarter of the remaining address space. A range that takes all of it
     /// leaves no room for threads or the heap, and a process whose heap cannot grow ends without a message.
     private static func mapLeavingRoom(_ count: Int, _ isWritable: Bool) -> UnsafeMutableRawPointer? {
-        // munmap takes whole pages.
+        // munmap releases whole pages.
         let page = sysconf(Int32(_SC_PAGESIZE))
         guard count < .max / 8 else { return nil }
         let kept = (count + page - 1) / page * page
@@ -62,37 +62,37 @@ public final class ReservedMemory: @unchecked Sendable {
 
     deinit { munmap(base, byteCount) }
 
-    /// Gives memory back to the system; the range reads as zero afterwards.
+    /// Returns memory to the system; the range then reads as zero, or as the file that is mapped there.
     public func release(_ range: Range<Int>) {
         madvise(base + range.lowerBound, range.count, MADV_DONTNEED)
     }
 }
 
-/// What the C library keeps of freed memory, so as to hand it out again.
+/// The freed memory that the C library keeps for reuse.
 public enum FreedMemory {
-    /// Gives it back to the system. Takes milliseconds: for the end of work that needed far more than what follows.
+    /// Returns it to the system. Takes milliseconds: for the end of work that needed far more memory than what follows.
     public static func giveBack() { strata_give_back_freed_memory() }
 }
 
-/// Spreads threads over counters.
+/// A number of the calling thread, to spread threads over counters.
 public enum ThreadStripe {
-    /// A number from 0 to 63 that seldom is another running thread's.
+    /// A number from 0 to 63 that another running thread rarely has.
     public static var current: Int {
-        // Thread descriptors lie at least a page apart; the multiplication mixes their upper bits.
+        // Thread descriptors are at least a page apart; the multiplication mixes their upper bits.
         Int(truncatingIfNeeded: ((UInt64(pthread_self()) >> 12) &* 0x9E37_79B9_7F4A_7C15) >> 58)
     }
 
     /// Lets other threads run for a moment.
     public static func pause() { usleep(20) }
 
-    /// Does nothing for about that long.
+    /// Sleeps for about that long.
     public static func rest(microseconds: Int64) {
         if microseconds > 0 { usleep(useconds_t(clamping: microseconds)) }
     }
 }
 
-/// Memory that will be needed soon.
+/// Prefetching of memory that will soon be needed.
 public enum Prefetch {
-    /// Asks for it, so that several places come at the same time; promises nothing, and never faults.
+    /// Requests the bytes, so that several accesses overlap; guarantees nothing, and never faults.
     public static func ask(_ start: UnsafeRawPointer, byteCount: Int) { strata_prefetch(start, byteCount) }
 }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// One thread waits until another opens it, once. Cheaper than a condition: opening wakes exactly the thread that
-/// waits.
-// @unchecked: a semaphore is made to be used from several threads.
+/// A gate at which one thread waits until another opens it, once. It is cheaper than a condition: opening wakes exactly
+/// the waiting thread.
+// @unchecked: a semaphore may be used from several threads.
 public final class Gate: @unchecked Sendable {
     // Allocated, because a semaphore must not move.
     private let semaphore: UnsafeMutablePointer<sem_t>

@@ -1,17 +1,18 @@
 import Glibc
 
-/// A value behind a lock. What `body` gets must not escape it.
+/// A value protected by a lock. The value passed to `body` must not escape it.
 ///
-/// The standard library's `Mutex` does the same; but where it has to wait it does so out of sight of the thread
-/// sanitizer, which then reports races that are none.
-// @unchecked: `state` is touched only between lock and unlock of `mutex`.
+/// The standard library's `Mutex` does the same, but the thread sanitizer does not see its waits and then reports false
+/// races.
+// @unchecked: `state` is accessed only while `mutex` is locked.
 public final class Lock<State: ~Copyable>: @unchecked Sendable {
     private var state: State
     // Allocated, because a pthread object must not move.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     public init(_ state: consuming sending State) {
-        // It would lie where `mutex` does, and the thread sanitizer take its changes for those of the pointer.
+        // It would share its address with `mutex`, and the thread sanitizer would take its changes for those of the
+        // pointer.
         precondition(MemoryLayout<State>.size > 0, "A lock needs a state that has a size; take a number.")
         self.state = state
         mutex = .allocate(capacity: 1)

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A value behind a lock, with a condition to wait for. What `body` gets must not escape it.
-// @unchecked: `state` is touched only between lock and unlock of `mutex`.
+/// A value protected by a lock, with a condition to wait for. The value passed to `body` must not escape it.
+// @unchecked: `state` is accessed only while `mutex` is locked.
 public final class Monitor<State>: @unchecked Sendable {
     private var state: State
     // Allocated, because a pthread object must not move.
@@ -15,7 +15,7 @@ public final class Monitor<State>: @unchecked Sendable {
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
-        // Waits with a limit must not care when somebody sets the clock.
+        // Timed waits must not depend on changes to the wall clock.
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         pthread_cond_init(condition, &attributes)
         pthread_condattr_destroy(&attributes)
@@ -35,7 +35,7 @@ public final class Monitor<State>: @unchecked Sendable {
         return try body(&state)
     }
 
-    /// Waits until `body`, called under the lock, gives a result.
+    /// Waits until `body`, called under the lock, returns a result.
     public func wait<Result>(_ body: (inout State) throws -> Result?) rethrows -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -45,7 +45,7 @@ public final class Monitor<State>: @unchecked Sendable {
         }
     }
 
-    /// As `wait`, but gives up after a while with nil.
+    /// As `wait`, but returns nil after a timeout.
     public func wait<Result>(milliseconds: Int, _ body: (inout State) throws -> Result?) rethrows -> Result? {
         var deadline = timespec()
         clock_gettime(CLOCK_MONOTONIC, &deadline)

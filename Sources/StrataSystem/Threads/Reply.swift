@@ -1,4 +1,4 @@
-/// How whoever waits for something is told.
+/// The thread or task that waits for a result.
 public enum Reply<Value: Sendable>: Sendable {
     case ticket(Ticket<Value>)
     case continuation(CheckedContinuation<Value, any Error>)
@@ -11,7 +11,7 @@ public enum Reply<Value: Sendable>: Sendable {
     }
 }
 
-/// A thread that waits for a result.
+/// A result that a thread waits for.
 public final class Ticket<Value: Sendable>: Sendable {
     private let gate = Gate()
     private let result = Lock<Result<Value, any Error>?>(nil)
@@ -32,7 +32,7 @@ public final class Ticket<Value: Sendable>: Sendable {
     }
 }
 
-/// Somebody who was not let in because too much waits already, and tries again when told.
+/// A caller that was turned away because too many are waiting, and that retries when notified.
 public enum Admission: Sendable {
     case gate(Gate)
     case retry(@Sendable () -> Void)

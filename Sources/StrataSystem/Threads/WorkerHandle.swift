@@ -1,4 +1,4 @@
-/// A thread that is made after the object whose work it does.
+/// A thread that is created after the object whose work it does.
 public final class WorkerHandle: Sendable {
     private let thread = Lock<WorkerThread?>(nil)
 
@@ -9,7 +9,7 @@ public final class WorkerHandle: Sendable {
         thread.withLock { $0 = worker }
     }
 
-    /// Waits for its end; a second call returns at once.
+    /// Waits for the thread to end; a second call returns immediately.
     public func join() {
         let worker = thread.withLock { thread in
             defer { thread = nil }

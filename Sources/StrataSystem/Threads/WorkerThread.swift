@@ -2,7 +2,7 @@ import CStrata
 import Glibc
 import StrataModel
 
-/// A thread of the engine's own, so that nothing that blocks runs on the cooperative pool.
+/// A thread of the engine's own, so that blocking work does not run on the cooperative pool.
 // @unchecked: `handle` is set once, before `init` returns.
 public final class WorkerThread: @unchecked Sendable {
     private var handle = pthread_t()
@@ -17,7 +17,7 @@ public final class WorkerThread: @unchecked Sendable {
         }
     }
 
-    /// Starts at once. `name` has at most 15 bytes.
+    /// Starts the thread immediately. `name` has at most 15 bytes.
     public init(name: String, _ body: @escaping @Sendable () -> Void) throws {
         let start = Unmanaged.passRetained(Start(name: name, body: body))
         let result = pthread_create(
@@ -36,12 +36,12 @@ public final class WorkerThread: @unchecked Sendable {
         }
     }
 
-    /// Lets other threads go before the one that calls this, as far as the system can.
+    /// Lowers the priority of the calling thread, as far as the system allows.
     public static func lowerPriority() { _ = strata_lower_priority() }
 
     /// Waits until the body has returned. Call this or ``detach()``, once.
     public func join() { pthread_join(handle, nil) }
 
-    /// Leaves the thread to itself: nobody will wait for its end.
+    /// Detaches the thread; nothing waits for its end.
     public func detach() { pthread_detach(handle) }
 }
