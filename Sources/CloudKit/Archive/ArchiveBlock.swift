@@ -2,12 +2,12 @@ import Foundation
 import StrataModel
 import StrataSystem
 
-/// What an object of ours is in an archive: one run of bytes with a checksum.
+/// The archived form of an object: one run of bytes with a checksum.
 ///
-/// Foundation hands bytes out as they lie, so that no damage of them can trap in it, under whatever policy. Apple's
-/// platforms could not read archives from here anyway: the class names that are written have a module in front.
+/// Foundation returns bytes as they are stored, so that it cannot trap on damaged ones, under any policy. Apple's
+/// platforms could not read archives from here anyway, since the class names have a module prefix.
 enum ArchiveBlock {
-    /// - Parameter key: the class, since several objects may be in one archive side by side.
+    /// - Parameter key: The class, since an archive may contain several objects side by side.
     static func write(_ key: String, to coder: NSCoder, _ body: (inout ByteWriter) throws -> Void) rethrows {
         guard coder.allowsKeyedCoding else { return }
         var writer = ByteWriter(reserving: 256)
@@ -19,12 +19,12 @@ enum ArchiveBlock {
         }
     }
 
-    /// Nil if there is no such block, or it is damaged.
+    /// Reads a block; returns nil if it is missing or damaged.
     static func read<Value>(
         _ key: String, from coder: NSCoder, _ body: (inout ByteReader) throws -> Value
     ) -> Value? {
         guard coder.allowsKeyedCoding else { return nil }
-        // Looking for the block is decoding already.
+        // Even the search for the block counts as decoding.
         ArchiveReader.forgive(coder)
         return coder.withDecodedUnsafeBytes(forKey: "Strata.\(key)") { bytes in
             guard let bytes, bytes.count >= 4 else { return nil }
@@ -56,7 +56,7 @@ extension ByteWriter {
         append(UInt8(reference.action.rawValue))
     }
 
-    /// Whether there is one, then it.
+    /// Appends whether there is a value, then the value.
     mutating func append<Value>(optional value: Value?, _ body: (Value, inout ByteWriter) -> Void) {
         append(value == nil ? 0 as UInt8 : 1)
         if let value { body(value, &self) }

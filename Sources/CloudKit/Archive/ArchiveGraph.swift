@@ -1,10 +1,10 @@
 import Foundation
 
-/// The objects of an archive as they lie, to be looked at before Foundation decodes them.
+/// The undecoded objects of an archive, to be checked before Foundation decodes them.
 ///
-/// Foundation ends the process where a damaged archive refers to no class, to one that was not expected, or to itself.
-/// Nothing public tells before; so this reads what the unarchiver holds, and says nothing against an archive where
-/// that cannot be read.
+/// Foundation traps if a damaged archive refers to a missing class, to an unexpected one, or to itself. No public
+/// method detects this in advance, so the graph reads the unarchiver's private state. If that cannot be read, the
+/// archive counts as sound.
 struct ArchiveGraph {
     private let objects: [Any]
     private let unarchiver: NSKeyedUnarchiver
@@ -24,7 +24,7 @@ struct ArchiveGraph {
         self.fields = fields
     }
 
-    /// Whether all that a key of the object that is being decoded leads to can be decoded.
+    /// Returns true if everything that a key of the object being decoded refers to can be decoded.
     func isSound(_ key: String) -> Bool {
         var visits = Visits()
         return fields[key].map { isSound($0, &visits) } ?? true
@@ -63,7 +63,7 @@ struct ArchiveGraph {
                 Self.count(object["NS.keys"]) == nil
                     || Self.count(object["NS.keys"]) == Self.count(object["NS.objects"])
             else { return false }
-            // Foundation is never asked for the values of a record.
+            // Foundation never decodes the values of a record.
             for (key, part) in object where !["$class", "ValueStore", "EncryptedValueStore"].contains(key) {
                 guard isSound(part, &visits) else { return false }
             }
@@ -84,7 +84,7 @@ struct ArchiveGraph {
         return ArchivedClasses.expected.contains { $0 == type }
     }
 
-    /// Of a reference, the place of the object that it refers to.
+    /// Returns the index of the object that a reference refers to; nil for other values.
     private static func index(_ value: Any) -> Int? {
         guard "\(type(of: value))" == "_NSKeyedArchiverUID" else { return nil }
         return (Mirror(reflecting: value).descendant("value") as? UInt32).map { Int($0) }

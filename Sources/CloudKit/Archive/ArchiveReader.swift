@@ -1,9 +1,9 @@
 import Foundation
 
-/// Reads objects from an archive as Apple's platforms write it, which may be damaged (B17).
+/// Reads objects from an archive in the format of Apple's platforms, which may be damaged (B17).
 ///
-/// With Foundation's own policy damage ends the process; with this one it is an error, which ``isIntact`` asks for.
-/// What we write ourselves is an ``ArchiveBlock`` and needs none of this.
+/// With Foundation's default policy, damage traps; with this one it is an error, which ``isIntact`` reports. Archives
+/// that this module writes are an ``ArchiveBlock`` and need none of this.
 struct ArchiveReader {
     private let coder: NSCoder
 
@@ -12,8 +12,8 @@ struct ArchiveReader {
         Self.forgive(coder)
     }
 
-    /// From now on damage is an error. Foundation takes a policy only before the first value is decoded, so that it
-    /// stays; where that was before, the caller's own policy holds.
+    /// Turns damage into an error from now on. Foundation accepts a policy only before the first value is decoded, so
+    /// the policy stays; after that, the caller's own policy applies.
     static func forgive(_ coder: NSCoder) {
         guard let unarchiver = coder as? NSKeyedUnarchiver, unarchiver.decodingFailurePolicy != .setErrorAndReturn,
             !hasStarted(unarchiver)
@@ -21,19 +21,19 @@ struct ArchiveReader {
         unarchiver.decodingFailurePolicy = .setErrorAndReturn
     }
 
-    /// Once something was decoded, setting a policy traps, and nothing public says that it was.
+    /// Returns true if a value has been decoded: setting a policy would trap then. No public property tells this.
     private static func hasStarted(_ unarchiver: NSKeyedUnarchiver) -> Bool {
         let flags = Mirror(reflecting: unarchiver).descendant("_flags", "rawValue") as? UInt
         return flags.map { $0 & 4 != 0 } ?? true
     }
 
-    /// Whether nothing went wrong so far.
+    /// True if no error has occurred so far.
     var isIntact: Bool { coder.error == nil }
 
     func contains(_ key: String) -> Bool { isIntact && coder.containsValue(forKey: key) }
 
-    /// Foundation traps on a class that was not expected: all that a damaged reference may lead to are, and the cast
-    /// tells them apart.
+    /// Decodes an object of a class. Foundation traps on unexpected classes; therefore all classes that a damaged
+    /// reference may lead to are expected, and the cast checks the type.
     func object<Object: NSObject & NSCoding>(_ type: Object.Type, _ key: String) -> Object? {
         guard contains(key), ArchiveGraph(coder)?.isSound(key) ?? true else { return nil }
         return coder.decodeObject(of: [type] + ArchivedClasses.expected, forKey: key) as? Object
@@ -49,12 +49,12 @@ struct ArchiveReader {
     func integer(_ key: String) -> Int64? { contains(key) ? coder.decodeInt64(forKey: key) : nil }
     func bool(_ key: String) -> Bool? { contains(key) ? coder.decodeBool(forKey: key) : nil }
 
-    /// A list of objects of one class; nil if there is none, or something else is among them.
+    /// Returns a list of objects of one class; nil if it is missing or contains others.
     func list<Object: NSObject>(of type: Object.Type, _ key: String) -> [Object]? {
         object(NSArray.self, key).flatMap { Array($0) as? [Object] }
     }
 
-    /// A list of texts; nil if there is none, or something else is among them.
+    /// Returns a list of texts; nil if it is missing or contains other objects.
     func strings(_ key: String) -> [String]? {
         guard let values = object(NSArray.self, key).map({ Array($0) }) else { return nil }
         let texts = values.compactMap { $0 as? String ?? ($0 as? NSString)?.description }

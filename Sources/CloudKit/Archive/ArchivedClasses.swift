@@ -1,7 +1,7 @@
 import CCloudKit
 import Foundation
 
-/// The classes that archives name by Apple's bare names, without a module in front (B259).
+/// The classes that archives identify by Apple's names, without a module prefix (B259).
 enum ArchivedClasses {
     static let all: [(name: String, type: AnyClass)] = [
         ("CKRecord", CKRecord.self),
@@ -25,7 +25,7 @@ enum ArchivedClasses {
         ("CKFetchRecordZoneChangesConfiguration", CKFetchRecordZoneChangesConfiguration.self),
     ]
 
-    /// What an archive may hold, whichever class was asked for.
+    /// The classes that an archive may contain, whatever the requested class.
     static let expected: [AnyClass] =
         all.map(\.type) + [
             FormatPredicate.self, KeySortDescriptor.self,
@@ -35,7 +35,7 @@ enum ArchivedClasses {
         ]
 }
 
-/// Called by a constructor of C before the process's first instruction of its own.
+/// Registers the class names. A C constructor calls it before `main`.
 @_cdecl("cloudkit_register_class_names")
 func registerClassNames() {
     for one in ArchivedClasses.all { NSKeyedUnarchiver.setClass(one.type, forClassName: one.name) }

@@ -1,22 +1,22 @@
 import Foundation
 import StrataModel
 
-/// The fields of a record and what became of them, in the bytes of an archive.
+/// The fields of a record and their edits, in the bytes of an archive.
 ///
-/// They are written as a request that is never made: its coding names zones and keys, has every kind of value, and
-/// never traps on damage.
+/// They are encoded as a request that is never made: its coding includes the names of zones and keys, supports every
+/// kind of value, and never traps on damage.
 struct ArchivedFields {
     var original: [String: FieldContent] = [:]
-    /// Nil: removed.
+    /// The edits by key; nil for a removed field.
     var edits: [String: FieldContent?] = [:]
     var encryptedKeys: Set<String> = []
     var isPartial = false
     var changesParent = false
 
-    /// The request's saves, which stand for a part each.
+    /// The parts of the fields, each encoded as one save of the request.
     private enum Part: Int, CaseIterable {
         case original, edits
-        /// Paths of the caller's files, which are no values yet.
+        /// The paths of the caller's files, which are not stored yet.
         case files, fileLists
         case mistakes, encryptedKeys
 
@@ -37,7 +37,7 @@ struct ArchivedFields {
         changesParent = fields.parent != nil
     }
 
-    /// What stands for fields that no archive takes (B270).
+    /// Creates fields with a mistake, for fields that cannot be archived (B270).
     init(mistake reason: String) {
         edits = ["": .mistake(reason)]
         isPartial = true
@@ -115,7 +115,7 @@ struct ArchivedFields {
 }
 
 extension FieldContent {
-    /// As a value among others with these names; nil for what is none.
+    /// Returns the content as a stored value with the given names; nil for content that has none.
     fileprivate func value(_ names: inout RequestNames) throws -> FieldValue? {
         switch self {
         case .plain(let value): value

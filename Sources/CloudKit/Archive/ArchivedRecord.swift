@@ -1,7 +1,7 @@
 import Foundation
 import StrataModel
 
-/// A record as an archive had it.
+/// A record from an archive.
 struct ArchivedRecord: Sendable {
     var changeTag: String?
     var created: Date?
@@ -13,7 +13,7 @@ struct ArchivedRecord: Sendable {
     var fields: [String: FieldContent] = [:]
     var encryptedKeys: Set<String> = []
 
-    /// What a record has beside its fields.
+    /// Copies the metadata of a record.
     init(systemFieldsOf record: CKRecord) {
         changeTag = record.recordChangeTag
         created = record.creationDate
@@ -61,7 +61,7 @@ struct ArchivedRecord: Sendable {
 extension CKRecord {
     private static let block = "CKRecord"
 
-    /// - Parameter fields: nil for the system's only.
+    /// - Parameter fields: Nil to encode the metadata only.
     func encode(_ fields: ArchivedFields?, with coder: NSCoder) throws {
         try ArchiveBlock.write(Self.block, to: coder) { writer in
             writer.appendString(recordType)
@@ -71,7 +71,7 @@ extension CKRecord {
         }
     }
 
-    /// What an archive says, or nil if it is damaged or not of a record.
+    /// Returns the content of an archive; nil if it is damaged or does not contain a record.
     static func fields(from coder: NSCoder) -> (type: String, id: CKRecordID, fields: RecordFields)? {
         let kept = ArchiveBlock.read(block, from: coder) { reader in
             let type = try reader.readText("a record type")

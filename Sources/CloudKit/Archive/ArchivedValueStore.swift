@@ -1,9 +1,10 @@
 import Foundation
 
-/// The values of a record in an archive of Apple's platforms: one such object has the plain ones, one the encrypted.
+/// The values of a record in an archive from Apple's platforms: one store has the plain values, one the encrypted
+/// ones.
 ///
-/// They are read from the archive's property list: Foundation's own dictionaries end the process where a damaged
-/// archive has a value that cannot be decoded.
+/// They are read from the archive's property list, since Foundation's dictionaries trap on a damaged archive with a
+/// value that cannot be decoded.
 struct ArchivedValueStore {
     private let graph: ArchiveGraph
     private let values: [String: FieldContent]
@@ -20,7 +21,7 @@ struct ArchivedValueStore {
         changedKeys = Set((keys?["NS.objects"] as? [Any] ?? []).compactMap { Self.text(graph, $0) })
     }
 
-    /// - Parameter isNew: whether no store had the record yet, so that all values are changes.
+    /// - Parameter isNew: True if the record was never saved, so that all values are edits.
     func add(to fields: inout ArchivedFields, isNew: Bool, isEncrypted: Bool) {
         let changed = isNew ? Set(values.keys) : changedKeys
         for (key, value) in values where !changed.contains(key) { fields.original[key] = value }
@@ -48,7 +49,7 @@ struct ArchivedValueStore {
         return object as? String ?? (object as? [String: Any])?["NS.string"] as? String
     }
 
-    /// Returns the content of a value; nil for kinds that no record holds, such as a sealed value.
+    /// Returns the content of a value; nil for kinds that no record has, such as a sealed value.
     private static func content(_ graph: ArchiveGraph, _ reference: Any?, isElement: Bool = false) -> FieldContent? {
         guard let found = graph.object(reference) else { return nil }
         guard let object = found as? [String: Any] else { return (found as? any RecordValue)?.ownContent }
@@ -88,7 +89,7 @@ extension CKRecordValueProtocol {
 }
 
 extension ArchivedFields {
-    /// The fields in an archive of Apple's platforms; nil where it has the system's only.
+    /// Reads the fields in an archive from Apple's platforms; returns nil if it has only metadata.
     init?(_ graph: ArchiveGraph?, isNew: Bool) {
         guard let graph else { return nil }
         let plain = ArchivedValueStore(graph, "ValueStore")

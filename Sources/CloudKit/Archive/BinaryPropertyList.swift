@@ -1,6 +1,6 @@
 import Foundation
 
-/// The objects of a binary property list, as far as their kinds. Bytes that are no such list have none.
+/// The kinds of the objects in a binary property list. Other bytes have none.
 struct BinaryPropertyList {
     private static let trailerBytes = 32
     private let bytes: [UInt8]
@@ -10,7 +10,7 @@ struct BinaryPropertyList {
     /// True if an object is a set.
     var hasSet: Bool { markers.contains { $0 & 0xF0 == 0xC0 } }
 
-    /// The first bytes of all objects, which tell their kinds.
+    /// The first bytes of all objects, which encode their kinds.
     private var markers: [UInt8] {
         let trailer = bytes.count - Self.trailerBytes
         guard bytes.starts(with: "bplist".utf8), trailer > 0,
@@ -27,7 +27,7 @@ struct BinaryPropertyList {
         }
     }
 
-    /// Returns a big-endian number; nil if it is larger than the list has bytes.
+    /// Returns a big-endian number; nil if it exceeds the number of bytes in the list.
     private func number(at place: Int, byteCount: Int) -> Int? {
         var number = 0
         for byte in bytes[place..<place + byteCount] {

@@ -1,13 +1,13 @@
 import StrataModel
 import StrataStore
 
-/// Operations that outlive the process lie on disk; their records' encrypted values must not lie there in the clear.
+/// Seals the archives of long-lived operations on disk if their records have encrypted values.
 extension LongLivedOperation {
     private static func place(_ id: CKOperation.ID, _ user: String) -> SealedPlace {
         SealedPlace(document: "operation \(id)", of: user)
     }
 
-    /// - Parameter isSecret: whether the archive has encrypted values.
+    /// - Parameter isSecret: True if the archive contains encrypted values.
     static func properties(
         _ archive: [UInt8], isSecret: Bool, of id: CKOperation.ID, for client: Client, in store: Store
     ) throws -> Properties {
@@ -15,7 +15,7 @@ extension LongLivedOperation {
         return .sealed(try store.seal(archive, at: place(id, client.actor.user)))
     }
 
-    /// - Throws: `StrataError` for properties that do not open.
+    /// - Throws: `StrataError` if the properties cannot be opened.
     func archive(in store: Store) throws -> OperationArchive {
         switch properties {
         case .plain(let bytes): try OperationArchive(decoding: bytes)
@@ -26,14 +26,14 @@ extension LongLivedOperation {
 }
 
 extension OperationArchive {
-    /// Whether one of the records has encrypted values.
+    /// True if one of the records has encrypted values.
     var holdsEncryptedValues: Bool {
         records?.contains { record in record.state.withLock { $0.holdsEncryptedValues } } ?? false
     }
 }
 
 extension RecordFields {
-    /// Those that were fetched count, whatever became of them: an archive has them too.
+    /// True if there are encrypted values, including fetched ones that were edited since: an archive contains them too.
     fileprivate var holdsEncryptedValues: Bool {
         edits.contains { $0.edit.isEncrypted && $0.edit.content != nil } || !originals(isEncrypted: true).isEmpty
     }

@@ -4,9 +4,9 @@ import StrataStore
 import StrataSystem
 import StrataViews
 
-/// An operation as it outlives the process.
+/// An operation in the form that outlives the process.
 struct LongLivedOperation: Sendable {
-    /// The numbers are on disk.
+    /// The kinds of operations. The numbers are on disk.
     enum Kind: UInt8, Sendable {
         case modifyRecords = 1
         case modifyZones = 2
@@ -22,24 +22,24 @@ struct LongLivedOperation: Sendable {
     let id: CKOperation.ID
     let user: String
     let device: String
-    /// The end of the log when the operation was kept: what it did is behind.
+    /// The end of the log when the operation was kept; its commits come after it.
     let offset: UInt64
     let kind: Kind
     let properties: Properties
 
     var actor: Actor { Actor(user: user, device: device) }
 
-    /// An archive, which only the user's key opens if one of its records has encrypted values.
+    /// An archive, sealed with the user's key if one of its records has encrypted values.
     enum Properties: Sendable {
         case plain([UInt8])
         case sealed(FieldValue.Sealed)
     }
 }
 
-/// Long-lived operations of a store that have not ended: a file for each, in a directory beside the log
+/// The unfinished long-lived operations of a store: a file for each, in a directory beside the log
 /// (docs/format.md §22).
 final class LongLivedOperations: Sendable {
-    /// Nil for a store in memory, which has nothing that it could outlive.
+    /// The directory; nil for a store in memory, whose operations end with it.
     private let directory: String?
     private let files: any FileSystem
     private let memory = Lock<[CKOperation.ID: LongLivedOperation]>([:])
@@ -63,9 +63,9 @@ final class LongLivedOperations: Sendable {
         try files.remove(path)
     }
 
-    /// Ends the operations that would save a record that was erased since they were kept.
+    /// Removes the operations that would save a record that was erased after they were kept.
     ///
-    /// - Parameter endsUnreadable: whether also those that nobody can read: who knows what they would save.
+    /// - Parameter endsUnreadable: True to remove also operations that cannot be read, since they might save one.
     func removeErased(in store: Store, endsUnreadable: Bool) throws {
         for operation in try all() where operation.kind == .modifyRecords {
             let holdsErased: Bool
@@ -82,12 +82,12 @@ final class LongLivedOperations: Sendable {
             if holdsErased { try remove(operation.id) }
         }
         guard endsUnreadable, let directory, try files.exists(directory) else { return }
-        // What nobody can decode may be anybody's.
+        // A file that cannot be decoded may belong to any user.
         for id in try files.list(directory) where try KeptOperation.isID(id) && read(id) == nil { try remove(id) }
         try files.syncDirectory(directory)
     }
 
-    /// Removes what a crash left of an operation that was being kept. Called before the first is kept.
+    /// Removes drafts that a crash left behind. Called before the first operation is kept.
     func removeDrafts() {
         guard let directory else { return }
         for name in (try? files.list(directory)) ?? [] where name.hasSuffix(".new") {
@@ -101,19 +101,19 @@ final class LongLivedOperations: Sendable {
         return try files.list(directory).filter { KeptOperation.isID($0) }.compactMap { try read($0) }
     }
 
-    /// Those of a device, by the end of the log when they were kept; those of one end in no particular order.
+    /// Returns the operations of a device, by the end of the log when they were kept, then by ID.
     func ids(of actor: Actor) throws -> [CKOperation.ID] {
         let own = try all().filter { $0.actor == actor }
         return own.sorted { ($0.offset, $0.id) < ($1.offset, $1.id) }.map(\.id)
     }
 
-    /// The operation of a device; nil if it has none of that id.
+    /// Returns an operation of the device; nil if it has none with the ID.
     func operation(_ id: CKOperation.ID, of actor: Actor) throws -> LongLivedOperation? {
         let found = directory == nil ? memory.withLock { $0[id] } : try read(id)
         return found.flatMap { $0.actor == actor ? $0 : nil }
     }
 
-    /// Nil for a file that is not there or damaged: an operation that nobody can read will not be done.
+    /// Returns nil for a missing or damaged file: an unreadable operation will not run.
     private func read(_ id: CKOperation.ID) throws -> LongLivedOperation? {
         guard let directory, KeptOperation.isID(id) else { return nil }
         let path = "\(directory)/\(id)"

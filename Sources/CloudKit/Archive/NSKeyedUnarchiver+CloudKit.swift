@@ -1,6 +1,6 @@
 import Foundation
 
-/// Classes of CloudKit that are archived.
+/// The classes of CloudKit that can be archived.
 public protocol _CKArchived: NSSecureCoding {}
 
 extension CKRecord: _CKArchived {}
@@ -20,8 +20,8 @@ extension CKOperationGroup: _CKArchived {}
 extension CKFetchRecordZoneChangesConfiguration: _CKArchived {}
 
 extension NSKeyedUnarchiver {
-    /// Reads an object of CloudKit's. Where the archive holds one of another class, Foundation's own method, which
-    /// this one goes before, would end the process; this one throws.
+    /// Decodes an object of CloudKit. If the archive contains an object of another class, Foundation's method, which
+    /// this one shadows, would trap; this one throws.
     public static func unarchivedObject<Value: NSObject & NSCoding & _CKArchived>(
         ofClass type: Value.Type, from data: Data
     ) throws -> Value? {
@@ -41,8 +41,8 @@ extension NSKeyedUnarchiver {
 extension NSKeyedUnarchiver {
     /// Opens an archive that may be damaged.
     ///
-    /// Foundation's own initializer ends the process if the property list of the archive has a set, which no archiver
-    /// writes. This one throws.
+    /// Foundation's own initializer traps if the property list of the archive contains a set, which no archiver writes.
+    /// This one throws.
     convenience init(checking data: Data) throws {
         guard !BinaryPropertyList(data).hasSet else {
             throw CocoaError(

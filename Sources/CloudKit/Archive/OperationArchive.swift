@@ -1,6 +1,6 @@
 import Foundation
 
-/// The properties of an operation, written and read by their names.
+/// The properties of an operation, keyed by name.
 struct OperationArchive {
     private enum Key {
         static let records = "records"
@@ -40,11 +40,11 @@ struct OperationArchive {
     var cursor: CKQueryCursor?
     var token: CKServerChangeToken?
     var resultsLimit = 0
-    /// Whether it goes on until there are no more changes.
+    /// True if the operation continues until there are no more changes.
     var fetchesAll = true
-    /// By zone.
+    /// The configuration of each zone.
     var configurations: [CKRecordZone.ID: CKFetchRecordZoneChangesConfiguration]?
-    /// Whether it fetches all zones, all subscriptions, or the current user's record.
+    /// True if the operation fetches all zones, all subscriptions, or the current user's record.
     var fetchesSpecial = false
     var scope = CKDatabase.Scope.private
     var quality = QualityOfService.default
@@ -93,11 +93,11 @@ struct OperationArchive {
         return bytes
     }
 
-    /// - Throws: The unarchiver's error for what cannot be read.
+    /// - Throws: The unarchiver's error if a property cannot be read.
     init(decoding bytes: [UInt8]) throws {
         let unarchiver = try NSKeyedUnarchiver(checking: Data(bytes))
         unarchiver.requiresSecureCoding = true
-        // Properties that were nil are not there, and asking Foundation for what is not there is an error.
+        // Properties that were nil are absent, and requesting an absent key from Foundation is an error.
         let archive = ArchiveReader(unarchiver)
         func integer(_ key: String) -> Int? { archive.integer(key).flatMap { Int(exactly: $0) } }
         records = archive.list(of: CKRecord.self, Key.records)

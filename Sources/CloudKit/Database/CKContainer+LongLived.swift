@@ -29,7 +29,8 @@ extension CKContainer {
         client.answer({ try await self.allLongLivedOperationIDs() }, with: completionHandler)
     }
 
-    /// Returns an unfinished long-lived operation, to be given blocks and added again; nil if none has the ID.
+    /// Returns an unfinished long-lived operation, to be given blocks and added again; nil if there is none with the
+    /// ID.
     ///
     /// Work that the operation did before its process ended is not repeated: its blocks receive the earlier results.
     @discardableResult

@@ -26,7 +26,7 @@ extension CKDatabase {
                 case encryptedDataReset
             }
 
-            /// Indicates whether the user deleted the zone in Settings.
+            /// True if the user deleted the zone in Settings.
             @available(*, deprecated, message: "Use reason.")
             public var purged: Bool { reason == .purged }
         }

@@ -28,7 +28,7 @@ extension CKDatabase {
         client.answer({ try await call.record(recordID) }, with: completionHandler)
     }
 
-    /// Saves a record if it has not been saved since it was fetched.
+    /// Saves a record if it has not been saved since it was fetched. Returns the stored record, with a new change tag.
     ///
     /// ```swift
     /// do {
@@ -38,7 +38,6 @@ extension CKDatabase {
     /// }
     /// ```
     ///
-    /// - Returns: The stored record, with a new change tag.
     /// - Throws: The record's own error: `serverRecordChanged`, `zoneNotFound` …
     @discardableResult
     public func save(_ record: CKRecord) async throws -> CKRecord {

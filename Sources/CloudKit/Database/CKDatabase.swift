@@ -38,7 +38,6 @@ public final class CKDatabase: NSObject, CVarArg, Sendable {
     private var container: CKContainer { callScope == nil ? client.container : CKContainer(client, scope: callScope) }
 
     /// Runs an operation in this database. Adding it again has no effect; if it has ended, it reports an error.
-    /// error.
     public func add(_ operation: CKDatabaseOperation) {
         guard operation.markAdded(to: container, callScope) else { return operation.refuseSecondRun() }
         operation.database = self

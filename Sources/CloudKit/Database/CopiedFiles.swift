@@ -10,7 +10,7 @@ final class CopiedFiles: Sendable {
     }
 
     private struct State {
-        /// The state of each record, by its place in the request.
+        /// The state of each record, by its index in the request.
         var items: [Int: Item] = [:]
         var copied: [URL: Double] = [:]
     }
@@ -19,7 +19,7 @@ final class CopiedFiles: Sendable {
     private let state: Lock<State>
     private let report: ItemProgress<Int>
 
-    /// - Parameter places: The places of the records that have each file.
+    /// - Parameter places: The indexes of the records that have each file.
     init(_ places: [URL: Set<Int>], report: @escaping ItemProgress<Int>) {
         self.places = places
         self.report = report

@@ -50,7 +50,7 @@ extension DatabaseCall {
         opened.store.noteFault(ConsoleNote(text, user: client.actor.user, device: client.actor.device))
     }
 
-    /// Returns the errors of the items that the console makes fail alone, by their place.
+    /// Returns the errors of the items that the console makes fail on their own, by index.
     func itemErrors(_ count: Int, _ kind: CloudStore.RequestKind, _ opened: Client.Opened) -> [Int: CKError] {
         // An earlier process has already sent these items.
         if replayedSince != nil { return [:] }
@@ -71,7 +71,7 @@ struct KeptItems<Save, DeleteID> {
     private let allDeletes: [DeleteID]
     private let errors: [Int: CKError]
 
-    /// - Parameter errors: Returns errors by the place of the item, deletes after saves; called with the number of
+    /// - Parameter errors: Returns errors by the index of the item, deletes after saves; called with the number of
     ///   items.
     init(_ saves: [Save], _ deletes: [DeleteID], _ errors: (Int) -> [Int: CKError]) {
         (allSaves, allDeletes) = (saves, deletes)

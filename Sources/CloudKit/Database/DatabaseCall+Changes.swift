@@ -38,10 +38,10 @@ extension DatabaseCall {
         }
     }
 
-    /// Returns the changed records of a zone; if a record cannot be created, only its own result is a failure (B145).
+    /// Returns a page of a zone's changed records, or a failure that affects this zone alone. If a record cannot be
+    /// created, only its own result is a failure (B145).
     ///
     /// - Parameter limit: 0 lets the store choose.
-    /// - Returns: The page, or a failure that affects this zone alone.
     /// - Throws: An error that would affect any zone.
     nonisolated(nonsending) func zoneChanges(
         of zone: CKRecordZone.ID, since token: CKServerChangeToken?, _ desiredKeys: [CKRecord.FieldKey]?, limit: Int

@@ -19,7 +19,7 @@ extension DatabaseCall {
         var zoneID: CKRecordZone.ID?
         var desiredKeys: [CKRecord.FieldKey]?
         var limit: Int
-        /// Indicates whether to stop, in addition to cancellation of the task.
+        /// Returns true if the query is to stop, in addition to cancellation of the task.
         var isCancelled: @Sendable () -> Bool = { false }
     }
 

@@ -14,7 +14,7 @@ struct EncodedModification {
     private var deleteErrors: [Int: CKError] = [:]
     private(set) var request: Request
 
-    /// - Parameter errors: The errors of items that the console makes fail, by their place, deletes after saves.
+    /// - Parameter errors: The errors of items that the console makes fail, by index, deletes after saves.
     init(
         _ modification: RecordsModification, failing errors: [Int: CKError], _ call: DatabaseCall,
         _ opened: Client.Opened
@@ -66,7 +66,7 @@ struct EncodedModification {
         }
     }
 
-    /// Adds to a conflict set by the console the records that a conflict has.
+    /// Adds the records of a conflict to a conflict error that the console injects.
     private func conflict(_ error: CKError, _ record: CKRecord, _ opened: Client.Opened) -> CKError {
         guard error.code == .serverRecordChanged else { return error }
         let stored = try? opened.store.snapshot().record(

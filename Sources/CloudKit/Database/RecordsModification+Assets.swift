@@ -5,7 +5,7 @@ import StrataSystem
 
 /// The results of importing the assets of a request's records.
 struct ImportedAssets: Sendable {
-    /// The errors of the records whose assets cannot be imported, by their place.
+    /// The errors of the records whose assets cannot be imported, by index.
     var errors: [Int: CKError] = [:]
     /// The pins that keep the files until the request has been answered.
     var pins: [PinnedAsset] = []
@@ -70,7 +70,7 @@ extension RecordsModification {
     private func imported(
         into store: Store, _ progress: ItemProgress<Int>?
     ) -> [URL: Result<PinnedAsset, any Error>] {
-        // The places of the records that have each file.
+        // The indexes of the records that have each file.
         var urls: [URL: Set<Int>] = [:]
         for (place, fields) in contents.enumerated() {
             for case .file(let url) in fields.edits.flatMap({ $0.edit.content?.assets ?? [] }).map(\.source) {

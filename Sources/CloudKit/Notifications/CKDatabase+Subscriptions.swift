@@ -3,15 +3,15 @@ import Foundation
 extension CKDatabase {
     // MARK: One subscription
 
-    /// A subscription of the user by its id.
+    /// Fetches a subscription of the user by its ID.
     ///
-    /// - Throws: `unknownItem` if the user has none of that id in this database.
+    /// - Throws: `unknownItem` if the user has no such subscription in this database.
     @discardableResult
     public func subscription(for subscriptionID: CKSubscription.ID) async throws -> CKSubscription {
         try await call.subscription(subscriptionID)
     }
 
-    /// As ``subscription(for:)``.
+    /// The same as ``subscription(for:)``, with a completion handler.
     @preconcurrency
     public func fetch(
         withSubscriptionID subscriptionID: CKSubscription.ID,
@@ -21,18 +21,18 @@ extension CKDatabase {
         client.answer({ try await call.subscription(subscriptionID) }, with: completionHandler)
     }
 
-    /// All subscriptions of the user.
+    /// Returns all subscriptions of the user in this database.
     @discardableResult
     public func allSubscriptions() async throws -> [CKSubscription] { try await call.allSubscriptions() }
 
-    /// As ``allSubscriptions()``.
+    /// The same as ``allSubscriptions()``, with a completion handler.
     @preconcurrency
     public func fetchAllSubscriptions(completionHandler: @escaping @Sendable ([CKSubscription]?, Error?) -> Void) {
         let call = call
         client.answer({ try await call.allSubscriptions() }, with: completionHandler)
     }
 
-    /// Subscriptions by their ids, with a result for each.
+    /// Fetches subscriptions by their IDs, with a result for each.
     @discardableResult
     public func subscriptions(
         for ids: [CKSubscription.ID]
@@ -40,7 +40,7 @@ extension CKDatabase {
         try await call.subscriptionsByID(ids)
     }
 
-    /// As ``subscriptions(for:)``.
+    /// The same as ``subscriptions(for:)``, with a completion handler.
     @preconcurrency
     public func fetch(
         withSubscriptionIDs subscriptionIDs: [CKSubscription.ID],
@@ -53,21 +53,21 @@ extension CKDatabase {
         client.answer({ try await call.subscriptionsByID(subscriptionIDs) }, with: completionHandler)
     }
 
-    /// Saves a subscription; one of the same id takes its place.
+    /// Saves a subscription; it replaces an existing one with the same ID.
     ///
     /// ```swift
     /// let subscription = CKDatabaseSubscription(subscriptionID: "all-changes")
     /// try await container.privateCloudDatabase.save(subscription)
     /// ```
     ///
-    /// - Throws: `serverRejectedRequest` if the user has subscribed to the same under another id, `badDatabase` in a
-    ///   database that does not have such subscriptions, `zoneNotFound`, `invalidArguments`.
+    /// - Throws: `serverRejectedRequest` if the user has an equal subscription with another ID, `badDatabase` in a
+    ///   database that does not support such subscriptions, `zoneNotFound`, `invalidArguments`.
     @discardableResult
     public func save(_ subscription: CKSubscription) async throws -> CKSubscription {
         try await call.modify(SubscriptionsModification(saves: [subscription])).onlySave()
     }
 
-    /// As the asynchronous form.
+    /// The same as the asynchronous form, with a completion handler.
     @preconcurrency
     public func save(
         _ subscription: CKSubscription, completionHandler: @escaping @Sendable (CKSubscription?, Error?) -> Void
@@ -79,13 +79,13 @@ extension CKDatabase {
 
     /// Deletes a subscription.
     ///
-    /// - Throws: `unknownItem` if the user has none of that id in this database.
+    /// - Throws: `unknownItem` if the user has no such subscription in this database.
     @discardableResult
     public func deleteSubscription(withID subscriptionID: CKSubscription.ID) async throws -> CKSubscription.ID {
         try await call.delete(subscription: subscriptionID)
     }
 
-    /// As ``deleteSubscription(withID:)``.
+    /// The same as ``deleteSubscription(withID:)``, with a completion handler.
     @preconcurrency
     public func delete(
         withSubscriptionID subscriptionID: CKSubscription.ID,
@@ -97,7 +97,7 @@ extension CKDatabase {
 
     // MARK: Many subscriptions
 
-    /// Saves and deletes subscriptions, each for itself.
+    /// Saves and deletes subscriptions independently: the failure of one does not affect the others.
     @discardableResult
     public func modifySubscriptions(
         saving subscriptionsToSave: [CKSubscription], deleting subscriptionIDsToDelete: [CKSubscription.ID]
@@ -110,7 +110,7 @@ extension CKDatabase {
         ).byID()
     }
 
-    /// As ``modifySubscriptions(saving:deleting:)``.
+    /// The same as ``modifySubscriptions(saving:deleting:)``, with a completion handler.
     @preconcurrency
     public func modifySubscriptions(
         saving subscriptionsToSave: [CKSubscription], deleting subscriptionIDsToDelete: [CKSubscription.ID],

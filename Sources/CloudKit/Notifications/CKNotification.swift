@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a push notification says: that a subscription fired. Programs get its subclasses.
+/// The content of a push notification that a subscription sent. Apps receive its subclasses.
 ///
 /// ```swift
 /// if let note = CKNotification(fromRemoteNotificationDictionary: userInfo) as? CKQueryNotification {
@@ -8,13 +8,13 @@ import Foundation
 /// }
 /// ```
 ///
-/// Notifications may be coalesced, dropped or cut short: fetch the changes, whatever they say (B188).
-// @unchecked: its properties are constants; the values among them are never changed.
+/// Notifications may be coalesced, dropped or truncated: always fetch the changes (B188).
+// @unchecked: its properties are constants, whose values are never changed.
 public class CKNotification: NSObject, CVarArg, @unchecked Sendable {
-    /// Names a notification.
+    /// Identifies a notification.
     public typealias ID = CKNotificationID
 
-    /// What made the notification.
+    /// The kinds of notifications.
     public enum NotificationType: Int, Sendable, BitwiseCopyable {
         case query = 1
         case recordZone = 2
@@ -29,17 +29,17 @@ public class CKNotification: NSObject, CVarArg, @unchecked Sendable {
         super.init()
     }
 
-    /// What made the notification.
+    /// The kind of the notification.
     public var notificationType: NotificationType { payload.type }
-    /// Names the notification.
+    /// The ID of the notification.
     public var notificationID: CKNotificationID? { payload.id.map { CKNotificationID(name: $0) } }
-    /// The container in which something happened.
+    /// The container in which the change happened.
     public var containerIdentifier: String? { payload.container }
-    /// The user who made the subscription.
+    /// The user who created the subscription.
     public var subscriptionOwnerUserRecordID: CKRecordID? { payload.user.map { CKRecordID(recordName: $0) } }
-    /// Whether something was left out for want of room; what was desired goes first (B193).
+    /// True if parts were left out because of the size limit; the desired keys are left out first (B193).
     public var isPruned: Bool { payload.isPruned }
-    /// The subscription that fired.
+    /// The ID of the subscription that fired.
     public var subscriptionID: CKSubscription.ID? { payload.subscription }
 
     public override var description: String {
@@ -48,13 +48,14 @@ public class CKNotification: NSObject, CVarArg, @unchecked Sendable {
     public override var debugDescription: String { description }
 }
 
-/// Lets ``CKNotification`` have an initialiser that returns a subclass.
+/// Lets ``CKNotification`` have an initializer that returns a subclass.
 public protocol CKNotificationMaking {}
 
 extension CKNotification: CKNotificationMaking {}
 
 extension CKNotificationMaking where Self: CKNotification {
-    /// Reads what came with a push notification; nil if it is none of CloudKit's, or of another kind than the class.
+    /// Creates a notification from the dictionary of a push notification; nil if it does not come from CloudKit, or is
+    /// of another kind than the class.
     public init?(fromRemoteNotificationDictionary: [AnyHashable: Any]) {
         guard let payload = NotificationPayload(fromRemoteNotificationDictionary) else { return nil }
         let notification: CKNotification =
@@ -69,45 +70,45 @@ extension CKNotificationMaking where Self: CKNotification {
     }
 }
 
-/// That a record changed that a query subscription watches.
-// @unchecked: as its superclass, and it adds nothing.
+/// A notification of a change to a record that a query subscription watches.
+// @unchecked: like its superclass; it adds no properties.
 public final class CKQueryNotification: CKNotification, @unchecked Sendable {
-    /// What happened to the record.
+    /// The kinds of changes to a record.
     public enum Reason: Int, Sendable, BitwiseCopyable {
         case recordCreated = 1
         case recordUpdated = 2
         case recordDeleted = 3
     }
 
-    /// What happened to the record.
+    /// The kind of change to the record.
     public var queryNotificationReason: Reason { payload.reason }
-    /// The values of the keys that the subscription desired; only for records created and updated (B191).
+    /// The values of the subscription's desired keys; only for created and updated records (B191).
     public var recordFields: [String: Any]? { payload.fields }
-    /// The record.
+    /// The ID of the record.
     public var recordID: CKRecordID? {
         payload.record.map { CKRecordID(recordName: $0, zoneID: payload.zoneID ?? .default) }
     }
-    /// The database that has the record.
+    /// The database that contains the record.
     public var databaseScope: CKDatabase.Scope { payload.scope }
 }
 
-/// That something changed in a zone.
-// @unchecked: as its superclass, and it adds nothing.
+/// A notification of a change in a zone.
+// @unchecked: like its superclass; it adds no properties.
 public final class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
-    /// The zone.
+    /// The ID of the zone.
     public var recordZoneID: CKRecordZoneID? { payload.zoneID }
-    /// The database that has the zone.
+    /// The database that contains the zone.
     public var databaseScope: CKDatabase.Scope { payload.scope }
 }
 
-/// That something changed in a database.
-// @unchecked: as its superclass, and it adds nothing.
+/// A notification of a change in a database.
+// @unchecked: like its superclass; it adds no properties.
 public final class CKDatabaseNotification: CKNotification, @unchecked Sendable {
-    /// The database.
+    /// The database that changed.
     public var databaseScope: CKDatabase.Scope { payload.scope }
 }
 
-/// Names a notification: `CKNotification.ID`. It is opaque.
+/// The opaque ID of a notification: `CKNotification.ID`.
 // @unchecked: its one property is a constant.
 public final class CKNotificationID: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
     let name: String

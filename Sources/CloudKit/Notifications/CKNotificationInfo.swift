@@ -2,18 +2,18 @@ import Foundation
 import StrataModel
 import StrataSystem
 
-/// How a device shows that a subscription fired: `CKSubscription.NotificationInfo`.
+/// The way a device presents a subscription's notifications: `CKSubscription.NotificationInfo`.
 ///
 /// ```swift
 /// let silent = CKSubscription.NotificationInfo(shouldSendContentAvailable: true)
 /// let loud = CKSubscription.NotificationInfo(alertBody: "News", soundName: "default", desiredKeys: ["title"])
 /// subscription.notificationInfo = silent
 /// ```
-// @unchecked: what changes lies behind the lock.
+// @unchecked: a lock protects the mutable content.
 public final class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
     private let content: Lock<NotificationInfo>
 
-    /// Nothing is set.
+    /// Creates an object in which nothing is set.
     public override convenience init() { self.init(NotificationInfo()) }
 
     init(_ content: NotificationInfo) {
@@ -21,7 +21,7 @@ public final class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, CVar
         super.init()
     }
 
-    /// What of it is set, and how.
+    /// Creates an object with the given settings.
     public convenience init(
         alertBody: String? = nil, alertLocalizationKey: String? = nil, alertLocalizationArgs: [CKRecord.FieldKey] = [],
         title: String? = nil, titleLocalizationKey: String? = nil, titleLocalizationArgs: [CKRecord.FieldKey] = [],
@@ -53,7 +53,7 @@ public final class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, CVar
         self.init(content)
     }
 
-    /// As the store keeps it.
+    /// The content in the form that the store saves.
     var model: NotificationInfo { content.withLock { $0 } }
 
     private func get<Value: Sendable>(_ path: WritableKeyPath<NotificationInfo, Value>) -> Value {
@@ -133,77 +133,77 @@ extension CKNotificationInfo {
         get { get(\.alertBody) }
         set { set(\.alertBody, newValue) }
     }
-    /// The key of the alert's text among the app's localised strings.
+    /// The key of the alert's text in the app's localized strings.
     public var alertLocalizationKey: String? {
         get { get(\.alertLocalizationKey) }
         set { set(\.alertLocalizationKey, newValue) }
     }
-    /// The keys of the record whose values are put into the localised text.
+    /// The keys of the record whose values are inserted into the localized text.
     public var alertLocalizationArgs: [CKRecord.FieldKey]? {
         get { get(\.alertLocalizationArguments) }
         set { set(\.alertLocalizationArguments, newValue) }
     }
-    /// The alert's title.
+    /// The title of the alert.
     public var title: String? {
         get { get(\.title) }
         set { set(\.title, newValue) }
     }
-    /// The key of the title among the app's localised strings.
+    /// The key of the title in the app's localized strings.
     public var titleLocalizationKey: String? {
         get { get(\.titleLocalizationKey) }
         set { set(\.titleLocalizationKey, newValue) }
     }
-    /// The keys of the record whose values are put into the localised title.
+    /// The keys of the record whose values are inserted into the localized title.
     public var titleLocalizationArgs: [CKRecord.FieldKey]? {
         get { get(\.titleLocalizationArguments) }
         set { set(\.titleLocalizationArguments, newValue) }
     }
-    /// The alert's second line.
+    /// The subtitle of the alert.
     public var subtitle: String? {
         get { get(\.subtitle) }
         set { set(\.subtitle, newValue) }
     }
-    /// The key of the second line among the app's localised strings.
+    /// The key of the subtitle in the app's localized strings.
     public var subtitleLocalizationKey: String? {
         get { get(\.subtitleLocalizationKey) }
         set { set(\.subtitleLocalizationKey, newValue) }
     }
-    /// The keys of the record whose values are put into the localised second line.
+    /// The keys of the record whose values are inserted into the localized subtitle.
     public var subtitleLocalizationArgs: [CKRecord.FieldKey]? {
         get { get(\.subtitleLocalizationArguments) }
         set { set(\.subtitleLocalizationArguments, newValue) }
     }
-    /// The key of the button's title among the app's localised strings.
+    /// The key of the button's title in the app's localized strings.
     public var alertActionLocalizationKey: String? {
         get { get(\.alertActionLocalizationKey) }
         set { set(\.alertActionLocalizationKey, newValue) }
     }
-    /// The image that is shown while the app starts.
+    /// The image to show while the app starts.
     public var alertLaunchImage: String? {
         get { get(\.alertLaunchImage) }
         set { set(\.alertLaunchImage, newValue) }
     }
-    /// The sound that is played.
+    /// The name of the sound to play.
     public var soundName: String? {
         get { get(\.soundName) }
         set { set(\.soundName, newValue) }
     }
-    /// Keys whose values come with the notification: three at most (B190).
+    /// The keys whose values are sent with the notification; three at most (B190).
     public var desiredKeys: [CKRecord.FieldKey]? {
         get { get(\.desiredKeys) }
         set { set(\.desiredKeys, newValue) }
     }
-    /// Whether the app's badge counts up.
+    /// True if the notification increments the app's badge.
     public var shouldBadge: Bool {
         get { get(\.shouldBadge) }
         set { set(\.shouldBadge, newValue) }
     }
-    /// Whether the app is woken; alone, it makes the notification a silent one (B192).
+    /// True if the notification wakes the app; set alone, it makes the notification silent (B192).
     public var shouldSendContentAvailable: Bool {
         get { get(\.shouldSendContentAvailable) }
         set { set(\.shouldSendContentAvailable, newValue) }
     }
-    /// Whether the app may change the notification before it is shown.
+    /// True if the app may change the notification before it is shown.
     public var shouldSendMutableContent: Bool {
         get { get(\.shouldSendMutableContent) }
         set { set(\.shouldSendMutableContent, newValue) }
@@ -213,7 +213,7 @@ extension CKNotificationInfo {
         get { get(\.category) }
         set { set(\.category, newValue) }
     }
-    /// The key whose value makes a later notification take the place of an earlier one.
+    /// The ID under which a later notification replaces an earlier one.
     public var collapseIDKey: String? {
         get { get(\.collapseIDKey) }
         set { set(\.collapseIDKey, newValue) }

@@ -2,7 +2,7 @@ import Foundation
 import StrataModel
 import StrataQuery
 
-/// Watches the records of a type for which a predicate holds, in the public or private database.
+/// A subscription to the records of a type that match a predicate, in the public or private database.
 ///
 /// ```swift
 /// let subscription = CKQuerySubscription(
@@ -11,26 +11,26 @@ import StrataQuery
 /// ```
 // @unchecked: the predicate is immutable.
 public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
-    /// What makes a subscription fire.
+    /// The events that make a subscription fire.
     public struct Options: OptionSet, Sendable, BitwiseCopyable {
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
-        /// A record was created for which the predicate holds.
+        /// A matching record was created.
         public static let firesOnRecordCreation = Self(rawValue: 1)
-        /// A record was changed for which the predicate now holds.
+        /// A record was updated and now matches.
         public static let firesOnRecordUpdate = Self(rawValue: 2)
-        /// A record was deleted for which the predicate held.
+        /// A matching record was deleted.
         public static let firesOnRecordDeletion = Self(rawValue: 4)
-        /// The subscription ends with its first notification.
+        /// The subscription is removed after its first notification.
         public static let firesOnce = Self(rawValue: 8)
     }
 
     let question: FormatPredicate
-    /// What makes it fire.
+    /// The events that make it fire.
     public let querySubscriptionOptions: Options
 
-    /// A subscription to the records of a type, with this name.
+    /// Creates a subscription to the records of a type, with an ID.
     public convenience init(
         recordType: CKRecord.RecordType, predicate: NSPredicate, subscriptionID: CKSubscription.ID,
         options: Options = [.firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion]
@@ -38,7 +38,7 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
         self.init(subscriptionID, FormatPredicate.read(predicate), options, Settings(recordType: recordType))
     }
 
-    /// A subscription to the records of a type, with a name that no other has.
+    /// Creates a subscription to the records of a type, with a unique ID.
     @available(*, deprecated, message: "Pass a subscriptionID, or every launch makes another subscription.")
     public convenience init(
         recordType: CKRecord.RecordType, predicate: NSPredicate,
@@ -69,10 +69,10 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
 
     /// The type of the records.
     public var recordType: CKRecord.RecordType? { settings.withLock { $0.recordType } }
-    /// What must hold for a record.
+    /// The predicate that records must match.
     public var predicate: NSPredicate { question }
 
-    /// The zone whose records it watches; nil for all.
+    /// The zone of the watched records; nil for all zones.
     public var zoneID: CKRecordZoneID? {
         get { settings.withLock { $0.zoneID } }
         set { settings.withLock { $0.zoneID = newValue } }

@@ -2,7 +2,7 @@ import Foundation
 import StrataModel
 import StrataSystem
 
-/// What a user wants to be told of; programs make its subclasses.
+/// The base class of all subscriptions; use its subclasses.
 ///
 /// ```swift
 /// let subscription = CKDatabaseSubscription(subscriptionID: "all-changes")
@@ -10,32 +10,32 @@ import StrataSystem
 /// try await database.save(subscription)
 /// ```
 ///
-/// A subscription belongs to the user who saved it; every device of that user but the one that made a change is told
-/// of it (B186). Two are equal if they say the same.
-// @unchecked: what changes lies behind the lock.
+/// A subscription belongs to the user who saved it. Each change notifies all devices of that user, except the device
+/// that made the change (B186). Two subscriptions are equal if all their properties are.
+// @unchecked: a lock protects the mutable settings.
 public class CKSubscription: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
-    /// Names a subscription within a database.
+    /// Identifies a subscription within a database.
     public typealias ID = String
-    /// How a device shows that a subscription fired.
+    /// The way a device presents a subscription's notifications.
     public typealias NotificationInfo = CKNotificationInfo
 
-    /// What a subscription watches.
+    /// The kinds of subscriptions.
     public enum SubscriptionType: Int, Sendable, BitwiseCopyable {
         case query = 1
         case recordZone = 2
         case database = 3
     }
 
-    /// What can be set after the subscription was made.
+    /// The properties that can change after initialization.
     struct Settings: Sendable {
         var notificationInfo: CKNotificationInfo?
         var zoneID: CKRecordZoneID?
         var recordType: String?
     }
 
-    /// Its name in the database; saving another under the same one replaces it (B180).
+    /// The ID of the subscription in the database; saving another one with the same ID replaces it (B180).
     public let subscriptionID: ID
-    /// What it watches.
+    /// The kind of the subscription.
     public let subscriptionType: SubscriptionType
     let settings: Lock<Settings>
 
@@ -46,7 +46,7 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, CVarArg, @unch
         super.init()
     }
 
-    /// How a device shows that it fired; nil for a silent notification (B189). What is set is copied.
+    /// The way a device presents the notifications; nil for silent ones (B189). Setting it copies the value.
     public var notificationInfo: NotificationInfo? {
         get { settings.withLock { $0.notificationInfo } }
         set {
@@ -55,16 +55,16 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, CVarArg, @unch
         }
     }
 
-    /// With information of its own, for a copy.
+    /// The settings with a copy of the notification info, for a copy of the subscription.
     var settingsForCopy: Settings {
         var settings = settings.withLock { $0 }
         settings.notificationInfo = settings.notificationInfo.map { CKNotificationInfo($0.model) }
         return settings
     }
 
-    /// As the store keeps it.
+    /// Returns the subscription in the form that the store saves.
     ///
-    /// - Parameter me: Record name of the user.
+    /// - Parameter me: The record name of the user.
     func model(for me: String) -> NamedSubscription {
         let settings = settings.withLock { $0 }
         return NamedSubscription(
@@ -72,7 +72,7 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, CVarArg, @unch
             recordType: settings.recordType, notification: settings.notificationInfo?.model)
     }
 
-    /// A subscription as a client's device sees it.
+    /// Creates a subscription from its stored form.
     static func stored(_ model: NamedSubscription) -> CKSubscription {
         switch model.kind {
         case .query: CKQuerySubscription(stored: model)
@@ -81,7 +81,7 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, CVarArg, @unch
         }
     }
 
-    /// What is wrong with it whatever the database; nil if nothing is (B183, B190).
+    /// The error that makes it invalid in any database; nil if it is valid (B183, B190).
     var mistake: CKError? {
         if subscriptionID.isEmpty { return CKError(.invalidArguments, message: "The subscription's ID is empty.") }
         let count = notificationInfo?.desiredKeys?.count ?? 0
@@ -139,7 +139,7 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, CVarArg, @unch
         super.init()
     }
 
-    /// The type that archives of the class have; nil for this one, of which there are none.
+    /// The type that archives of the class contain; nil for this class, which is never archived.
     class var archivedType: SubscriptionType? { nil }
 }
 
@@ -161,24 +161,24 @@ extension Subscription.Kind {
     }
 }
 
-/// Watches a whole database (private or shared): fires for any change in any of its zones but the default one (B187).
+/// A subscription to a private or shared database; fires for changes in any zone except the default zone (B187).
 ///
 /// ```swift
 /// let subscription = CKDatabaseSubscription(subscriptionID: "all-changes")
 /// subscription.recordType = "Note"
 /// ```
-// @unchecked: as its superclass.
+// @unchecked: like its superclass.
 public final class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
-    /// A subscription with this name.
+    /// Creates a subscription with an ID.
     public convenience init(subscriptionID: CKSubscription.ID) { self.init(subscriptionID, .database, Settings()) }
 
     convenience init(stored model: NamedSubscription) { self.init(model.id, .database, Settings(stored: model)) }
 
-    /// A subscription with a name that no other has.
+    /// Creates a subscription with a unique ID.
     @available(*, deprecated, message: "Use init(subscriptionID:), or every launch makes another subscription.")
     public convenience init() { self.init(subscriptionID: UUID().uuidString) }
 
-    /// Of which type records must be for it to fire; nil for all.
+    /// The type of records whose changes make it fire; nil for all types.
     public var recordType: CKRecord.RecordType? {
         get { settings.withLock { $0.recordType } }
         set { settings.withLock { $0.recordType = newValue } }
@@ -191,17 +191,17 @@ public final class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
     override class var archivedType: SubscriptionType? { .database }
 }
 
-/// Watches a zone of the private database (B182).
+/// A subscription to a zone of the private database (B182).
 ///
 /// ```swift
 /// let subscription = CKRecordZoneSubscription(zoneID: notes.zoneID, subscriptionID: "notes")
 /// ```
-// @unchecked: as its superclass; what it adds is a constant.
+// @unchecked: like its superclass; it adds a constant.
 public final class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
-    /// The zone that it watches.
+    /// The ID of the watched zone.
     public let zoneID: CKRecordZoneID
 
-    /// A subscription to a zone, with this name.
+    /// Creates a subscription to a zone, with an ID.
     public convenience init(zoneID: CKRecordZoneID, subscriptionID: CKSubscription.ID) {
         self.init(subscriptionID, zoneID, Settings(zoneID: zoneID))
     }
@@ -210,7 +210,7 @@ public final class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable
         self.init(model.id, CKRecordZoneID(zoneName: model.zone?.name ?? ""), Settings(stored: model))
     }
 
-    /// A subscription to a zone, with a name that no other has.
+    /// Creates a subscription to a zone, with a unique ID.
     @available(*, deprecated, message: "Use init(zoneID:subscriptionID:), or every launch makes another subscription.")
     public convenience init(zoneID: CKRecordZoneID) { self.init(zoneID: zoneID, subscriptionID: UUID().uuidString) }
 
@@ -219,7 +219,7 @@ public final class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable
         super.init(id, .recordZone, settings)
     }
 
-    /// Of which type records must be for it to fire; nil for all.
+    /// The type of records whose changes make it fire; nil for all types.
     public var recordType: CKRecord.RecordType? {
         get { settings.withLock { $0.recordType } }
         set { settings.withLock { $0.recordType = newValue } }

@@ -19,7 +19,7 @@ extension DatabaseCall {
         return try subscription.result.get()
     }
 
-    /// A result for each id, in their order; one that is named twice comes once.
+    /// Returns a result for each ID, in order; a repeated ID has one result.
     nonisolated(nonsending) func subscriptions(
         _ ids: [CKSubscription.ID]
     ) async throws -> [(id: CKSubscription.ID, result: Result<CKSubscription, CKError>)] {
@@ -50,7 +50,7 @@ extension DatabaseCall {
         return id
     }
 
-    /// - Throws: What fails for all items.
+    /// - Throws: An error that affects all items.
     func modify(_ modification: SubscriptionsModification) async throws -> SubscriptionsOutcome {
         try await asking(.modifySubscriptions) { opened in
             let kept = KeptItems(modification.saves, modification.deletes) {

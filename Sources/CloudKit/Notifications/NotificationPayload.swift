@@ -1,9 +1,9 @@
 import Foundation
 
-/// The dictionary of a push notification, with what is malformed in it left out.
+/// The dictionary of a push notification; malformed parts are left out.
 ///
-/// Its shape is that of the service's pushes: what the device shows under `aps`, the rest under `ck`, where `qry`,
-/// `fet` or `met` says what a query, zone or database subscription saw.
+/// It has the structure of the service's pushes: the parts to present under `aps`, the rest under `ck`, with the
+/// event of a query, zone or database subscription under `qry`, `fet` or `met`.
 struct NotificationPayload {
     let type: CKNotification.NotificationType
     let id: String?
@@ -18,7 +18,7 @@ struct NotificationPayload {
     let fields: [String: Any]?
     let shown: Shown
 
-    /// What the device shows.
+    /// The parts that the device presents.
     struct Shown {
         let badge: Int?
         let soundName: String?
@@ -57,7 +57,7 @@ struct NotificationPayload {
         shown = Shown(whole.values("aps") ?? Values([:]))
     }
 
-    // The service counts databases in another order than its framework.
+    // The service numbers databases differently from its framework.
     private static func scope(_ number: Int?) -> CKDatabase.Scope {
         switch number {
         case 2: .public
@@ -66,7 +66,7 @@ struct NotificationPayload {
         }
     }
 
-    /// A dictionary of which nothing is certain.
+    /// A dictionary with unvalidated content.
     struct Values {
         private let content: [AnyHashable: Any]
 
@@ -77,7 +77,7 @@ struct NotificationPayload {
         func texts(_ key: String) -> [String]? { content[key] as? [String] }
         func integer(_ key: String) -> Int? { content[key] as? Int ?? (content[key] as? NSNumber)?.intValue }
 
-        /// The values that a record can have.
+        /// The values of types that a record can have.
         var keptFields: [String: Any] {
             var fields: [String: Any] = [:]
             for (key, value) in content {
@@ -93,40 +93,40 @@ extension CKNotification {
     /// The text of the alert.
     @available(*, deprecated, message: "Use the UserNotifications framework.")
     public var alertBody: String? { payload.shown.alert.text("body") }
-    /// The key of the alert's text among the app's localised strings.
+    /// The key of the alert's text in the app's localized strings.
     @available(*, deprecated, message: "Use the UserNotifications framework.")
     public var alertLocalizationKey: String? { payload.shown.alert.text("loc-key") }
-    /// The values for the alert's text.
+    /// The values to insert into the alert's text.
     @available(*, deprecated, message: "Use the UserNotifications framework.")
     public var alertLocalizationArgs: [String]? { payload.shown.alert.texts("loc-args") }
-    /// The alert's title.
+    /// The title of the alert.
     @available(*, deprecated, message: "Use the UserNotifications framework.")
     public var title: String? { payload.shown.alert.text("title") }
-    /// The key of the title among the app's localised strings.
+    /// The key of the title in the app's localized strings.
     @available(*, deprecated, message: "Use the UserNotifications framework.")
     public var titleLocalizationKey: String? { payload.shown.alert.text("title-loc-key") }
-    /// The values for the title.
+    /// The values to insert into the title.
     @available(*, deprecated, message: "Use the UserNotifications framework.")
     public var titleLocalizationArgs: [String]? { payload.shown.alert.texts("title-loc-args") }
-    /// The alert's second line.
+    /// The subtitle of the alert.
     @available(*, deprecated, message: "Use the UserNotifications framework.")
     public var subtitle: String? { payload.shown.alert.text("subtitle") }
-    /// The key of the second line among the app's localised strings.
+    /// The key of the subtitle in the app's localized strings.
     @available(*, deprecated, message: "Use the UserNotifications framework.")
     public var subtitleLocalizationKey: String? { payload.shown.alert.text("subtitle-loc-key") }
-    /// The values for the second line.
+    /// The values to insert into the subtitle.
     @available(*, deprecated, message: "Use the UserNotifications framework.")
     public var subtitleLocalizationArgs: [String]? { payload.shown.alert.texts("subtitle-loc-args") }
-    /// The key of the button's title among the app's localised strings.
+    /// The key of the button's title in the app's localized strings.
     @available(*, deprecated, message: "Use the UserNotifications framework.")
     public var alertActionLocalizationKey: String? { payload.shown.alert.text("action-loc-key") }
-    /// The image that is shown while the app starts.
+    /// The image to show while the app starts.
     @available(*, deprecated, message: "Use the UserNotifications framework.")
     public var alertLaunchImage: String? { payload.shown.alert.text("launch-image") }
     /// The number on the app's badge.
     @available(*, deprecated, message: "Use the UserNotifications framework.")
     public var badge: NSNumber? { payload.shown.badge.map { NSNumber(value: $0) } }
-    /// The sound that is played.
+    /// The name of the sound to play.
     @available(*, deprecated, message: "Use the UserNotifications framework.")
     public var soundName: String? { payload.shown.soundName }
     /// The group of actions that the notification offers.

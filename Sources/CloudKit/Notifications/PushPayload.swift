@@ -3,11 +3,11 @@ import StrataModel
 import StrataStore
 import StrataViews
 
-/// Makes the dictionary of a push, as ``NotificationPayload`` reads it, and cuts it to what a push may hold.
+/// Creates the dictionary of a push, as ``NotificationPayload`` reads it, truncated to the size limit of a push.
 struct PushPayload {
-    /// What a push may have in all.
+    /// The maximum size of a push.
     static let maximumBytes = 4_096
-    /// What a text in it may have (B190).
+    /// The maximum length of a text in a push (B190).
     static let maximumCharacters = 100
 
     let dictionary: [AnyHashable: Any]
@@ -28,7 +28,7 @@ struct PushPayload {
             return ["aps": aps, "ck": cloud]
         }
         var whole = make()
-        // What was desired goes first (B193), then what is shown, from the least important on.
+        // The desired keys are dropped first (B193), then the presented parts, the least important first.
         for key in [
             "af", "launch-image", "subtitle-loc-args", "title-loc-args", "loc-args", "subtitle", "title", "body",
             "action-loc-key", "subtitle-loc-key", "title-loc-key", "loc-key", "category", "sound",
@@ -55,7 +55,7 @@ struct PushPayload {
     }
 
     private static func details(_ push: Push) -> [AnyHashable: Any] {
-        // The service counts databases in another order than its framework.
+        // The service numbers databases differently from its framework.
         let scope =
             switch push.scope {
             case .private: 1
@@ -79,7 +79,8 @@ struct PushPayload {
         return details
     }
 
-    /// Strings, numbers, dates, places and references, which are what can be desired (B190).
+    /// Returns the desired values that are strings, numbers, dates, locations or references, the permitted kinds
+    /// (B190).
     private static func desired(_ push: Push, _ zone: ZoneID) -> [AnyHashable: Any]? {
         guard let keys = push.notification?.desiredKeys, !keys.isEmpty else { return nil }
         var fields: [AnyHashable: Any] = [:]
@@ -95,7 +96,7 @@ struct PushPayload {
         return fields
     }
 
-    /// All but the alert.
+    /// Returns the presented parts except the alert.
     private static func shown(_ push: Push) -> [AnyHashable: Any] {
         guard let info = push.notification else { return ["content-available": 1] }
         var shown: [AnyHashable: Any] = [:]
@@ -133,7 +134,7 @@ struct PushPayload {
         }
     }
 
-    /// About what it takes when it is sent, as JSON.
+    /// Returns the approximate size of a value when it is sent, as JSON.
     private static func byteCount(_ value: Any) -> Int {
         switch value {
         case let dictionary as [AnyHashable: Any]:

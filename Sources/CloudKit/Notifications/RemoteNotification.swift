@@ -2,7 +2,7 @@ import Foundation
 import StrataModel
 import StrataStore
 
-/// A push notification, as a device gets it.
+/// A push notification as a device receives it.
 ///
 /// ```swift
 /// for await push in phone.remoteNotifications {
@@ -11,25 +11,25 @@ import StrataStore
 ///     }
 /// }
 /// ```
-// @unchecked: its values are made for it and never changed.
+// @unchecked: its values are created for it and never changed.
 public struct RemoteNotification: @unchecked Sendable {
-    /// How soon a device is to be told.
+    /// The urgency of a delivery.
     public enum Priority: Int, Sendable {
-        /// When it suits the device: it only lets the app fetch.
+        /// When it suits the device, since the notification only lets the app fetch.
         case background = 5
-        /// At once: there is something to see or hear.
+        /// Immediately, since the notification presents something to the user.
         case immediate = 10
     }
 
-    /// What `CKNotification(fromRemoteNotificationDictionary:)` reads.
+    /// The dictionary for `CKNotification(fromRemoteNotificationDictionary:)`.
     public let userInfo: [AnyHashable: Any]
-    /// How soon the device is to be told (B192).
+    /// The urgency of the delivery (B192).
     public let priority: Priority
-    /// Whether the user sees or hears something.
+    /// True if the user sees or hears something.
     public var isVisible: Bool { priority == .immediate }
-    /// Of notifications with the same one, only the last is to be shown.
+    /// An ID shared by notifications of which only the last is shown.
     public let collapseID: String?
-    /// The subscription that fired.
+    /// The ID of the subscription that fired.
     public let subscriptionID: CKSubscription.ID
 
     init(_ push: Push, container: String) {
@@ -42,7 +42,7 @@ public struct RemoteNotification: @unchecked Sendable {
 }
 
 extension NotificationInfo {
-    /// Whether the device does more than wake the app.
+    /// True if the notification does more than wake the app.
     fileprivate var showsSomething: Bool {
         var silent = NotificationInfo()
         silent.shouldSendContentAvailable = shouldSendContentAvailable
@@ -53,9 +53,9 @@ extension NotificationInfo {
 }
 
 extension CKContainer {
-    /// What subscriptions tell this device, from now on and for as long as somebody listens; what it missed comes
-    /// first. It ends when the store is closed, and at once if nobody is signed in. Without a network, or with an
-    /// account that cannot be used, it waits.
+    /// The notifications for this device, beginning with those that it missed, while the stream is in use. The stream
+    /// ends when the store is closed, and immediately if no user is signed in. It waits while the device has no network
+    /// or its account cannot be used.
     ///
     /// ```swift
     /// for await push in phone.remoteNotifications { await sync(push.subscriptionID) }
@@ -75,7 +75,7 @@ extension CKContainer {
             }
         }
         return AsyncStream {
-            // What is not taken is told to whoever listens next.
+            // Notifications that are not consumed go to the next listener.
             await awaitReach()
             guard let push = await listener.box.next() else { return nil }
             await awaitReach()
@@ -84,7 +84,7 @@ extension CKContainer {
     }
 }
 
-/// Listens for as long as its stream is there.
+/// Listens as long as its stream exists.
 private final class PushListener: Sendable {
     let box: Mailbox
     init(_ box: Mailbox) { self.box = box }

@@ -3,9 +3,9 @@ import StrataModel
 import StrataQuery
 import StrataStore
 
-/// Subscriptions to save and to delete, as a client asks for it.
+/// A client's request to save and delete subscriptions.
 struct SubscriptionsModification: Sendable {
-    /// As they were when they were passed.
+    /// Copies of the subscriptions, made when they were passed.
     let saves: [CKSubscription]
     let deletes: [CKSubscription.ID]
 
@@ -25,13 +25,13 @@ struct SubscriptionsOutcome: ModifyOutcome {
     }
 }
 
-/// A request for the store, and what it takes to understand the answer.
+/// A request for the store, with the state needed to interpret its answer.
 ///
-/// What the classes let pass and nobody could save fails here, alone (B270).
+/// Invalid subscriptions that the classes allow fail here, each on its own (B270).
 struct EncodedSubscriptions {
     private let modification: SubscriptionsModification
     private let call: DatabaseCall
-    /// Of each save that is not sent.
+    /// The error of each save that is not sent.
     private var errors: [Int: CKError] = [:]
     let request: Request
 
@@ -53,7 +53,7 @@ struct EncodedSubscriptions {
         if !errors.isEmpty { try requireAllowedItems() }
     }
 
-    /// Whether a query subscription could be asked as a query. The store's rules judge the rest.
+    /// Checks that a query subscription is a valid query. The store's rules check everything else.
     private static func check(
         _ subscription: CKSubscription, _ model: NamedSubscription, _ call: DatabaseCall, _ store: Store
     ) throws {
@@ -64,7 +64,7 @@ struct EncodedSubscriptions {
             Query(recordType, where: predicate, zone: model.zone), in: call.database, as: call.client.actor)
     }
 
-    /// The store would see it, were all items sent.
+    /// Makes the checks that the store would make if all items were sent.
     private func requireAllowedItems() throws {
         try call.requireItemCount(modification.saves.count + modification.deletes.count)
         var seen: Set<ExactName> = []
@@ -74,7 +74,7 @@ struct EncodedSubscriptions {
         }
     }
 
-    /// Subscriptions are those of the answer's own state.
+    /// Returns the outcome for all items, with subscriptions from the state of the answer.
     func outcome(of answer: Answer) throws -> SubscriptionsOutcome {
         var outcome = SubscriptionsOutcome()
         let stored = try answer.snapshot.subscriptions(
@@ -86,7 +86,7 @@ struct EncodedSubscriptions {
                 result = .failure(error)
             } else {
                 switch answered.next() {
-                // A state that is read later may not have it any more.
+                // A replayed answer may be older than the deletion of the subscription.
                 case .success?: result = .success((try? stored[index].get()).map { CKSubscription.stored($0) } ?? save)
                 case .failure(let refusal)?: result = .failure(CKError(refusal))
                 case nil: result = .failure(CKError(.internalError, message: "The store gave no result."))

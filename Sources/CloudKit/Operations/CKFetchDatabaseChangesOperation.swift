@@ -14,7 +14,7 @@ public final class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchec
     public var previousServerChangeToken: CKServerChangeToken?
     /// The maximum number of zones in a page; 0 lets the store choose.
     public var resultsLimit = 0
-    /// Indicates whether the operation continues until there are no more changes; true by default.
+    /// True if the operation continues until there are no more changes, as by default.
     public var fetchAllChanges = true
 
     /// Called for each zone that is new or has changes.

@@ -17,7 +17,7 @@ public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unch
     public var recordZoneIDs: [CKRecordZone.ID]?
     /// The options for each zone; a zone without options is fetched completely.
     public var configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
-    /// Indicates whether the operation continues until there are no more changes; true by default.
+    /// True if the operation continues until there are no more changes, as by default.
     public var fetchAllChanges = true
 
     /// Called once for each record that is new or was changed.

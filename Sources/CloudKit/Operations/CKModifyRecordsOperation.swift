@@ -34,7 +34,7 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
     public var savePolicy = RecordSavePolicy.ifServerRecordUnchanged
     /// Data that this device receives with the next fetch of a changed zone's changes.
     public var clientChangeTokenData: Data?
-    /// Indicates whether the items of a zone fail together, in zones that support this; true by default.
+    /// True if the items of a zone fail together, in zones that support this, as by default.
     public var isAtomic = true
 
     /// Called with each save's progress: increasing fractions below 1 while asset files are copied, then 1 once the

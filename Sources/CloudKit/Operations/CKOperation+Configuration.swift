@@ -61,13 +61,13 @@ extension CKOperation {
             set { values.withLock { $0.qualityOfService = newValue } }
         }
 
-        /// Indicates whether the operation may use a cellular network; true by default.
+        /// True if the operation may use a cellular network, as by default.
         public var allowsCellularAccess: Bool {
             get { explicit.allowsCellularAccess ?? true }
             set { values.withLock { $0.allowsCellularAccess = newValue } }
         }
 
-        /// Indicates whether the operation outlives the process; false by default.
+        /// True if the operation outlives the process; false by default.
         public var isLongLived: Bool {
             get { explicit.isLongLived ?? false }
             set { values.withLock { $0.isLongLived = newValue } }

@@ -36,7 +36,7 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
     struct Progress {
         var phase = Phase.ready
         var deadline: OperationDeadline?
-        /// Indicates whether the outcome is known; later results are dropped.
+        /// True once the outcome is known; later results are dropped.
         var isSettled = false
     }
 
@@ -172,14 +172,14 @@ extension CKOperation {
         set { configuration.container = newValue }
     }
 
-    /// Indicates whether the operation may use a cellular network.
+    /// True if the operation may use a cellular network.
     @available(*, deprecated, message: "Use configuration.allowsCellularAccess.")
     public var allowsCellularAccess: Bool {
         get { configuration.allowsCellularAccess }
         set { configuration.allowsCellularAccess = newValue }
     }
 
-    /// Indicates whether the operation outlives the process.
+    /// True if the operation outlives the process.
     @available(*, deprecated, message: "Use configuration.isLongLived.")
     public var isLongLived: Bool {
         get { configuration.isLongLived }

@@ -1,7 +1,7 @@
 import Foundation
 import StrataQuery
 
-/// Sorts records by how far a key's location is from a place; the nearest comes first (B140).
+/// Sorts records by the distance of a location from a place; the nearest comes first (B140).
 ///
 /// ```swift
 /// let here = CLLocation(latitude: 52.52, longitude: 13.40)
@@ -9,10 +9,10 @@ import StrataQuery
 /// ```
 public final class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding, CVarArg {
     let sortKey: String
-    /// The place that distances are measured from.
+    /// The place from which distances are measured.
     public let relativeLocation: CLLocation
 
-    /// Sorts by the distance of the location under a key.
+    /// Creates a descriptor that sorts by the distance of the location under a key.
     public init(key: String, relativeLocation: CLLocation) {
         sortKey = key
         self.relativeLocation = relativeLocation
@@ -28,7 +28,7 @@ public final class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding, C
         PredicateObject(object)?.distance(of: sortKey, from: relativeLocation)
     }
 
-    /// The same: the order cannot be reversed.
+    /// The same descriptor: the order cannot be reversed.
     public override var reversedSortDescriptor: Any { self }
     public override func copy() -> Any { self }
     public override func copy(with zone: NSZone? = nil) -> Any { self }
@@ -73,7 +73,7 @@ extension PredicateObject {
 }
 
 extension CKRecord {
-    /// Metres, in the order of queries.
+    /// The distance in meters, in the order of queries.
     subscript(distanceOf key: String, from place: CLLocation) -> SortedValue {
         SortedValue(PredicateObject(self)?.distance(of: key, from: place))
     }

@@ -3,7 +3,7 @@ import StrataModel
 import StrataQuery
 import StrataSystem
 
-/// What to look for: records of a type for which a predicate holds, in an order.
+/// A query for the records of a type that match a predicate, in an order.
 ///
 /// ```swift
 /// let query = CKQuery(recordType: "Book", predicate: NSPredicate(format: "price < %d", 20))
@@ -12,15 +12,15 @@ import StrataSystem
 /// ```
 ///
 /// An empty type or a malformed predicate does not trap: the operation that uses the query fails with
-/// `invalidArguments` (B270). Two are equal if they ask the same.
-// @unchecked: the predicate is immutable, what changes lies behind the lock.
+/// `invalidArguments` (B270). Two queries are equal if their types, predicates and orders are.
+// @unchecked: the predicate is immutable, and a lock protects the order.
 public final class CKQuery: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
     /// The type of the records.
     public let recordType: CKRecord.RecordType
     let question: FormatPredicate
     private let order: Lock<Order?>
 
-    /// A query for the records of a type for which the predicate holds.
+    /// Creates a query for the records of a type that match a predicate.
     public convenience init(recordType: CKRecord.RecordType, predicate: NSPredicate) {
         self.init(recordType, FormatPredicate.read(predicate), nil)
     }
@@ -32,10 +32,10 @@ public final class CKQuery: NSObject, NSSecureCoding, NSCopying, CVarArg, @unche
         super.init()
     }
 
-    /// What must hold for a record.
+    /// The predicate that records must match.
     public var predicate: NSPredicate { question }
 
-    /// What to sort by, first things first; nil for no order in particular (B139).
+    /// The sort criteria, the most important first; nil for no particular order (B139).
     public var sortDescriptors: [NSSortDescriptor]? {
         get { order.withLock { $0 }?.descriptors }
         set {
@@ -48,7 +48,7 @@ public final class CKQuery: NSObject, NSSecureCoding, NSCopying, CVarArg, @unche
     private struct Order: @unchecked Sendable {
         let descriptors: [NSSortDescriptor]
 
-        /// Of a descriptor that is not ours nothing is kept but that it cannot be asked of a database.
+        /// Replaces descriptors of other classes by one without a key, which makes the query invalid.
         init(_ descriptors: [NSSortDescriptor]) {
             self.descriptors = descriptors.map { descriptor in
                 let isOurs = descriptor is KeySortDescriptor || descriptor is CKLocationSortDescriptor
@@ -57,7 +57,7 @@ public final class CKQuery: NSObject, NSSecureCoding, NSCopying, CVarArg, @unche
         }
     }
 
-    /// What is wrong with the query whatever the database; nil if nothing is.
+    /// The error that makes the query invalid in any database; nil if it is valid.
     var mistake: CKError? {
         if recordType.isEmpty { return CKError(.invalidArguments, message: "The query's record type is empty.") }
         if recordType == CKRecord.SystemType.userRecord {
@@ -114,7 +114,7 @@ public final class CKQuery: NSObject, NSSecureCoding, NSCopying, CVarArg, @unche
 }
 
 extension CKError {
-    /// A predicate that cannot be asked, and where it goes wrong.
+    /// Creates the error for an invalid predicate, with the position of the mistake.
     init(predicate mistake: StrataError) {
         self.init(.invalidArguments, message: "The predicate cannot be used: \(mistake)", cause: mistake)
     }

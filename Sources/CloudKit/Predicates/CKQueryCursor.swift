@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a query's next page begins: `CKQueryOperation.Cursor`. It is opaque.
+/// The opaque position of a query's next page: `CKQueryOperation.Cursor`.
 ///
 /// ```swift
 /// var (matches, cursor) = try await database.records(matching: query)

@@ -1,8 +1,8 @@
 import Foundation
 
-// On Apple's platforms every object can be an argument of a format, and Swift's values turn into objects; here they
-// say so, since programs write `NSPredicate(format: "creationDate > %@", date as CVarArg)`. A predicate takes the value
-// itself; the encoding is for `String(format:)`.
+// On Apple's platforms every object can be a format argument, and Swift's values bridge to objects. Here the types
+// conform explicitly, since programs write `NSPredicate(format: "creationDate > %@", date as CVarArg)`. A predicate
+// uses the value itself; the encoding is for `String(format:)`.
 
 extension Date: @retroactive CVarArg {
     public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
@@ -72,7 +72,8 @@ extension NSNull: @retroactive CVarArg {
     public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
 }
 
-/// The address of a text that describes a value. The text is never freed, since a format can be read at any time.
+/// Returns the address of a text that describes a value. The text is never freed, since a format can be read at any
+/// time.
 private func descriptionEncoding(of value: some Any) -> [Int] {
     let text = NSString(string: String(describing: value))
     return [Int(bitPattern: Unmanaged.passRetained(text).toOpaque())]

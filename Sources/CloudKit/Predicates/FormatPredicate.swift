@@ -2,14 +2,14 @@ import Foundation
 import StrataModel
 import StrataQuery
 
-/// What `NSPredicate(format:)` makes on Linux: a predicate that knows what it says.
+/// The predicate that `NSPredicate(format:)` creates on Linux, with its parsed format. Immutable.
 ///
-/// A malformed format gives a predicate that keeps the mistake; it holds for nothing, and a query with it fails with
-/// `invalidArguments` (B270). Immutable.
+/// The predicate for a malformed format keeps the mistake. It matches nothing, and a query with it fails with
+/// `invalidArguments` (B270).
 final class FormatPredicate: NSPredicate, NSSecureCoding {
-    /// What it says, or what is wrong with its text.
+    /// The parsed format, or its mistake.
     let content: Result<PredicateTree, StrataError>
-    /// As written, kept for what could not be read.
+    /// The original text, used if it could not be parsed.
     private let format: String
 
     init(format: String, arguments: [PredicateArgument]) {
@@ -43,7 +43,7 @@ final class FormatPredicate: NSPredicate, NSSecureCoding {
         guard let tree, let subject = PredicateObject(object) else { return false }
         let variables = (bindings ?? [:]).compactMapValues { PredicateArgument($0).value }
         let now = Date().timeIntervalSinceReferenceDate
-        // There is no way to say that a regular expression took too many steps.
+        // There is no way to report that a regular expression took too many steps.
         return (try? PredicateEvaluator(subject: subject, variables: variables, now: now).holds(tree)) ?? false
     }
 
@@ -52,7 +52,7 @@ final class FormatPredicate: NSPredicate, NSSecureCoding {
 
     override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? FormatPredicate else { return false }
-        // Texts that Swift holds for equal may differ in their bytes, and so in what they match.
+        // Texts that are equal in Swift may differ in their bytes, and so in what they match.
         return other.text.utf8.elementsEqual(text.utf8) && other.mistake?.description == mistake?.description
     }
 
@@ -78,7 +78,7 @@ final class FormatPredicate: NSPredicate, NSSecureCoding {
         let content = Result { () throws(StrataError) in try PredicateParser.parse(format) }
         let wasMistake = coder.decodeBool(forKey: Key.mistake)
         guard archive.isIntact else { return nil }
-        // What was right must still be.
+        // A format that was valid when archived must still be valid.
         if case .failure = content, !wasMistake { return nil }
         let isMistakeOfArguments = wasMistake && (try? content.get()) != nil
         let unreadable = StrataError.predicate(at: nil, expected: "other arguments", found: "“\(format.prefix(40))”")
@@ -89,9 +89,9 @@ final class FormatPredicate: NSPredicate, NSSecureCoding {
 }
 
 extension FormatPredicate {
-    /// Any predicate as one of ours, part by part.
+    /// Converts any predicate, part by part.
     ///
-    /// Foundation's own can only be a constant, a compound of others, or a block, which nobody can look into (B122).
+    /// A predicate of Foundation can only be a constant, a compound, or a block, which cannot be inspected (B122).
     static func read(_ predicate: NSPredicate) -> FormatPredicate {
         if let own = predicate as? FormatPredicate { return own }
         return FormatPredicate(Result { () throws(StrataError) in try tree(of: predicate, depth: 1) })

@@ -1,7 +1,7 @@
 import Foundation
 import StrataQuery
 
-/// What `NSSortDescriptor(key:ascending:)` makes on Linux: a sort descriptor that knows its key. Immutable.
+/// The sort descriptor that `NSSortDescriptor(key:ascending:)` creates on Linux, with its key. Immutable.
 final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
     let sortKey: String
 
@@ -53,13 +53,13 @@ final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
     }
 }
 
-/// Lets `NSSortDescriptor` have initialisers that return another class, and a key.
+/// Lets `NSSortDescriptor` have initializers that return another class, and a key.
 public protocol KeySortDescriptorMaking {}
 
 extension NSSortDescriptor: KeySortDescriptorMaking {}
 
 extension KeySortDescriptorMaking where Self == NSSortDescriptor {
-    /// Sorts by the values of a key, as on Apple's platforms, where Foundation has it.
+    /// Creates a descriptor that sorts by the values of a key, like Foundation's initializer on Apple's platforms.
     ///
     /// ```swift
     /// query.sortDescriptors = [NSSortDescriptor(key: "creationDate", ascending: false)]
@@ -72,9 +72,9 @@ extension KeySortDescriptorMaking where Self == NSSortDescriptor {
 }
 
 // Not in an extension of the class: Foundation has a `key` of its own that clients do not see, and the compiler would
-// find two in the vtable of a public subclass.
+// find both in the vtable of a public subclass.
 extension KeySortDescriptorMaking where Self: NSSortDescriptor {
-    /// The key that it sorts by; nil for one that was made from a key path.
+    /// The key to sort by; nil for a descriptor created from a key path.
     public var key: String? {
         (self as? KeySortDescriptor)?.sortKey ?? (self as? CKLocationSortDescriptor)?.sortKey
     }

@@ -1,13 +1,13 @@
 import Foundation
 import StrataQuery
 
-/// Lets `NSPredicate` have initialisers that return another class.
+/// Lets `NSPredicate` have initializers that return another class.
 public protocol FormatPredicateMaking {}
 
 extension NSPredicate: FormatPredicateMaking {}
 
 extension FormatPredicateMaking where Self == NSPredicate {
-    /// Reads a predicate's text, as on Apple's platforms, where Foundation has it.
+    /// Creates a predicate from a format, like Foundation's initializer on Apple's platforms.
     ///
     /// ```swift
     /// let cheap = NSPredicate(format: "price < %d AND %K BEGINSWITH[c] %@", 100, "title", "the")
@@ -15,11 +15,11 @@ extension FormatPredicateMaking where Self == NSPredicate {
     /// let query = CKQuery(recordType: "Book", predicate: cheap)
     /// ```
     ///
-    /// Malformed text does not end the process: a query with the predicate fails with `invalidArguments`, which says
-    /// where the text is wrong.
+    /// Malformed text does not trap: a query with the predicate fails with `invalidArguments`, and the error gives the
+    /// position of the mistake.
     public init(format: String, _ args: Any...) { self.init(format: format, argumentArray: args) }
 
-    /// The same with the arguments in an array.
+    /// The same as the other initializer, with the arguments in an array.
     public init(format: String, argumentArray: [Any]?) {
         self = FormatPredicate(format: format, arguments: (argumentArray ?? []).map(PredicateArgument.init))
     }

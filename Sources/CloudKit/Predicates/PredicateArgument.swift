@@ -30,7 +30,7 @@ extension PredicateArgument {
         self = .value(.list(values))
     }
 
-    /// An optional counts as what it holds.
+    /// Uses the wrapped value of an optional.
     private init(contentOf object: Any, depth: Int) {
         let mirror = Mirror(reflecting: object)
         guard mirror.displayStyle == .optional, depth < Self.maximumDepth else {
@@ -55,7 +55,7 @@ extension PredicateArgument {
     }
 
     private static func scalar(_ object: Any) -> PredicateValue? {
-        // First: a cast to Bool or Int succeeds for a number object that holds a fraction, or loses what it was.
+        // First, because a cast to Bool or Int also succeeds for other kinds of number objects and loses the kind.
         if let number = object as? NSNumber, type(of: object) is NSNumber.Type { return value(of: number) }
         return switch object {
         case let text as String: .string(text)

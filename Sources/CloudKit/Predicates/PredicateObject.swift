@@ -1,12 +1,12 @@
 import Foundation
 import StrataQuery
 
-/// A record or dictionary, as a predicate sees it.
+/// A record or dictionary that a predicate evaluates.
 struct PredicateObject: PredicateSubject {
     private let value: (String) -> Any?
     private let texts: () -> [String]
 
-    /// nil for an object whose keys nobody can ask for.
+    /// Returns nil for an object without keys.
     init?(_ object: Any?) {
         switch object {
         case let record as CKRecord:
@@ -20,7 +20,7 @@ struct PredicateObject: PredicateSubject {
     }
 
     func predicateValue(forKey key: String) -> PredicateValue? {
-        // What cannot be compared is there nevertheless.
+        // A value that cannot be compared still exists.
         value(key).map { PredicateArgument($0).value ?? .opaque }
     }
 

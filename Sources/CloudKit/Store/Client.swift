@@ -5,9 +5,9 @@ import StrataStore
 import StrataSystem
 import StrataViews
 
-/// One device of one user on one store, or why there is none.
+/// One device of one user on one store, or the reason that the store could not be opened.
 final class Client: Sendable {
-    /// A store that could be opened. A class, since every call hands it on.
+    /// An opened store. A class, since every call passes it on.
     final class Opened: Sendable {
         let store: Store
         let disturbances: Disturbances
@@ -27,15 +27,15 @@ final class Client: Sendable {
         }
     }
 
-    /// A failure is the error of every call (docs/cloudkit.md).
+    /// The opened store; a failure is the error of every call (docs/cloudkit.md).
     private let opening: Result<Opened, CKError>
     let actor: Actor
     let containerIdentifier: String
-    /// Record name of the user's own record.
+    /// The record name of the user's own record.
     let userRecordName: String
-    /// Calls blocks that are no operation's. Concurrent, so that one that takes long holds up no other.
+    /// Calls blocks that belong to no operation. Concurrent, so that a slow block does not delay the others.
     let callbacks = DispatchQueue(label: "CloudKit.callbacks", attributes: .concurrent)
-    /// Where operations run that are added to a container or to its databases.
+    /// Runs the operations that are added to a container or to its databases.
     let operations = OperationQueue()
     private let handedOut = Lock(HandedOut())
 
@@ -55,7 +55,7 @@ final class Client: Sendable {
 
     func opened() throws(CKError) -> Opened { try opening.get() }
 
-    /// The zone as it is handed out: the current user is `__defaultOwner__`, however he was named (B2).
+    /// Returns the zone ID as callers see it: the current user is `__defaultOwner__` under any of his names (B2).
     func canonical(_ zone: CKRecordZone.ID) -> CKRecordZone.ID {
         isSameText(zone.ownerName, userRecordName) ? CKRecordZone.ID(zoneName: zone.zoneName) : zone
     }
@@ -77,7 +77,7 @@ final class Client: Sendable {
         var databases: [CKDatabase.Scope: Database] = [:]
     }
 
-    /// The container; the same object while a caller holds it.
+    /// The container; the same object as long as a caller holds it.
     var container: CKContainer {
         handedOut.withLock { handedOut in
             if let container = handedOut.container { return container }
@@ -87,7 +87,7 @@ final class Client: Sendable {
         }
     }
 
-    /// Returns a database; the same object while a caller holds it or its container (B223).
+    /// Returns a database; the same object as long as a caller holds it or its container (B223).
     func database(_ scope: CKDatabase.Scope) -> CKDatabase {
         handedOut.withLock { handedOut in
             if let database = handedOut.databases[scope]?.object { return database }
@@ -103,12 +103,12 @@ final class Client: Sendable {
         guard !actor.user.isEmpty, case .success(let opened) = opening else {
             return actor.user.isEmpty ? .noAccount : .couldNotDetermine
         }
-        // A store that was closed is no matter of the account: the call itself says so.
+        // A closed store says nothing about the account; the call itself reports it.
         guard let account = try? opened.store.account(of: actor.user) else { return .available }
         return CKAccountStatus(account.status)
     }
 
-    /// - Throws: What a call without a usable account is told (B220, B221).
+    /// - Throws: The error of a call without a usable account (B220, B221).
     func requireAccount() throws(CKError) {
         _ = try opened()
         switch accountStatus {
@@ -124,13 +124,13 @@ final class Client: Sendable {
         }
     }
 
-    /// The store, for somebody who wants to read a database of it.
+    /// Returns the store for reading a database.
     func readable(_ scope: CKDatabase.Scope) throws(CKError) -> Opened {
         if scope != .public { try requireAccount() }
         return try opened()
     }
 
-    /// The store, for somebody who wants to change it.
+    /// Returns the store for changing it.
     func writable() throws(CKError) -> Opened {
         try requireAccount()
         return try opened()

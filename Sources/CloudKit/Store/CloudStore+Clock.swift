@@ -2,35 +2,35 @@ import Foundation
 import StrataSystem
 
 extension CloudStore {
-    /// Where a store's time comes from.
+    /// The source of a store's time.
     public protocol Clock: Sendable {
-        /// The present time; it may jump.
+        /// The current time; it may jump.
         var now: Date { get }
     }
 
-    /// Where a store's random numbers come from.
+    /// The source of a store's random numbers.
     public protocol RandomNumbers: Sendable {
-        /// The next number, each of the 2⁶⁴ as likely as the others.
+        /// Returns the next number; all 2⁶⁴ values are equally likely.
         func next() -> UInt64
     }
 
-    /// The clock of this machine.
+    /// The system clock.
     public struct SystemClock: Clock {
         public init() {}
         public var now: Date { Date() }
     }
 
-    /// The operating system's random numbers.
+    /// The operating system's random number generator.
     public struct SystemRandomNumbers: RandomNumbers {
         public init() {}
         public func next() -> UInt64 { SystemRandom().next() }
     }
 
-    /// The same numbers for the same seed, on every machine.
+    /// A generator that produces the same numbers for the same seed, on every machine.
     public final class SeededRandomNumbers: RandomNumbers {
         private let source: SeededRandom
 
-        /// Numbers that follow from a seed.
+        /// Creates a generator from a seed.
         public init(seed: UInt64) { source = SeededRandom(seed: seed) }
 
         public func next() -> UInt64 { source.next() }

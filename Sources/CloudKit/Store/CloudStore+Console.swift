@@ -5,7 +5,7 @@ import StrataStore
 import StrataViews
 
 extension CloudStore {
-    /// What the service's operators, a user in Settings, or bad luck can do to this store.
+    /// The actions that the service's operators, a user in Settings, or bad luck can take on this store.
     ///
     /// ```swift
     /// try store.console.failNext(2, of: .modifyRecords, with: .requestRateLimited, retryAfter: 3, on: "phone")
@@ -15,10 +15,12 @@ extension CloudStore {
         Console(store: store, disturbances: disturbances, longLived: longLived, stagedAssets: stagedAssets)
     }
 
-    /// Makes things go wrong, and does what only the service can do. Everything it does is kept in the log.
+    /// Injects faults and performs actions that only the service can perform. Everything it does is recorded in the
+    /// log.
     ///
-    /// Failures, lost answers, networks and fault plans hold for all handles that this process has of the store, until
-    /// they are used up or ``clearFaults()``; they are not kept. Everything else is as lasting as a save.
+    /// Failures, lost responses, networks and fault plans apply to all handles that this process has of the store. They
+    /// last until they are used up or ``clearFaults()`` is called, and are not persisted. All other actions are as
+    /// lasting as a save.
     public struct Console: Sendable {
         let store: Store
         let disturbances: Disturbances
@@ -31,21 +33,21 @@ extension CloudStore {
 
         // MARK: Accounts and their data
 
-        /// Ends a zone with all its records as a user does in Settings: feeds tell that it was purged, and fetches
-        /// that the user deleted it, until it is made again.
+        /// Deletes a zone with all its records as a user does in Settings. Until the zone is created again, feeds
+        /// report it as purged, and fetches report that the user deleted it.
         ///
-        /// - Throws: `zoneNotFound` if there is none; `invalidArguments` for a default zone.
+        /// - Throws: `zoneNotFound` if there is no such zone; `invalidArguments` for a default zone.
         public func purgeZone(_ zoneID: CKRecordZone.ID, of user: String) throws {
             try doing { try store.purgeZone(zoneID.model(for: UserRecord.name(of: user)), of: user) }
         }
 
-        /// Makes all encrypted values of a user unreadable for good, and ends the custom zones that have any.
+        /// Makes all encrypted values of a user unreadable for good, and deletes the custom zones that contain any.
         public func resetEncryptedData(of user: String) throws {
             try doing { try store.resetEncryptedData(of: user) }
         }
 
-        /// Says whether a user can use the account, now and when the store is opened again; `CKAccountChanged` is
-        /// posted if that is new.
+        /// Sets the account status of a user, which persists when the store is reopened. Posts `CKAccountChanged` if
+        /// the status changed.
         public func setAccountStatus(_ status: CKAccountStatus, of user: String) throws {
             try doing {
                 guard try store.account(of: user).status != status.engine else { return }
@@ -55,10 +57,10 @@ extension CloudStore {
             NotificationCenter.default.post(name: .CKAccountChanged, object: nil)
         }
 
-        /// Limits how many bytes the records and assets in a user's private database may take; nil for no limit.
-        /// What is there already stays.
+        /// Limits the bytes that the records and assets in a user's private database may take; nil for no limit.
+        /// Existing data stays.
         ///
-        /// - Throws: `invalidArguments` for less than nothing.
+        /// - Throws: `invalidArguments` for a quota below 1.
         public func setQuota(bytes: Int?, of user: String) throws {
             guard bytes ?? 1 > 0 else {
                 throw CKError(
@@ -67,27 +69,27 @@ extension CloudStore {
             try doing { try store.setQuota(bytes: bytes.map { UInt64($0) } ?? 0, of: user) }
         }
 
-        /// How many bytes the records and assets in a user's private database take.
+        /// Returns the number of bytes that the records and assets in a user's private database take.
         public func usedBytes(of user: String) throws -> Int {
             do { return Int(clamping: try store.usage(of: user)) } catch { throw CKError(engine: error) }
         }
 
-        /// Takes away for good what records hold and ever held: from the log, from the files of assets that no other
-        /// record has, and from operations that are kept to be done again. Clients are told of a deletion.
+        /// Erases for good the values that records have or ever had: from the log, from the files of assets that no
+        /// other record has, and from stored long-lived operations. Clients see the records as deleted.
         ///
         /// ```swift
         /// try store.console.erase([card], in: .private, of: "anna", reason: "asked for on 4 May")
         /// ```
-        /// It can be used for records that were deleted long ago, and for those of zones that are gone. What clients
-        /// have fetched before is theirs. The past does not show these records any more.
+        /// Records that were deleted long ago can be erased too, also those of deleted zones. Data that clients have
+        /// fetched before stays with them. Past states of the store no longer show these records.
         ///
         /// - Parameters:
-        ///   - recordIDs: Of records that are there, or were.
-        ///   - scope: The public database, or that of a user.
-        ///   - user: Whose private database; nil for the public one.
-        ///   - reason: Kept in the log, at most 4,096 bytes.
-        /// - Throws: `unknownItem` for a record of which nothing is known, `zoneNotFound`; `referenceViolation` if a
-        ///   record that is not named would lose its parent. Nothing is erased then.
+        ///   - recordIDs: The IDs of records that exist or existed.
+        ///   - scope: The public database or a user's private one.
+        ///   - user: The owner of the private database; nil for the public database.
+        ///   - reason: A text for the log, at most 4,096 bytes.
+        /// - Throws: `unknownItem` for an unknown record, `zoneNotFound`; `referenceViolation` if a record that is not
+        ///   listed would lose its parent. Nothing is erased then.
         public func erase(
             _ recordIDs: [CKRecord.ID], in scope: CKDatabase.Scope, of user: String? = nil, reason: String
         ) throws {
@@ -102,37 +104,36 @@ extension CloudStore {
                 let ids = recordIDs.map { $0.model(for: me) }
                 let database = scope == .public ? DatabaseID(.public) : DatabaseID(.private, owner: owner)
                 try store.erase(ids, in: database, reason: reason) {
-                    // Only then: an erasure that is refused must not take a client's save with it.
+                    // Only then: a rejected erasure must not remove a client's save.
                     try longLived.removeErased(in: store, endsUnreadable: true)
                 }
                 stagedAssets.removeRetired()
             }
         }
 
-        /// Has clients begin anew: change tokens of earlier offsets are `changeTokenExpired` from now on.
+        /// Makes clients start over: change tokens of earlier offsets are `changeTokenExpired` from now on.
         ///
-        /// - Parameter offset: Tokens of this very offset stay valid. `store.offset + 1`, the highest that is accepted,
-        ///   expires every token that there is.
+        /// - Parameter offset: The first offset whose tokens stay valid. `store.offset + 1`, the highest accepted
+        ///   value, expires all existing tokens.
         public func expireTokens(before offset: UInt64) throws {
             try doing { try store.expireTokens(before: offset) }
         }
 
         // MARK: History
 
-        /// Lets go of everything that was done in front of an offset, and keeps what it came to: records, zones,
-        /// subscriptions and all else are as they were. Change tokens from before are `changeTokenExpired` from now
-        /// on.
+        /// Compacts the history before an offset into its result: records, zones, subscriptions and all other state
+        /// stay unchanged. Change tokens from before the last compacted commit are `changeTokenExpired` from now on.
         ///
-        /// It returns when it is done; others read and save meanwhile.
+        /// The call returns when the compaction is complete; other callers can read and save meanwhile.
         ///
         /// ```swift
         /// let done = try store.console.compact(before: store.offset)
         /// print(done.segmentCount, done.freedBytes)
         /// ```
         ///
-        /// - Parameter offset: One of the log; it stays itself.
-        /// - Throws: `invalidArguments` for one behind the end, one that has been let go already, one behind the
-        ///   beginning of a long-lived operation that has not ended, and for a store in memory.
+        /// - Parameter offset: The offset of a commit in the log. That commit is kept.
+        /// - Throws: `invalidArguments` for an offset after the end, for one that has been compacted already, for one
+        ///   after the beginning of a long-lived operation that has not finished, and for a store in memory.
         @discardableResult
         public func compact(before offset: UInt64) throws -> Compaction {
             do {
@@ -142,7 +143,7 @@ extension CloudStore {
             } catch { throw CKError(engine: error) }
         }
 
-        /// What ``compact(before:)`` would do; nothing is changed.
+        /// Returns what ``compact(before:)`` would do, without changing anything.
         ///
         /// ```swift
         /// for zone in try store.console.compactionPlan(before: 1_000).zones { print(zone.zoneName, zone.changeCount) }
@@ -155,18 +156,18 @@ extension CloudStore {
 
         // MARK: Bad luck
 
-        /// Has requests fail that are still to come.
+        /// Makes upcoming requests fail.
         ///
         /// - Parameters:
-        ///   - count: How many requests, or items of requests.
-        ///   - kind: Of which kind; nil for any.
-        ///   - code: What they fail with.
-        ///   - retryAfter: When the error says to try again, in seconds.
-        ///   - scope: Whether requests fail, or single items of them.
-        ///   - device: On which device; nil for all.
-        ///   - user: Whose device; nil for everybody's.
-        /// - Throws: `invalidArguments` for a count below 1, a time that is none, and `partialFailure`, which is what
-        ///   comes of items that fail.
+        ///   - count: The number of requests, or of items of requests, that fail.
+        ///   - kind: The kind of requests; nil for any.
+        ///   - code: The code of the error.
+        ///   - retryAfter: The seconds after which the error tells the client to retry.
+        ///   - scope: `request` to fail whole requests, `item` to fail single items of them.
+        ///   - device: The device that makes the requests; nil for all.
+        ///   - user: The user of the device; nil for all users.
+        /// - Throws: `invalidArguments` for a count below 1, for an invalid time, and for `partialFailure`, which
+        ///   results from failing items.
         public func failNext(
             _ count: Int = 1, of kind: RequestKind? = nil, with code: CKError.Code, retryAfter: TimeInterval? = nil,
             scope: FaultScope = .request, on device: String? = nil, user: String? = nil
@@ -180,7 +181,7 @@ extension CloudStore {
                     target: target, kind: kind, scope: scope, remaining: count, code: code, retryAfter: retryAfter))
         }
 
-        /// Has the store apply the next requests that change something, and the client get `serverResponseLost`.
+        /// Makes the store apply the next modifying requests, while the client gets `serverResponseLost`.
         public func loseNextResponse(_ count: Int = 1, on device: String? = nil, user: String? = nil) throws {
             try requireCount(count)
             let target = Disturbances.Target(device: device, user: user)
@@ -188,7 +189,7 @@ extension CloudStore {
             disturbances.addLostResponses(count, target)
         }
 
-        /// Says what lies between a device and the store; nil for all devices.
+        /// Sets the network between a device and the store; nil for all devices.
         public func setNetwork(_ network: Network, on device: String? = nil, user: String? = nil) throws {
             if case .slow(let delay) = network { try requireDelay(delay) }
             let target = Disturbances.Target(device: device, user: user)
@@ -196,9 +197,9 @@ extension CloudStore {
             disturbances.setNetwork(network, target)
         }
 
-        /// Has requests be unlucky by a plan, from its beginning; nil ends it.
+        /// Starts a fault plan from its beginning; nil ends the current plan.
         ///
-        /// - Throws: `invalidArguments` for a probability that is none.
+        /// - Throws: `invalidArguments` for a probability outside 0 to 1, and for an invalid time, delay or code.
         public func setFaultPlan(_ plan: FaultPlan?, on device: String? = nil, user: String? = nil) throws {
             if let plan {
                 let chances = [plan.requestFailure, plan.itemFailure, plan.lostResponse, plan.expiredToken, plan.delay]
@@ -213,7 +214,7 @@ extension CloudStore {
             disturbances.setPlan(plan, target)
         }
 
-        /// Ends everything that was to go wrong: failures, lost answers, networks and fault plans.
+        /// Removes all injected faults: failures, lost responses, networks and fault plans.
         public func clearFaults() throws {
             try note("let everything go well again", .init())
             disturbances.clear()

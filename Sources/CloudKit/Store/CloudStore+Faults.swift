@@ -1,28 +1,28 @@
 import Foundation
 
 extension CloudStore {
-    /// What a client asks a store for: one request each, whether by an operation or by a method of `CKDatabase`.
+    /// The kinds of requests that a client makes, whether by an operation or by a method of `CKDatabase`.
     public enum RequestKind: String, Sendable, Hashable, CaseIterable {
         /// Saves and deletes of records.
         case modifyRecords
-        /// Records by their ids.
+        /// Fetches records by their IDs.
         case fetchRecords
-        /// A page of a query.
+        /// Fetches a page of a query.
         case query
         /// Saves and deletes of zones.
         case modifyRecordZones
-        /// Zones by their ids, or all.
+        /// Fetches zones by their IDs, or all zones.
         case fetchRecordZones
-        /// A page of a database's changes.
+        /// Fetches a page of a database's changes.
         case fetchDatabaseChanges
-        /// A page of a zone's changes.
+        /// Fetches a page of a zone's changes.
         case fetchRecordZoneChanges
         /// Saves and deletes of subscriptions.
         case modifySubscriptions
-        /// Subscriptions by their ids, or all.
+        /// Fetches subscriptions by their IDs, or all subscriptions.
         case fetchSubscriptions
 
-        /// Whether a request changes something, so that its answer can be lost.
+        /// True if a request changes something, so that its response can be lost.
         var modifies: Bool {
             switch self {
             case .modifyRecords, .modifyRecordZones, .modifySubscriptions: true
@@ -31,31 +31,32 @@ extension CloudStore {
         }
     }
 
-    /// What fails.
+    /// The unit that fails.
     public enum FaultScope: Sendable, Hashable {
         /// A request as a whole; the store never sees it.
         case request
-        /// Single items of requests, the first ones: records, zones, subscriptions, matches of a query. The others are
-        /// judged as usual, but for those of an atomic zone, which fail with them.
+        /// The first items of requests: records, zones, subscriptions, matches of a query. The other items are
+        /// processed as usual, except those of an atomic zone, which fail too.
         case item
     }
 
-    /// What lies between a device and the store.
+    /// The network between a device and the store.
     public enum Network: Sendable, Hashable {
-        /// As fast as the store is.
+        /// No delays and no failures.
         case normal
-        /// Each request takes so much longer.
+        /// Each request takes longer by this duration.
         case slow(Duration)
-        /// What does not allow cellular access fails with `networkUnavailable`.
+        /// Requests that do not allow cellular access fail with `networkUnavailable`.
         case cellularOnly
-        /// Everything fails with `networkUnavailable`; notifications wait.
+        /// All requests fail with `networkUnavailable`; notifications wait.
         case unavailable
     }
 
-    /// Bad luck with a seed: requests fail, items fail, answers are lost and tokens expire, each with its probability.
+    /// Random faults from a seed: failing requests and items, lost responses and expired tokens, each with a
+    /// probability.
     ///
-    /// What happens to the requests of one device follows from the seed, the device and the number of the request
-    /// alone; so a run that failed is repeated with the seed that its description names.
+    /// The faults of a device's requests depend only on the seed, the device and the number of the request. A run that
+    /// failed can therefore be repeated with the seed from its description.
     ///
     /// ```swift
     /// let plan = CloudStore.FaultPlan(seed: 17)
@@ -63,31 +64,31 @@ extension CloudStore {
     /// print(plan)
     /// ```
     public struct FaultPlan: Sendable, Hashable, CustomStringConvertible {
-        /// Everything that happens follows from it.
+        /// The seed that determines all faults.
         public var seed: UInt64
-        /// That a request fails before the store sees it, with one of ``codes``.
+        /// The probability that a request fails before the store sees it, with one of ``codes``.
         public var requestFailure = 0.1
-        /// That an item of a request fails alone, with one of ``codes``.
+        /// The probability that a single item of a request fails, with one of ``codes``.
         public var itemFailure = 0.02
-        /// That a request is applied and its answer lost.
+        /// The probability that a request is applied but its response is lost.
         public var lostResponse = 0.05
-        /// That a request with a change token finds it expired.
+        /// The probability that a request with a change token finds it expired.
         public var expiredToken = 0.02
-        /// That a request is late, by at most ``longestDelay``.
+        /// The probability that a request is delayed, by at most ``longestDelay``.
         public var delay = 0.0
-        /// The longest that a request is late.
+        /// The maximum delay of a request.
         public var longestDelay = Duration.milliseconds(20)
-        /// What requests and items fail with; all are errors after which a client may try again.
+        /// The codes of injected errors. By default, a client may retry after each of them.
         public var codes: [CKError.Code] = [
             .networkFailure, .networkUnavailable, .serviceUnavailable, .requestRateLimited, .zoneBusy,
         ]
-        /// What `requestRateLimited`, `zoneBusy` and `serviceUnavailable` say about when to try again; nil: nothing.
+        /// The retry time of `requestRateLimited`, `zoneBusy` and `serviceUnavailable`, in seconds; nil for none.
         public var retryAfter: TimeInterval? = 0.01
 
-        /// A plan with the usual probabilities.
+        /// Creates a plan with the default probabilities.
         public init(seed: UInt64) { self.seed = seed }
 
-        /// With the seed, and what is not as usual.
+        /// The seed, and all values that differ from the defaults.
         public var description: String {
             let usual = FaultPlan(seed: seed)
             var parts = ["seed: \(seed)"]

@@ -2,17 +2,17 @@ import StrataModel
 import StrataStore
 
 extension CloudStore {
-    /// How much of its history a store keeps by itself; what is beyond goes in the background, and its change tokens
-    /// with it. What is not limited is kept for ever.
+    /// Limits the history that a store keeps. Older history is compacted in the background, and its change tokens
+    /// expire. Without a limit, all history is kept.
     ///
     /// ```swift
     /// var options = CloudStore.Options.embedded
     /// options.history = CloudStore.HistoryPolicy(days: 30)
     /// ```
     public struct HistoryPolicy: Sendable, Hashable {
-        /// What is older than so many days goes.
+        /// The number of days after which history is compacted.
         public var days: Int?
-        /// The oldest goes while the log has more bytes than that.
+        /// The log size above which the oldest history is compacted.
         public var bytes: Int?
 
         public static let everything = HistoryPolicy()
@@ -27,22 +27,22 @@ extension CloudStore {
         }
     }
 
-    /// What letting go of history gave back.
+    /// The result of a compaction.
     ///
     /// ```swift
     /// let done = try store.console.compact(before: 1_000)
     /// print("\(done.segmentCount) files, \(done.freedBytes) bytes")
     /// ```
     public struct Compaction: Sendable, Hashable {
-        /// Everything up to this offset is gone; its tokens and those of later offsets are served.
+        /// The last compacted offset. Its token and those of later offsets stay valid.
         public let horizon: UInt64
-        /// How many of the log's files are gone.
+        /// The number of removed log files.
         public let segmentCount: Int
-        /// How many bytes that gave back.
+        /// The number of bytes that the removed log files took.
         public let freedBytes: Int
-        /// How many the file takes that has what they came to.
+        /// The size in bytes of the base file, which contains the compacted state.
         public let baseBytes: Int
-        /// How many files of assets are gone that nothing named any more.
+        /// The number of removed asset files, to which no commit referred any more.
         public let assetCount: Int
 
         init(_ done: StrataStore.Compaction) {
@@ -54,7 +54,7 @@ extension CloudStore {
         }
     }
 
-    /// What letting go of history would do.
+    /// The expected result of a compaction.
     ///
     /// ```swift
     /// for zone in try store.console.compactionPlan(before: 1_000).zones {
@@ -62,23 +62,23 @@ extension CloudStore {
     /// }
     /// ```
     public struct CompactionPlan: Sendable, Hashable {
-        /// What would go and stay of a zone.
+        /// The changes that a zone would lose, and the records that it keeps.
         public struct Zone: Sendable, Hashable {
-            /// Whose database it is in; nil for the public one.
+            /// The owner of the zone's database; nil for the public database.
             public let user: String?
             public let zoneName: String
-            /// Saves and deletions of its records, and of the zone itself, that would be let go.
+            /// The number of saves and deletions, of records and of the zone itself, that would be compacted.
             public let changeCount: Int
-            /// Records that it has at the horizon; they stay as they are.
+            /// The number of records at the horizon; they stay unchanged.
             public let recordCount: Int
-            /// How many bytes their values take, about.
+            /// The approximate size of their values in bytes.
             public let byteCount: Int
         }
 
         public let horizon: UInt64
-        /// How many of the log's files would go.
+        /// The number of log files that would be removed.
         public let segmentCount: Int
-        /// How many bytes that would give back.
+        /// The number of bytes that would be freed.
         public let freedBytes: Int
         public let zones: [Zone]
 

@@ -2,7 +2,7 @@ import Foundation
 import StrataSystem
 
 extension CloudStore {
-    /// A clock that stands still until it is told to move, for tests whose dates are the same every time.
+    /// A clock that moves only when a test advances it, so that dates are the same in every run.
     ///
     /// ```swift
     /// let clock = CloudStore.ManualClock()
@@ -13,7 +13,7 @@ extension CloudStore {
         private let time: ManualTime
         private let sleepers = Lock(Sleepers())
 
-        /// - Parameter date: 1 January 2001 if nothing is said.
+        /// - Parameter date: The initial time; 1 January 2001 by default.
         public init(_ date: Date = Date(timeIntervalSinceReferenceDate: 0)) {
             time = ManualTime(microseconds: date.microseconds ?? 0)
         }
@@ -21,7 +21,7 @@ extension CloudStore {
         public var now: Date { Date(microseconds: microseconds) }
         var microseconds: Int64 { time.nowMicroseconds() }
 
-        /// Moves the clock, backwards too; it stops at the last date that it can show.
+        /// Moves the clock, also backwards; it stops at the last date that it can represent.
         public func advance(by duration: Duration) {
             let (seconds, attoseconds) = duration.components
             let (whole, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000)
@@ -30,7 +30,7 @@ extension CloudStore {
             for sleeper in sleepers.withLock({ $0.takeReady(microseconds) }) { sleeper.resume() }
         }
 
-        /// Returns once the clock shows a time, or the task is cancelled.
+        /// Returns once the clock reaches a time, or the task is canceled.
         func sleep(untilMicroseconds time: Int64) async {
             let ticket = sleepers.withLock { $0.makeTicket() }
             await withTaskCancellationHandler {
@@ -47,10 +47,10 @@ extension CloudStore {
             }
         }
 
-        /// How many wait for the clock to be moved.
+        /// The number of tasks that wait for the clock to advance.
         var sleeperCount: Int { sleepers.withLock { $0.waiting.count } }
 
-        /// Who waits for which time.
+        /// The waiting tasks with their times.
         private struct Sleepers {
             var waiting: [UInt64: (time: Int64, continuation: CheckedContinuation<Void, Never>)] = [:]
             private var lastTicket: UInt64 = 0

@@ -6,7 +6,7 @@ import StrataStore
 import StrataSystem
 
 extension CloudStore {
-    /// How a store works. ``service`` behaves as CloudKit does, ``embedded`` as a database for servers and tools.
+    /// The options of a store. ``service`` behaves like CloudKit, ``embedded`` like a database for servers and tools.
     ///
     /// ```swift
     /// var options = CloudStore.Options.embedded
@@ -14,39 +14,39 @@ extension CloudStore {
     /// let store = try CloudStore(at: url, options: options)
     /// ```
     public struct Options: Sendable {
-        /// The name of the container; it is kept in the store.
+        /// The name of the container, which the store records.
         public var containerIdentifier = StoreOptions.service.containerIdentifier
-        /// When a save is on the medium.
+        /// Determines when a save is durable.
         public var durability = Durability.commit
-        /// How a call for several records tells that one of them failed.
+        /// Determines how a call for several records reports that one of them failed.
         public var atomicFailures = AtomicFailures.throwing
-        /// Which predicates a query may have.
+        /// The predicates that a query may use.
         public var predicates = PredicateDialect.cloudKit
-        /// Whether saves extend the schema.
+        /// Determines if saves extend the schema.
         public var schema = SchemaMode.open
-        /// How much a request may ask for.
+        /// The limits of a request.
         public var limits = Limits.service
-        /// Whether saving a child gives its parent a new change tag.
+        /// True if saving a child gives its parent a new change tag.
         public var parentTouch = StoreOptions.service.touchesParents
-        /// Whether the log keeps requests of which nothing came, complete and with the reasons, for whoever looks for a
-        /// mistake later. Nobody waits for that: it is written with the next change, or after a second.
+        /// True to record rejected requests in the log, complete and with the reasons, for later diagnosis. No call
+        /// waits for this: a rejection is written with the next change, or after a second.
         public var recordRefusals = true
-        /// Whether the log keeps what was fetched, queried and followed, as it keeps refusals.
+        /// True to record fetches, queries and followed feeds in the log, in the same way as rejections.
         public var recordFetches = StoreOptions.service.recordsFetches
-        /// How much history is kept; all of it, unless this says otherwise.
+        /// The history to keep; by default all of it.
         public var history = HistoryPolicy.everything
-        /// Where the time comes from.
+        /// The source of time.
         public var clock: any Clock = SystemClock()
-        /// Where random numbers come from.
+        /// The source of random numbers.
         public var random: any RandomNumbers = SystemRandomNumbers()
 
-        /// The same as ``service``.
+        /// Creates the options of ``service``.
         public init() {}
 
-        /// What passes here passes CloudKit.
+        /// The behavior of CloudKit: requests that succeed here succeed with CloudKit.
         public static var service: Options { Options() }
 
-        /// For servers and tools: wider predicates, larger limits, parents left alone.
+        /// Options for servers and tools: more predicates, larger limits, and saves that do not touch parents.
         public static var embedded: Options {
             var options = Options()
             options.predicates = .extended
@@ -56,61 +56,61 @@ extension CloudStore {
         }
     }
 
-    /// When a save is on the medium.
+    /// Determines when a save is durable.
     public enum Durability: Sendable, Hashable {
-        /// Before the call returns: it survives a loss of power.
+        /// Before the call returns: a save survives a power loss.
         case commit
-        /// At the latest so much later; the end of the process loses nothing, a loss of power the last interval.
+        /// Within this interval. The end of the process loses nothing; a power loss loses at most the last interval.
         case interval(Duration)
-        /// When the operating system thinks fit, or with ``CloudStore/sync()``.
+        /// When the operating system writes it, or with ``CloudStore/sync()``.
         case system
     }
 
-    /// How the asynchronous `modifyRecords` tells that an item of an atomic zone failed.
+    /// Determines how the asynchronous `modifyRecords` reports that an item of an atomic zone failed.
     public enum AtomicFailures: Sendable, Hashable {
-        /// It throws `partialFailure`, as Apple documents it.
+        /// It throws `partialFailure`, as Apple documents.
         case throwing
-        /// It returns a result for each item, as the service has been seen to do.
+        /// It returns a result for each item, as observed with the service.
         case perItem
     }
 
-    /// Which predicates a query may have.
+    /// The predicates that a query may use.
     public enum PredicateDialect: Sendable, Hashable {
-        /// Those that CloudKit accepts.
+        /// The predicates that CloudKit accepts.
         case cloudKit
-        /// All that can be evaluated.
+        /// All predicates that can be evaluated.
         case extended
     }
 
-    /// Whether saves extend the schema.
+    /// Determines if saves extend the schema.
     public enum SchemaMode: Sendable, Hashable {
         /// Saving a new record type or key declares it.
         case open
-        /// What has not been declared is refused, as in CloudKit's production environment; see
+        /// Undeclared types and keys are rejected, as in CloudKit's production environment; see
         /// ``CloudStore/importSchema(_:)``.
         case enforced
     }
 
-    /// How much a request may ask for; more is `limitExceeded`.
+    /// The limits of a request, above which it fails with `limitExceeded`.
     public struct Limits: Sendable, Hashable {
-        /// Saves and deletes together, or records fetched.
+        /// The maximum number of saves and deletes together, or of fetched records.
         public var itemsPerRequest: Int
-        /// Bytes of all records of a request, without assets.
+        /// The maximum bytes of all records of a request, without assets.
         public var requestBytes: Int
-        /// Bytes of one record, without assets.
+        /// The maximum bytes of one record, without assets.
         public var recordBytes: Int
-        /// Bytes of one asset.
+        /// The maximum bytes of one asset.
         public var assetBytes: Int
-        /// References to one record that delete with it.
+        /// The maximum number of references to one record that delete their records with it.
         public var owningReferences: Int
-        /// Results of a page of a query or feed if nothing is said.
+        /// The default number of results in a page of a query or feed.
         public var pageSize: Int
-        /// Results of a page at most.
+        /// The maximum number of results in a page.
         public var pageSizeMaximum: Int
 
-        /// What CloudKit allows.
+        /// The limits of CloudKit.
         public static let service = Limits(.service)
-        /// For servers and tools.
+        /// The limits for servers and tools.
         public static let embedded = Limits(.embedded)
 
         private init(_ options: StoreOptions) {
@@ -152,7 +152,7 @@ extension CloudStore.Options {
         let clock: any CloudStore.Clock
 
         func nowMicroseconds() -> Int64 {
-            // A date that the log has no number for becomes the nearest that it has.
+            // A date outside the range of the log becomes the nearest date in it.
             let date = clock.now
             return date.microseconds ?? (date.timeIntervalSince1970 < 0 ? 0 : Int64.max >> 8)
         }

@@ -3,25 +3,25 @@ import StrataModel
 import StrataStore
 
 extension CloudStore {
-    /// The store as it was when a commit was its last: whatever can be read can be read of it, records, queries, feeds
-    /// and assets, and nothing can be changed. Any number of them can be open at once.
+    /// Returns the store as it was after a commit. All reads work, of records, queries, feeds and assets; changes fail.
+    /// Any number of past states can be open at once.
     ///
     /// ```swift
     /// let past = try store.asOf(1_207)
     /// let before = try await past.container(user: "anna").privateCloudDatabase.record(for: id)
     /// try past.close()
     /// ```
-    /// - Throws: `CKError`: `invalidArguments` for an offset behind the end, and for one whose history was let go.
+    /// - Throws: `CKError`: `invalidArguments` for an offset after the end, and for one whose history was compacted.
     public func asOf(_ offset: UInt64) throws -> CloudStore {
         try past { try store.asOf(offset) }
     }
 
-    /// The store as it was at a time: with all that was committed up to then, and nothing that came later.
+    /// Returns the store as it was at a time, with all commits up to then and none after it.
     ///
     /// ```swift
     /// let yesterday = try store.asOf(Date(timeIntervalSinceNow: -86_400))
     /// ```
-    /// - Throws: `CKError`: `invalidArguments` for a time whose history was let go.
+    /// - Throws: `CKError`: `invalidArguments` for a time whose history was compacted.
     public func asOf(_ date: Date) throws -> CloudStore {
         let beyond: Int64 = date.timeIntervalSince1970 > 0 ? .max : .min
         return try past { try store.asOf(time: date.microseconds ?? beyond) }

@@ -3,18 +3,18 @@ import StrataQuery
 import StrataStore
 
 extension CloudStore {
-    /// How a store answers a query; see ``CKDatabase/queryPlan(for:inZoneWith:resultsLimit:carryingOut:)``.
+    /// The way a store answers a query; see ``CKDatabase/queryPlan(for:inZoneWith:resultsLimit:carryingOut:)``.
     public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
-        /// The steps in words, one in a line. The words are for people, and change from release to release.
+        /// The steps as text, one per line. The text is for people, and changes from release to release.
         public let text: String
-        /// About how many rows of an index, or records, are looked at.
+        /// The estimated number of index rows or records to examine.
         public let estimatedRows: Int
-        /// Indexes that would have helped, and are not there yet. A store whose schema is open declares them itself for
-        /// queries that are worth it.
+        /// The missing indexes that would have helped. A store with an open schema declares them itself for queries
+        /// that are worth it.
         public let missingIndexes: [MissingIndex]
-        /// What whoever asks should know, such as what the service would refuse.
+        /// Remarks for the caller, such as a predicate that the service would reject.
         public let notes: [String]
-        /// What the first page took; nil if it was not asked for.
+        /// The cost of the first page; nil if the plan was not carried out.
         public let actual: Actual?
 
         public var description: String { text }
@@ -22,13 +22,13 @@ extension CloudStore {
         /// An index that a query could have used.
         public struct MissingIndex: Sendable, Hashable {
             public let key: CKRecord.FieldKey
-            /// As the schema language says them: `QUERYABLE SORTABLE`.
+            /// The indexes in the schema language: `QUERYABLE SORTABLE`.
             public let indexes: String
         }
 
-        /// What carrying out a plan took.
+        /// The cost of carrying out a plan.
         public struct Actual: Sendable, Hashable {
-            /// Rows of indexes.
+            /// The number of index rows.
             public let rowsRead: Int
             public let recordsRead: Int
             public let matches: Int
@@ -48,16 +48,16 @@ extension CloudStore {
     /// An index that queries use once it is built.
     public struct Index: Sendable, Hashable {
         public let recordType: CKRecord.RecordType
-        /// A field, or what every record has, as the schema language spells it: `___modTime`.
+        /// A field, or a system field as the schema language spells it: `___modTime`.
         public let key: CKRecord.FieldKey
         /// `ordered`, `words` or `cells`.
         public let form: String
         public let isReady: Bool
-        /// Why it cannot be built; nil for most. Queries do without it, and opening the store again is another try.
+        /// The reason that it cannot be built; usually nil. Queries do without it, and reopening the store tries again.
         public let failure: String?
     }
 
-    /// The indexes that are declared, built or not.
+    /// The declared indexes, built or not.
     ///
     /// ```swift
     /// for index in try store.indexes where !index.isReady { print("\(index.recordType).\(index.key) is being built") }

@@ -5,7 +5,7 @@ import StrataStore
 import StrataSystem
 
 extension CloudStore {
-    /// The store's history once more, as its clients saw it: from a commit on, at the speed that it had, at another, or
+    /// Replays the store's history as its clients saw it: from a commit on, at the original speed, at another speed, or
     /// step by step.
     ///
     /// ```swift
@@ -14,17 +14,17 @@ extension CloudStore {
     /// playback.play()
     /// for await push in phone.remoteNotifications { print(playback.offset, push.subscriptionID) }
     /// ```
-    /// The time between commits is measured by the store's clock: with a ``ManualClock`` a playback goes on when that
-    /// is moved.
+    /// The store's clock measures the time between commits: with a ``ManualClock``, a playback continues when the clock
+    /// is advanced.
     ///
     /// - Parameters:
-    ///   - offset: of the state to begin with; the earliest one that there is, if nothing is said.
-    ///   - last: the last commit to play; the last one that there is now, if nothing is said.
-    ///   - speed: how the pauses between commits are kept.
-    ///   - maximumPause: longer it waits for no commit, however far apart they were.
-    ///   - follows: whether to go on with commits that are still to be written.
-    /// - Throws: `CKError`: `invalidArguments` for offsets behind the end, for such whose history was let go, and for a
-    ///   speed that is none.
+    ///   - offset: The state to begin with; the earliest available one by default.
+    ///   - last: The last commit to play; by default the current last commit.
+    ///   - speed: The treatment of the pauses between commits.
+    ///   - maximumPause: The longest pause between two commits, however far apart they were.
+    ///   - follows: True to continue with commits that are written later.
+    /// - Throws: `CKError`: `invalidArguments` for offsets after the end, for offsets whose history was compacted, and
+    ///   for an invalid speed.
     public func playback(
         from offset: UInt64? = nil, through last: UInt64? = nil, speed: PlaybackSpeed = .original,
         maximumPause: Duration? = nil, follows: Bool = false
@@ -39,15 +39,15 @@ extension CloudStore {
         } catch { throw CKError(engine: error) }
     }
 
-    /// How fast a history is played again.
+    /// The speed of a playback.
     public enum PlaybackSpeed: Sendable, Hashable {
-        /// With the pauses that there were between commits.
+        /// With the original pauses between commits.
         case original
-        /// So many times as fast; below 1 it is slower.
+        /// Faster by this factor; slower for a factor below 1.
         case multiplied(Double)
         /// Without pauses.
         case unpaced
-        /// Not by itself: each commit when ``Playback/step()`` says so.
+        /// Only on demand: each call of ``Playback/step()`` plays one commit.
         case stepped
 
         fileprivate var engine: StrataReplay.PlaybackSpeed {
@@ -60,15 +60,15 @@ extension CloudStore {
         }
     }
 
-    /// A history that is played again. Its containers read what there was at each time, follow feeds with the tokens
-    /// that clients had, and are told what subscriptions told them; whatever would change something is refused with
-    /// `serverRejectedRequest`.
+    /// A replay of a store's history. Its containers read the state of each time, follow feeds with the tokens that
+    /// clients had, and receive the notifications that subscriptions sent. Requests that would change something fail
+    /// with `serverRejectedRequest`.
     public final class Playback: Sendable {
-        /// A commit that has come again.
+        /// A replayed commit.
         public struct Commit: Sendable, Hashable {
             public let offset: UInt64
             public let date: Date
-            /// Who made it; nil for the service.
+            /// The user that made it; nil for the service.
             public let user: String?
             public let device: String?
 
@@ -80,53 +80,52 @@ extension CloudStore {
             }
         }
 
-        /// The store as far as it has been played, only to be read.
+        /// The store as far as it has been played; read-only.
         public let store: CloudStore
         private let reel: StrataReplay.Playback
 
         fileprivate init(_ reel: StrataReplay.Playback, _ store: CloudStore) {
             (self.reel, self.store) = (reel, store)
-            // Accounts that can be used again are no news of a console here.
+            // No console event announces here that an account is usable again.
             reel.onPlay { [weak store] in store?.disturbances.stir() }
         }
 
-        /// A device of a user, as it was then; the same user and device are the same container.
+        /// Returns the container of a user's device at that time; the same container for the same user and device.
         public func container(user: String?, device: String = "default") -> CKContainer {
             store.container(user: user, device: device)
         }
 
-        /// The last commit that has been played, or the one that it began with.
+        /// The last commit that was played, or the one that the playback began with.
         public var offset: UInt64 { reel.offset }
 
-        /// When that commit was made; nil if it begins with nothing.
+        /// The date of that commit; nil if the playback begins with an empty store.
         public var date: Date? { reel.time.map { Date(microseconds: $0) } }
 
-        /// Whether all has been played that is to be.
+        /// True if everything has been played.
         public var isAtEnd: Bool { reel.isAtEnd }
 
-        /// Plays commit after commit, each when it is due, until the end or ``pause()``. One that is stepped stays
-        /// where it is.
+        /// Plays commit after commit, each when it is due, until the end or ``pause()``. Has no effect on a stepped
+        /// playback.
         public func play() { reel.play() }
 
-        /// Plays nothing more until ``play()``, which goes on within the pause that it was in.
+        /// Stops playing until ``play()``, which continues within the interrupted pause.
         public func pause() { reel.pause() }
 
-        /// Plays the next commit now, and returns when the devices that listen have been told of it; nil if there is
-        /// none.
+        /// Plays the next commit now, and returns when the listening devices have been notified of it; nil at the end.
         @discardableResult
         public func step() throws -> Commit? {
             do { return try reel.step().map { Commit($0) } } catch { throw CKError(engine: error) }
         }
 
-        /// Returns once all has been played that is to be, or ``close()`` was called, or the task is cancelled.
+        /// Returns once everything has been played, ``close()`` was called, or the task is canceled.
         ///
-        /// - Throws: `CKError`: what ended ``play()``, such as history that was let go meanwhile.
+        /// - Throws: `CKError`: the error that ended ``play()``, such as history that was compacted meanwhile.
         public func waitForEnd() async throws {
             do { try await reel.waitForEnd() } catch { throw CKError(engine: error) }
         }
 
-        /// The commits, from the first one on, as they are played; it ends when all have been. Whoever reads slowly
-        /// misses none.
+        /// The commits as they are played, from the first one on; ends when all have been played. A slow reader misses
+        /// none.
         ///
         /// ```swift
         /// for try await commit in playback.commits { print(commit.offset, commit.user ?? "") }
@@ -139,23 +138,23 @@ extension CloudStore {
 
             fileprivate let commits: StrataReplay.Playback.Commits
 
-            /// Begins with the first.
+            /// Returns an iterator that begins with the first commit.
             public func makeAsyncIterator() -> Iterator { Iterator(commits: commits.makeAsyncIterator()) }
 
-            /// Gives commit after commit.
+            /// Iterates over the commits.
             public struct Iterator: AsyncIteratorProtocol {
                 fileprivate var commits: StrataReplay.Playback.Commits.Iterator
 
-                /// The next commit; nil at the end.
+                /// Returns the next commit; nil at the end.
                 ///
-                /// - Throws: `CKError`: what ended ``Playback/play()``.
+                /// - Throws: `CKError`: the error that ended ``Playback/play()``.
                 public mutating func next() async throws -> Commit? {
                     do { return try await commits.next().map { Commit($0) } } catch { throw CKError(engine: error) }
                 }
             }
         }
 
-        /// Ends it: calls of its containers fail from now on, and devices get nothing any more.
+        /// Ends the playback: calls of its containers fail from now on, and devices get no more notifications.
         public func close() throws {
             do { try reel.close() } catch { throw CKError(engine: error) }
             try store.close()
@@ -164,7 +163,7 @@ extension CloudStore {
 }
 
 extension CloudStore.Options {
-    /// By what pauses are measured.
+    /// The clock that measures the pauses.
     fileprivate var playbackClock: any PlaybackClock {
         switch clock {
         case is CloudStore.SystemClock: SteadyClock()
@@ -185,7 +184,7 @@ private struct ManualPlaybackClock: PlaybackClock {
     }
 }
 
-/// One that says nothing when it moves, and is asked again and again.
+/// A clock that does not report when it moves, so it is polled.
 private struct OtherPlaybackClock: PlaybackClock {
     private static let askedMilliseconds = 10
     let clock: any CloudStore.Clock

@@ -2,8 +2,8 @@ import Foundation
 import StrataModel
 
 extension CloudStore {
-    /// The schema in CloudKit's schema language: all record types that have been saved or imported, sorted, so that two
-    /// exports of the same schema are the same text.
+    /// Returns the schema in CloudKit's schema language: all record types that have been saved or imported, sorted, so
+    /// that two exports of the same schema are identical.
     ///
     /// ```swift
     /// try store.exportSchema().write(to: URL(fileURLWithPath: "Notes.ckdb"), atomically: true, encoding: .utf8)
@@ -14,8 +14,8 @@ extension CloudStore {
         do { return try store.schema().text } catch { throw CKError(engine: error) }
     }
 
-    /// Declares what a text in CloudKit's schema language says, as `cktool import-schema` does: record types, their
-    /// fields with types and indexes, and what roles may do. What the text does not name stays as it is.
+    /// Declares a schema in CloudKit's schema language, as `cktool import-schema` does: record types, their fields with
+    /// types and indexes, and the permissions of roles. Anything that the text does not name stays unchanged.
     ///
     /// ```swift
     /// try store.importSchema("""
@@ -27,19 +27,19 @@ extension CloudStore {
     ///     """)
     /// ```
     ///
-    /// - Throws: `CKError`, with nothing changed: `invalidArguments` for a mistake in the text, whose line and column
-    ///   the message has, and for what does not fit the schema that is there, such as another type of a field.
+    /// - Throws: `CKError`, with nothing changed: `invalidArguments` for a mistake in the text, with its line and
+    ///   column in the message, and for conflicts with the existing schema, such as a different field type.
     public func importSchema(_ text: String) throws {
         try withSchema(text) { try store.declareSchema($0) }
     }
 
-    /// Judges a text as ``importSchema(_:)`` would, and changes nothing.
+    /// Validates a schema as ``importSchema(_:)`` would, without changing anything.
     ///
     /// ```swift
     /// do { try store.validateSchema(text) } catch { print(error) }
     /// ```
     ///
-    /// - Throws: the `CKError` that ``importSchema(_:)`` would throw.
+    /// - Throws: The `CKError` that ``importSchema(_:)`` would throw.
     public func validateSchema(_ text: String) throws {
         try withSchema(text) { try store.validateSchema($0) }
     }

@@ -17,16 +17,16 @@ public final class CloudStore: Sendable {
     let disturbances: Disturbances
     let longLived: LongLivedOperations
     let stagedAssets: StagedAssets
-    /// How the store works.
+    /// The options of the store.
     public let options: Options
     private let clients = ClientTable()
 
-    /// Opens the store in a directory, or makes one.
+    /// Opens the store in a directory, or creates one.
     ///
-    /// One process writes a store at a time; within it, whoever opens the store again gets the same one.
+    /// Only one process can write a store at a time. Opening the store again in that process returns the same store.
     ///
-    /// - Throws: `CKError`: `serviceUnavailable` if another process has the store, `permissionFailure` if the directory
-    ///   cannot be written, `internalError` for damage; the cause is its underlying error.
+    /// - Throws: `CKError`: `serviceUnavailable` if another process has the store open, `permissionFailure` if the
+    ///   directory cannot be written, `internalError` for a corrupt store. The cause is its underlying error.
     public convenience init(at url: URL, options: Options = .service) throws {
         guard url.isFileURL else {
             throw CKError(.invalidArguments, message: "A store is opened at a file URL, not at '\(url)'.")
@@ -36,7 +36,7 @@ public final class CloudStore: Sendable {
         }
     }
 
-    /// A store that leaves nothing behind.
+    /// Creates a store that exists only in memory.
     ///
     /// ```swift
     /// let database = try CloudStore.inMemory().container(user: "anna").privateCloudDatabase
@@ -54,18 +54,18 @@ public final class CloudStore: Sendable {
             disturbances = Disturbances.of(store)
             stagedAssets = StagedAssets(of: store)
             longLived.removeDrafts()
-            // A process that died within an erasure may have left them.
+            // A process that died during an erasure may have left them.
             try longLived.removeErased(in: store, endsUnreadable: store.hasResumedErasure)
         } catch {
             throw CKError(engine: error)
         }
     }
 
-    /// A device of a user; the same user and device are the same container.
+    /// Returns the container of a user's device; the same container for the same user and device.
     ///
     /// - Parameters:
-    ///   - user: Any name; nil if nobody is signed in, who can read the public database only.
-    ///   - device: Tells the devices of a user apart: what one has done is news for the others.
+    ///   - user: Any name; nil if no user is signed in, so that only the public database can be read.
+    ///   - device: Distinguishes the devices of a user: the changes of one device are news for the others.
     public func container(user: String?, device: String = "default") -> CKContainer {
         clients.container(of: Actor(user: user ?? "", device: device)) { actor in
             Client(
@@ -76,18 +76,18 @@ public final class CloudStore: Sendable {
 
     // MARK: The log
 
-    /// The number of the last commit that every reader sees.
+    /// The offset of the last commit that every reader sees.
     public var offset: UInt64 { store.offset }
 
-    /// The number of the last commit that survives a loss of power.
+    /// The offset of the last commit that survives a power loss.
     public var durableOffset: UInt64 { store.durableOffset }
 
-    /// Returns once everything up to the present end is durable.
+    /// Returns once all current commits are durable.
     public func sync() throws {
         do { try store.sync() } catch { throw CKError(engine: error) }
     }
 
-    /// Finishes what waits and lets the files go. Calls that come later fail; closing again does nothing.
+    /// Finishes pending work and closes the files. Later calls fail; closing again does nothing.
     public func close() throws {
         defer {
             disturbances.stir()
@@ -99,7 +99,7 @@ public final class CloudStore: Sendable {
 
 /// The clients of a store that are in use, one for each device of a user.
 final class ClientTable: Sendable {
-    /// Weak, since a client holds its store: it can be asked for again when it is gone.
+    /// A weak reference, since a client holds its store. A released client is created again on demand.
     private struct Entry {
         weak var client: Client?
     }

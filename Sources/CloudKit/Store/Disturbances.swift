@@ -4,19 +4,19 @@ import StrataStore
 import StrataSystem
 import Synchronization
 
-/// What is to happen to one request on its way.
+/// The faults injected into one request.
 struct Disturbance: Sendable {
-    /// How much later the store gets it.
+    /// The delay before the store gets the request.
     var delay: Duration?
-    /// What the client is told instead of asking the store.
+    /// The error that the client gets instead of the store's response.
     var failure: CKError?
-    /// Whether the store's answer gets lost.
+    /// True if the store's response is lost.
     var losesResponse = false
-    /// For the log: what of it the console was told to do.
+    /// The log entry about the injected fault.
     var note: String?
 }
 
-/// What a store's console was told is to go wrong, and for whom (docs/console.md). All handles of a store share it.
+/// The faults that a store's console injects, and their targets (docs/console.md). All handles of a store share them.
 final class Disturbances: Sendable {
     private struct Known {
         weak var store: (any AnyObject & Sendable)?
@@ -25,7 +25,7 @@ final class Disturbances: Sendable {
 
     private static let known = Lock<[Known]>([])
 
-    /// Those of a store, for as long as a handle of it is kept.
+    /// Returns the disturbances of a store, which exist as long as a handle of it does.
     static func of(_ store: Store) -> Disturbances {
         known.withLock { known in
             let identity = store.sharedIdentity
@@ -37,7 +37,7 @@ final class Disturbances: Sendable {
         }
     }
 
-    /// Devices; nil is any.
+    /// The affected devices; nil is any.
     struct Target: Sendable, Hashable {
         var device: String?
         var user: String?
@@ -46,7 +46,7 @@ final class Disturbances: Sendable {
             covers(Target(device: actor.device, user: actor.user))
         }
 
-        /// Whether it includes all that another does.
+        /// Returns true if it includes everything that another target includes.
         func covers(_ other: Target) -> Bool {
             Self.isAnyOrSame(device, other.device) && Self.isAnyOrSame(user, other.user)
         }
@@ -57,7 +57,7 @@ final class Disturbances: Sendable {
         }
     }
 
-    /// Failures that are still to come.
+    /// An injected failure of upcoming requests.
     struct Fault: Sendable {
         var target: Target
         var kind: CloudStore.RequestKind?
@@ -74,13 +74,13 @@ final class Disturbances: Sendable {
     fileprivate struct State {
         var faults: [Fault] = []
         var lostResponses: [(target: Target, remaining: Int)] = []
-        /// The last one that fits counts.
+        /// The networks by target; the last match applies.
         var networks: [(target: Target, network: CloudStore.Network)] = []
-        /// The last one that fits counts; one that is nil is an exception.
+        /// The plans by target; the last match applies, and nil exempts its target.
         var plans: [(target: Target, plan: CloudStore.FaultPlan?)] = []
-        /// How many requests each device has made since its plan began.
+        /// The number of requests of each device since its plan began.
         var requests: [Actor: UInt64] = [:]
-        /// Notifications that wait for a network.
+        /// The notifications that wait for a network.
         var waiters: [CheckedContinuation<Void, Never>] = []
 
         var isCalm: Bool { faults.isEmpty && lostResponses.isEmpty && networks.isEmpty && plans.isEmpty }
@@ -93,7 +93,7 @@ final class Disturbances: Sendable {
     }
 
     private let state = Lock(State())
-    /// Read for each request; almost always true.
+    /// True if no faults are set, which is almost always so. Read for each request.
     private let isCalm = Atomic(true)
 
     // MARK: Setting
@@ -115,7 +115,7 @@ final class Disturbances: Sendable {
     func setNetwork(_ network: CloudStore.Network, _ target: Target) {
         change { state in
             state.networks.removeAll { target.covers($0.target) }
-            // One that is normal for some may be an exception from what holds for all.
+            // A normal network may be an exception to a setting for all devices.
             if network != .normal || !state.networks.isEmpty { state.networks.append((target, network)) }
             if state.networks.allSatisfy({ $0.network == .normal }) { state.networks = [] }
         }
@@ -134,7 +134,7 @@ final class Disturbances: Sendable {
 
     // MARK: Striking
 
-    /// What happens to a request of a device; nil for nothing.
+    /// Returns the faults to inject into a device's request; nil for none.
     func strike(
         _ kind: CloudStore.RequestKind, of actor: Actor, allowsCellularAccess: Bool, carriesToken: Bool
     ) -> Disturbance? {
@@ -163,7 +163,7 @@ final class Disturbances: Sendable {
         return disturbance
     }
 
-    /// The items of a request that fail alone, by their place.
+    /// Returns the errors of the items that fail on their own, by index.
     func strikeItems(_ count: Int, _ kind: CloudStore.RequestKind, of actor: Actor) -> [Int: CKError] {
         if isCalm.load(ordering: .acquiring) || count == 0 { return [:] }
         var errors: [Int: CKError] = [:]
@@ -172,7 +172,7 @@ final class Disturbances: Sendable {
                 errors[errors.count] = error
             }
             guard let plan = state.plan(of: actor) else { return }
-            // Of the request that is under way, and apart from its own luck.
+            // For the current request, but independent of its request-level faults.
             let luck = Luck(~plan.seed, actor, state.requests[actor, default: 0])
             for index in 0..<count where luck.happens(plan.itemFailure) {
                 if errors[index] == nil { errors[index] = luck.error(plan) }
@@ -183,11 +183,11 @@ final class Disturbances: Sendable {
 
     // MARK: Notifications
 
-    /// Returns once the device can be told something, or nobody waits for it any more.
+    /// Returns once the device can be notified, or no reader waits for it any more.
     ///
     /// - Parameters:
-    ///   - isReachable: what beside the network has to hold; who changes it calls ``stir()``.
-    ///   - isOver: whether nobody waits any more.
+    ///   - isReachable: A condition besides the network. Code that changes its outcome calls ``stir()``.
+    ///   - isOver: Returns true if no reader waits any more.
     func awaitNetwork(
         of actor: Actor, and isReachable: @Sendable () -> Bool, unless isOver: @Sendable () -> Bool
     ) async {
@@ -210,7 +210,7 @@ final class Disturbances: Sendable {
         }
     }
 
-    /// Has those that wait for a network look again.
+    /// Makes all waiters check their conditions again.
     func stir() { change { _ in } }
 }
 
@@ -256,12 +256,12 @@ extension CloudStore.Network {
     }
 }
 
-/// What chance has in store for one request: numbers that follow from a seed, a device and the request's number.
+/// The random faults of one request: numbers derived from a seed, a device and the number of the request.
 private struct Luck {
     private let random: SeededRandom
 
     init(_ seed: UInt64, _ actor: Actor, _ number: UInt64) {
-        // FNV-1a, since the standard library's hashes differ from run to run.
+        // FNV-1a, since the hashes of the standard library differ from run to run.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in "\(actor.user)\u{0}\(actor.device)".utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
         let mixed = SeededRandom(seed: seed ^ hash).next()
@@ -276,7 +276,7 @@ private struct Luck {
         _ plan: CloudStore.FaultPlan, to disturbance: inout Disturbance, _ kind: CloudStore.RequestKind,
         carriesToken: Bool
     ) {
-        // Each is drawn, whatever came before, so that one probability does not shift the others' luck.
+        // All are drawn, whatever the earlier outcomes, so that one probability does not affect the other draws.
         let (isLate, fails) = (happens(plan.delay), happens(plan.requestFailure))
         let (isLost, isExpired) = (happens(plan.lostResponse), happens(plan.expiredToken))
         if isLate {

@@ -2,21 +2,21 @@ import Foundation
 import StrataModel
 import StrataSystem
 
-/// What `CKContainer(identifier:)` needs to give an object that exists: an initialiser of a class cannot.
+/// Allows `CKContainer(identifier:)` to return an existing object, which a class initializer cannot do.
 public protocol NamedContainer {}
 
 extension NamedContainer where Self == CKContainer {
-    /// The container with a name; the same name is the same object.
+    /// Returns the container with a name; the same object for the same name.
     ///
     /// Its store is `$STRATA_HOME/<identifier>.strata`, by default under the user's data directory. The user is
-    /// `$STRATA_USER`, else who is logged in; the device `$STRATA_DEVICE`, else a random name that is kept beside the
-    /// stores.
+    /// `$STRATA_USER`, or else the login user. The device is `$STRATA_DEVICE`, or else a random name that is stored
+    /// beside the stores.
     public init(identifier containerIdentifier: String) {
         self = NamedContainers.shared.container(containerIdentifier)
     }
 }
 
-/// The containers that this program knows by name. They stay open until it ends.
+/// The containers that this program opened by name. They stay open until it ends.
 final class NamedContainers: Sendable {
     static let shared = NamedContainers(ProcessInfo.processInfo.environment)
 
@@ -43,8 +43,8 @@ final class NamedContainers: Sendable {
                 known[ExactName(text: identifier)] = Known(container: container, store: store)
                 return container
             } catch {
-                // Tried again with the next container: the other process may have ended by then. Kept until that,
-                // since a program may refer to its databases weakly.
+                // The next call tries again, since the other process may have ended by then. The container is kept
+                // until then, since a program may refer to its databases weakly.
                 let actor = Actor(user: user, device: "")
                 let client = Client(failure: CKError(opening: identifier, error), actor, identifier: identifier)
                 let container = client.container
@@ -79,7 +79,7 @@ final class NamedContainers: Sendable {
         return try CloudStore(at: URL(fileURLWithPath: "\(home)/\(identifier).strata"), options: options)
     }
 
-    /// The name that this machine has in all its stores, made up when it is first needed.
+    /// Returns the name of this machine in all its stores, which is generated on first use.
     private func device() throws -> String {
         if let device = environment["STRATA_DEVICE"], !device.isEmpty { return device }
         let files = RealFileSystem()
@@ -91,7 +91,7 @@ final class NamedContainers: Sendable {
             return device.isEmpty ? nil : device
         }
         if let device = try known() { return device }
-        // Of two programs that come at once, each makes a draft of its own; the first one's name stays.
+        // If two programs do this at once, each writes its own draft, and the first name stays.
         let device = SystemRandom().nextIdentifier().description
         let draft = "\(path).\(device)"
         try files.replace(draft, in: home, with: [UInt8]((device + "\n").utf8))
@@ -101,7 +101,7 @@ final class NamedContainers: Sendable {
 }
 
 extension CKError {
-    /// Why a container has no store, and what to do about it.
+    /// Creates the error of a container whose store cannot be opened, with advice.
     fileprivate init(opening identifier: String, _ error: any Error) {
         let reported = CKError(engine: error)
         let cause = reported.userInfo[NSUnderlyingErrorKey] as? StrataError

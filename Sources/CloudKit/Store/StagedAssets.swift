@@ -5,16 +5,16 @@ import StrataSystem
 
 /// The private copies of fetched assets that a store has handed out.
 ///
-/// A copy that nobody refers to any more is kept for a while, for those who kept its URL only.
+/// A copy that is no longer referenced is kept for a while, for callers that kept only its URL.
 final class StagedAssets: Sendable {
     static let maximumRetiredCount = 1_000
     static let maximumRetiredBytes: UInt64 = 256 << 20
-    /// The newest stay, however large they are: somebody may be about to open one.
+    /// The newest copies stay whatever their size: a caller may be about to open one.
     static let minimumRetiredCount = 16
 
     private struct State {
         var paths: Set<String> = []
-        /// Oldest first.
+        /// The copies that are no longer referenced, oldest first.
         var retired: [(path: String, size: UInt64)] = []
         var retiredBytes: UInt64 = 0
         var isClosed = false
@@ -31,7 +31,7 @@ final class StagedAssets: Sendable {
 
     deinit { removeAll() }
 
-    /// Makes a copy; nil if that cannot be.
+    /// Copies an asset; nil if that fails.
     func stage(_ asset: FieldValue.Asset) -> String? {
         guard let directory = directory.path() else { return nil }
         let path = "\(directory)/\(SystemRandom().nextIdentifier())"
@@ -45,7 +45,7 @@ final class StagedAssets: Sendable {
         return nil
     }
 
-    /// Nobody refers to a copy any more.
+    /// Notes that a copy is no longer referenced, and removes the oldest ones above the limits.
     func retire(_ path: String, _ size: UInt64) {
         let removed = state.withLock { state -> [String] in
             guard state.paths.contains(path) else { return [] }
@@ -67,7 +67,7 @@ final class StagedAssets: Sendable {
         for path in removed { unlink(path) }
     }
 
-    /// Removes the copies that nobody refers to any more.
+    /// Removes the copies that are no longer referenced.
     func removeRetired() {
         let retired = state.withLock { state in
             let paths = state.retired.map(\.path)
@@ -78,7 +78,7 @@ final class StagedAssets: Sendable {
         for path in retired { unlink(path) }
     }
 
-    /// Removes all copies, and makes no more.
+    /// Removes all copies and prevents new ones.
     func removeAll() {
         let paths = state.withLock { state in
             defer { state = State(isClosed: true) }
@@ -88,7 +88,7 @@ final class StagedAssets: Sendable {
     }
 }
 
-/// A copy of an asset for one fetch, made on first use. Holding one proves that its holder fetched the asset.
+/// A copy of an asset for one fetch, made on first use. Only a fetch creates one, so holding it proves the fetch.
 final class StagedCopy: Sendable {
     private enum State {
         case none
@@ -100,7 +100,7 @@ final class StagedCopy: Sendable {
     let home: StagedAssets
     private let state: Lock<State>
 
-    /// - Parameter hasFile: false if none is ever made.
+    /// - Parameter hasFile: False to never make a file.
     init(_ asset: FieldValue.Asset, _ home: StagedAssets, hasFile: Bool = true) {
         self.asset = asset
         self.home = home
@@ -120,7 +120,7 @@ final class StagedCopy: Sendable {
     }
 }
 
-/// The copies of the assets of one fetched record: whoever asks a key twice gets the same file.
+/// The copies of the assets of one fetched record. Reading a key twice returns the same file.
 final class FetchedAssets: Sendable {
     private let home: StagedAssets
     private let haveFiles: Bool

@@ -1,21 +1,21 @@
 import Foundation
 import StrataSystem
 
-/// A directory of this process for files that end with it.
+/// A temporary directory of this process.
 ///
-/// Beside it stands a file that the process keeps locked. Who finds one that is not locked knows that its process is
-/// gone, and removes what it left.
+/// The process keeps a lock file beside it locked. A process that finds an unlocked lock file knows that its owner is
+/// gone, and removes the leftovers.
 final class StagingDirectory: Sendable {
     static let shared = StagingDirectory(in: NSTemporaryDirectory())
 
     private static let prefix = "strata-assets-"
     private static let lockSuffix = ".lock"
-    /// Somebody who cleans up may take the file before it is locked.
+    /// The number of attempts, since another process may remove the lock file as a leftover before it is locked.
     private static let attempts = 8
 
     private struct Made {
         let path: String
-        // Open as long as the process.
+        // Stays open as long as the process.
         let lock: any File
     }
 
@@ -27,10 +27,10 @@ final class StagingDirectory: Sendable {
         self.parent = parent.count > 1 && parent.hasSuffix("/") ? String(parent.dropLast()) : parent
     }
 
-    /// Made when it is first asked for; nil if it cannot be.
+    /// Returns the path of the directory, which is created on first use; nil if that fails.
     func path() -> String? {
         made.withLock { known in
-            // Others clean up temporary directories too.
+            // Other programs clean up temporary directories too.
             if let path = known?.path, (try? files.exists(path)) == true { return path }
             removeLeftovers()
             known = makeOne()
@@ -49,7 +49,7 @@ final class StagingDirectory: Sendable {
         let path = "\(parent)/\(Self.prefix)\(SystemRandom().nextIdentifier())"
         let lockPath = path + Self.lockSuffix
         let lock = try files.open(lockPath, .create)
-        // Whoever cleans up may have seen it in the moment before it was locked, and taken it away.
+        // Another process may have removed it as a leftover just before it was locked.
         guard try lock.tryLock(), (try? files.open(lockPath, .read).identity()) == (try lock.identity()),
             mkdir(path, 0o700) == 0
         else {
@@ -63,11 +63,11 @@ final class StagingDirectory: Sendable {
         for name in (try? files.list(parent)) ?? [] {
             guard name.hasPrefix(Self.prefix), name.hasSuffix(Self.lockSuffix) else { continue }
             let lockPath = parent + "/" + name
-            // That of a living process is locked, and that of another user not ours to open.
+            // A living process holds its lock, and the lock of another user cannot be opened.
             guard let lock = try? files.open(lockPath, .write) else { continue }
             defer { lock.close() }
             guard (try? lock.tryLock()) == true else { continue }
-            // The directory first: what is left without its lock file would stay for ever.
+            // The directory first: without its lock file it would never be removed.
             try? FileManager.default.removeItem(atPath: String(lockPath.dropLast(Self.lockSuffix.count)))
             unlink(lockPath)
         }

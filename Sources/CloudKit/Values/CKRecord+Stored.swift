@@ -5,8 +5,8 @@ import StrataStore
 enum UnreadableValues {
     /// Fetching the record fails (docs/cloudkit.md, "Encrypted values"; B145).
     case fail
-    /// Those keys are omitted, as if not requested: a problem with the record that a save returns does not fail that
-    /// save.
+    /// The unreadable keys are omitted, as if not requested: a problem with the record that a save returns does not
+    /// fail that save.
     case leaveOut
 }
 

@@ -5,7 +5,7 @@ import StrataModel
 ///
 /// ```swift
 /// let id = CKRecord.ID(recordName: "note-1", zoneID: CKRecordZone.ID(zoneName: "Notes"))
-/// let made = CKRecord.ID()      // a name that nothing else has, in the default zone
+/// let unique = CKRecord.ID()    // a unique name in the default zone
 /// ```
 ///
 /// Two IDs are equal if their names and zones are, compared exactly as written (B2).

@@ -50,7 +50,7 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, CVarArg, @
         super.init()
     }
 
-    /// Indicates whether each record or the whole zone has its own key; fixed when the zone is first saved (B39).
+    /// The unit that has its own encryption key; fixed when the zone is first saved (B39).
     public var encryptionScope: EncryptionScope {
         get { scope.withLock { $0 } }
         set { scope.withLock { $0 = newValue } }

@@ -15,7 +15,7 @@ struct FieldEdits: Sendable {
     /// The place of every key, once there are more than a few keys; empty before.
     private var places: [String: Int] = [:]
 
-    /// Indicates whether an asset was ever set. Most records have none, and then no caller has to check each key.
+    /// True if an asset was ever set. Most records have none, and then no caller has to check each key.
     private(set) var mayHaveAssets = false
 
     var isEmpty: Bool { edits.isEmpty }

@@ -11,7 +11,7 @@ struct RecordFields: Sendable {
     }
 
     let origin: Origin
-    /// Indicates whether the store may have keys that were not fetched.
+    /// True if the store may have keys that were not fetched.
     var isPartial: Bool
     let zone: CKRecordZoneID
     /// The copies of a fetched record's assets; nil if it has none.
