@@ -2,38 +2,38 @@
 @_exported import Foundation
 import StrataModel
 
-/// Degrees; north and east are positive.
+/// An angle in degrees; north and east are positive.
 public typealias CLLocationDegrees = Double
-/// Metres.
+/// A distance in meters.
 public typealias CLLocationDistance = Double
-/// Metres; negative for an invalid value.
+/// An accuracy in meters; negative if invalid.
 public typealias CLLocationAccuracy = Double
-/// Metres per second; negative for an invalid value.
+/// A speed in meters per second; negative if invalid.
 public typealias CLLocationSpeed = Double
-/// Degrees from true north, clockwise; negative for an invalid value.
+/// A direction in degrees clockwise from true north; negative if invalid.
 public typealias CLLocationDirection = Double
 
-/// A place on the earth, WGS 84.
+/// A coordinate on the earth in WGS 84.
 public struct CLLocationCoordinate2D: Sendable, BitwiseCopyable {
-    /// North of the equator.
+    /// The latitude, north of the equator.
     public var latitude: CLLocationDegrees
-    /// East of Greenwich.
+    /// The longitude, east of Greenwich.
     public var longitude: CLLocationDegrees
 
-    /// Where the equator meets the meridian of Greenwich.
+    /// Creates the coordinate where the equator meets the prime meridian.
     public init() { self.init(latitude: 0, longitude: 0) }
 
-    /// A place by its degrees.
+    /// Creates a coordinate from degrees.
     public init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
         self.latitude = latitude
         self.longitude = longitude
     }
 }
 
-/// A place that is none.
+/// An invalid coordinate.
 public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(latitude: -180, longitude: -180)
 
-/// A place by its degrees.
+/// Returns a coordinate from degrees.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public func CLLocationCoordinate2DMake(
     _ latitude: CLLocationDegrees, _ longitude: CLLocationDegrees
@@ -41,44 +41,44 @@ public func CLLocationCoordinate2DMake(
     CLLocationCoordinate2D(latitude: latitude, longitude: longitude)
 }
 
-/// Whether there is such a place.
+/// Returns true if the coordinate is valid.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public func CLLocationCoordinate2DIsValid(_ coordinate: CLLocationCoordinate2D) -> Bool {
     abs(coordinate.latitude) <= 90 && abs(coordinate.longitude) <= 180
 }
 
-/// Where something was, and when.
+/// A location at a time.
 ///
 /// ```swift
 /// let office = CLLocation(latitude: 37.3317, longitude: -122.0301)
 /// record["office"] = office
-/// let metres = office.distance(from: home)
+/// let meters = office.distance(from: home)
 /// ```
 // @unchecked: every property is a constant.
 public final class CLLocation: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
-    /// Where.
+    /// The coordinate of the location.
     public let coordinate: CLLocationCoordinate2D
-    /// How high above the sea.
+    /// The altitude above sea level.
     public let altitude: CLLocationDistance
-    /// How far off ``coordinate`` may be.
+    /// The possible error of ``coordinate``.
     public let horizontalAccuracy: CLLocationAccuracy
-    /// How far off ``altitude`` may be.
+    /// The possible error of ``altitude``.
     public let verticalAccuracy: CLLocationAccuracy
-    /// Where to.
+    /// The direction of movement.
     public let course: CLLocationDirection
-    /// How fast.
+    /// The speed of movement.
     public let speed: CLLocationSpeed
-    /// When.
+    /// The time at which the location was determined.
     public let timestamp: Date
 
-    /// A place, now.
+    /// Creates a location at the current time.
     public convenience init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
         self.init(
             coordinate: CLLocationCoordinate2D(latitude: latitude, longitude: longitude), altitude: 0,
             horizontalAccuracy: 0, verticalAccuracy: -1, timestamp: Date())
     }
 
-    /// A place at a time.
+    /// Creates a location at a time.
     public convenience init(
         coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance, horizontalAccuracy: CLLocationAccuracy,
         verticalAccuracy: CLLocationAccuracy, timestamp: Date
@@ -88,7 +88,7 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, CVarArg, @un
             verticalAccuracy: verticalAccuracy, course: -1, speed: -1, timestamp: timestamp)
     }
 
-    /// A place at a time, and where something moved to.
+    /// Creates a location at a time, with a movement.
     public init(
         coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance, horizontalAccuracy: CLLocationAccuracy,
         verticalAccuracy: CLLocationAccuracy, course: CLLocationDirection, speed: CLLocationSpeed, timestamp: Date
@@ -103,7 +103,7 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, CVarArg, @un
         super.init()
     }
 
-    /// Metres along the great circle.
+    /// Returns the distance in meters along the great circle.
     public func distance(from location: CLLocation) -> CLLocationDistance {
         let (from, to) = (location.coordinate, coordinate)
         return GreatCircle.distanceMetres(
@@ -111,7 +111,7 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, CVarArg, @un
     }
 
     public override var description: String {
-        // Foundation cannot describe what is no date.
+        // Foundation cannot describe a date that is not a number.
         let time = timestamp.timeIntervalSinceReferenceDate.isNaN ? "no date" : "\(timestamp)"
         return "<\(coordinate.latitude),\(coordinate.longitude)> +/- \(horizontalAccuracy)m @ \(time)"
     }
