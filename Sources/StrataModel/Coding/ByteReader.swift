@@ -1,11 +1,11 @@
-/// Reads the encodings of docs/format.md from bytes that may be anything: every read is bounded, and a bad one throws.
-// Inlinable what is called for every event and entry: not specialized, a byte costs as much as a whole commit may.
+/// Reads the encodings of docs/format.md from untrusted bytes: every read is bounded, and an invalid one throws.
+// Functions called for every event and entry are inlinable: unspecialized, a byte costs as much as a commit should.
 public struct ByteReader {
-    // Valid only inside the `withUnsafeBytes` that made it; every access below is checked against its count.
+    // Valid only inside the `withUnsafeBytes` call that provided it; every access below is checked against its count.
     @usableFromInline let bytes: UnsafeRawBufferPointer
     public var position: Int
 
-    /// `bytes` must stay alive as long as the reader is used.
+    /// Creates a reader. `bytes` must stay alive as long as the reader is used.
     @inlinable
     public init(_ bytes: UnsafeRawBufferPointer, at position: Int = 0) {
         self.bytes = bytes
@@ -36,7 +36,7 @@ public struct ByteReader {
             position += 1
             return UInt64(low)
         }
-        // Lengths and ordinals of two bytes are too many for a call each.
+        // Two-byte lengths and ordinals are too frequent for a function call each.
         let high = bytes[position + 1]
         guard high < 0x80, high > 0 else { return try readLongVarint(what) }
         position += 2
@@ -61,7 +61,7 @@ public struct ByteReader {
         throw malformed(what, expected: "a varint in its shortest form of at most 10 bytes")
     }
 
-    /// A varint that must fit a bound, for counts and ordinals.
+    /// Reads a varint with an upper bound, for counts and ordinals.
     @inlinable
     @inline(__always)
     public mutating func readVarint(_ what: StaticString, atMost limit: UInt64) throws -> UInt64 {
@@ -74,7 +74,7 @@ public struct ByteReader {
         return number
     }
 
-    /// The range of the next `count` bytes, which are skipped.
+    /// Returns the range of the next `count` bytes and skips them.
     @inlinable
     @inline(__always)
     public mutating func readRange(count: UInt64, _ what: StaticString) throws -> Range<Int> {
@@ -83,7 +83,7 @@ public struct ByteReader {
         return position..<position + Int(count)
     }
 
-    /// The range of a string's bytes, not judged as text.
+    /// Returns the range of a string's bytes, which are not validated as UTF-8.
     @inlinable
     @inline(__always)
     public mutating func readStringRange(_ what: StaticString, atMost limit: Int) throws -> Range<Int> {
@@ -96,7 +96,7 @@ public struct ByteReader {
         return try text(in: try readStringRange(what, atMost: limit), what, start)
     }
 
-    /// The rest as text.
+    /// Reads the remaining bytes as text.
     public mutating func readRemainingText(_ what: StaticString, atMost limit: Int) throws -> String {
         guard remaining <= limit else {
             throw malformed(what, expected: "at most \(limit) bytes", found: "\(remaining)")
@@ -130,12 +130,12 @@ public struct ByteReader {
 }
 
 extension ByteReader {
-    /// A reader of one part of the same bytes. Its positions count from their start, so that errors name the place.
+    /// Creates a reader of a part of the bytes. Its positions count from the start of all bytes, for errors.
     init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) {
         self.init(UnsafeRawBufferPointer(rebasing: bytes[..<range.upperBound]), at: range.lowerBound)
     }
 
-    /// A reader of the next `count` bytes, which are skipped here.
+    /// Returns a reader of the next `count` bytes, which this reader skips.
     mutating func readReader(count: UInt64, _ what: StaticString) throws -> ByteReader {
         ByteReader(bytes, in: try readRange(count: count, what))
     }

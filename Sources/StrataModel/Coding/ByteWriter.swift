@@ -11,7 +11,8 @@ public struct ByteWriter: Sendable {
         withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// Eight bytes of `high`, then eight of `low`, most significant first, so that bytes and printed digits agree.
+    /// Appends the eight bytes of `high`, then those of `low`, most significant first, so that bytes and printed digits
+    /// agree.
     public mutating func append(_ identifier: Identifier) {
         append(identifier.high.bigEndian)
         append(identifier.low.bigEndian)
@@ -35,16 +36,16 @@ public struct ByteWriter: Sendable {
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// Takes back what was appended behind the first `count` bytes.
+    /// Removes everything after the first `count` bytes.
     public mutating func truncate(to count: Int) { bytes.removeSubrange(count...) }
 
-    /// The content that `body` appends, with its length in front.
+    /// Appends the length of the content that `body` appends, then the content.
     mutating func appendMeasured(_ body: (inout ByteWriter) throws -> Void) rethrows {
         let start = bytes.count
         try body(&self)
         let length = bytes.count - start
         let prefix = Self.varintBytes(UInt64(length))
-        // Moved up to make room: nearly always one byte, and no second buffer.
+        // The content is moved to make room for the length: nearly always one byte, and no second buffer.
         bytes.append(contentsOf: repeatElement(0, count: prefix))
         bytes.withUnsafeMutableBytes { buffer in
             let target = UnsafeMutableRawBufferPointer(rebasing: buffer[(start + prefix)...])
@@ -65,19 +66,19 @@ public struct ByteWriter: Sendable {
         bytes.append(contentsOf: more)
     }
 
-    /// Starts again with the memory that there is.
-    /// Changes what has been written, in place.
+    /// Lets a closure change the written bytes in place.
     public mutating func withMutableBytes<Result>(
         _ body: (UnsafeMutableRawBufferPointer) throws -> Result
     ) rethrows -> Result {
         try bytes.withUnsafeMutableBytes { try body($0) }
     }
 
+    /// Removes all bytes, keeping the memory.
     public mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Zeros up to the next multiple of `alignment`.
+    /// Appends zeros up to the next multiple of `alignment`.
     public mutating func pad(to alignment: Int) {
         let excess = bytes.count % alignment
         if excess != 0 { bytes.append(contentsOf: repeatElement(0, count: alignment - excess)) }

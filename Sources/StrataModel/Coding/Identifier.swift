@@ -10,11 +10,11 @@ public struct Identifier: Hashable, Sendable, CustomStringConvertible {
 
     public static let zero = Identifier(high: 0, low: 0)
 
-    /// 32 hexadecimal digits, in the order of the bytes on disk.
+    /// The identifier as 32 hexadecimal digits, in the order of the bytes on disk.
     public var description: String { hexadecimal(high) + hexadecimal(low) }
 }
 
-/// Lower-case hexadecimal with leading zeros.
+/// Returns a number in lowercase hexadecimal, with leading zeros.
 public func hexadecimal<Number: FixedWidthInteger & UnsignedInteger>(_ number: Number) -> String {
     let digits = String(number, radix: 16)
     return String(repeating: "0", count: Number.bitWidth / 4 - digits.count) + digits

@@ -1,4 +1,4 @@
-/// A place in a log's history: the offset of a commit and the chain value after it (docs/format.md §5).
+/// A position in a log's history: the offset of a commit and the chain value after it (docs/format.md §5).
 ///
 /// Two logs that share a position share everything before it.
 ///
@@ -7,9 +7,9 @@
 /// for try await commit in log.changes(after: seen) { apply(commit) }
 /// ```
 public struct Position: Hashable, Sendable, CustomStringConvertible {
-    /// Number of the commit; 0 is "before everything".
+    /// The number of the commit; 0 is the position before the first.
     public var offset: UInt64
-    /// Running checksum of the log's logical content up to and including that commit.
+    /// The running checksum of the log's logical content up to and including that commit.
     public var chain: UInt32
 
     public init(offset: UInt64, chain: UInt32) {
@@ -17,7 +17,7 @@ public struct Position: Hashable, Sendable, CustomStringConvertible {
         self.chain = chain
     }
 
-    /// Before the first commit of every log.
+    /// The position before the first commit of every log.
     public static let start = Position(offset: 0, chain: 0)
 
     public var description: String { "\(offset)/\(hexadecimal(chain))" }

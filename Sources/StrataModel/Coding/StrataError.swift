@@ -1,33 +1,34 @@
-/// An error of the engine: what kind, one fixed sentence, and where.
+/// An error of the engine: its kind, a fixed sentence, and its location.
 ///
-/// The message never changes with the data, so errors can be counted and grouped; what varies is in ``context``.
+/// The message never changes with the data, so errors can be counted and grouped; the variable parts are in
+/// ``context``.
 ///
 /// ```swift
 /// do { _ = try SegmentedLog.open(at: "Notes.strata") } catch let error as StrataError where error.code == .locked {
-///     print(error.context.found ?? "somebody", "is writing")
+///     print(error.context.found ?? "another process", "is writing")
 /// }
 /// ```
 public struct StrataError: Error, Sendable, CustomStringConvertible {
-    /// What kind of error it is. Open: later versions add codes.
+    /// The kind of an error. Later versions may add codes.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 
-    /// Where it happened and what was seen there. Every part is optional.
+    /// The location of the error and the details found there. Every part is optional.
     public struct Context: Sendable, Hashable {
-        /// First offset of the segment, which is also its name.
+        /// The first offset of the segment, which is also its name.
         public var segment: UInt64?
-        /// Offset of the commit.
+        /// The offset of the commit.
         public var offset: UInt64?
-        /// Byte position in the file or buffer.
+        /// The byte position in the file or buffer.
         public var position: UInt64?
-        /// Number of the page in the page file.
+        /// The number of the page in the page file.
         public var page: UInt32?
         public var path: String?
         public var expected: String?
         public var found: String?
-        /// Both count from 1, in a text.
+        /// The line in a text. Lines and columns count from 1.
         public var line: Int?
         public var column: Int?
         /// The operating system's error number.
@@ -51,7 +52,7 @@ public struct StrataError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Out of line: whatever may fail has room for an error in its result, and copies that room though nothing failed.
+    /// The content, out of line: otherwise every result that may be an error would have room for it and copy that room.
     private final class Content: Sendable {
         let code: Code
         let message: StaticString
@@ -81,7 +82,7 @@ public struct StrataError: Error, Sendable, CustomStringConvertible {
         content = Content(code, message, context, cause)
     }
 
-    /// One line: the sentence, then what is known of the place.
+    /// The error on one line: the sentence, then the known parts of the context.
     public var description: String {
         var parts: [String] = []
         if let path = context.path { parts.append("in \(path)") }
@@ -98,7 +99,7 @@ public struct StrataError: Error, Sendable, CustomStringConvertible {
         return "\(message)\(place) (\(code.rawValue))\(reason)"
     }
 
-    /// The same error with what the caller knows of the place filled in where it was missing.
+    /// Returns the same error with missing parts of the context filled in.
     public func located(path: String? = nil, segment: UInt64? = nil, offset: UInt64? = nil) -> StrataError {
         var context = context
         context.path = context.path ?? path
@@ -111,7 +112,7 @@ public struct StrataError: Error, Sendable, CustomStringConvertible {
 }
 
 extension StrataError.Code {
-    // What is on disk is not what the format says.
+    // The data on disk does not follow the format.
     public static let wrongMagic = Self(rawValue: "wrongMagic")
     public static let newerFormat = Self(rawValue: "newerFormat")
     public static let badChecksum = Self(rawValue: "badChecksum")
@@ -124,7 +125,7 @@ extension StrataError.Code {
     public static let malformed = Self(rawValue: "malformed")
     public static let notAStore = Self(rawValue: "notAStore")
 
-    // What the operating system or another process refused.
+    // The operating system or another process prevented the call.
     public static let locked = Self(rawValue: "locked")
     public static let notFound = Self(rawValue: "notFound")
     public static let alreadyExists = Self(rawValue: "alreadyExists")
@@ -135,20 +136,20 @@ extension StrataError.Code {
     public static let inputOutput = Self(rawValue: "inputOutput")
     public static let directoryGone = Self(rawValue: "directoryGone")
 
-    // What is wrong with an asset's file: the caller's own, or the one that the store has.
+    // An asset's file is missing or wrong: the caller's file or the store's.
     public static let assetFileNotFound = Self(rawValue: "assetFileNotFound")
     public static let assetFileModified = Self(rawValue: "assetFileModified")
     public static let assetNotAvailable = Self(rawValue: "assetNotAvailable")
 
-    // What was encrypted cannot be read.
+    // An encrypted value cannot be decrypted.
     public static let keyMissing = Self(rawValue: "keyMissing")
     public static let keyDestroyed = Self(rawValue: "keyDestroyed")
     public static let sealBroken = Self(rawValue: "sealBroken")
 
-    // What was there has been taken away for good.
+    // The value has been erased for good.
     public static let erased = Self(rawValue: "erased")
 
-    // What the caller asked for cannot be.
+    // The call is invalid, or the store cannot execute it.
     public static let invalidArgument = Self(rawValue: "invalidArgument")
     public static let tooLarge = Self(rawValue: "tooLarge")
     public static let outOfRange = Self(rawValue: "outOfRange")

@@ -1,6 +1,6 @@
 extension String {
-    /// Nil if the bytes are not valid UTF-8. Takes a quarter of the time of `String(validating:as:)`, which looks up
-    /// types at run time for each text.
+    /// Returns nil if the bytes are not valid UTF-8. Takes a quarter of the time of `String(validating:as:)`, which
+    /// looks up types at run time for each text.
     public init?(utf8 bytes: UnsafeRawBufferPointer) {
         // The caller keeps the bytes alive during the call, and the string is a copy.
         let span = unsafe RawSpan(_unsafeBytes: bytes)._unsafeView(as: UInt8.self)
@@ -23,7 +23,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension String {
-    /// As much of the text as so many bytes have room for.
+    /// Returns the longest prefix of whole Unicode scalars that fits in a number of bytes.
     public func cut(toBytes limit: Int) -> String {
         if utf8.count <= limit { return self }
         var end = utf8.index(startIndex, offsetBy: limit)

@@ -1,6 +1,6 @@
-/// Names one state of one record: the commit, and the event in it.
+/// Identifies one state of one record: by the commit, and the event in it.
 public struct Version: Hashable, Sendable, Comparable {
-    /// Largest offset and event count that still pack into 63 bits.
+    /// The largest offset that packs into 63 bits together with an event index.
     public static let maximumOffset: UInt64 = (1 << 43) - 1
     public static let eventBits: UInt64 = 20
 
@@ -13,13 +13,14 @@ public struct Version: Hashable, Sendable, Comparable {
         self.eventIndex = eventIndex
     }
 
-    /// Offset × 2²⁰ + event index, the form that is stored.
+    /// The stored form: offset × 2²⁰ + event index.
     public var packed: UInt64 { offset << Self.eventBits | UInt64(eventIndex) }
 
-    /// Base 36 of ``packed``: what clients see as the record's change tag.
+    /// The base-36 text of ``packed``, which clients see as the record's change tag.
     public var tag: String { String(packed, radix: 36) }
 
-    /// Stands for an event of the commit that names it, whose offset is not known before it is in the log.
+    /// Returns a version that denotes an event of the commit that contains it, whose offset is unknown until it is
+    /// appended to the log.
     public static func ofThisCommit(eventIndex: UInt32) -> Version {
         Version(offset: 0, eventIndex: eventIndex + 1)
     }
@@ -31,7 +32,7 @@ public struct Version: Hashable, Sendable, Comparable {
         isOfThisCommit ? Version(offset: offset, eventIndex: eventIndex - 1) : self
     }
 
-    /// The version that a change tag names; nil for text that no tag can be.
+    /// Parses a change tag; returns nil for text that is not a tag.
     public init?(tag: String) {
         guard let packed = UInt64(tag, radix: 36), packed >> 63 == 0, String(packed, radix: 36) == tag else {
             return nil

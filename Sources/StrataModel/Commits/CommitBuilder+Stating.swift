@@ -1,5 +1,6 @@
 extension CommitBuilder {
-    /// Appends the event by which a base states what a record is, under the version that it has.
+    /// Appends the event by which a base states a record, under its current version. Returns the index of the first
+    /// entry that is left for the next event.
     ///
     /// A record that is too large for one event is stated by several: the first is full, and each of the others adds
     /// fields to the same version.
@@ -8,9 +9,8 @@ extension CommitBuilder {
     /// let end = try commit.append(stating: state, RecordKey(zone: zone, name: name), from: 0, atMost: 32 << 20)
     /// ```
     /// - Parameters:
-    ///   - start: which entry of the state's table is the first that the event has; 0 for the record's first event.
-    ///   - limit: how many bytes of values an event has at most, unless it has but one value.
-    /// - Returns: the entry behind the last one that it has.
+    ///   - start: The first entry of the state's table to include; 0 for the record's first event.
+    ///   - limit: The maximum bytes of values in an event; a single value may exceed it.
     public mutating func append(
         stating state: RecordStateView, _ record: RecordKey, from start: Int, atMost limit: Int
     ) throws -> Int {
@@ -19,7 +19,7 @@ extension CommitBuilder {
         if start == 0, table.end - table.start <= limit {
             try append(RecordSavedEvent.kind) { writer in
                 try event.encodeFront(into: &writer)
-                // The table of a full event is that of the state.
+                // A full event has the same table as the state.
                 writer.append(raw: UnsafeRawBufferPointer(rebasing: table.bytes[table.start..<table.end]))
             }
             return table.count
@@ -43,7 +43,7 @@ extension CommitBuilder {
 }
 
 extension RecordSavedEvent {
-    /// Without the fields.
+    /// Creates the event without its fields.
     fileprivate init(stating state: RecordStateView, _ record: RecordKey, isFirst: Bool) throws {
         let header = try state.header()
         self.init(.update, record, type: header.type, previous: isFirst ? nil : header.version)

@@ -1,4 +1,4 @@
-/// Writes the payload of a commit event by event, without a copy of each.
+/// Builds the payload of a commit event by event, without copying each.
 ///
 /// ```swift
 /// var commit = CommitBuilder()
@@ -8,20 +8,20 @@
 public struct CommitBuilder: Sendable {
     private var events = ByteWriter(reserving: 512)
     private var table = FieldTableBuilder()
-    /// How many events there are, which is the index of the next one.
+    /// The number of events, which is the index of the next one.
     public private(set) var count: UInt32 = 0
 
     public init() {}
 
     public var byteCount: Int { events.bytes.count }
 
-    /// Begins another payload with the memory that there is.
+    /// Starts the next payload in the same memory.
     public mutating func removeAll() {
         events.removeAll()
         count = 0
     }
 
-    /// - Returns: the event's index.
+    /// Appends an event and returns its index.
     @discardableResult
     public mutating func append(_ body: some EventBody) throws -> UInt32 {
         try append(type(of: body).kind) { try body.encode(into: &$0) }
@@ -29,10 +29,10 @@ public struct CommitBuilder: Sendable {
 
     @discardableResult
     public mutating func append(_ body: RecordSavedEvent) throws -> UInt32 {
-        // The builder's memory serves all records of a commit.
+        // All records of a commit share the builder's memory.
         var table = self.table
         defer {
-            // Of an event that could not be written, nothing stays.
+            // Nothing remains of an event that could not be encoded.
             table.removeAll()
             self.table = table
         }

@@ -1,4 +1,4 @@
-/// A commit's payload, taken apart: who did what, and the events that came of it (docs/format.md §6).
+/// A decoded commit payload: the originator and the resulting events (docs/format.md §6).
 ///
 /// ```swift
 /// var envelope = Envelope(header: .init(user: 1, operationKind: .modifyRecords))
@@ -38,7 +38,7 @@ public struct Envelope: Sendable, Equatable {
         var walker = try payload.withUnsafeBytes { try EnvelopeWalker($0) }
         header = try payload.withUnsafeBytes { try EnvelopeHeader(decoding: ByteReader($0, in: walker.headerRange)) }
         events = []
-        // Not reserved from the count that the bytes claim: an event takes at least two bytes, so the bytes bound it.
+        // The capacity is not the claimed count: an event takes at least two bytes, so the bytes bound it.
         events.reserveCapacity(min(walker.eventCount, payload.count / 2))
         try payload.withUnsafeBytes { bytes in
             while let event = try walker.next(in: bytes) {
@@ -50,7 +50,7 @@ public struct Envelope: Sendable, Equatable {
     }
 }
 
-/// Goes through a payload's events without copying or allocating. It holds ranges, never the bytes.
+/// Iterates over a payload's events without copying or allocating. It holds ranges, never the bytes.
 struct EnvelopeWalker {
     let headerRange: Range<Int>
     let eventCount: Int

@@ -1,6 +1,6 @@
-/// Who made a commit, and by which operation.
+/// The originator of a commit and its operation.
 public struct EnvelopeHeader: Sendable, Equatable {
-    /// Operations that write. The numbers are on disk.
+    /// The kinds of operations that commits record. The numbers are on disk.
     public struct OperationKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: UInt64
         public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -25,7 +25,7 @@ public struct EnvelopeHeader: Sendable, Equatable {
         }
     }
 
-    /// Quality of service of the operation. The numbers are on disk.
+    /// The quality of service of an operation. The numbers are on disk.
     public struct QualityOfService: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: UInt64
         public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -43,19 +43,19 @@ public struct EnvelopeHeader: Sendable, Equatable {
         }
     }
 
-    /// Bytes of the operation id, the group id and the group name, each.
+    /// The maximum bytes of the operation ID, the group ID and the group name, each.
     public static let maximumTextBytes = 255
 
-    /// Ordinal of the user; 0 is the system.
+    /// The ordinal of the user; 0 for the system.
     public var user: UInt64
-    /// Ordinal of the device; 0 is none.
+    /// The ordinal of the device; 0 for none.
     public var device: UInt64
     public var operationID: String
     public var operationKind: OperationKind
     public var qualityOfService: QualityOfService
     public var groupID: String
     public var groupName: String
-    /// A ``RequestShape``, encoded.
+    /// An encoded ``RequestShape``.
     public var requestShape: ArraySlice<UInt8>
     public var isLazy: Bool
 
@@ -77,7 +77,7 @@ public struct EnvelopeHeader: Sendable, Equatable {
 
     private enum Field: UInt64 {
         case user = 1, device, operationID, operationKind, qualityOfService, groupID, groupName, requestShape, isLazy
-        // Fields that a reader must understand to fold the commit are mandatory; the others only describe it.
+        // Fields that a reader must understand to apply the commit are mandatory; the others only describe it.
         var key: UInt64 { rawValue * 2 + (self == .user || self == .device ? 0 : 1) }
     }
 

@@ -1,4 +1,4 @@
-/// One fact, with its body still encoded.
+/// An event with its encoded body.
 public struct Event: Sendable, Equatable {
     public var kind: EventKind
     public var body: ArraySlice<UInt8>

@@ -1,4 +1,4 @@
-/// Goes through the events of a payload without copying them: what a fold does with every commit.
+/// Iterates over the events of a payload without copying them, as is done when a commit is applied.
 ///
 /// ```swift
 /// var walker = try EventWalker(payload)
@@ -8,11 +8,11 @@
 /// }
 /// ```
 public struct EventWalker {
-    // Valid only inside the `withUnsafeBytes` that made it.
+    // Valid only inside the `withUnsafeBytes` call that provided it.
     private let payload: UnsafeRawBufferPointer
     private var walker: EnvelopeWalker
 
-    /// `payload` must stay alive as long as the walker is used.
+    /// Creates a walker. `payload` must stay alive as long as the walker is used.
     public init(_ payload: UnsafeRawBufferPointer) throws {
         self.payload = payload
         walker = try EnvelopeWalker(payload)
@@ -20,14 +20,14 @@ public struct EventWalker {
 
     public var eventCount: Int { walker.eventCount }
 
-    /// How many events `next` has given, which is the index of the one that it gives next.
+    /// The number of events that `next` has returned, which is the index of the next one.
     public var eventIndex: Int { walker.eventIndex }
 
     public func header() throws -> EnvelopeHeader {
         try EnvelopeHeader(decoding: ByteReader(payload, in: walker.headerRange))
     }
 
-    /// The next event, with the place of its body in the payload; nil behind the last.
+    /// Returns the next event with the range of its body in the payload; nil at the end.
     public mutating func next() throws -> (kind: EventKind, body: Range<Int>)? {
         try walker.next(in: payload)
     }

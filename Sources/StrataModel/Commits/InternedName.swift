@@ -1,4 +1,4 @@
-/// The name that an ordinal stands for, as a *name interned* event says it (docs/format.md §8).
+/// The name of an ordinal, as a *name interned* event defines it (docs/format.md §8).
 public struct InternedName: Hashable, Sendable {
     public enum Scope: UInt8, Sendable, CaseIterable {
         case `public` = 1, `private`, shared
@@ -12,7 +12,7 @@ public struct InternedName: Hashable, Sendable {
         case recordType(String)
         case field(String)
 
-        /// Names are the same only if their bytes are, whatever Unicode thinks of them.
+        /// Names are equal only if their bytes are, regardless of Unicode equivalence.
         public static func == (left: Self, right: Self) -> Bool {
             switch (left, right) {
             case (.user(let left), .user(let right)), (.recordType(let left), .recordType(let right)),
@@ -95,7 +95,7 @@ public struct InternedName: Hashable, Sendable {
         return Event(.nameInterned, body: writer.bytes[...])
     }
 
-    /// - Throws: ``StrataError`` if the body is not one of a *name interned* event.
+    /// - Throws: ``StrataError`` if the body does not encode a *name interned* event.
     public init(decoding body: ArraySlice<UInt8>) throws {
         self = try body.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)

@@ -1,4 +1,4 @@
-/// A source of the names that ordinals stand for: the trees of a state, a cache of them, or a table of a log's names.
+/// A source of the names of ordinals: the trees of a state, a cache of them, or a table of a log's names.
 ///
 /// ```swift
 /// guard let (database, zone) = try names.zone(event.zone) else { return }
@@ -37,7 +37,7 @@ extension NameResolver {
     /// Returns the user and the device that made a commit, or the service if its user is 0; nil if the user or the
     /// device has no name.
     ///
-    /// - Parameter interned: the names that the commit itself interns, which the source may not have yet.
+    /// - Parameter interned: The names that the commit itself interns, which the source may not have yet.
     public func actor(of header: EnvelopeHeader, _ interned: [InternedName] = []) throws -> Actor? {
         if header.user == 0 { return .service }
         func text(_ namespace: Namespace, _ ordinal: UInt64) throws -> String? {

@@ -1,4 +1,4 @@
-/// The names that ordinals stand for, folded from *name interned* events.
+/// The names of ordinals, collected from *name interned* events.
 ///
 /// ```swift
 /// var names = NameTable()
@@ -11,10 +11,10 @@ public struct NameTable: NameResolver, Sendable {
 
     public init() {}
 
-    /// - Throws: ``StrataError`` for another name under a known ordinal, or for an ordinal that leaves a gap.
+    /// - Throws: ``StrataError`` if the ordinal already has another name, or leaves a gap.
     public mutating func add(_ interned: InternedName) throws {
         let namespace = interned.name.namespace
-        // The array is never held in a second place here: appending would copy all of it.
+        // The array must have no second reference here, since appending would copy it.
         let count = UInt64(names[namespace]?.count ?? 0)
         if interned.ordinal == count + 1 {
             names[namespace, default: []].append(interned.name)
@@ -30,7 +30,7 @@ public struct NameTable: NameResolver, Sendable {
         }
     }
 
-    /// What an ordinal stands for, whatever it is; nil for one that has no name.
+    /// Returns the name of an ordinal; nil if it has none.
     public func name(_ namespace: Namespace, _ ordinal: UInt64) -> InternedName.Name? {
         guard let known = names[namespace], ordinal > 0, ordinal <= UInt64(known.count) else { return nil }
         return known[Int(ordinal) - 1]

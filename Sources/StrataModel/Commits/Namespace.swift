@@ -5,7 +5,7 @@ public enum Namespace: UInt8, Sendable, CaseIterable {
     public static let count = allCases.count
 
     /// The index of the namespace in an array with one element per namespace.
-    // Folding a record reads it several times. Unlike a raw value, it is inlined into other modules.
+    // Applying a record's event reads it several times. Unlike a raw value, it is inlined into other modules.
     @inlinable public var index: Int {
         switch self {
         case .user: 0

@@ -1,4 +1,4 @@
-/// That an event touched a record or a zone: what the log's change lists are made of (docs/format.md §7).
+/// A change by an event to a record or a zone; the log's change lists consist of touches (docs/format.md §7).
 ///
 /// The key is a range of the payload's bytes, so that collecting touches copies nothing.
 public struct Touch: Sendable, Equatable {
@@ -22,13 +22,13 @@ public struct Touch: Sendable, Equatable {
 }
 
 extension Envelope {
-    /// The touches of a payload, in event order.
+    /// Returns the touches of a payload, in event order.
     ///
     /// ```swift
     /// let deletions = try Envelope.touches(of: payload, where: { $0.kind == .recordDeleted })
     /// ```
     ///
-    /// - Parameter names: is given the place of each ``InternedName`` that comes by on the way.
+    /// - Parameter names: Called with the range of each ``InternedName`` in the payload.
     /// - Throws: ``StrataError`` if the payload is not an envelope.
     public static func touches(
         of payload: UnsafeRawBufferPointer, where isWanted: (Touch) -> Bool = { _ in true },
@@ -49,7 +49,7 @@ extension Envelope {
 }
 
 extension Touch {
-    /// Nil for an event that touches nothing.
+    /// Returns nil for an event that touches nothing.
     fileprivate init?(
         _ event: EventKind, _ body: Range<Int>, of payload: UnsafeRawBufferPointer, at index: Int
     ) throws {

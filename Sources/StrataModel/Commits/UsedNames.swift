@@ -1,4 +1,4 @@
-/// The interned names that some payloads use or bring: what is needed to print them without those in front.
+/// The interned names that some payloads use or define, which are needed to print them without the earlier payloads.
 ///
 /// ```swift
 /// var names = UsedNames()
@@ -20,7 +20,7 @@ public struct UsedNames {
         }
     }
 
-    /// Ordinals are dense, so that most need no hashing; those beyond are rare.
+    /// The limit below which ordinals are looked up without hashing. Ordinals are dense, so larger ones are rare.
     private static let directOrdinals: UInt64 = 1 << 16
 
     private var direct = Array(repeating: [Bool](), count: Namespace.count)
@@ -29,7 +29,7 @@ public struct UsedNames {
 
     public init() {}
 
-    /// Adds the names of a payload; what is no envelope, or of a later version, has none that could be told.
+    /// Adds the names of a payload, as far as it can be read.
     public mutating func add(_ payload: UnsafeRawBufferPointer) { try? addAll(payload) }
 
     private mutating func addAll(_ payload: UnsafeRawBufferPointer) throws {
@@ -38,7 +38,7 @@ public struct UsedNames {
         insert(.user, header.user)
         insert(.device, header.device)
         while let event = try walker.next() {
-            // One event that cannot be read does not hide the others.
+            // An unreadable event does not hide the others.
             try? add(event.kind, payload, event.body)
         }
     }
@@ -96,7 +96,7 @@ public struct UsedNames {
         direct[space][index] = true
     }
 
-    /// In the order of namespaces and ordinals.
+    /// The keys in use, sorted by namespace and ordinal.
     public var keys: [Key] {
         var keys = Array(others)
         for namespace in Namespace.allCases {
@@ -108,9 +108,10 @@ public struct UsedNames {
         return keys.sorted()
     }
 
-    /// The names behind the keys, in their order, with what those refer to: of a zone its database and owner.
+    /// Returns the names of the keys, in their order, with the names that they refer to: for a zone, its database and
+    /// its owner.
     ///
-    /// - Parameter name: looks up one that the payloads do not bring; nil for one that nobody knows.
+    /// - Parameter name: Looks up a name that the payloads do not define; returns nil for an unknown one.
     public mutating func resolved(_ name: (Key) throws -> InternedName?) rethrows -> [InternedName] {
         var found: [Key: InternedName] = [:]
         var waiting = keys

@@ -6,7 +6,7 @@ public struct ClientTokenEvent: StatedEvent {
     public var zone: UInt64
     public var device: UInt64
     public var token: [UInt8]
-    /// Tells the request apart from others with the same token, by what it saves and deletes; 0 if that is not known.
+    /// Distinguishes requests with the same token by the items that they save and delete; 0 if unknown.
     public var items: UInt64
     public var original: Version?
 

@@ -1,4 +1,4 @@
-/// What an event of one kind says, as a plain value with its encoding (docs/format.md §18).
+/// The content of an event of one kind, as a plain value with its encoding (docs/format.md §18).
 ///
 /// ```swift
 /// envelope.events.append(try ZoneDeletedEvent(zone: 3, database: 1, incarnation: life, reason: .purged).event())
@@ -7,11 +7,11 @@
 public protocol EventBody: Sendable, Hashable {
     static var kind: EventKind { get }
     func encode(into writer: inout ByteWriter) throws
-    /// Reads up to the end of the reader.
+    /// Reads to the end of the reader.
     init(from reader: inout ByteReader) throws
 }
 
-/// What a base can state again (docs/compaction.md §2): it then says which place its event had in the log.
+/// An event that a base can state again (docs/compaction.md §2), with its original position in the log.
 public protocol StatedEvent: EventBody {
     var original: Version? { get set }
 }
@@ -23,7 +23,7 @@ extension EventBody {
         return Event(Self.kind, body: writer.bytes[...])
     }
 
-    /// - Throws: ``StrataError`` if the body is not one of this kind.
+    /// - Throws: ``StrataError`` if the body does not encode an event of this kind.
     public init(decoding body: ArraySlice<UInt8>) throws {
         self = try body.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
@@ -35,7 +35,7 @@ extension EventBody {
 }
 
 extension EventKind {
-    /// The type whose values are the bodies of this kind; nil if this release knows none.
+    /// The body type of this kind; nil if this release knows none.
     public var body: (any EventBody.Type)? { Self.bodies.first { $0.kind == self } }
 
     static let bodies: [any EventBody.Type] = [
@@ -48,13 +48,13 @@ extension EventKind {
     ]
 }
 
-/// The keyed field that every event of a base may have: the place that the event had in the log.
+/// The keyed field that every event of a base may have: its original position in the log.
 enum CommonField {
     static let original: UInt64 = 2
 }
 
 extension ByteWriter {
-    /// The keyed fields of an event that has but its original version.
+    /// Appends the keyed fields of an event that has none but its original version.
     mutating func appendFields(original: Version?) {
         appendMeasured { $0.appendField(CommonField.original, original?.packed ?? 0) }
     }

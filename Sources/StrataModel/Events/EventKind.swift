@@ -1,4 +1,4 @@
-/// What an event says. The numbers are on disk and never change (docs/format.md §7).
+/// The kind of an event. The numbers are on disk and never change (docs/format.md §7).
 public struct EventKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -29,7 +29,7 @@ public struct EventKind: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let consoleActed = EventKind(rawValue: 131)
     public static let nothingToDelete = EventKind(rawValue: 132)
 
-    /// Every kind of format 1 with the name that docs and tools use, in order of number.
+    /// All kinds of format 1 with the names that docs and tools use, in numeric order.
     public static let known: [(kind: EventKind, name: String)] = [
         (.nameInterned, "name interned"), (.databaseCreated, "database created"), (.recordSaved, "record saved"),
         (.recordDeleted, "record deleted"), (.recordErased, "record erased"), (.zoneSaved, "zone saved"),
@@ -43,7 +43,7 @@ public struct EventKind: RawRepresentable, Hashable, Sendable, CustomStringConve
         (.nothingToDelete, "nothing to delete"),
     ]
 
-    /// Audits may be skipped by a reader that does not know them; other kinds may not.
+    /// True for audit events, which a reader that does not know them may skip. Other kinds may not be skipped.
     public var isAudit: Bool { rawValue >= 128 }
 
     public var description: String {

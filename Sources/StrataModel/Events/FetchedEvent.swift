@@ -1,7 +1,7 @@
-/// What a device asked to read, and how far it got: an audit.
+/// An audit event of a device's read request and its result.
 public struct FetchedEvent: EventBody {
     public static let kind = EventKind.fetched
-    /// Longer parts are left out.
+    /// The maximum bytes of a part; larger parts are left out.
     public static let maximumPartBytes = 256 << 10
 
     public enum Question: UInt8, Sendable, CaseIterable {
@@ -10,23 +10,23 @@ public struct FetchedEvent: EventBody {
 
     public var question: Question
     public var database: DatabaseID
-    /// Of the state that answered.
+    /// The offset of the state that answered.
     public var offset: UInt64
-    /// Records that were found; of a feed, what has changed and what is gone.
+    /// The number of records found; for a feed, the number of changes and deletions.
     public var resultCount: UInt64
-    /// The records that were asked for, each by the owner and the name of its zone and its own; see ``ids()``.
+    /// The requested records, each encoded as the owner and name of its zone and its own name; see ``ids()``.
     public private(set) var encodedIDs: [UInt8]?
-    /// Of a zone's changes.
+    /// The zone whose changes were requested.
     public var zone: ZoneID?
-    /// The query, in the encoding of its own module. A cursor is not kept: it holds values of the last match.
+    /// The query, in the encoding of its own module. Cursors are not kept, since they contain values of the last match.
     public var query: [UInt8]?
-    /// Whether it is another page of a query than the first.
+    /// True for a page of a query after the first.
     public var isContinued = false
-    /// The change token with which it was asked, and the one that came back; both encoded.
+    /// The encoded change token of the request; ``returnedToken`` is that of the response.
     public var givenToken: [UInt8]?
     public var returnedToken: [UInt8]?
     public var moreComing = false
-    /// Nil for all.
+    /// The requested keys; nil for all.
     public var desiredKeys: [String]?
 
     public init(
@@ -48,7 +48,7 @@ public struct FetchedEvent: EventBody {
         encodedIDs = writer.bytes
     }
 
-    /// The records that were asked for; empty where there were too many to be kept.
+    /// Returns the requested records; empty if there were too many to keep.
     public func ids() throws -> [RecordID] {
         try (encodedIDs ?? []).withUnsafeBytes { bytes in
             guard bytes.count > 0 else { return [] }

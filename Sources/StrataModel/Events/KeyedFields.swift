@@ -1,14 +1,14 @@
-/// Fields that later releases may add to: key, length and value, with ascending numbers (docs/format.md §18).
+/// Fields that later releases may extend: key, length and value, with ascending numbers (docs/format.md §18).
 ///
 /// A key is the field's number × 2, plus 1 if a reader that does not know the field may skip it.
 struct KeyedFields {
-    /// One field, whose value is read to its end or skipped.
+    /// A field whose value is either read to its end or skipped.
     struct Field {
         let key: UInt64
         let position: Int
         var value: ByteReader
 
-        /// For keys that this release does not know.
+        /// Skips a field whose key this release does not know.
         func skip() throws {
             guard key % 2 == 1 else {
                 throw StrataError(
@@ -17,7 +17,7 @@ struct KeyedFields {
             }
         }
 
-        /// A number whose default is 0, which is then left out.
+        /// Reads a number whose default, 0, is never encoded.
         mutating func number(_ what: StaticString, atMost limit: UInt64 = .max) throws -> UInt64 {
             let number = try value.readVarint(what, atMost: limit)
             guard number != 0 else { throw value.malformed(what, expected: "left out when it is 0") }
@@ -46,16 +46,16 @@ struct KeyedFields {
     private var reader: ByteReader
     private var lastNumber: UInt64 = 0
 
-    /// All that `reader` has left.
+    /// Reads the fields up to the end of the reader.
     init(_ reader: ByteReader) { self.reader = reader }
 
-    /// All that is left, which `reader` skips.
+    /// Reads the fields up to the end of `reader`, which skips them.
     init(restOf reader: inout ByteReader) {
         self.reader = reader
         reader.position = reader.bytes.count
     }
 
-    /// The fields behind their length, which `reader` skips.
+    /// Reads the fields after their length; `reader` skips both.
     init(from reader: inout ByteReader, _ what: StaticString) throws {
         let length = try reader.readVarint(what)
         self.init(try reader.readReader(count: length, what))
@@ -71,14 +71,14 @@ struct KeyedFields {
         return Field(key: key, position: start, value: try reader.readReader(count: length, "a field"))
     }
 
-    /// Goes through fields of which this release knows none.
+    /// Skips all fields, none of which this release knows.
     mutating func skipAll() throws {
         while let field = try next() { try field.skip() }
     }
 }
 
 extension ByteWriter {
-    /// A number that is left out when it is 0.
+    /// Appends a number, unless it is 0.
     mutating func appendField(_ key: UInt64, _ number: UInt64) {
         guard number != 0 else { return }
         appendVarint(key)
@@ -118,14 +118,14 @@ extension ByteWriter {
     }
 }
 
-/// Zigzag: small numbers of either sign become small numbers without one.
+/// Zigzag encoding: numbers near 0, of either sign, become small unsigned numbers.
 func zigzag(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
 func unzigzag(_ number: UInt64) -> Int64 { Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1) }
 
-/// Returns whether two strings have the same UTF-8 bytes. Names and values are always compared this way, since Swift's
+/// Returns true if two strings have the same UTF-8 bytes. Names and values are always compared this way, since Swift's
 /// `==` treats composed and decomposed letters as equal.
 public func isSameText(_ left: String, _ right: String) -> Bool {
-    // Nearly all texts lie in one piece, and are the same or differ in length.
+    // Nearly all texts are contiguous, and are equal or differ in length.
     let areSame = left.utf8.withContiguousStorageIfAvailable { left in
         right.utf8.withContiguousStorageIfAvailable { areSameBytes(.init(left), .init($0)) }
     }
@@ -148,7 +148,7 @@ private func areSameBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBuff
 }
 
 extension StrataError {
-    /// For what a caller wants written and the format has no room for.
+    /// Returns the error for a value that is too large for the format.
     static func tooLarge(_ what: StaticString, limit: Int, found: Int) -> StrataError {
         StrataError(
             .tooLarge, "A value is larger than the format allows.",

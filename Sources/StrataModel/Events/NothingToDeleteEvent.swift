@@ -1,8 +1,8 @@
-/// That a request had nothing to delete and nothing else to do (B91): an audit.
+/// An audit event of a request that had nothing to delete and nothing else to do (B91).
 public struct NothingToDeleteEvent: EventBody {
     public static let kind = EventKind.nothingToDelete
 
-    /// How many records were to be deleted that are not there.
+    /// The number of records to delete that did not exist.
     public var count: UInt64
     /// The complete request, encoded; nil if it was too large.
     public private(set) var request: [UInt8]?

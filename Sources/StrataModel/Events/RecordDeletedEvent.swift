@@ -1,12 +1,12 @@
-/// That a record is no more. It begins as every event of a record does.
+/// The event that deletes a record. It begins like every event of a record.
 public struct RecordDeletedEvent: EventBody {
     public static let kind = EventKind.recordDeleted
 
     public var record: RecordKey
     public var type: UInt64
-    /// The version that ended.
+    /// The version that the event ends.
     public var previous: Version?
-    /// Whether it went with another record, rather than being asked for.
+    /// True if the record was deleted along with another one, rather than by request.
     public var isCascade: Bool
 
     public init(_ record: RecordKey, type: UInt64, previous: Version?, isCascade: Bool = false) {
@@ -37,7 +37,7 @@ public struct RecordDeletedEvent: EventBody {
     }
 }
 
-/// How events begin that end a record: as every event of one does, and with the version that ended.
+/// Encodes the common beginning of events that end a record: that of every record event, then the ended version.
 extension ByteWriter {
     mutating func appendRecordEnd(_ record: RecordKey, type: UInt64, previous: Version?) throws {
         try StrataError.checkName(record.name, "a record name's bytes")

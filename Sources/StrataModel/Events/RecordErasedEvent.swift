@@ -1,12 +1,12 @@
-/// That what a record held was to be taken away, from all of its history. It begins as every event of a record does,
-/// and ends the record if there is one.
+/// The event that erases a record's values from its entire history. It begins like every event of a record, and ends
+/// the record if it exists.
 public struct RecordErasedEvent: EventBody {
     public static let kind = EventKind.recordErased
     public static let maximumReasonBytes = 4_096
 
     public var record: RecordKey
     public var type: UInt64
-    /// The version that ended; nil if there was no record any more.
+    /// The version that the event ends; nil if the record did not exist.
     public var previous: Version?
     public var reason: String
 

@@ -1,14 +1,14 @@
-/// Takes what some records held out of the payloads of commits (docs/format.md §28).
+/// Removes the values of some records from the payloads of commits (docs/format.md §28).
 ///
-/// What stays of such a record are the places, kinds and versions of its events with their dates and users, so that
-/// every other event keeps its place and its meaning.
+/// The positions, kinds and versions of these records' events remain, with their dates and users, so that all other
+/// events keep their positions and meanings.
 ///
 /// ```swift
 /// let eraser = RecordEraser([.init(key, zone: "Notes", in: database, ownerOrdinal: 1, through: 4711)])
 /// if let erased = try eraser.erased(commit.payload, at: commit.offset) { rewrite(erased) }
 /// ```
 public struct RecordEraser: Sendable {
-    /// A record by ordinals, as events name it, and by names, as requests do.
+    /// A record by ordinals, as in events, and by names, as in requests.
     public struct Target: Sendable {
         var record: RecordKey
         var zone: String
@@ -18,11 +18,11 @@ public struct RecordEraser: Sendable {
         var through: UInt64
 
         /// - Parameters:
-        ///   - zone: the name of its zone, which is one of the database's owner.
-        ///   - database: with the name of its owner.
-        ///   - ownerOrdinal: of the database's owner; 0 in the public database.
-        ///   - ownerNames: other names by which requests call that owner.
-        ///   - offset: of the erasure. A record that was made under the name since stays.
+        ///   - zone: The name of the record's zone, which belongs to the database's owner.
+        ///   - database: The database with the name of its owner.
+        ///   - ownerOrdinal: The ordinal of the database's owner; 0 in the public database.
+        ///   - ownerNames: Other names by which requests denote that owner.
+        ///   - offset: The offset of the erasure. A record created under the same name after it stays.
         public init(
             _ record: RecordKey, zone: String, in database: DatabaseID, ownerOrdinal: UInt64,
             ownerNames: [String] = [], through offset: UInt64
@@ -38,7 +38,7 @@ public struct RecordEraser: Sendable {
 
     private let targets: [Target]
     private let zones: Set<UInt64>
-    /// With the offset of the last erasure of each.
+    /// The offset of each record's last erasure.
     private let keys: [RecordKey: UInt64]
     private let names: Set<ExactName>
 
@@ -49,7 +49,7 @@ public struct RecordEraser: Sendable {
         names = Set(targets.map { ExactName(text: $0.record.name) })
     }
 
-    /// - Returns: nil if the payload has nothing of the records.
+    /// Returns the payload without the values of the records; nil if it contains none.
     public func erased(_ payload: ArraySlice<UInt8>, at offset: UInt64) throws -> [UInt8]? {
         guard try payload.withUnsafeBytes({ try mayHold($0) }) else { return nil }
         var envelope = try Envelope(decoding: payload)
@@ -62,7 +62,7 @@ public struct RecordEraser: Sendable {
         return isChanged ? envelope.encoded() : nil
     }
 
-    /// Whether a look at the parts is worth it; false is certain.
+    /// Returns true if the payload may contain values of the records; false is certain.
     private func mayHold(_ payload: UnsafeRawBufferPointer) throws -> Bool {
         var walker = try EventWalker(payload)
         if try !walker.header().requestShape.isEmpty { return true }
@@ -117,8 +117,8 @@ public struct RecordEraser: Sendable {
         return true
     }
 
-    /// The request without what it would have saved into the records; nil if it has nothing of them. What was refused
-    /// in front of an erasure may be noted behind it, so that its offset says nothing.
+    /// Returns the request without the values that it would have saved into the records; nil if it contains none. A
+    /// request that was rejected before an erasure may be noted after it, so its offset is irrelevant.
     private func erased(_ request: Request, user: UInt64) throws -> Request? {
         guard case .modifyRecords(var body) = request.content else { return nil }
         var isChanged = false
@@ -139,8 +139,8 @@ public struct RecordEraser: Sendable {
 extension RecordEraser.Target {
     fileprivate var isPublic: Bool { database.scope == .public }
 
-    /// Whether a request of a user names this record, whichever way it writes the owner: by its database, its zone, or
-    /// not at all, and whether it is the private or the shared database where the owner's zone is looked for.
+    /// Returns true if a user's request names this record, however it denotes the owner: by its database, by its zone,
+    /// or not at all, and in the private or the shared database.
     fileprivate func isNamed(_ name: String, in zone: ZoneID, of database: DatabaseID, by user: UInt64) -> Bool {
         guard isSameText(name, record.name), isSameText(zone.name, self.zone),
             isPublic == (database.scope == .public)

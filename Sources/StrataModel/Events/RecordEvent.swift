@@ -1,4 +1,4 @@
-/// The beginning that all events of a record share: its zone, its type and its name (docs/format.md §9).
+/// The common beginning of all events of a record: its zone, type and name (docs/format.md §9).
 ///
 /// ```swift
 /// while let event = try walker.next() {
@@ -8,12 +8,12 @@
 /// ```
 public struct RecordEvent {
     public let kind: EventKind
-    // Valid only inside the `withUnsafeBytes` that made it.
+    // Valid only inside the `withUnsafeBytes` call that provided it.
     /// The bytes of the event.
     public let body: UnsafeRawBufferPointer
     public let zone: UInt64
     public let type: UInt64
-    /// The place of the record's name in the body.
+    /// The range of the record's name in the body.
     @usableFromInline let nameRange: Range<Int>
 
     /// Creates the event whose body fills `range` of a payload; nil if it is not an event of a record.
@@ -24,7 +24,7 @@ public struct RecordEvent {
 
     /// Creates the event from its body.
     ///
-    /// - Parameter kind: a kind for which ``EventKind/isOfRecord`` is true.
+    /// - Parameter kind: A kind for which ``EventKind/isOfRecord`` is true.
     @inlinable public init(_ kind: EventKind, _ body: UnsafeRawBufferPointer) throws {
         var reader = ByteReader(body)
         (self.kind, self.body) = (kind, body)
@@ -69,7 +69,7 @@ public struct RecordEvent {
         return event.previous != nil
     }
 
-    /// The event as a save.
+    /// Returns the event as a save.
     ///
     /// - Throws: ``StrataError`` if it is not a save.
     public func saved() throws -> RecordSavedView { try RecordSavedView(body, in: 0..<body.count) }
@@ -83,15 +83,15 @@ extension EventKind {
         }
     }
 
-    /// True if the event is of a zone or of a record in a zone. The body of such an event begins with the zone.
+    /// True for events of a zone or of a record in a zone. Their bodies begin with the zone.
     public var isOfZone: Bool { isOfRecord || self == .zoneSaved || self == .zoneDeleted }
 }
 
 extension ByteReader {
-    /// Reads the zone with which the event of a record or a zone begins.
+    /// Reads the zone at the beginning of an event of a record or a zone.
     @inlinable public mutating func readEventZone() throws -> UInt64 { try readVarint("the zone of an event") }
 
-    /// Reads the zone, the type and the place of the name, with which every event of a record begins.
+    /// Reads the zone, the type and the range of the name at the beginning of a record's event.
     @inlinable mutating func readRecordStart() throws -> (zone: UInt64, type: UInt64, name: Range<Int>) {
         (
             try readEventZone(), try readVarint("the type of a record event"),

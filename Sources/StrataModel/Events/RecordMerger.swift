@@ -1,7 +1,7 @@
-/// Where in the log an event is, and who caused it: what a fold knows beside the event's body.
+/// The position of an event in the log and its originator: the context in which the event's body is applied.
 public struct EventPlace: Sendable, Hashable {
     public var version: Version
-    /// The commit's time.
+    /// The time of the commit.
     public var time: Int64
     public var user: UInt64
     public var device: UInt64
@@ -14,9 +14,9 @@ public struct EventPlace: Sendable, Hashable {
     }
 }
 
-/// Makes the next encoded state of a record from the one before and an event, without decoding a value.
+/// Creates the next encoded state of a record from the previous state and an event, without decoding values.
 ///
-/// The digests of the new state are 0 until `RecordStateView.setDigests` puts them in.
+/// The digests of the new state are 0 until `RecordStateView.setDigests` sets them.
 ///
 /// ```swift
 /// var merger = RecordMerger()
@@ -24,14 +24,14 @@ public struct EventPlace: Sendable, Hashable {
 /// ```
 public struct RecordMerger: Sendable {
     private var builder = FieldTableBuilder()
-    /// The only fields that the states have which it makes, for whoever asks for no others; nil for all.
+    /// The only fields to include in the states; nil for all.
     public var keptFields: [UInt32]?
 
     public init() {}
 
     /// - Parameters:
-    ///   - state: the encoded state of the version before; nil if there is none, or the record was deleted.
-    ///   - startsHere: whether a full event is taken as it is, whatever came before it.
+    ///   - state: The encoded state of the previous version; nil if there is none, or the record was deleted.
+    ///   - startsHere: True to accept a full event whatever came before it.
     /// - Throws: ``StrataError`` if the event does not fit the state, or one of them is malformed.
     public mutating func apply(
         _ event: RecordSavedView, at place: EventPlace, to state: UnsafeRawBufferPointer?, startsHere: Bool = false,
@@ -47,7 +47,7 @@ public struct RecordMerger: Sendable {
                 .init(expected: old.version.tag, found: event.previous?.tag ?? "none"))
         }
         let rest = try event.rest()
-        // In a base a full event stands for all that came before it.
+        // In a base, a full event replaces all events before it.
         guard old != nil || event.change == .create || rest.original != nil || startsHere && event.isFull else {
             throw StrataError(
                 .brokenSequence, "A save changes a record that is not there.",
@@ -112,7 +112,7 @@ public struct RecordMerger: Sendable {
         writer.appendField(key, raw: UnsafeRawBufferPointer(rebasing: source[range]))
     }
 
-    /// A table without removed keys is encoded as one of a state is.
+    /// Copies a table without removed keys, which has the same encoding in a state.
     private static func copy(_ table: FieldTable, into writer: inout ByteWriter) throws {
         for index in 0..<table.count {
             try table.checkOrder(at: index)

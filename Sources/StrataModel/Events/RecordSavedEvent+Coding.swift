@@ -6,7 +6,7 @@ extension RecordSavedEvent: EventBody {
         try encode(into: &writer, with: &builder)
     }
 
-    /// Appends the body. The builder lends its memory, and is empty before and after.
+    /// Appends the body, using the memory of a builder that is empty before and after.
     public func encode(into writer: inout ByteWriter, with builder: inout FieldTableBuilder) throws {
         try encodeFront(into: &writer)
         builder.removeAll()
@@ -14,7 +14,7 @@ extension RecordSavedEvent: EventBody {
         builder.finish(into: &writer)
     }
 
-    /// Appends all that stands in front of the field table.
+    /// Appends everything before the field table.
     func encodeFront(into writer: inout ByteWriter) throws {
         try check()
         writer.appendVarint(record.zone)
@@ -70,7 +70,7 @@ extension RecordSavedEvent: EventBody {
 }
 
 extension ByteWriter {
-    /// A number that has no default which could stand for it.
+    /// Appends a number that has no default value.
     mutating func appendField(_ key: UInt64, number: UInt64?) {
         guard let number else { return }
         appendVarint(key)

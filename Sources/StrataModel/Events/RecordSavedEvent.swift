@@ -1,4 +1,5 @@
-/// That a record was saved, as a plain value (docs/format.md §18). ``RecordSavedView`` reads parts of an encoded one.
+/// The event that saves a record, as a plain value (docs/format.md §18). ``RecordSavedView`` reads parts of an encoded
+/// one.
 ///
 /// ```swift
 /// var event = RecordSavedEvent(.create, RecordKey(zone: 1, name: "note-1"), type: 2)
@@ -7,10 +8,10 @@
 /// ```
 public struct RecordSavedEvent: Sendable, Hashable {
     public enum Change: UInt8, Sendable, CaseIterable {
-        /// There was no such record, or no longer.
+        /// The record does not exist, or was deleted.
         case create
         case update
-        /// A new version without other fields: a child was saved.
+        /// A new version with the same fields, because a child was saved.
         case touch
     }
 
@@ -18,19 +19,19 @@ public struct RecordSavedEvent: Sendable, Hashable {
     public var record: RecordKey
     public var type: UInt64
     public var policy: SavePolicy
-    /// Whether fields and links are all that the record has, rather than what changes.
+    /// True if fields and links are complete, false if they are only the changes.
     public var isFull: Bool
-    /// Whether fields and links were taken away since.
+    /// True if fields and links have been erased since.
     public internal(set) var isErased = false
-    /// The version of the record before this one.
+    /// The previous version of the record.
     public var previous: Version?
-    /// The version that the client named.
+    /// The version that the client specified.
     public var base: Version?
-    /// In a base, the place that the event had in the log.
+    /// The original position of the event in the log; only in a base.
     public var original: Version?
-    /// In a base, how many events of the log there are since the last full one.
+    /// The number of log events since the last full one; only in a base.
     public var eventsSinceFull = 0
-    /// Nil: the commit's time, or unchanged by a touch.
+    /// The time of modification; nil for the commit's time or, in a touch, for an unchanged time.
     public var modified: Int64?
     public var modifiedBy: UInt64?
     public var modifiedWith: UInt64?
@@ -40,10 +41,10 @@ public struct RecordSavedEvent: Sendable, Hashable {
     /// True if the user who set the parent lacked write permission on it (docs/rules.md §5.12).
     public var isParentLoose = false
     public var share: LinkChange
-    /// What was sent, in the order of the fields' ordinals.
+    /// The sent fields, in the order of their ordinals.
     public var fields: [FieldChange]
 
-    /// A creation is full; the other kinds are not unless they are made so.
+    /// Creates an event that is full if it is a creation. The other kinds become full by setting ``isFull``.
     public init(
         _ change: Change, _ record: RecordKey, type: UInt64, policy: SavePolicy = .ifServerRecordUnchanged,
         previous: Version? = nil, base: Version? = nil, parent: LinkChange = .kept, fields: [FieldChange] = []
@@ -60,7 +61,7 @@ public struct RecordSavedEvent: Sendable, Hashable {
         self.fields = fields
     }
 
-    /// The same event without what the record held: no fields, no links.
+    /// The same event without the record's values: no fields, no links.
     public var erased: RecordSavedEvent {
         var event = self
         event.isErased = true
@@ -69,7 +70,7 @@ public struct RecordSavedEvent: Sendable, Hashable {
     }
 }
 
-/// Keys of the event's keyed fields.
+/// The keys of the event's keyed fields.
 enum SavedField {
     static let original: UInt64 = 2
     static let modified: UInt64 = 4

@@ -1,27 +1,28 @@
-/// A look at an encoded *record saved* event: what it begins with, and its values only when asked.
+/// A view of an encoded *record saved* event: its beginning, and its values on demand.
 ///
 /// ```swift
 /// let view = try RecordSavedView(payload, in: bodyRange)
 /// let title = try view.fields.value(of: titleField)
 /// ```
 public struct RecordSavedView {
-    // Valid only inside the `withUnsafeBytes` that made it.
+    // Valid only inside the `withUnsafeBytes` call that provided it.
     let bytes: UnsafeRawBufferPointer
     public let zone: UInt64
     public let type: UInt64
-    /// Where the record's name is in the bytes.
+    /// The range of the record's name in the bytes.
     public let name: Range<Int>
     public let change: RecordSavedEvent.Change
     public let policy: SavePolicy
     public let isFull: Bool
-    /// Whether its values were taken away since (docs/format.md §28).
+    /// True if its values have been erased since (docs/format.md §28).
     public let isErased: Bool
     public let previous: Version?
     public let base: Version?
     private let keyed: Range<Int>
     private let table: Range<Int>
 
-    /// The event whose body fills `range` of the bytes, which must stay alive as long as the view is used.
+    /// Creates a view of the event whose body fills `range` of the bytes, which must stay alive as long as the view is
+    /// used.
     public init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) throws {
         var reader = ByteReader(bytes, in: range)
         self.bytes = bytes
@@ -55,10 +56,10 @@ public struct RecordSavedView {
 
     static let erasedFlag: UInt8 = 128
 
-    /// What was sent. Making it looks at a few bytes only.
+    /// The sent fields. Creating the table reads only a few bytes.
     public var fields: FieldTable { get throws { try FieldTable(bytes, in: table) } }
 
-    /// Whether it gives the record a parent, a share or a reference.
+    /// True if the event gives the record a parent, a share or a reference.
     public var hasLinks: Bool {
         get throws {
             let rest = try rest()
@@ -68,7 +69,7 @@ public struct RecordSavedView {
         }
     }
 
-    /// What the event says beside the fields; links as places in the bytes, empty for one that is removed.
+    /// The content of the event besides the fields. Links are ranges of the bytes, empty for a removed link.
     struct Rest {
         var original: Version?
         var modified: Int64?
@@ -79,7 +80,7 @@ public struct RecordSavedView {
         var parent: Range<Int>?
         var isParentLoose = false
         var share: Range<Int>?
-        /// Only beside an original version.
+        /// Present only together with an original version.
         var eventsSinceFull: Int?
     }
 
@@ -125,7 +126,7 @@ public struct RecordSavedView {
         }
     }
 
-    /// Everything, as a plain value.
+    /// Returns the whole event as a plain value.
     public func decoded() throws -> RecordSavedEvent {
         var reader = ByteReader(bytes, in: name)
         let name = try reader.readRemainingText("a record name", atMost: Envelope.maximumNameBytes)
@@ -172,7 +173,7 @@ extension KeyedFields.Field {
         return .set(try reader.readRecordKey())
     }
 
-    /// A number of which 0 is one like any other.
+    /// Reads a number that may be 0.
     mutating func ordinal(_ what: StaticString) throws -> UInt64 {
         let number = try value.readVarint(what)
         try value.expectEnd(what)

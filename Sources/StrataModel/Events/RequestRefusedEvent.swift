@@ -1,10 +1,10 @@
-/// That a request, or a part of it, was refused, and why: an audit.
+/// An audit event of a rejected request, or a rejected part of it, with the reason.
 public struct RequestRefusedEvent: EventBody {
     public static let kind = EventKind.requestRefused
     public static let maximumRequestBytes = 256 << 10
     public static let maximumMessageBytes = 65_536
 
-    /// An item that was the cause.
+    /// An item that caused the rejection.
     public struct Culprit: Sendable, Hashable {
         public enum List: UInt8, Sendable, CaseIterable {
             case saves, deletes
@@ -12,9 +12,9 @@ public struct RequestRefusedEvent: EventBody {
 
         public var list: List
         public var index: UInt64
-        /// The number that CKError gives it.
+        /// The code of the item's `CKError`.
         public var code: UInt64
-        /// What the store had.
+        /// The stored version.
         public var version: Version?
 
         public init(_ list: List, index: UInt64, code: UInt64, version: Version? = nil) {
@@ -29,11 +29,11 @@ public struct RequestRefusedEvent: EventBody {
     public var message: String?
     /// The complete request, encoded; nil if it was too large.
     public private(set) var request: [UInt8]?
-    /// The length of a request that is not kept.
+    /// The length of a request that was too large to keep.
     public private(set) var requestBytes: UInt64
     public var culprits: [Culprit]
 
-    /// Keeps the request unless it is larger than 256 KiB, and then its length.
+    /// Keeps the request, or only its length if it is larger than 256 KiB.
     public init(code: UInt64, message: String? = nil, request: [UInt8]? = nil, culprits: [Culprit] = []) {
         self.code = code
         self.message = message
@@ -43,7 +43,7 @@ public struct RequestRefusedEvent: EventBody {
         self.culprits = culprits
     }
 
-    /// Puts another request into the place of the one that is kept.
+    /// Replaces the kept request.
     mutating func replaceRequest(_ request: [UInt8]) { self.request = request }
 
     private static let message: UInt64 = 5

@@ -1,9 +1,9 @@
-/// The event that expires change tokens up to an offset.
+/// The event that expires the change tokens from before an offset.
 public struct TokensExpiredEvent: StatedEvent {
     public static let kind = EventKind.tokensExpired
 
     public var offset: UInt64
-    /// Ordinal of the database; 0 is all.
+    /// The ordinal of the database; 0 for all databases.
     public var database: UInt64
     public var original: Version?
 

@@ -1,10 +1,10 @@
-/// What is known of a user from now on.
+/// The event that sets the account status and the quota of a user.
 public struct UserChangedEvent: StatedEvent {
     public static let kind = EventKind.userChanged
 
     public var user: UInt64
     public var status: AccountStatus
-    /// Bytes; 0 is no limit.
+    /// The quota in bytes; 0 for no limit.
     public var quota: UInt64
     public var original: Version?
 

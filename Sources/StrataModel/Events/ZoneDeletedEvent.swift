@@ -8,7 +8,7 @@ public struct ZoneDeletedEvent: StatedEvent {
 
     public var zone: UInt64
     public var database: UInt64
-    /// Which life of the zone ended.
+    /// The incarnation of the zone that the event ends.
     public var incarnation: Version?
     public var reason: Reason
     public var original: Version?

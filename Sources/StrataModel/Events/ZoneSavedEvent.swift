@@ -1,4 +1,4 @@
-/// What can be done with a zone; the bits are those of CloudKit.
+/// The capabilities of a zone; the bits are CloudKit's.
 public struct ZoneCapabilities: OptionSet, Sendable, Hashable {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -9,24 +9,25 @@ public struct ZoneCapabilities: OptionSet, Sendable, Hashable {
     public static let zoneWideSharing = Self(rawValue: 8)
 }
 
-/// Whether each record has a key of its own, or the zone one for all. The numbers are on disk.
+/// The unit that has its own encryption key. The numbers are on disk.
 public enum EncryptionScope: UInt8, Sendable, CaseIterable {
     case record, zone
 }
 
-/// That a zone was made, or is no longer what it was.
+/// The event that creates or changes a zone.
 public struct ZoneSavedEvent: StatedEvent {
     public static let kind = EventKind.zoneSaved
 
     public var zone: UInt64
     public var database: UInt64
-    /// The version of the event that began this life of the zone; nil if it is this one.
+    /// The version of the event that began this incarnation of the zone; nil for this event.
     public var incarnation: Version?
     public var capabilities: ZoneCapabilities
     public var encryptionScope: EncryptionScope
     public var share: RecordKey?
     public var original: Version?
-    /// In a base, the last commit that changed the zone or one of its records, if that is not the zone's own version.
+    /// The last commit that changed the zone or one of its records, if it is not the zone's own version; only in a
+    /// base.
     public var lastChanged: UInt64?
 
     public init(

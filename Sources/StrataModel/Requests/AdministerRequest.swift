@@ -1,17 +1,17 @@
-/// What the service does on behalf of operators, or of a user in Settings, most of it in the database that the request
-/// names (docs/rules.md §3 and §13).
+/// A request by the service, on behalf of operators or of a user in Settings. Most kinds apply to the database that the
+/// request names (docs/rules.md §3 and §13).
 public enum AdministerRequest: Sendable, Hashable {
-    /// Ends a zone, an ordinal of the request's own names.
+    /// Deletes a zone, an ordinal of the request's own names.
     case purgeZone(UInt64)
-    /// Ends every custom zone that holds encrypted values.
+    /// Deletes every custom zone that contains encrypted values.
     case resetEncryptedData
     case setAccountStatus(AccountStatus, user: String)
-    /// - Parameter bytes: 0 is no limit.
+    /// - Parameter bytes: The quota; 0 for no limit.
     case setQuota(bytes: UInt64, user: String)
-    /// Lets change tokens from before an offset expire, not those at it: of the request's database, or of all.
+    /// Expires the change tokens from before an offset, not those at it, of the request's database or of all databases.
     case expireTokens(before: UInt64, inAll: Bool)
     case note(ConsoleNote)
-    /// Takes away what records held, in all of history.
+    /// Erases the values of records from the entire history.
     case eraseRecords([RecordToErase], reason: String)
 
     private enum Number: UInt8 {
@@ -84,9 +84,9 @@ public enum AdministerRequest: Sendable, Hashable {
     }
 }
 
-/// A record, and its type: of one that is gone, only the log knows it.
+/// A record and its type, which only the log knows if the record was deleted.
 public struct RecordToErase: Sendable, Hashable {
-    /// Its zone, and the type, are ordinals of the request's own names.
+    /// The record. Its zone, and the type, are ordinals of the request's own names.
     public var record: RecordKey
     public var type: UInt64
 
@@ -108,11 +108,11 @@ public struct RecordToErase: Sendable, Hashable {
     }
 }
 
-/// What a console was told to do that changes no state, such as to lose an answer.
+/// A note about a console action that changes no state, such as losing a response.
 public struct ConsoleNote: Sendable, Hashable {
     public static let maximumTextBytes = 4_096
 
-    /// Names of the user and the device that it concerns; empty where it concerns none. They need not be known.
+    /// The name of the affected user; empty for none. The user and the device need not be known.
     public var user: String
     public var device: String
     public var text: String
@@ -140,7 +140,7 @@ public struct ConsoleNote: Sendable, Hashable {
     }
 }
 
-/// That a console was told to do something that changes no state: an audit.
+/// An audit event of a console action that changes no state.
 public struct ConsoleActedEvent: EventBody {
     public static let kind = EventKind.consoleActed
 

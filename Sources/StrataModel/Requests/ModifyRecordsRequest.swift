@@ -1,13 +1,13 @@
-/// Records to save and to delete. Ordinals, also those in values, are of the request's own names.
+/// A request to save and delete records. Its ordinals, also those in values, are those of the request's own names.
 public struct ModifyRecordsRequest: Sendable, Hashable {
     public struct Save: Sendable, Hashable {
         public var record: RecordKey
         public var type: UInt64
-        /// The version that the client's change tag names.
+        /// The version that the client's change tag denotes.
         public var base: Version?
         public var parent: LinkChange
         public var share: LinkChange
-        /// Keys that were sent, in the order of their ordinals; those without value are to be removed.
+        /// The sent keys, in the order of their ordinals; a key without a value is removed.
         public var fields: [FieldChange]
 
         public init(

@@ -1,4 +1,4 @@
-/// Subscriptions to save, and ids of those to delete.
+/// A request to save subscriptions, and to delete subscriptions by their IDs.
 public struct ModifySubscriptionsRequest: Sendable, Hashable {
     public var saves: [Subscription]
     public var deletes: [String]

@@ -1,4 +1,4 @@
-/// Zones to save and to delete, as ordinals of the request's own names.
+/// A request to save and delete zones, as ordinals of the request's own names.
 public struct ModifyZonesRequest: Sendable, Hashable {
     public struct Save: Sendable, Hashable {
         public var zone: UInt64

@@ -1,7 +1,7 @@
-/// What the service notes about notifications, for one user: how far devices have been told, and which subscriptions
-/// have fired that were to do so once.
+/// The service's record of a user's notifications: the delivery progress of devices, and the subscriptions that fire
+/// only once and have fired.
 public struct NotifyRequest: Sendable, Hashable {
-    /// A device has been told of everything up to an offset.
+    /// The offset through which a device has been notified.
     public struct Delivery: Sendable, Hashable {
         public var device: String
         public var through: UInt64
@@ -15,7 +15,7 @@ public struct NotifyRequest: Sendable, Hashable {
         }
     }
 
-    /// A subscription to the request's database has fired, and is over.
+    /// A subscription in the request's database that has fired, and thereby ended.
     public struct Fired: Sendable, Hashable {
         public var id: String
         /// The event that made it fire.
@@ -67,7 +67,8 @@ public struct NotifyRequest: Sendable, Hashable {
     }
 }
 
-/// That a device has been told of everything up to an offset. A reader that does not know it tells a device twice.
+/// An event that notes the offset through which a device has been notified. A reader that does not know it may notify
+/// a device twice.
 public struct NotificationDeliveredEvent: StatedEvent {
     public static let kind = EventKind.notificationDelivered
 

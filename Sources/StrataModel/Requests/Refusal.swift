@@ -1,4 +1,4 @@
-/// Why a request, or one item of it, was not done: the answer of the rules, not a failure of the store.
+/// The reason for rejecting a request, or one item of it: a decision of the rules, not a failure of the store.
 ///
 /// ```swift
 /// if case .failure(let refusal) = result.saves[0], refusal.code == .serverRecordChanged {
@@ -6,7 +6,7 @@
 /// }
 /// ```
 public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The numbers of CKError.
+    /// The code of the corresponding `CKError`.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: UInt64
         public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -49,14 +49,14 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var code: Code
     public var message: String
-    /// What the store has of the record, if that is the reason.
+    /// The stored version of the record, if it is the reason.
     public var serverVersion: Version?
-    /// What the client had seen of it.
+    /// The version of the record that the client had seen.
     public var baseVersion: Version?
-    /// The zone is gone because its user reset encrypted data.
+    /// True if the zone was deleted because its user reset encrypted data.
     public var didResetEncryptedData: Bool
-    /// The rule that decided; nil for a refusal that was read from a commit, which does not store it. Two refusals are
-    /// equal whatever their rules.
+    /// The rule that applied; nil for a refusal that was read from a commit, which does not store it. Equality ignores
+    /// the rule.
     public var rule: Rule?
 
     public init(

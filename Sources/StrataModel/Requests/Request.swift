@@ -1,4 +1,4 @@
-/// What a client asked for, by name, since what is refused may never get an ordinal (docs/format.md §19).
+/// A client's request, by names, since the names in a rejected request may never get an ordinal (docs/format.md §19).
 ///
 /// ```swift
 /// var request = Request(database: DatabaseID(.private), .modifyRecords(ModifyRecordsRequest()))
@@ -91,10 +91,10 @@ public struct RequestNames: Sendable, Hashable {
 
     public init() {}
 
-    /// A few names are compared faster than hashed.
+    /// The number of names up to which comparing is faster than hashing.
     private static let comparedNames = 8
 
-    // Where names are in lists that are longer; what decoding made gets it with the first question.
+    // The ordinals of names in longer lists. After decoding, the first search builds them.
     private var zonePlaces: [ZoneID: Int] = [:]
     private var typePlaces: [ExactName: Int] = [:]
     private var keyPlaces: [ExactName: Int] = [:]
@@ -154,7 +154,7 @@ public struct RequestNames: Sendable, Hashable {
         }
         recordTypes = try reader.readList("the number of types") { try $0.readName("a record type") }
         keys = try reader.readList("the number of keys") { try $0.readName("a key") }
-        // Or two ordinals would mean the same, and encoding would not give these bytes again.
+        // Otherwise two ordinals could denote the same name, and encoding would not reproduce these bytes.
         let counts = (Set(zones).count, Set(recordTypes.map(ExactName.init)).count, Set(keys.map(ExactName.init)).count)
         guard counts == (zones.count, recordTypes.count, keys.count) else {
             throw reader.malformed("the names of a request", expected: "each there once")
@@ -178,7 +178,7 @@ extension ByteWriter {
         appendString(name)
     }
 
-    /// The number of items, then each.
+    /// Appends the number of items, then each item.
     mutating func appendList<Item>(_ items: [Item], _ body: (Item, inout ByteWriter) throws -> Void) throws {
         guard items.count <= Int(Request.maximumCount) else {
             throw StrataError.tooLarge("the items of a list", limit: Int(Request.maximumCount), found: items.count)
@@ -198,7 +198,7 @@ extension ByteReader {
     ) throws -> [Item] {
         let count = try readVarint(what, atMost: Request.maximumCount)
         var items: [Item] = []
-        // An item takes a byte at least, so that the bytes bound what is reserved.
+        // An item takes at least one byte, so the bytes bound the reserved capacity.
         items.reserveCapacity(min(Int(count), remaining, 1_024))
         for _ in 0..<count { items.append(try body(&self)) }
         return items

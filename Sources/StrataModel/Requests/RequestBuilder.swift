@@ -21,9 +21,9 @@ public struct RequestBuilder: Sendable {
     public var request: Request { Request(database: database, names: names, .modifyRecords(body)) }
 
     /// - Parameters:
-    ///   - base: the version that the client has seen, nil for a new record.
-    ///   - parent: name of a record of the same zone.
-    ///   - fields: what is sent; nil removes a key.
+    ///   - base: The version that the client has seen; nil for a new record.
+    ///   - parent: The name of a record of the same zone.
+    ///   - fields: The values to send; nil removes a key.
     public mutating func save(
         _ id: RecordID, type: String, base: Version? = nil, parent: LinkedName = .kept,
         fields: KeyValuePairs<String, FieldValue?> = [:]
@@ -45,14 +45,14 @@ public struct RequestBuilder: Sendable {
         body.deletes.append(RecordKey(zone: names.ordinal(of: id.zone), name: id.name))
     }
 
-    /// A value that refers to a record, for this request only.
+    /// Returns a value that refers to a record, for this request only.
     public mutating func reference(
         to id: RecordID, action: FieldValue.Reference.Action = .none
     ) -> FieldValue {
         .reference(.init(RecordKey(zone: names.ordinal(of: id.zone), name: id.name), action: action))
     }
 
-    /// What becomes of a record's link to a record of its zone.
+    /// The change to a record's link to another record of its zone.
     public enum LinkedName: Sendable, Hashable {
         case kept
         case removed
@@ -61,7 +61,7 @@ public struct RequestBuilder: Sendable {
 }
 
 extension Request {
-    /// Saves and deletes zones of one's private database.
+    /// Creates a request that saves and deletes zones of the requesting user's private database.
     ///
     /// ```swift
     /// try store.modify(.zones(saving: [ZoneID("Notes")]), as: anna)

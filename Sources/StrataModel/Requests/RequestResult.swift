@@ -1,9 +1,9 @@
-/// What became of the items of a request, each list in the request's order.
+/// The results of a request's items, each list in the request's order.
 public struct RequestResult: Sendable, Hashable {
-    /// The version that a save made. Of a zone that was saved without need, the one it has; 0 for the default zone of a
-    /// database that nobody has written to.
+    /// The version that each save created. For a zone that needed no save, its existing version; 0 for the default zone
+    /// of a database without writes.
     public var saves: [Result<Version, Refusal>]
-    /// Nil for what was deleted, or was not there.
+    /// The refusal of each delete; nil if the item was deleted or did not exist.
     public var deletes: [Refusal?]
 
     public init(saves: [Result<Version, Refusal>] = [], deletes: [Refusal?] = []) {

@@ -1,4 +1,4 @@
-/// What the events of a commit leave out of the request that it came from (docs/format.md §20).
+/// The parts of a request that the events of its commit do not contain (docs/format.md §20).
 public struct RequestShape: Sendable, Hashable {
     public static let version: UInt8 = 1
 
@@ -10,13 +10,13 @@ public struct RequestShape: Sendable, Hashable {
         case saves, deletes
     }
 
-    /// An item that no event stands for.
+    /// An item without an event.
     public struct LeftOut: Sendable, Hashable {
         public var list: List
         public var index: Int
-        /// Nil if there was nothing to do.
+        /// The refusal of the item; nil if there was nothing to do.
         public var refusal: Refusal?
-        /// Of a zone that needed no save.
+        /// The version of a zone that needed no save.
         public var version: Version?
 
         public init(_ list: List, index: Int, refusal: Refusal? = nil, version: Version? = nil) {
@@ -30,12 +30,12 @@ public struct RequestShape: Sendable, Hashable {
     public var kind: Kind
     public var policy: SavePolicy
     public var isAtomic: Bool
-    /// What is before it is names and first writes.
+    /// The index of the first event that may belong to an item. The events before it are names and first writes.
     public var firstItemEvent: UInt32
     public var saveCount: Int
     public var deleteCount: Int
     public private(set) var leftOut: [LeftOut] = []
-    /// The items that were left out, in their order; nil if none was.
+    /// The items that were left out, in order; nil if there are none.
     public private(set) var request: Request?
 
     public init(
@@ -56,7 +56,7 @@ public struct RequestShape: Sendable, Hashable {
         self.request = request
     }
 
-    /// Changes the items that were left out, which stay the same in number and order.
+    /// Replaces the items that were left out by others in the same number and order.
     mutating func replaceRequest(_ request: Request) { self.request = request }
 
     public func encoded() throws -> [UInt8] {

@@ -1,4 +1,4 @@
-/// A rule by which requests are judged. `B` numbers are those of docs/behavior.md, paragraphs those of docs/rules.md.
+/// A rule by which requests are judged. `B` numbers refer to docs/behavior.md, paragraphs to docs/rules.md.
 ///
 /// ```swift
 /// if let rule = refusal.rule { print(rule.number, rule.sentence) }
@@ -81,10 +81,10 @@ public enum Rule: String, Sendable, CaseIterable {
     case notices = "§12"
     case administration = "§13"
 
-    /// `B53`, or a paragraph such as `§5.9`.
+    /// The number of the rule: `B53`, or a paragraph such as `§5.9`.
     public var number: String { rawValue }
 
-    /// The page of docs/ that says more.
+    /// The page of docs/ with the details.
     public var page: String { number.hasPrefix("B") ? "behavior.md" : "rules.md" }
 
     /// The rule in a sentence or two.

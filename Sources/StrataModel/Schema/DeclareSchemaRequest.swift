@@ -1,13 +1,13 @@
-/// What record types are declared to have, by the service: fields with their kinds and indexes, and grants.
+/// The service's declaration of record types: fields with their kinds and indexes, and grants.
 ///
-/// What is not named stays. ``SchemaDefinition/request`` makes one of a schema by its names.
+/// Anything that is not named stays unchanged. ``SchemaDefinition/request`` creates a request from a schema by names.
 public struct DeclareSchemaRequest: Sendable, Hashable {
     public struct Declaration: Sendable, Hashable {
-        /// An ordinal of the request's own names.
+        /// The record type, an ordinal of the request's own names.
         public var type: UInt64
-        /// With ordinals of the request's own names; their kinds are 0 where indexes are only added.
+        /// The fields, with ordinals of the request's own names; their kinds are 0 if only indexes are added.
         public var fields: [SchemaField]
-        /// Replace those of the type; empty: they stay.
+        /// The grants that replace those of the type; if empty, the existing ones stay.
         public var grants: [SchemaGrant]
 
         public init(_ type: UInt64, fields: [SchemaField] = [], grants: [SchemaGrant] = []) {
@@ -18,7 +18,7 @@ public struct DeclareSchemaRequest: Sendable, Hashable {
     }
 
     public var declarations: [Declaration]
-    /// Whether the fields are there already and only get the indexes that they lack.
+    /// True if the fields exist already and only receive missing indexes.
     public var onlyAddsIndexes: Bool
 
     public init(_ declarations: [Declaration], onlyAddsIndexes: Bool = false) {

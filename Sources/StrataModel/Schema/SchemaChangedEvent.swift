@@ -1,4 +1,4 @@
-/// A field that a record type has, from its first save on or because it was declared.
+/// A field of a record type, which exists since its first save or its declaration.
 public struct SchemaField: Sendable, Hashable {
     public struct Indexes: OptionSet, Sendable, Hashable {
         public let rawValue: UInt8
@@ -23,17 +23,18 @@ public struct SchemaField: Sendable, Hashable {
     }
 }
 
-/// What a record type is declared to have from now on; fields that are not named stay, and so do grants if none are.
+/// The event that declares the fields of a record type. Fields that are not named stay, and so do grants if none are
+/// named.
 public struct SchemaChangedEvent: StatedEvent {
     public static let kind = EventKind.schemaChanged
 
     public var type: UInt64
     public var fields: [SchemaField]
-    /// What roles may do in the public database; empty: nothing is said of it.
+    /// The permissions of roles in the public database; empty to leave them unchanged.
     public var grants: [SchemaGrant]
     public var original: Version?
 
-    /// Optional: who does not know it reads fields all the same.
+    /// An optional key: a reader that does not know it can still read the fields.
     private static let grantsKey: UInt64 = 5
 
     public init(type: UInt64, fields: [SchemaField], grants: [SchemaGrant] = [], original: Version? = nil) {
@@ -69,7 +70,7 @@ public struct SchemaChangedEvent: StatedEvent {
         type = try reader.readVarint("a record type")
         let count = try reader.readVarint("the number of fields", atMost: UInt64(FieldTable.maximumCount))
         fields = []
-        // A field takes three bytes, so that the bytes bound what is reserved.
+        // A field takes three bytes, so the bytes bound the reserved capacity.
         fields.reserveCapacity(min(Int(count), reader.remaining / 3))
         for _ in 0..<count {
             let field = try reader.readVarint("a field", atMost: FieldTable.maximumOrdinal)

@@ -1,5 +1,5 @@
 extension SchemaDefinition {
-    /// The schema in CloudKit's schema language, ``sorted``: reading it gives that again.
+    /// The ``sorted`` schema in CloudKit's schema language; parsing the text returns the sorted schema.
     public var text: String {
         let sorted = sorted
         var text = "DEFINE SCHEMA\n"
@@ -10,7 +10,7 @@ extension SchemaDefinition {
 }
 
 extension SchemaDefinition.RecordType {
-    /// Names of up to so many characters have their types in one column.
+    /// The maximum length of a name whose type is aligned in the common column.
     private static let maximumIndentation = 40
 
     fileprivate var body: String {
@@ -31,7 +31,7 @@ extension SchemaDefinition.Field {
 }
 
 extension FieldKind {
-    /// What the schema language says of a field of this kind behind its name: `LIST<STRING> QUERYABLE`.
+    /// Returns the declaration of a field of this kind after its name: `LIST<STRING> QUERYABLE`.
     public func schemaDeclaration(isEncrypted: Bool, indexes: SchemaField.Indexes) -> String {
         var text = schemaName
         if isEncrypted { text = isList ? "LIST<ENCRYPTED \(element.schemaName)>" : "ENCRYPTED \(text)" }
@@ -40,7 +40,7 @@ extension FieldKind {
 }
 
 extension SchemaGrant.Permissions {
-    /// As the schema language says them, separated by commas.
+    /// The permissions in the schema language, separated by commas.
     public var schemaNames: String {
         let names = [(Self.read, "READ"), (.create, "CREATE"), (.write, "WRITE")]
         return names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")

@@ -1,4 +1,4 @@
-/// A container's schema by its names: record types with their fields, and what whom they let do.
+/// A container's schema by names: roles, and record types with their fields and grants.
 ///
 /// ```swift
 /// let schema = try SchemaDefinition(reading: "DEFINE SCHEMA RECORD TYPE Note (title STRING QUERYABLE);")
@@ -26,7 +26,7 @@ public struct SchemaDefinition: Sendable, Hashable {
     public struct RecordType: Sendable, Hashable {
         public var name: String
         public var fields: [Field]
-        /// Empty: nothing is said of them.
+        /// The grants of the type; if empty, the existing ones apply.
         public var grants: [SchemaGrant]
 
         public init(_ name: String, fields: [Field] = [], grants: [SchemaGrant] = []) {
@@ -36,7 +36,7 @@ public struct SchemaDefinition: Sendable, Hashable {
         }
     }
 
-    /// Roles of the container's own.
+    /// The roles that the container defines.
     public var roles: [String]
     public var recordTypes: [RecordType]
 
@@ -45,8 +45,8 @@ public struct SchemaDefinition: Sendable, Hashable {
         self.recordTypes = recordTypes
     }
 
-    /// The same in one order: roles, with all that are granted something, and types by their names, system fields
-    /// first, a grant for each role.
+    /// The same schema in a fixed order: roles and types by name, including all roles with grants; system fields first,
+    /// and one grant per role.
     public var sorted: SchemaDefinition {
         func isBefore(_ left: String, _ right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
         var sorted = self
@@ -64,7 +64,7 @@ public struct SchemaDefinition: Sendable, Hashable {
         return sorted
     }
 
-    /// What the service asks for to have it declared.
+    /// The request that declares the schema.
     public var request: Request {
         var names = RequestNames()
         let declarations = recordTypes.map { type in

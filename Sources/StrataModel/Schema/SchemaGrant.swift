@@ -1,4 +1,4 @@
-/// What the members of a role may do with records of a type in the public database.
+/// The permissions of a role for the records of a type in the public database.
 public struct SchemaGrant: Sendable, Hashable {
     public struct Permissions: OptionSet, Sendable, Hashable {
         public let rawValue: UInt8
@@ -10,7 +10,7 @@ public struct SchemaGrant: Sendable, Hashable {
         public static let all: Self = [.read, .create, .write]
     }
 
-    /// `_creator`, `_icloud` (who is signed in), `_world` (everybody), or a role of the container's own.
+    /// `_creator`, `_icloud` (signed-in users), `_world` (all users), or a role that the container defines.
     public var role: String
     public var permissions: Permissions
 
@@ -19,12 +19,12 @@ public struct SchemaGrant: Sendable, Hashable {
         self.permissions = permissions
     }
 
-    /// Those of a type for which nobody has said anything (B222).
+    /// The grants of a type for which none are declared (B222).
     public static let standard = [
         SchemaGrant("_creator", .write), SchemaGrant("_icloud", .create), SchemaGrant("_world", .read),
     ]
 
-    /// One grant for each role, in the order of their names; roles that may do nothing are left out.
+    /// Returns one grant for each role, sorted by role; roles without permissions are left out.
     public static func merged(_ grants: [SchemaGrant]) -> [SchemaGrant] {
         var merged: [ExactName: SchemaGrant] = [:]
         for grant in grants where !grant.permissions.isEmpty {
@@ -45,7 +45,7 @@ public struct SchemaGrant: Sendable, Hashable {
 }
 
 extension ByteWriter {
-    /// The number of grants, then each.
+    /// Appends the number of grants, then each grant.
     mutating func append(grants: [SchemaGrant]) throws {
         guard grants.count <= FieldTable.maximumCount else {
             throw StrataError.tooLarge("the number of grants", limit: FieldTable.maximumCount, found: grants.count)
@@ -59,7 +59,7 @@ extension ByteWriter {
 }
 
 extension KeyedFields.Field {
-    /// One at least: none are left out.
+    /// Reads at least one grant: an empty list is never encoded.
     mutating func grants() throws -> [SchemaGrant] {
         let grants = try value.readGrants()
         guard !grants.isEmpty else { throw value.malformed("grants", expected: "left out when there are none") }
@@ -72,7 +72,7 @@ extension ByteReader {
     mutating func readGrants() throws -> [SchemaGrant] {
         let count = try readVarint("the number of grants", atMost: UInt64(FieldTable.maximumCount))
         var grants: [SchemaGrant] = []
-        // A grant takes two bytes at least, so that the bytes bound what is reserved.
+        // A grant takes at least two bytes, so the bytes bound the reserved capacity.
         grants.reserveCapacity(min(Int(count), remaining / 2))
         for _ in 0..<count {
             let number = try read(UInt8.self, "a grant's permissions")

@@ -1,8 +1,8 @@
-/// A word of a schema's text, and where it stands.
+/// A token of a schema's text, with its position.
 struct SchemaToken {
     enum Kind: Equatable {
         case word
-        /// Between double quotes, which the text leaves out.
+        /// A name in double quotes, without the quotes.
         case quoted
         /// One of `( ) < > , ;`
         case symbol
@@ -11,12 +11,12 @@ struct SchemaToken {
 
     var kind: Kind
     var text: String
-    /// Both count from 1; columns count Unicode scalars.
+    /// The position of the token. Lines and columns count from 1; columns count Unicode scalars.
     var line: Int
     var column: Int
 
-    // The bytes of a literal are there for as long as the program is.
-    /// Whether it is a keyword, which may be written in any case.
+    // The bytes of a literal live as long as the program.
+    /// Returns true if the token is a keyword, which may be written in any case.
     func isKeyword(_ keyword: StaticString) -> Bool {
         guard kind == .word, text.utf8.count == keyword.utf8CodeUnitCount else { return false }
         let expected = UnsafeBufferPointer(start: keyword.utf8Start, count: keyword.utf8CodeUnitCount)
@@ -33,7 +33,7 @@ struct SchemaToken {
             .init(expected: expected, found: found, line: line, column: column))
     }
 
-    /// As an error quotes it.
+    /// The token as an error quotes it.
     private var description: String {
         let start = text.unicodeScalars.prefix(60)
         let quote = String(String.UnicodeScalarView(start)) + (start.count < text.unicodeScalars.count ? "…" : "")
@@ -45,7 +45,7 @@ struct SchemaToken {
     }
 }
 
-/// Takes a schema's text apart, without comments: `// …` and `-- …` to the end of the line, `/* … */`.
+/// Splits a schema's text into tokens, without comments: `// …` and `-- …` to the end of the line, `/* … */`.
 struct SchemaLexer {
     private let bytes: [UInt8]
     private var place = 0
@@ -69,7 +69,7 @@ struct SchemaLexer {
             token.kind = .word
         default:
             advance()
-            // The rest of a character of several bytes.
+            // The remaining bytes of a multibyte character.
             while place < bytes.count, bytes[place] & 0xC0 == 0x80 { advance() }
             token.text = String(decoding: bytes[start..<place], as: UTF8.self)
             token.kind = .symbol
@@ -102,7 +102,7 @@ struct SchemaLexer {
         return String(decoding: bytes[first..<place], as: UTF8.self)
     }
 
-    // MARK: What means nothing
+    // MARK: Blanks and comments
 
     private func isNext(_ first: Unicode.Scalar, _ second: Unicode.Scalar) -> Bool {
         place + 1 < bytes.count && bytes[place] == UInt8(ascii: first) && bytes[place + 1] == UInt8(ascii: second)

@@ -1,18 +1,18 @@
-/// What record types, keys and roles may be called (docs/rules.md §5).
+/// The permitted names of record types, keys and roles (docs/rules.md §5).
 public enum SchemaName {
     public static let maximumCharacters = 255
 
-    /// Fields that every record has, as the schema language calls them. No record can be saved with such a key.
+    /// The fields that every record has, by their names in the schema language. No record can be saved with such a key.
     public static let systemFields: [(name: String, kind: FieldKind)] = [
         ("___createTime", .date), ("___createdBy", .reference), ("___etag", .string), ("___modTime", .date),
         ("___modifiedBy", .reference), ("___recordID", .reference), ("___parent", .reference),
     ]
-    /// Those that the service writes of every record type, indexed or not.
+    /// The system fields that the service exports for every record type, indexed or not.
     public static let exportedSystemFields = systemFields.filter { $0.name != "___parent" }
 
     public static let systemRoles = ["_creator", "_icloud", "_world"]
 
-    /// Whether a name is a letter, then letters, digits and `_`, all ASCII and 255 at most.
+    /// Returns true if a name is a letter, then letters, digits and `_`, all ASCII, 255 characters at most.
     public static func isIdentifier(_ name: String) -> Bool {
         guard let first = name.utf8.first, isLetter(first), name.utf8.count <= maximumCharacters else { return false }
         return name.utf8.allSatisfy { isPart($0) }
@@ -22,19 +22,19 @@ public enum SchemaName {
         isIdentifier(name) || systemRoles.contains { isSameText($0, name) }
     }
 
-    /// The kind of a system field; nil for any other name.
+    /// Returns the kind of a system field; nil for any other name.
     public static func systemKind(of field: String) -> FieldKind? {
-        // Nearly all fields begin otherwise.
+        // Nearly all fields begin with another character.
         guard field.utf8.first == UInt8(ascii: "_") else { return nil }
         return systemFields.first { isSameText($0.name, field) }?.kind
     }
 
-    /// Words that are names only between quotes.
+    /// Returns true for words that are names only in quotes.
     static func isReserved(_ name: String) -> Bool {
         ["grant", "preferred", "queryable", "searchable", "sortable"].contains(name.lowercased())
     }
 
-    /// A name as the schema language writes it.
+    /// Returns a name as the schema language writes it.
     static func quoted(_ name: String) -> String {
         name.utf8.first == UInt8(ascii: "_") || isReserved(name) ? "\"\(name)\"" : name
     }
@@ -44,19 +44,19 @@ public enum SchemaName {
         return lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z")
     }
 
-    /// Whether a byte may stand in an identifier.
+    /// Returns true if a byte may occur in an identifier.
     static func isPart(_ byte: UInt8) -> Bool {
         isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
     }
 }
 
 extension FieldKind {
-    /// Whether a field can be declared to be of this kind.
+    /// True if a field can be declared with this kind.
     public var isDeclarable: Bool { element.isScalar }
 
     static let scalars: [FieldKind] = [.string, .int64, .double, .date, .data, .location, .reference, .asset]
 
-    /// As the schema language says it.
+    /// The name of the kind in the schema language.
     public var schemaName: String {
         let scalar =
             switch element {
@@ -73,8 +73,8 @@ extension FieldKind {
         return isList && element.isScalar ? "LIST<\(scalar)>" : scalar
     }
 
-    /// The indexes that a field of this kind can have. A reference and a list have no order, only words of text are
-    /// searched, and what is encrypted or an asset has no index at all.
+    /// Returns the indexes that a field of this kind can have. References, bytes and lists have no order, only text can
+    /// be searched by words, and encrypted fields and assets have no indexes.
     public func possibleIndexes(isEncrypted: Bool) -> SchemaField.Indexes {
         if isEncrypted || element == .asset { return [] }
         if isList { return element == .string ? [.queryable, .searchable] : .queryable }
@@ -87,7 +87,7 @@ extension FieldKind {
 }
 
 extension SchemaField.Indexes {
-    /// As the schema language says them, separated by spaces.
+    /// The indexes in the schema language, separated by spaces.
     public var schemaNames: String {
         let names = [(Self.queryable, "QUERYABLE"), (.searchable, "SEARCHABLE"), (.sortable, "SORTABLE")]
         return names.filter { contains($0.0) }.map(\.1).joined(separator: " ")

@@ -1,11 +1,11 @@
-/// Reads CloudKit's schema language (docs/schema.md).
+/// Parses CloudKit's schema language (docs/schema.md).
 struct SchemaParser {
     private var lexer: SchemaLexer
     private var token: SchemaToken
     private var schema = SchemaDefinition()
     private var roleNames = Set<String>()
     private var typeNames = Set<String>()
-    /// Where roles of the container's own are granted something; they may be created behind that.
+    /// The container's own roles in grants; a role may be created after its grants.
     private var grantedRoles: [SchemaToken] = []
 
     init(_ text: String) throws {
@@ -155,7 +155,7 @@ struct SchemaParser {
         }
         try advance()
         try take(symbol: "<")
-        // Apple's grammar has the word inside, where the element is; outside it means the same.
+        // Apple's grammar has the keyword inside, before the element; outside it has the same meaning.
         if token.isKeyword("ENCRYPTED"), !isEncrypted {
             isEncrypted = true
             try advance()
@@ -179,7 +179,7 @@ struct SchemaParser {
         return kind
     }
 
-    /// A number that the service could not tell the type of; here it must be told.
+    /// Parses a number whose type the service could not infer; here the type must be stated.
     private mutating func parseNumber() throws -> FieldKind {
         try advance()
         try take("PREFERRED")
@@ -234,13 +234,13 @@ struct SchemaParser {
 }
 
 extension SchemaDefinition {
-    /// The longest text that is looked at.
+    /// The maximum length of a text to parse.
     public static let maximumTextBytes = 64 << 20
 
-    /// Reads CloudKit's schema language, as `cktool` and the console export it.
+    /// Parses CloudKit's schema language, as `cktool` and the console export it.
     ///
-    /// - Throws: ``StrataError`` whose context has the line and the column of a mistake, what was expected there and
-    ///   what was found.
+    /// - Throws: ``StrataError`` whose context has the line and the column of a mistake, with the expected and the
+    ///   found token.
     public init(reading text: String) throws {
         guard text.utf8.count <= Self.maximumTextBytes else {
             throw StrataError.tooLarge(

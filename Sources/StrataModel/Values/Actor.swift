@@ -18,6 +18,6 @@ public struct Actor: Sendable, Hashable {
         hasher.combine(bytesOf: device)
     }
 
-    /// The service itself: what operators do, or a user in Settings.
+    /// The service itself, as the actor for operators and for users in Settings.
     public static let service = Actor(user: "_service", device: "")
 }

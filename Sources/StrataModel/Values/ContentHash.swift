@@ -1,6 +1,6 @@
-/// 256 bits that stand for the content of a file.
+/// A 256-bit hash of the content of a file.
 public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
-    /// The first 16 bytes, then the others; the first byte is the lowest of its half.
+    /// The first 16 bytes; ``second`` has the others. The first byte of each half is its lowest.
     public var first: UInt128
     public var second: UInt128
 
@@ -9,7 +9,7 @@ public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
         self.second = second
     }
 
-    /// - Throws: ``StrataError`` for anything but 32 bytes.
+    /// - Throws: ``StrataError`` unless there are 32 bytes.
     public init(bytes: [UInt8]) throws {
         let (first, second) = try bytes.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
@@ -22,7 +22,7 @@ public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
         self.init(first: first, second: second)
     }
 
-    /// What ``description`` gave; nil for any other text.
+    /// Parses a ``description``; returns nil for any other text.
     public init?(_ text: some StringProtocol) {
         guard text.utf8.count == 64, text.utf8.allSatisfy({ Self.digits.contains($0) }),
             let first = UInt128(text.prefix(32), radix: 16), let second = UInt128(text.suffix(32), radix: 16)
@@ -32,6 +32,6 @@ public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
 
     private static let digits = [UInt8]("0123456789abcdef".utf8)
 
-    /// 64 hexadecimal digits, in the order of the bytes.
+    /// The hash as 64 hexadecimal digits, in the order of the bytes.
     public var description: String { hexadecimal(first.byteSwapped) + hexadecimal(second.byteSwapped) }
 }

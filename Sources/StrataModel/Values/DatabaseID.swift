@@ -1,7 +1,7 @@
-/// A database by name: that of everybody, or one of a user.
+/// A database by name: the public one, or one of a user.
 public struct DatabaseID: Sendable, Hashable {
     public var scope: InternedName.Scope
-    /// The name of the user; empty for the public database, and in a request for the user who makes it.
+    /// The name of the user; empty for the public database and, in a request, for the user who makes it.
     public var owner: String
 
     public init(_ scope: InternedName.Scope, owner: String = "") {

@@ -1,4 +1,4 @@
-/// A name that is the same as another only if their bytes are, as a key of dictionaries.
+/// A name as a dictionary key, equal to another one only if their bytes are.
 public struct ExactName: Sendable, Hashable {
     public let text: String
 

@@ -1,4 +1,4 @@
-/// Values of one kind, in order. The empty list has no kind and fits every one.
+/// Values of one kind, in order. The empty list has no kind and fits every kind.
 ///
 /// ```swift
 /// let numbers = try FieldList([.int64(1), .int64(2)])
@@ -12,7 +12,7 @@ public struct FieldList: Sendable, Hashable {
 
     private init() { elements = [] }
 
-    /// - Throws: ``StrataError`` if the elements are of several kinds, lists or encrypted themselves, or too many.
+    /// - Throws: ``StrataError`` if the elements differ in kind, are lists or encrypted, or are too many.
     public init(_ elements: [FieldValue]) throws {
         guard elements.count <= Self.maximumCount else {
             throw StrataError.tooLarge("a list's count", limit: Self.maximumCount, found: elements.count)

@@ -1,6 +1,6 @@
-/// A look at an encoded field table: finds values by their field's ordinal without decoding any (docs/format.md §16).
+/// A view of an encoded field table, which finds values by their field's ordinal without decoding (docs/format.md §16).
 ///
-/// Making one looks at a few bytes only. That the ordinals ascend is checked where all of them are gone through.
+/// Creating one reads only a few bytes. The order of the ordinals is checked by functions that visit all of them.
 ///
 /// ```swift
 /// let table = try FieldTable(bytes, in: range)
@@ -10,9 +10,9 @@ public struct FieldTable {
     public static let maximumCount = 65_535
     public static let maximumOrdinal = UInt64(UInt32.max)
 
-    // Valid only inside the `withUnsafeBytes` that made it; `init` checked that what is read below lies within.
+    // Valid only inside the `withUnsafeBytes` call that provided it; `init` checked that all reads below are in bounds.
     let bytes: UnsafeRawBufferPointer
-    /// How many entries there are, removed keys among them.
+    /// The number of entries, including removed keys.
     public let count: Int
     private let ordinals: Int
     private let ends: Int
@@ -22,7 +22,7 @@ public struct FieldTable {
     let start: Int
     let end: Int
 
-    /// The table that fills `range` of the bytes, which must stay alive as long as the table is used.
+    /// Creates a view of the table that fills `range` of the bytes, which must stay alive as long as the table is used.
     @inline(__always)
     public init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) throws {
         var reader = ByteReader(bytes, in: range)
@@ -67,14 +67,14 @@ public struct FieldTable {
         }
     }
 
-    /// The field of the entry with that index, which is below ``count``.
+    /// Returns the field of the entry at an index, which must be below ``count``.
     @inline(__always)
     public func ordinal(at index: Int) -> UInt32 {
         precondition(index >= 0 && index < count, "an entry that is not there")
         return Self.load(bytes, ordinals + index * ordinalBytes, ordinalBytes)
     }
 
-    /// Where the value of that entry is in the bytes; empty for a removed key.
+    /// Returns the range of an entry's value in the bytes; empty for a removed key.
     @inline(__always)
     public func range(at index: Int) throws -> Range<Int> {
         precondition(index >= 0 && index < count, "an entry that is not there")
@@ -87,7 +87,7 @@ public struct FieldTable {
         return lower..<upper
     }
 
-    /// The entry of that field; nil if there is none.
+    /// Returns the index of a field's entry; nil if there is none.
     public func index(of field: UInt32) -> Int? {
         var (low, high) = (0, count)
         while low < high {
@@ -97,24 +97,24 @@ public struct FieldTable {
         return low < count && ordinal(at: low) == field ? low : nil
     }
 
-    /// Where the value of that field is in the bytes; nil if it has no entry, empty if it is removed.
+    /// Returns the range of a field's value in the bytes; nil if the field has no entry, empty if it is removed.
     public func range(of field: UInt32) throws -> Range<Int>? {
         try index(of: field).map { try range(at: $0) }
     }
 
-    /// The value of that field; nil if it has none or is removed.
+    /// Returns the value of a field; nil if it has none or is removed.
     public func value(of field: UInt32) throws -> FieldValue? {
         guard let range = try range(of: field), !range.isEmpty else { return nil }
         return try FieldValue(decoding: bytes, in: range)
     }
 
-    /// What kind of value the entry has, without decoding it; nil for a removed key.
+    /// Returns the kind of an entry's value without decoding it; nil for a removed key.
     public func kind(at index: Int) throws -> FieldKind? {
         let range = try range(at: index)
         return range.isEmpty ? nil : FieldKind(rawValue: bytes[range.lowerBound])
     }
 
-    /// All bits that one of the kinds has. Looks at one byte of each value.
+    /// Returns the bitwise OR of all values' kinds. Reads one byte of each value.
     public func kindBits() throws -> UInt8 {
         var bits: UInt8 = 0
         for index in 0..<count {
@@ -124,7 +124,7 @@ public struct FieldTable {
         return bits
     }
 
-    /// Throws unless the field of the entry is above the one before it.
+    /// Throws unless the field of an entry is above the previous one.
     @inline(__always)
     func checkOrder(at index: Int) throws {
         let before = index == 0 ? 0 : ordinal(at: index - 1)
@@ -134,7 +134,7 @@ public struct FieldTable {
         }
     }
 
-    /// All entries, decoded.
+    /// Returns all entries, decoded.
     public func changes() throws -> [FieldChange] {
         try (0..<count).map { index in
             try checkOrder(at: index)
@@ -145,7 +145,7 @@ public struct FieldTable {
     }
 }
 
-/// A key that was sent: with its new value, or with none to remove it.
+/// A sent key, with its new value; nil removes the key.
 public struct FieldChange: Sendable, Hashable {
     public var field: UInt32
     public var value: FieldValue?

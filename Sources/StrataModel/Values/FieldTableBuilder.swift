@@ -1,4 +1,4 @@
-/// Collects the entries of a field table, then writes them. It keeps its memory from one table to the next.
+/// Collects the entries of a field table, then writes them. Successive tables reuse its memory.
 ///
 /// ```swift
 /// try builder.append(1, .string("Groceries"))
@@ -12,21 +12,21 @@ public struct FieldTableBuilder: Sendable {
 
     public init() {}
 
-    /// - Throws: ``StrataError`` if the field is not above the one before, or the table has no room for it.
+    /// - Throws: ``StrataError`` if the field is not above the previous one, or the table is full.
     public mutating func append(_ field: UInt32, _ value: FieldValue) throws {
         try begin(field)
         try value.encode(into: &values)
         try end()
     }
 
-    /// A value that is encoded already.
+    /// Appends an encoded value.
     public mutating func append(_ field: UInt32, encoded value: UnsafeRawBufferPointer) throws {
         try begin(field)
         values.append(raw: value)
         try end()
     }
 
-    /// An entry without value: the key is removed.
+    /// Appends an entry without a value, which removes the key.
     public mutating func appendRemoved(_ field: UInt32) throws {
         try begin(field)
         try end()
@@ -58,7 +58,7 @@ public struct FieldTableBuilder: Sendable {
         ends.append(end)
     }
 
-    /// Appends the table and begins the next one.
+    /// Appends the table to a writer and begins the next table.
     public mutating func finish(into writer: inout ByteWriter) {
         writer.appendVarint(UInt64(ordinals.count))
         if let last = ordinals.last, let length = ends.last {
@@ -71,7 +71,7 @@ public struct FieldTableBuilder: Sendable {
         removeAll()
     }
 
-    /// Forgets what was collected, as after an error.
+    /// Discards the collected entries, as after an error.
     public mutating func removeAll() {
         ordinals.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)

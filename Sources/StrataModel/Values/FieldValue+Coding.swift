@@ -5,7 +5,7 @@ extension FieldValue {
         return writer.bytes
     }
 
-    /// Appends the value. How long it is, its holder says.
+    /// Appends the value without its length, which its container stores.
     public func encode(into writer: inout ByteWriter) throws {
         let start = writer.bytes.count
         writer.append(byte: kind.rawValue)
@@ -42,7 +42,7 @@ extension FieldValue {
         self = try bytes.withUnsafeBytes { try FieldValue(decoding: $0, in: 0..<$0.count) }
     }
 
-    /// The value that a part of the bytes holds, as a ``FieldTable`` finds it.
+    /// Decodes the value in a range of the bytes, as a ``FieldTable`` finds it.
     public init(decoding bytes: UnsafeRawBufferPointer, in range: Range<Int>) throws {
         var reader = ByteReader(bytes, in: range)
         guard reader.remaining <= Self.maximumBytes else {
@@ -56,7 +56,7 @@ extension FieldValue {
         }
     }
 
-    /// Content goes on to the reader's end.
+    /// Decodes content that continues to the reader's end.
     fileprivate init(_ kind: FieldKind, contentOf reader: inout ByteReader) throws {
         switch kind {
         case .string: self = .string(try reader.readRemainingText("a string", atMost: .max))
@@ -93,7 +93,7 @@ extension FieldList {
         let count = try reader.readVarint("the number of elements", atMost: UInt64(Self.maximumCount))
         guard count > 0 else { throw reader.malformed("the number of elements", expected: "at least 1") }
         var elements: [FieldValue] = []
-        // An element takes a byte at least, so that the bytes bound what is reserved.
+        // An element takes at least one byte, so the bytes bound the reserved capacity.
         elements.reserveCapacity(min(Int(count), reader.remaining))
         for _ in 0..<count {
             let length = try reader.readVarint("the length of an element")
@@ -148,7 +148,7 @@ extension FieldValue.Location {
 extension FieldValue.Reference {
     fileprivate static let looseCode: UInt8 = 2
 
-    /// The stored action byte; a loose owning reference has a code of its own.
+    /// The stored action byte; a loose owning reference has its own code.
     fileprivate var code: UInt8 { isLoose && action == .deleteSelf ? Self.looseCode : action.rawValue }
 }
 
@@ -183,7 +183,7 @@ extension FieldValue.Sealed {
 }
 
 extension ByteWriter {
-    /// Most significant byte first, without the zeros at the end: most doubles that people write are short.
+    /// Appends a double, most significant byte first, without trailing zeros: most doubles in practice are short.
     mutating func append(shortest number: Double) {
         var bits = number.bitPattern
         while bits != 0 {
@@ -192,7 +192,7 @@ extension ByteWriter {
         }
     }
 
-    /// Zone, then the name up to the end of what holds it.
+    /// Appends the zone, then the name, which continues to the end of its container.
     mutating func append(_ key: RecordKey) throws {
         try StrataError.checkName(key.name, "a record name's bytes")
         appendVarint(key.zone)
@@ -219,7 +219,7 @@ extension ByteReader {
 }
 
 extension StrataError {
-    /// For what only a later version of the format can mean.
+    /// Returns the error for a value that only a later version of the format defines.
     static func newer(_ what: StaticString, _ number: some BinaryInteger, _ reader: ByteReader) -> StrataError {
         StrataError(
             .newerFormat, "There is something that this version does not know.",
@@ -227,9 +227,9 @@ extension StrataError {
     }
 }
 
-/// Numbers of encoded values, read without making a value of them.
+/// Reads the numbers of encoded values without creating a value.
 public enum EncodedNumber {
-    /// - Parameter content: what the value has behind its kind.
+    /// - Parameter content: The bytes of the value after its kind.
     public static func int64(_ bytes: UnsafeRawBufferPointer, in content: Range<Int>) throws -> Int64 {
         var reader = ByteReader(bytes, in: content)
         return unzigzag(try reader.readVarint("a number"))

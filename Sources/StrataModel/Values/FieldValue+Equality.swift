@@ -42,7 +42,7 @@ extension FieldValue.Location: Hashable {
 }
 
 extension Hasher {
-    /// What agrees with `isSameText`.
+    /// Hashes a text consistently with `isSameText`.
     mutating func combine(bytesOf text: String) {
         var text = text
         text.withUTF8 { combine(bytes: UnsafeRawBufferPointer($0)) }

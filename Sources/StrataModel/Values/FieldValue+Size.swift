@@ -1,5 +1,5 @@
 extension FieldValue {
-    /// What a value counts for a record's size (docs/rules.md §6).
+    /// The bytes that count toward a record's size (docs/rules.md §6).
     public var chargedBytes: Int {
         switch self {
         case .string(let text): text.utf8.count
@@ -13,7 +13,7 @@ extension FieldValue {
         }
     }
 
-    /// What a value counts for its user's quota: the files of assets too.
+    /// The bytes that count toward the user's quota, including the files of assets.
     public var usedBytes: Int {
         switch self {
         case .asset(let asset): Int(min(asset.size, UInt64(Self.maximumUsedBytes)))
@@ -22,10 +22,11 @@ extension FieldValue {
         }
     }
 
-    /// One file, or one record with its files, counts no more, or sums of what a client says could overflow.
+    /// The maximum bytes counted for a file, or for a record with its files, so that sums of client data cannot
+    /// overflow.
     public static let maximumUsedBytes = 1 << 40
 
-    /// ``usedBytes`` of an encoded value, which is decoded only where its length does not say.
+    /// Returns ``usedBytes`` of an encoded value, which is decoded only if its length does not determine them.
     public static func usedBytes(of bytes: UnsafeRawBufferPointer, in range: Range<Int>) throws -> Int {
         guard let first = range.first else { return 0 }
         switch FieldKind(rawValue: bytes[first]) {

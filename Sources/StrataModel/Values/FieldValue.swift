@@ -1,7 +1,7 @@
 /// The value of one key of a record (docs/format.md §16).
 ///
-/// Two values are equal if their encodings are: every bit of a double counts, so that a NaN equals itself and −0 is not
-/// 0, and texts are compared by their bytes. Queries compare in a way of their own.
+/// Two values are equal if their encodings are: every bit of a double counts, so a NaN equals itself and −0 differs
+/// from 0, and texts are compared by their bytes. Queries use their own comparison.
 ///
 /// ```swift
 /// let title = FieldValue.string("Groceries")
@@ -13,19 +13,19 @@ public enum FieldValue: Sendable {
     case string(String)
     case int64(Int64)
     case double(Double)
-    /// Seconds since 2001-01-01T00:00:00Z.
+    /// A date in seconds since 2001-01-01T00:00:00Z.
     case date(Double)
     case data([UInt8])
     case location(Location)
     case reference(Reference)
     case asset(Asset)
     case list(FieldList)
-    /// Encrypted; what it is a value of is inside the seal.
+    /// An encrypted value, whose kind is sealed too.
     case sealed(Sealed)
 
     public static let maximumBytes = 32 << 20
 
-    /// Where something is, with all of a `CLLocation` that CloudKit keeps.
+    /// A location, with all parts of a `CLLocation` that CloudKit keeps.
     public struct Location: Sendable {
         public var latitude: Double
         public var longitude: Double
@@ -34,7 +34,7 @@ public enum FieldValue: Sendable {
         public var verticalAccuracy: Double
         public var course: Double
         public var speed: Double
-        /// Seconds since 2001-01-01T00:00:00Z.
+        /// The time in seconds since 2001-01-01T00:00:00Z.
         public var timestamp: Double
 
         public init(
@@ -79,11 +79,11 @@ public enum FieldValue: Sendable {
         }
     }
 
-    /// A file, named by what is in it.
+    /// A file, identified by its content.
     public struct Asset: Sendable, Hashable {
         public static let hashBytes = 32
 
-        /// BLAKE2b-256 of the file's bytes.
+        /// The BLAKE2b-256 hash of the file's bytes.
         public var hash: ContentHash
         public var size: UInt64
 
@@ -93,13 +93,13 @@ public enum FieldValue: Sendable {
         }
     }
 
-    /// A value that only who has the key can read.
+    /// An encrypted value, which can be read only with its key.
     public struct Sealed: Sendable, Hashable {
         public static let nonceBytes = 24
 
         public var keyID: UInt64
         public var nonce: [UInt8]
-        /// With the tag at its end.
+        /// The encrypted bytes, with the authentication tag at the end.
         public var ciphertext: [UInt8]
 
         public init(keyID: UInt64, nonce: [UInt8], ciphertext: [UInt8]) {
@@ -125,7 +125,7 @@ public enum FieldValue: Sendable {
     }
 }
 
-/// What a value is, from its first byte, without decoding it. The numbers are on disk.
+/// The kind of a value, known from its first byte without decoding. The numbers are on disk.
 public struct FieldKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -145,13 +145,13 @@ public struct FieldKind: RawRepresentable, Hashable, Sendable, CustomStringConve
 
     public var isList: Bool { rawValue & 0xC0 == 0x40 }
     public var isSealed: Bool { rawValue & 0x80 != 0 }
-    /// Assets, lists of them and encrypted values have one of these bits; of the other kinds that are known, none has.
+    /// The bits that mark assets, lists of assets and encrypted values. The other known kinds have none of them.
     public static let specialBits: UInt8 = 0x88
     var isScalar: Bool { rawValue > 0 && rawValue < UInt8(Self.scalarNames.count) }
 
-    /// Of a list, the kind of its elements; otherwise the kind itself.
+    /// The kind of a list's elements; for other kinds, the kind itself.
     public var element: FieldKind { isList ? Self(rawValue: rawValue & 0x3F) : self }
-    /// A list of this kind.
+    /// The kind of a list with elements of this kind.
     public var list: FieldKind { Self(rawValue: rawValue | 0x40) }
 
     public var description: String {

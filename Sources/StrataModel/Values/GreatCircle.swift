@@ -1,10 +1,11 @@
 import Foundation
 
-/// Distances on a globe, of places in degrees.
+/// Computes distances on the globe between places in degrees.
 public enum GreatCircle {
     public static let earthRadiusMetres = 6_371_008.8
 
-    /// Metres along the great circle; no number for what is no place, or may be none for what is no place of the earth.
+    /// Returns the distance in meters along the great circle; NaN for a coordinate that is not finite, and possibly for
+    /// one that is out of range.
     public static func distanceMetres(
         fromLatitude: Double, longitude fromLongitude: Double, toLatitude: Double, longitude toLongitude: Double
     ) -> Double {
@@ -13,7 +14,7 @@ public enum GreatCircle {
         let chord =
             sin(north / 2) * sin(north / 2) + cos(fromLatitude * radians) * cos(toLatitude * radians) * sin(east / 2)
             * sin(east / 2)
-        // Rounding may push the chord of antipodes past 1; what is no number stays none.
+        // Rounding may push the chord of antipodes past 1; NaN stays NaN.
         return 2 * earthRadiusMetres * asin(chord > 1 ? 1 : chord.squareRoot())
     }
 }

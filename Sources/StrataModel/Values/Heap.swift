@@ -1,11 +1,11 @@
-/// Elements of which the first in an order is at hand.
+/// A priority queue, which gives access to the first element in an order.
 ///
 /// ```swift
-/// var nearest = Heap<Place> { $0.metres < $1.metres }
+/// var nearest = Heap<Place> { $0.meters < $1.meters }
 /// nearest.push(place)
 /// while let place = nearest.pop() { use(place) }
 /// ```
-// Inlinable, so that it is specialized where it is used: merges turn to it for each entry.
+// Inlinable, so that it is specialized where it is used: merges call it for each entry.
 public struct Heap<Element> {
     @usableFromInline var storage: [Element] = []
     @usableFromInline let isBefore: (Element, Element) -> Bool
@@ -13,7 +13,7 @@ public struct Heap<Element> {
     @inlinable
     public init(_ isBefore: @escaping (Element, Element) -> Bool) { self.isBefore = isBefore }
 
-    /// The first one comes first, the others in no particular order.
+    /// The elements: the first in the order, then the others in no particular order.
     @inlinable public var elements: [Element] { storage }
     @inlinable public var first: Element? { storage.first }
 
@@ -34,7 +34,7 @@ public struct Heap<Element> {
         return first
     }
 
-    /// There is one.
+    /// Replaces the first element; there must be one.
     @inlinable
     public mutating func replaceFirst(by element: Element) {
         storage[0] = element

@@ -8,11 +8,11 @@
 public struct NamedSubscription: Sendable, Hashable {
     public var id: String
     public var kind: Subscription.Kind
-    /// Nil: no zone in particular.
+    /// The watched zone; nil for no specific zone.
     public var zone: ZoneID?
-    /// Nil: any type.
+    /// The watched record type; nil for any type.
     public var recordType: String?
-    /// As format text; empty for none.
+    /// The predicate in format syntax; empty for none.
     public var predicate: String
     public var options: Subscription.Options
     public var notification: NotificationInfo?
@@ -32,7 +32,7 @@ public struct NamedSubscription: Sendable, Hashable {
 }
 
 extension Request {
-    /// Saves and deletes subscriptions of one's own.
+    /// Creates a request that saves and deletes subscriptions of the requesting user.
     ///
     /// ```swift
     /// try store.modify(.subscriptions(deleting: ["bargains"], in: DatabaseID(.public)), as: anna)

@@ -1,4 +1,4 @@
-/// How a device shows that a subscription fired (docs/format.md §18); what is nil was not set.
+/// The way a device presents a subscription's notifications (docs/format.md §18); nil for properties that are not set.
 public struct NotificationInfo: Sendable, Hashable {
     public static let maximumTextBytes = 65_536
     public static let maximumListCount = 65_535
@@ -26,7 +26,7 @@ public struct NotificationInfo: Sendable, Hashable {
 
     private typealias Path<Value> = WritableKeyPath<NotificationInfo, Value> & Sendable
 
-    // By number on disk.
+    // Keyed by their numbers on disk.
     private static let texts: [(number: UInt64, path: Path<String?>)] = [
         (1, \.alertBody), (2, \.alertLocalizationKey), (3, \.title), (4, \.titleLocalizationKey), (5, \.subtitle),
         (6, \.subtitleLocalizationKey), (7, \.alertActionLocalizationKey), (8, \.alertLaunchImage), (9, \.soundName),
@@ -40,7 +40,7 @@ public struct NotificationInfo: Sendable, Hashable {
         (24, \.shouldBadge), (25, \.shouldSendContentAvailable), (26, \.shouldSendMutableContent),
     ]
 
-    /// As a subscription holds it; nothing in it is an ordinal.
+    /// Returns the encoding that a subscription contains, which has no ordinals.
     public func encoded() throws -> [UInt8] {
         var writer = ByteWriter(reserving: 64)
         try encode(into: &writer)

@@ -1,4 +1,4 @@
-/// A record by name, within a database.
+/// The name of a record within a database.
 public struct RecordID: Sendable, Hashable {
     public var name: String
     public var zone: ZoneID

@@ -1,4 +1,4 @@
-/// Where a record is, as the store knows it: the ordinal of its zone, and its name.
+/// The location of a record in the store: the ordinal of its zone, and its name.
 ///
 /// ```swift
 /// RecordKey(zone: 3, name: "note-1")

@@ -1,17 +1,17 @@
-/// What is known of a record beside its name and its fields.
+/// The metadata of a record, besides its name and its fields.
 public struct RecordHeader: Sendable, Hashable {
-    /// A full event comes after at most so many that are none.
+    /// The maximum number of events since the last full one.
     public static let maximumEventsSinceFull = 15
 
-    /// The event that made this state; its text is the change tag.
+    /// The event that produced this state; its text is the change tag.
     public var version: Version
     public var type: UInt64
-    /// Microseconds since 1970.
+    /// The time of creation in microseconds since 1970; so is ``modified``.
     public var created: Int64
     public var createdBy: UInt64
     public var modified: Int64
     public var modifiedBy: UInt64
-    /// Ordinal of the device; 0 is none.
+    /// The ordinal of the device; 0 for none.
     public var modifiedWith: UInt64
     public var eventsSinceFull: Int
     public var stateDigest: UInt128
@@ -42,7 +42,8 @@ public struct RecordHeader: Sendable, Hashable {
 /// state.fields.first { $0.field == title }?.value
 /// ```
 public struct RecordState: Sendable, Hashable {
-    /// Keys of the views hold names up to this whole. Of a longer one they hold a short form, and the state the name.
+    /// The maximum bytes of a name that the keys of the views contain whole. For a longer name they contain a short
+    /// form, and the state contains the name.
     public static let longestKeyName = 300
 
     public var header: RecordHeader
@@ -52,7 +53,7 @@ public struct RecordState: Sendable, Hashable {
     public var share: RecordKey?
     /// The record's name if it is longer than ``longestKeyName`` bytes.
     public var longName: String?
-    /// In the order of their ordinals.
+    /// The fields, in the order of their ordinals.
     public var fields: [RecordField]
 
     public init(
@@ -101,7 +102,7 @@ public struct RecordState: Sendable, Hashable {
     }
 }
 
-/// A key of a record with its value.
+/// A key of a record, with its value.
 public struct RecordField: Sendable, Hashable {
     public var field: UInt32
     public var value: FieldValue
@@ -112,7 +113,7 @@ public struct RecordField: Sendable, Hashable {
     }
 }
 
-/// Keys of a state's keyed fields.
+/// The keys of a state's keyed fields.
 enum StateField {
     static let parent: UInt64 = 2
     static let share: UInt64 = 4
@@ -120,7 +121,7 @@ enum StateField {
     static let looseParent: UInt64 = 8
 }
 
-/// Where the fixed part of a state has what, and its form.
+/// The offsets in the fixed part of a state, and its form.
 enum StateLayout {
     static let form: UInt8 = 1
     static let size = 1
@@ -132,7 +133,7 @@ enum StateLayout {
 }
 
 extension ByteWriter {
-    /// The header's numbers; returns where it began, for `finishHeader`.
+    /// Appends the header's numbers and returns their start, for `finishHeader`.
     mutating func append(_ header: RecordHeader) -> Int {
         let start = bytes.count
         append(StateLayout.form)

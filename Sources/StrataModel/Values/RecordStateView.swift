@@ -1,4 +1,4 @@
-/// A look at an encoded state: header, links and fields, each without the others (docs/format.md §17).
+/// A view of an encoded state, which reads header, links and fields independently (docs/format.md §17).
 ///
 /// ```swift
 /// let view = try RecordStateView(bytes, in: 0..<bytes.count)
@@ -6,14 +6,14 @@
 /// let title = try view.fields().value(of: titleField)
 /// ```
 public struct RecordStateView {
-    // Valid only inside the `withUnsafeBytes` that made it.
+    // Valid only inside the `withUnsafeBytes` call that provided it.
     let bytes: UnsafeRawBufferPointer
     let range: Range<Int>
     private let tableStart: Int
 
-    /// The state that fills `range` of the bytes, which must stay alive as long as the view is used.
+    /// Creates a view of the state that fills `range` of the bytes, which must stay alive as long as the view is used.
     public init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) throws {
-        // Every record that is looked at comes through here: what is whole is told without a reader.
+        // Every record that is read passes through here: an intact state is recognized without a reader.
         tableStart = range.lowerBound + (try Self.sizeIfWhole(bytes, range) ?? Self.size(bytes, range))
         self.bytes = bytes
         self.range = range
@@ -30,7 +30,7 @@ public struct RecordStateView {
         return size >= StateLayout.rest && size <= range.count ? size : nil
     }
 
-    /// Says what is wrong, if anything is.
+    /// Returns the size of the header, or throws an error that says what is malformed.
     @inline(never)
     private static func size(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) throws -> Int {
         var reader = ByteReader(bytes, in: range)
@@ -50,7 +50,7 @@ public struct RecordStateView {
         Number(littleEndian: bytes.loadUnaligned(fromByteOffset: range.lowerBound + place, as: Number.self))
     }
 
-    /// The change tag in its stored form; what a reader of feeds compares first.
+    /// The stored form of the change tag, which readers of feeds compare first.
     public var version: Version { Version(packed: load(StateLayout.version, as: UInt64.self)) }
     public var stateDigest: UInt128 { load(StateLayout.stateDigest, as: UInt128.self) }
     public var contentDigest: UInt128 { load(StateLayout.contentDigest, as: UInt128.self) }
@@ -75,14 +75,14 @@ public struct RecordStateView {
             stateDigest: stateDigest, contentDigest: contentDigest)
     }
 
-    /// What a state may have between its header and its fields, as places in the bytes.
+    /// The parts that a state may have between its header and its fields, as ranges of the bytes.
     public struct Links {
-        /// For ``key(_:)``.
+        /// The range of the parent, for ``key(_:)``.
         public var parent: Range<Int>?
         /// True if the user who set the parent lacked write permission on it.
         public var isParentLoose = false
         public var share: Range<Int>?
-        /// The record's name, which is text, if its key has only the short form.
+        /// The range of the record's name, valid text, if its key contains only the short form.
         public var longName: Range<Int>?
     }
 
@@ -106,7 +106,7 @@ public struct RecordStateView {
         return links
     }
 
-    /// - Throws: ``StrataError`` if the state is of a record with another type than an event says.
+    /// - Throws: ``StrataError`` if the record has another type than the event states.
     public func require(type: UInt64) throws {
         let known = try header().type
         guard type == known else {
@@ -116,8 +116,8 @@ public struct RecordStateView {
         }
     }
 
-    /// - Throws: ``StrataError`` if the state, found by its key, is of a record with another name: keys hold only a
-    ///   short form of long ones.
+    /// - Throws: ``StrataError`` if the state, found by its key, belongs to a record with another name. Keys contain
+    ///   only a short form of long names.
     public func require(name: UnsafeRawBufferPointer) throws {
         guard name.count > RecordState.longestKeyName else { return }
         guard let longName = try links().longName, bytes[longName].elementsEqual(name) else {
@@ -130,16 +130,17 @@ public struct RecordStateView {
         try name.withUTF8 { try require(name: UnsafeRawBufferPointer($0)) }
     }
 
-    /// The type alone, which scans ask of every record.
+    /// Returns the type alone, which scans read of every record.
     public func type() throws -> UInt64 {
         var reader = ByteReader(bytes, in: range.lowerBound + StateLayout.rest..<tableStart)
         _ = try reader.readVarint("the time of modification")
         return try reader.readVarint("a record's type")
     }
 
-    /// What a scan asks of every record, in one call: its type, and where the value of a field is; nil if it has none.
+    /// Returns the parts that a scan reads of every record: its type, and the range of a field's value; nil if the
+    /// record has none.
     ///
-    /// - Parameter hint: which entry of its record the field was the last time. Many records have the same fields.
+    /// - Parameter hint: The index of the field in the previous record. Many records have the same fields.
     public static func look(
         at state: UnsafeRawBufferPointer, for field: UInt32, hint: inout Int
     ) throws -> (type: UInt64, value: Range<Int>?) {
@@ -154,10 +155,10 @@ public struct RecordStateView {
         return (type, try table.range(at: index))
     }
 
-    /// The text at a place that ``links()`` told.
+    /// Returns the text in a range from ``links()``.
     public func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
-    /// The key at a place that ``links()`` told.
+    /// Returns the key in a range from ``links()``.
     public func key(_ range: Range<Int>) throws -> RecordKey {
         var reader = ByteReader(bytes, in: range)
         return try reader.readRecordKey()
@@ -174,7 +175,7 @@ public struct RecordStateView {
         }
     }
 
-    /// Puts the contributions to the digests into an encoded state.
+    /// Sets the contributions to the digests in an encoded state.
     public static func setDigests(
         state: UInt128, content: UInt128, in bytes: UnsafeMutableRawBufferPointer
     ) throws {
@@ -187,7 +188,7 @@ public struct RecordStateView {
 }
 
 extension KeyedFields.Field {
-    /// Where the name of a record is that no key holds whole.
+    /// Returns the range of a name that is too long for a key.
     fileprivate mutating func longName() throws -> Range<Int> {
         let range = value.position..<value.position + value.remaining
         let name = try value.readRemainingText("a long name", atMost: Envelope.maximumNameBytes)
@@ -205,7 +206,7 @@ extension KeyedFields.Field {
         return try link()
     }
 
-    /// Where a record key is in the bytes; empty if there is none. Its name is not judged as text.
+    /// Returns the range of a record key in the bytes; empty if there is none. The name is not validated as UTF-8.
     func link() throws -> Range<Int> {
         let range = value.position..<value.position + value.remaining
         if range.isEmpty { return range }

@@ -1,8 +1,8 @@
-/// What a user wants to be told of. Ordinals are the store's, or in a request those of its own tables.
+/// A user's subscription to changes. Its ordinals are the store's or, in a request, those of the request's own names.
 public struct Subscription: Sendable, Hashable {
     public static let maximumPredicateBytes = 65_536
 
-    /// The numbers are CloudKit's, and on disk.
+    /// The kinds of subscriptions. The numbers are CloudKit's, and on disk.
     public enum Kind: UInt8, Sendable, CaseIterable {
         case query = 1, recordZone, database
     }
@@ -16,17 +16,17 @@ public struct Subscription: Sendable, Hashable {
         public static let deletion = Self(rawValue: 4)
         public static let once = Self(rawValue: 8)
 
-        /// What a query subscription can fire for.
+        /// The events for which a query subscription can fire.
         public static let events: Self = [.creation, .update, .deletion]
     }
 
     public var id: String
     public var kind: Kind
-    /// 0: in no zone in particular.
+    /// The ordinal of the watched zone; 0 for no specific zone.
     public var zone: UInt64
-    /// 0: of any type.
+    /// The ordinal of the watched record type; 0 for any type.
     public var recordType: UInt64
-    /// As format text; empty for none.
+    /// The predicate in format syntax; empty for none.
     public var predicate: String
     public var options: Options
     public var notification: NotificationInfo?
@@ -70,7 +70,7 @@ public struct Subscription: Sendable, Hashable {
         }
     }
 
-    /// Reads up to the end of the reader.
+    /// Reads to the end of the reader.
     static func read(from reader: inout ByteReader) throws -> (subscription: Subscription, original: Version?) {
         let id = try reader.readString("a subscription's id", atMost: Envelope.maximumNameBytes)
         let number = try reader.read(UInt8.self, "a subscription's kind")
@@ -100,7 +100,7 @@ public struct Subscription: Sendable, Hashable {
     }
 }
 
-/// That a user subscribed, or changed a subscription.
+/// The event that creates or changes a user's subscription.
 public struct SubscriptionSavedEvent: StatedEvent {
     public static let kind = EventKind.subscriptionSaved
 
@@ -129,14 +129,14 @@ public struct SubscriptionSavedEvent: StatedEvent {
     }
 }
 
-/// That a subscription is no more.
+/// The event that deletes a subscription.
 public struct SubscriptionDeletedEvent: EventBody {
     public static let kind = EventKind.subscriptionDeleted
 
     public var database: UInt64
     public var user: UInt64
     public var id: String
-    /// The event that it fired for, if it ended because it was to do so once.
+    /// The event that the subscription fired for, if it ended because it fires only once.
     public var firedBy: Version?
 
     public init(database: UInt64, user: UInt64, id: String, firedBy: Version? = nil) {

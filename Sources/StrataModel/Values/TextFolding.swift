@@ -1,6 +1,6 @@
 import Foundation
 
-/// Texts without the differences that a search overlooks.
+/// Folds texts by removing differences that a search ignores.
 ///
 /// ```swift
 /// TextFolding.fold("Café", [.caseInsensitive, .diacriticInsensitive])  // "cafe"
@@ -17,7 +17,7 @@ public enum TextFolding {
     }
 
     public static func fold(_ text: String, _ options: Options) -> String {
-        // ASCII has no accents and one form; Foundation takes a hundred times as long to find that out.
+        // ASCII has no accents and a single form; Foundation takes a hundred times as long to determine that.
         if text.utf8.allSatisfy({ $0 < 0x80 }) {
             return options.contains(.caseInsensitive) ? String(decoding: text.utf8.map(lowercase), as: UTF8.self) : text
         }
@@ -28,21 +28,21 @@ public enum TextFolding {
         return options.contains(.normalized) ? folded.precomposedStringWithCanonicalMapping : folded
     }
 
-    /// Of a letter of ASCII; other bytes stay.
+    /// Returns the lowercase form of an ASCII letter; other bytes stay unchanged.
     @inlinable
     public static func lowercase(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 }
 
-/// How a text is split for `self CONTAINS 'words'` (B132, B133).
+/// Splits texts into words for `self CONTAINS 'words'` (B132, B133).
 public enum SearchWords {
-    /// Too frequent to tell records apart.
+    /// The words that are too frequent to distinguish records.
     public static let stopWords: Set<String> = [
         "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not",
         "of", "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was",
         "will", "with",
     ]
 
-    /// The words worth looking for, without case and accents.
+    /// Returns the words to search for, without case and accents.
     public static func words(in text: String) -> Set<String> {
         let folded = TextFolding.fold(text, [.caseInsensitive, .diacriticInsensitive])
         var words: Set<String> = []
@@ -57,7 +57,7 @@ public enum SearchWords {
         return words
     }
 
-    /// Of ASCII in small letters.
+    /// Returns true for ASCII digits and lowercase ASCII letters.
     private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
         byte &- 0x61 < 26 || byte &- 0x30 < 10
     }

@@ -1,4 +1,4 @@
-/// A zone by name, within a database. Names are the same only if their bytes are.
+/// The name of a zone within a database. Names are equal only if their bytes are.
 public struct ZoneID: Sendable, Hashable {
     public var name: String
     /// The name of the user; empty for the user who makes the request.
