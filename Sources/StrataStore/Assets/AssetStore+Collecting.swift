@@ -3,9 +3,8 @@ import StrataSystem
 import StrataViews
 
 extension AssetStore {
-    /// Removes the files that nobody holds on to and no commit names, and drafts whose writer is gone.
-    ///
-    /// - Returns: how many files were removed.
+    /// Removes the files that no pin holds and no commit names, and drafts whose writer is gone. Returns the number of
+    /// files removed.
     func collect() throws -> Int {
         var count = 0
         switch place {
@@ -20,7 +19,7 @@ extension AssetStore {
                     if try removeDraft(path) { count += 1 }
                 } else if name.utf8.count == 2 {
                     for name in try files.list(path) {
-                        // Strangers' files are none of ours.
+                        // A file with another name is not an asset.
                         guard let hash = ContentHash(name) else { continue }
                         if try collect(hash) { count += 1 }
                     }
@@ -31,7 +30,7 @@ extension AssetStore {
         return count
     }
 
-    /// - Returns: false for a draft that a writer still has, or that it has finished since it was listed.
+    /// Returns false for a draft that a writer still uses, or has finished since it was listed.
     private func removeDraft(_ path: String) throws -> Bool {
         try state.withLock { state in
             guard state.pipeline != nil, !state.drafts.contains(path) else { return false }
@@ -42,12 +41,13 @@ extension AssetStore {
 
     private func collect(_ hash: ContentHash) throws -> Bool { try state.withLock { try collect(hash, &$0) } }
 
-    /// Under the lock of the pins: who pins a hash afterwards finds that the file is gone, and writes it again.
+    /// Collects a file under the lock of the pins: a caller that pins the hash later finds no file, and writes it
+    /// again.
     func collect(_ hash: ContentHash, _ state: inout State) throws -> Bool {
         guard let pipeline = state.pipeline, state.pins[hash] == nil else { return false }
-        // Where a commit's outcome is unknown, the log may have more than any state shows.
+        // If the outcome of a commit is unknown, the log may have more than any state shows.
         guard pipeline.state.withLock({ $0.refusal == nil }) else { return false }
-        // Whoever let a pin go had been answered before: this state has what was committed.
+        // A pin is released after its request was answered, so this state has what was committed.
         guard try pipeline.views.pages.snapshot().assetRow(hash) == nil else { return false }
         state.known[hash] = nil
         switch place {

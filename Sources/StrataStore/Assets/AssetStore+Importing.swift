@@ -2,10 +2,10 @@ import StrataModel
 import StrataSystem
 
 extension AssetStore {
-    /// Copies a caller's file, unless its bytes are there already; durable on return.
+    /// Copies a caller's file, unless its bytes are already stored; durable on return.
     ///
     /// - Throws: ``StrataError`` `assetFileNotFound` for a file that cannot be read, `assetFileModified` for one that
-    ///   was written to meanwhile, `tooLarge` for one over the limit, and those of the store's own disk.
+    ///   was written to meanwhile, `tooLarge` for one over the limit, and errors of the store's own disk.
     func importFile(
         _ path: String, atMost limit: UInt64, progress: (_ copied: Int) -> Void
     ) throws -> PinnedAsset {
@@ -50,7 +50,7 @@ extension AssetStore {
         let asset = try copy(source, path, to: draft, atMost: limit, progress)
         let pin = pin(asset)
         if try isKept(asset.hash, paths) { return pin }
-        // What is there and not known to be whole and durable is replaced, which also mends what is damaged.
+        // A file that is not known to be whole and durable is replaced, which also repairs a damaged one.
         try draft.sync()
         try makeDurableDirectory(paths.folder(of: asset.hash), in: paths.directory)
         try files.rename(draftPath, to: paths.file(of: asset.hash))
@@ -67,7 +67,7 @@ extension AssetStore {
         state.withLock { _ = $0.durableDirectories.insert(path) }
     }
 
-    /// Whether the bytes of a pinned hash are there, and will be after a loss of power.
+    /// Returns true if the bytes of a pinned hash are stored and survive a loss of power.
     private func isKept(_ hash: ContentHash, _ paths: AssetPaths) throws -> Bool {
         guard let known = state.withLock({ $0.known[hash] }), known.isDurable else { return false }
         guard let file = try? files.open(paths.file(of: hash), .read) else { return false }
@@ -75,7 +75,7 @@ extension AssetStore {
         return try file.status() == known.status
     }
 
-    /// Copies and hashes in one pass.
+    /// Copies and hashes a file in one pass.
     private func copy(
         _ source: any File, _ path: String, to target: any File, atMost limit: UInt64, _ progress: (Int) -> Void
     ) throws -> FieldValue.Asset {
@@ -104,7 +104,7 @@ extension AssetStore {
         }
         let hash = try ContentHash(bytes: hasher.finish())
         let after = try Self.reading(path) { try source.status() }
-        // Who links or renames the file changes it too, but not its bytes.
+        // Linking or renaming the file changes its status too, but not its bytes.
         guard size == before.size, after.size == before.size, after.modified == before.modified else {
             throw StrataError(
                 .assetFileModified, "The file of an asset was changed while it was read.",
@@ -113,7 +113,7 @@ extension AssetStore {
         return FieldValue.Asset(hash: hash, size: UInt64(size))
     }
 
-    /// Whatever keeps a caller's file from being read.
+    /// Reports any error of reading a caller's file as `assetFileNotFound`.
     private static func reading<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch {
             throw StrataError(
@@ -121,9 +121,9 @@ extension AssetStore {
         }
     }
 
-    /// Pins an asset that is there.
+    /// Pins an asset that is already stored.
     ///
-    /// - Throws: ``StrataError`` `assetFileNotFound` if it is not.
+    /// - Throws: ``StrataError`` `assetFileNotFound` if it is not stored.
     func pinExisting(_ asset: FieldValue.Asset) throws -> PinnedAsset {
         let pin = pin(asset)
         let file: any File
@@ -134,7 +134,7 @@ extension AssetStore {
         defer { close(file) }
         guard case .directory(let paths) = place else { return pin }
         if state.withLock({ $0.known[asset.hash]?.isDurable }) == true { return pin }
-        // Whoever brought it may have died before it was.
+        // The process that imported it may have ended before it was durable.
         try file.sync()
         try makeDurableDirectory(paths.directory, in: paths.store)
         try makeDurableDirectory(paths.folder(of: asset.hash), in: paths.directory)

@@ -2,8 +2,8 @@ import StrataModel
 import StrataSystem
 
 extension AssetStore {
-    /// An asset's file, with the bytes that its hash stands for. They are read the first time that this process asks,
-    /// and again if the file is not the same any more; whoever opens it closes it.
+    /// Opens an asset's file and verifies that it has the bytes of its hash. They are read the first time in this
+    /// process, and again if the file has changed. The caller must pass the file to ``close(_:)``.
     ///
     /// - Parameter progress: A closure that receives the number of bytes read so far.
     /// - Throws: ``StrataError`` `assetNotAvailable` if the file is missing or damaged.
@@ -23,12 +23,12 @@ extension AssetStore {
         }
     }
 
-    /// Ends what ``open(_:)`` began.
+    /// Closes a file that ``open(_:progress:)`` returned.
     func close(_ file: any File) {
         if !isShared(file) { file.close() }
     }
 
-    /// A file without a name is open as long as the store.
+    /// Returns true for unnamed files, which stay open as long as the store.
     private func isShared(_ file: any File) -> Bool {
         if case .unnamed = place { true } else { false }
     }
@@ -89,9 +89,10 @@ extension AssetStore {
         }
     }
 
-    /// Makes a file with an asset's bytes, on the same file system without copying them where it can.
+    /// Creates a file with an asset's bytes, without copying them if the file system can share them.
     ///
-    /// - Throws: ``StrataError`` if it is there already, cannot be written, or the asset is missing or damaged.
+    /// - Throws: ``StrataError`` if the file already exists or cannot be written, or if the asset is missing or
+    ///   damaged.
     func copy(_ asset: FieldValue.Asset, to path: String) throws {
         let source = try open(asset)
         defer { close(source) }

@@ -3,39 +3,39 @@ import StrataModel
 import StrataSystem
 import StrataViews
 
-/// The files that records have, each named by what is in it: equal bytes are one file (docs/format.md §24).
+/// The files of records' assets, each named by its content: equal bytes are one file (docs/format.md §24).
 ///
-/// A hash is *pinned* before anybody asks whether its file is there, and until the commit that names it is published or
-/// dropped. What is pinned, or named by a commit, is never removed.
+/// A hash is *pinned* before its file is looked for, and until the commit that names it is published or dropped. A file
+/// that is pinned, or named by a commit, is never removed.
 final class AssetStore: Sendable {
-    /// Files are read and written in pieces of so many bytes.
+    /// The size of the pieces in which files are read and written.
     static let pieceBytes = 1 << 20
-    /// What is known of so many files at most.
+    /// The maximum number of files whose status is remembered.
     private static let maximumKnownFiles = 100_000
 
     enum Place: Sendable {
-        /// A directory of the store. It is made with the first asset.
+        /// A directory of the store, created with the first asset.
         case directory(AssetPaths)
-        /// The same, for somebody who changes nothing.
+        /// The same directory, for a reader that changes nothing.
         case readOnly(AssetPaths)
-        /// Files without names, made in a directory of others, that end with the process.
+        /// Unnamed files, created in another directory, that end with the process.
         case unnamed(inDirectory: String)
     }
 
-    /// What a file was when its bytes were last found to be those of its name.
+    /// The status of a file when its bytes were last found to match its name.
     struct KnownFile {
         var status: FileStatus
-        /// Whether it is known to survive a loss of power.
+        /// True if the file is known to survive a loss of power.
         var isDurable: Bool
     }
 
     struct State {
-        /// How many hold on to each.
+        /// The number of pins of each hash.
         var pins: [ContentHash: Int] = [:]
         var known: [ContentHash: KnownFile] = [:]
-        /// Names of files that are being written.
+        /// The paths of files that are being written.
         var drafts: Set<String> = []
-        /// Directories whose own names are durable.
+        /// The directories whose own names are durable.
         var durableDirectories: Set<String> = []
         var unnamed: [ContentHash: any File] = [:]
         /// Set while the store is open for writing.
@@ -54,11 +54,11 @@ final class AssetStore: Sendable {
         random = platform.random
     }
 
-    /// Removes what writers left that did not come to an end, and has a thread remove what no commit names.
+    /// Removes files that earlier writers did not finish, and starts a thread that removes those that no commit names.
     func begin(_ pipeline: Pipeline) throws {
         guard case .directory(let paths) = place else { return state.withLock { $0.pipeline = pipeline } }
         state.withLock { $0.pipeline = pipeline }
-        // What cannot be listed now can be collected another time.
+        // Files that cannot be listed now can be collected another time.
         guard let names = try? files.list(paths.directory), !names.isEmpty else { return }
         for name in names where AssetPaths.isDraft(name) { try? files.remove(paths.directory + "/" + name) }
         try collector.start(name: "strata-assets") { [self] in
@@ -67,7 +67,7 @@ final class AssetStore: Sendable {
         }
     }
 
-    /// Collects nothing any more. What is open for reading stays so.
+    /// Stops collecting. Files that are open for reading stay open.
     func end() {
         state.withLock { $0.pipeline = nil }
         collector.join()
@@ -76,7 +76,7 @@ final class AssetStore: Sendable {
     func note(_ hash: ContentHash, _ file: KnownFile) {
         state.withLock { state in
             if state.known.count >= Self.maximumKnownFiles { state.known.removeAll() }
-            // Finding it whole says nothing about the medium.
+            // Finding the file whole says nothing about the medium.
             let wasDurable = state.known[hash].map { $0.isDurable && $0.status == file.status } ?? false
             state.known[hash] = KnownFile(status: file.status, isDurable: file.isDurable || wasDurable)
         }
@@ -99,7 +99,7 @@ final class AssetStore: Sendable {
     }
 }
 
-/// Holds on to an asset's file for as long as this object is there.
+/// Keeps an asset's file for as long as this object exists.
 ///
 /// ```swift
 /// let photo = try store.importAsset(at: "/tmp/photo.jpg")
@@ -108,7 +108,7 @@ final class AssetStore: Sendable {
 /// withExtendedLifetime(photo) {}
 /// ```
 public final class PinnedAsset: Sendable {
-    /// What names the file in a record.
+    /// The value that names the file in a record.
     public let value: FieldValue.Asset
     let store: AssetStore
 
@@ -120,7 +120,7 @@ public final class PinnedAsset: Sendable {
     deinit { store.unpin(value.hash) }
 }
 
-/// Where files of assets lie.
+/// The paths of the files of assets.
 struct AssetPaths: Sendable {
     private static let draftPrefix = "new-"
 
@@ -129,7 +129,7 @@ struct AssetPaths: Sendable {
 
     init(_ store: String) { self.store = StorePaths(store).store }
 
-    /// The directory is named by the first byte.
+    /// Returns the directory of a hash, named by the hash's first byte.
     func folder(of hash: ContentHash) -> String { directory + "/" + hash.description.prefix(2) }
     func file(of hash: ContentHash) -> String { folder(of: hash) + "/" + hash.description }
     func draft(_ name: Identifier) -> String { directory + "/" + Self.draftPrefix + name.description }

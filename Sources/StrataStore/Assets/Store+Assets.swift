@@ -1,10 +1,10 @@
 import StrataModel
 import StrataSystem
 
-/// Files of records (docs/assets.md).
+/// Assets of records (docs/assets.md).
 extension Store {
-    /// Copies a file into the store, unless its bytes are there already, and holds on to the copy. A record that is
-    /// saved with the value before the pin goes has the asset for good.
+    /// Copies a file into the store, unless its bytes are already stored, and pins the copy. A record that is saved
+    /// with the value before the pin is released keeps the asset.
     ///
     /// ```swift
     /// let photo = try store.importAsset(at: "/tmp/photo.jpg")
@@ -13,7 +13,7 @@ extension Store {
     ///
     /// - Parameter progress: A closure that receives the number of bytes copied so far.
     /// - Throws: ``StrataError`` `assetFileNotFound` for a file that cannot be read, `assetFileModified` for one that
-    ///   changes meanwhile, `tooLarge` for one over ``StoreOptions/assetBytes``, and those of the store's own disk.
+    ///   changes meanwhile, `tooLarge` for one over ``StoreOptions/assetBytes``, and errors of the store's own disk.
     public func importAsset(
         at path: String, progress: (_ copied: Int) -> Void = { _ in }
     ) throws -> PinnedAsset {
@@ -21,7 +21,7 @@ extension Store {
         return try engine.assets.importFile(path, atMost: options.assetBytes, progress: progress)
     }
 
-    /// As ``importAsset(at:progress:)``, of an asset that another store has.
+    /// Like ``importAsset(at:progress:)``, for an asset of another store.
     public func importAsset(_ asset: FieldValue.Asset, from other: Store) throws -> PinnedAsset {
         try requireWritable()
         if other.engine === engine { return try pinAsset(asset) }
@@ -52,7 +52,7 @@ extension Store {
         _ asset: FieldValue.Asset, of id: RecordID, in database: DatabaseID, as actor: Actor
     ) throws -> PinnedAsset {
         try requireWritable()
-        // Before it is looked for: a save of another device may replace it meanwhile.
+        // Pinned before the lookup, since a save from another device may replace the asset meanwhile.
         let pin = engine.assets.pin(asset)
         defer { withExtendedLifetime(pin) {} }
         let record = try? snapshot().record(id, in: database, as: actor)
@@ -70,7 +70,7 @@ extension Store {
         engine.assets.close(try engine.assets.open(asset))
     }
 
-    /// As ``requireAsset(_:)``, of all desired fields of a record.
+    /// Like ``requireAsset(_:)``, for all desired fields of a record.
     ///
     /// - Parameter progress: A closure that receives the fraction of the asset bytes read so far. It is not called for
     ///   files that this process has already checked.
@@ -85,7 +85,7 @@ extension Store {
         }
     }
 
-    /// Makes a file with the bytes of an asset; on the same file system without copying them, where it can do that.
+    /// Creates a file with the bytes of an asset, without copying them if the file system can share them.
     ///
     /// - Throws: ``StrataError`` `assetNotAvailable` if the asset is missing or damaged; `alreadyExists` if the path is
     ///   taken.
@@ -94,10 +94,8 @@ extension Store {
         try engine.assets.copy(asset, to: path)
     }
 
-    /// Removes the files that no commit names and nobody holds on to. It happens by itself, after opening and where a
-    /// request that named a file was refused.
-    ///
-    /// - Returns: how many were removed.
+    /// Removes the files that no commit names and no pin holds; returns the number of files removed. The store also
+    /// does this by itself, after opening and when a request that named a file was refused.
     @discardableResult
     public func collectAssets() throws -> Int {
         try requireWritable()
@@ -115,7 +113,7 @@ extension Record {
         }
     }
 
-    /// Whether any desired field has one.
+    /// True if any desired field has an asset.
     public var hasAssets: Bool {
         get throws {
             guard try mayHaveSpecialValues else { return false }

@@ -1,40 +1,40 @@
 import StrataModel
 
-/// What a compaction did.
+/// The result of a compaction.
 public struct Compaction: Sendable, Hashable {
-    /// All commits up to here are gone, and a base stands for them.
+    /// The last commit that was removed; a base replaces all commits up to it.
     public var horizon: UInt64
-    /// How many files of the log are gone that lay wholly at or below the horizon. Of the segment that has the next
-    /// commit nothing is given back yet.
+    /// The number of log files removed, which were wholly at or below the horizon. The file that has the next commit
+    /// stays.
     public var segmentCount: Int
-    /// Of those files, and of the base before.
+    /// The bytes of those files and of the previous base.
     public var freedBytes: UInt64
-    /// Of the base.
+    /// The bytes of the new base.
     public var baseBytes: UInt64
-    /// Files of assets that nothing names any more.
+    /// The number of asset files removed because nothing names them any more.
     public var assetCount: Int
 }
 
-/// What a compaction would do.
+/// The effects that a compaction would have.
 public struct CompactionPlan: Sendable, Hashable {
     public struct Zone: Sendable, Hashable {
-        /// With the name of its owner.
+        /// The zone's database, with the name of its owner.
         public var database: DatabaseID
         public var zone: ZoneID
-        /// Saves and deletions of its records, and of the zone itself, that would be let go.
+        /// The number of saves and deletions of its records, and of the zone itself, that would be removed.
         public var changeCount: Int
-        /// Records that the base would have of it, exactly.
+        /// The exact number of its records in the base.
         public var recordCount: UInt64
-        /// Of their events before compression; of large zones, told from a sample.
+        /// The bytes of these records' events before compression, estimated from a sample for large zones.
         public var byteCount: UInt64
     }
 
     public var horizon: UInt64
-    /// Files of the log that lie wholly at or below the horizon, and the base before.
+    /// The number of log files wholly at or below the horizon. ``freedBytes`` also includes the previous base.
     public var segmentCount: Int
     public var freedBytes: UInt64
-    /// Of the records' events in the base, before compression.
+    /// The bytes of the records' events in the base, before compression.
     public var recordBytes: UInt64
-    /// Zones of which anything would be let go or kept, in the order of their databases.
+    /// The zones of which anything would be removed or kept, in the order of their databases.
     public var zones: [Zone]
 }

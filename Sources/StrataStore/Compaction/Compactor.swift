@@ -4,21 +4,21 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// Lets go of history beside those who read and write (docs/compaction.md §7): one compaction at a time, on a thread
-/// of low priority.
+/// Compacts history alongside readers and writers (docs/compaction.md §8): one compaction at a time, on a thread of low
+/// priority.
 final class Compactor: Sendable {
-    /// What grows old without anybody writing is noticed after so long.
+    /// The time after which the policy is checked even if nothing was written.
     private static let idleMilliseconds = 600_000
-    /// So many rows of assets are looked at between two batches.
+    /// The number of asset rows that are examined between two batches.
     private static let rowsPerSlice = 1_000
 
     private struct State {
         var isStopping = false
-        /// Whether a compaction is under way.
+        /// True while a compaction is running.
         var isBusy = false
-        /// Whether the policy may have something to do.
+        /// True if the policy may have something to do.
         var isDue = true
-        /// Why the policy's last compaction failed.
+        /// The error of the policy's last compaction, if it failed.
         var failure: (any Error)?
     }
 
@@ -28,7 +28,7 @@ final class Compactor: Sendable {
     private let policy: HistoryPolicy
     private let pipeline: Pipeline
     private let assets: AssetStore
-    /// Held while history is let go, or an erasure is under way: a base must not bring back what was erased.
+    /// Held during a compaction or an erasure: a base must not bring back what was erased.
     private let erasures: Lock<Int>
     private let state = Monitor(State())
     private let worker = WorkerHandle()
@@ -46,7 +46,7 @@ final class Compactor: Sendable {
         self.erasures = erasures
     }
 
-    /// Ends what a compaction left that was interrupted, and goes on by the policy.
+    /// Finishes an interrupted compaction, and then follows the policy.
     func start() throws {
         let isPruningDue = try self.isPruningDue()
         if policy.keepsEverything, !isPruningDue { return }
@@ -62,7 +62,7 @@ final class Compactor: Sendable {
         state.notifyAll()
     }
 
-    /// Ends a compaction that is under way, which comes to nothing or is whole, and waits for that.
+    /// Ends a running compaction, which either completes or changes nothing, and waits for it.
     func stop() {
         state.withLock { $0.isStopping = true }
         state.notifyAll()
@@ -70,7 +70,7 @@ final class Compactor: Sendable {
         state.wait { $0.isBusy ? nil : () }
     }
 
-    /// Why the last compaction in the background failed; nil if it did not.
+    /// The error of the last compaction in the background; nil if it succeeded.
     var failure: (any Error)? { state.withLock { $0.failure } }
 
     // MARK: The policy
@@ -111,7 +111,7 @@ final class Compactor: Sendable {
 
     private var publishedOffset: UInt64 { pipeline.views.pages.snapshot().foldedOffset(ViewTree.records) }
 
-    /// Lets go of everything up to `horizon`; the calling thread waits.
+    /// Removes all history up to `horizon`; the calling thread waits.
     func compact(to horizon: UInt64) throws -> Compaction {
         try alone {
             let result = Lock<Result<Compaction, any Error>?>(nil)
@@ -162,7 +162,7 @@ final class Compactor: Sendable {
         if state.withLock({ $0.isStopping }) { throw StoreGate.error }
     }
 
-    /// - Throws: ``StrataError`` `outOfRange` for a horizon that cannot be.
+    /// - Throws: ``StrataError`` `invalidArgument` for a horizon that is not possible.
     func requireHorizon(_ horizon: UInt64) throws {
         if horizon > log.durableEnd.offset, horizon <= log.end.offset { try log.sync() }
         try Self.requireHorizon(
@@ -205,7 +205,7 @@ final class Compactor: Sendable {
         var compaction = Compaction(
             horizon: horizon, segmentCount: freed.segmentCount, freedBytes: freed.freedBytes,
             baseBytes: freed.baseBytes, assetCount: 0)
-        // History is gone: what is left over is only space, and comes with the next opening at the latest.
+        // The history is gone. Pruning only frees space, and is done at the next opening at the latest.
         if AssetPruning.isDue(pipeline.views.pages.snapshot(), horizon: horizon) {
             compaction.assetCount = (try? prune(to: base)) ?? 0
         }
@@ -213,13 +213,13 @@ final class Compactor: Sendable {
         return compaction
     }
 
-    /// A base that comes to the state at its horizon, and that state.
+    /// Returns a base that yields the state at its horizon, and that state.
     private func makeBase(_ horizon: UInt64, _ mayTakeMemory: Bool) throws -> (BaseDraft, Snapshot) {
         let newest = pipeline.views.pages.snapshot()
         let draft: BaseDraft
         if newest.foldedOffset(ViewTree.records) == horizon {
             do { draft = try write(newest) } catch let error as StrataError where Views.isDamage(error) {
-                // The views are folded again by whoever reads them next; the log has it all.
+                // The next reader folds the views again; the log has everything.
                 draft = try write(try state(at: horizon, mayTakeMemory))
             }
         } else {
@@ -276,13 +276,13 @@ final class Compactor: Sendable {
         return AssetPruning.isDue(pipeline.views.pages.snapshot(), horizon: base.offset)
     }
 
-    /// After a compaction that was interrupted behind its last step but one.
+    /// Completes a compaction that was interrupted before its last step.
     private func pruneAssets() throws {
         guard let reader = try log.readBase() else { return }
         _ = try prune(to: try state(of: reader))
     }
 
-    /// - Returns: how many files went.
+    /// Prunes the rows of assets, and then removes the files that no row names. Returns the number of files removed.
     private func prune(to base: Snapshot) throws -> Int {
         var pruning = AssetPruning(to: base)
         let horizon = base.foldedOffset(ViewTree.records)
@@ -290,13 +290,13 @@ final class Compactor: Sendable {
             try requireGoing()
             let began = platform.time.nowMicroseconds()
             let slice = try pipeline.betweenBatches { fork -> Bool in
-                // Views that were folded again meanwhile have begun with the base.
+                // Views that were folded again meanwhile already start from the base.
                 if fork.hasPrunedAssets(through: horizon) { return false }
                 return try pruning.advance(fork, limit: Self.rowsPerSlice)
             }
             guard let hasMore = slice else { throw StoreGate.error }
             if !hasMore { return try assets.collect() }
-            // Others keep half of the time at least.
+            // Leaves at least half of the time to other work.
             let milliseconds = Int(min(max(0, platform.time.nowMicroseconds() - began), 100_000) + 999) / 1_000
             _ = state.wait(milliseconds: milliseconds) { $0.isStopping ? true : nil }
         }

@@ -1,16 +1,16 @@
 import StrataLog
 import StrataModel
 
-/// How much of its history a store keeps by itself. What is not limited is kept for ever.
+/// The amount of history that a store keeps automatically. History without a limit is kept forever.
 ///
 /// ```swift
 /// var options = StoreOptions.service
 /// options.history = HistoryPolicy(days: 30, bytes: 1 << 30)
 /// ```
 public struct HistoryPolicy: Sendable, Hashable {
-    /// What is older than so many days goes.
+    /// The number of days after which history is removed.
     public var days: Int?
-    /// The oldest goes while the log's segments have more bytes than that.
+    /// The number of bytes of log segments above which the oldest history is removed.
     public var bytes: UInt64?
 
     public static let everything = HistoryPolicy()
@@ -24,10 +24,10 @@ public struct HistoryPolicy: Sendable, Hashable {
 
     private static let dayMicroseconds: Int64 = 86_400_000_000
 
-    /// Up to where history is to go: always whole closed segments, since only these give anything back. Nil if that
-    /// would be less than what a base takes that stands for it.
+    /// Returns the offset up to which history is to be removed: always whole closed segments, since only these free
+    /// space. Returns nil if they would free no more bytes than the current base takes.
     ///
-    /// - Parameter firstKept: the first commit that is not older than a time.
+    /// - Parameter firstKept: returns the first commit that is not older than a time.
     func horizon(
         _ segments: [StoredSegment], now: Int64, durableEnd: UInt64, baseBytes: UInt64,
         firstKept: (Int64) throws -> UInt64?
@@ -35,7 +35,7 @@ public struct HistoryPolicy: Sendable, Hashable {
         var horizon: UInt64 = 0
         if let days {
             let (age, isTooLong) = Int64(max(0, days)).multipliedReportingOverflow(by: Self.dayMicroseconds)
-            // Before the beginning of time there is nothing to let go of.
+            // No history is older than the beginning of time.
             if !isTooLong, age <= now {
                 horizon = try firstKept(now - age).map { $0 - 1 } ?? durableEnd
             }

@@ -2,7 +2,7 @@ import StrataModel
 import StrataSystem
 
 /// The file of a long-lived operation that has not ended (docs/format.md §22), as far as the store is concerned: the
-/// horizon of a compaction is not behind the end that it noted.
+/// horizon of a compaction is never past the end that the file notes.
 ///
 /// ```swift
 /// let file = KeptOperation(user: "anna", device: "phone", offset: store.offset, content: archive)
@@ -14,9 +14,9 @@ public struct KeptOperation: Sendable, Hashable {
 
     public var user: String
     public var device: String
-    /// The end of the log when the operation was kept: what it did is behind.
+    /// The end of the log when the operation was kept; the operation's commits come after it.
     public var offset: UInt64
-    /// What kind of operation it is, and its properties.
+    /// The kind of the operation and its properties.
     public var content: [UInt8]
 
     public init(user: String, device: String, offset: UInt64, content: [UInt8]) {
@@ -26,7 +26,7 @@ public struct KeptOperation: Sendable, Hashable {
         self.content = content
     }
 
-    /// Names the directory beside the log where the files are.
+    /// Returns the path of the directory beside the log that contains the files.
     public static func directory(inStore path: String) -> String { path + "/operations" }
 
     public func encoded() -> [UInt8] {
@@ -42,7 +42,7 @@ public struct KeptOperation: Sendable, Hashable {
         return writer.bytes
     }
 
-    /// Nil for a file that is damaged or of another kind: an operation that nobody can read will not be done.
+    /// Returns nil for a file that is damaged or of another kind: an unreadable operation will not be carried out.
     public init?(decoding bytes: [UInt8]) {
         guard bytes.starts(with: Self.magic) else { return nil }
         let read = try? bytes.withUnsafeBytes { bytes -> KeptOperation? in
@@ -61,7 +61,7 @@ public struct KeptOperation: Sendable, Hashable {
         self = read
     }
 
-    /// What a caller names may be anything; only what can be the id of an operation names a file.
+    /// Returns true if a string can be the ID of an operation. Callers may pass anything, but only an ID names a file.
     public static func isID(_ id: String) -> Bool {
         !id.isEmpty && id.utf8.count <= 64
             && id.utf8.allSatisfy { byte in
@@ -73,7 +73,7 @@ public struct KeptOperation: Sendable, Hashable {
             }
     }
 
-    /// The earliest end that an operation of a store has noted; nil if there is none.
+    /// Returns the earliest end that an operation of a store has noted; nil if there is none.
     static func firstOffset(inStore path: String, _ files: any FileSystem) throws -> UInt64? {
         let directory = directory(inStore: path)
         guard try files.exists(directory) else { return nil }
@@ -81,7 +81,7 @@ public struct KeptOperation: Sendable, Hashable {
             do {
                 return KeptOperation(decoding: try files.readAll("\(directory)/\(id)", atMost: maximumBytes))?.offset
             } catch let error as StrataError where error.code == .notFound {
-                // It has ended since.
+                // The operation has ended since.
                 return nil
             }
         }.min()

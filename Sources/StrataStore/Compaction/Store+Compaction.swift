@@ -4,21 +4,21 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// Letting go of history (docs/compaction.md).
+/// Compaction of history (docs/compaction.md).
 extension Store {
-    /// Lets go of the commits in front of an offset, and keeps what they came to; the commit at the offset stays.
-    /// Change tokens from before that are not served any more, and the past before it cannot be shown.
+    /// Removes the commits before an offset and keeps their result; the commit at the offset stays. Change tokens from
+    /// before that are no longer served, and the past before it can no longer be shown.
     ///
-    /// It returns when all of it is done. Others read and write meanwhile; a store that is closed ends it.
+    /// Returns when the compaction is complete. Others read and write meanwhile; closing the store ends it.
     ///
     /// ```swift
     /// let done = try store.compact(before: store.offset)
     /// print("\(done.segmentCount) segments, \(done.freedBytes) bytes")
     /// ```
     ///
-    /// - Throws: ``StrataError`` `invalidArgument` for an offset behind the end, for history that has been let go
-    ///   already, for one behind what a long-lived operation noted, and for a store in memory; those of the disk. Then
-    ///   nothing has changed.
+    /// - Throws: ``StrataError`` `invalidArgument` for an offset past the end, for history that was already removed,
+    ///   for an offset past the one that a long-lived operation noted, and for a store in memory; errors of the disk.
+    ///   In these cases nothing has changed.
     @discardableResult
     public func compact(before offset: UInt64) throws -> Compaction {
         try requireWritable()
@@ -26,8 +26,8 @@ extension Store {
         return try compactor.compact(to: offset > 0 ? offset - 1 : 0)
     }
 
-    /// What ``compact(before:)`` would do; nothing is changed. The state at the offset is folded for it, unless that is
-    /// the end.
+    /// Returns the plan of ``compact(before:)``; nothing is changed. The state at the offset is folded for it, unless
+    /// that is the newest state.
     ///
     /// ```swift
     /// for zone in try store.compactionPlan(before: 1_000).zones { print(zone.zone.name, zone.changeCount) }
@@ -58,7 +58,7 @@ extension Store {
             assetCount: 0)
     }
 
-    /// Why the last compaction by the policy of ``StoreOptions/history`` failed; nil if it did not. It is tried again
+    /// The error of the last compaction by the policy of ``StoreOptions/history``; nil if it succeeded. It is retried
     /// when the log has grown.
     public var compactionFailure: (any Error)? { engine.compactor?.failure }
 
@@ -68,7 +68,7 @@ extension Store {
 }
 
 extension StoreEngine {
-    /// The log's files, if it has any.
+    /// Returns the log's files, if it has any.
     private func storedSegments() throws -> [StoredSegment]? {
         switch log {
         case let log as SegmentedLog: try log.storedSegments()

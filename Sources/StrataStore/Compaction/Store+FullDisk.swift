@@ -8,8 +8,8 @@ extension Store {
     /// Compacts a store that is not open and whose disk has no room for a base: folds the state into memory, and
     /// removes the page file to make room. The next opening folds the page file again (docs/compaction.md §8).
     ///
-    /// - Throws: as ``compact(before:)``; `invalidArgument` also where no file would go; `locked` while a program has
-    ///   the store open for writing. Where even this does not make enough room, the log is as it was, and the page file
+    /// - Throws: as ``compact(before:)``; `invalidArgument` also if no file would be removed; `locked` while a program
+    ///   has the store open for writing. If even this does not make enough room, the log is unchanged and the page file
     ///   is gone.
     public static func compactWithoutRoom(
         at path: String, before offset: UInt64, options: StoreOptions = .service, platform: Platform = Platform()

@@ -2,30 +2,30 @@ import StrataLog
 import StrataModel
 import StrataViews
 
-/// What an erasure would take away.
+/// The effects that an erasure would have.
 public struct ErasurePlan: Sendable, Hashable {
     public struct Entry: Sendable, Hashable {
         public var record: RecordID
         public var type: String
-        /// How many versions of it the log has, without what stands for history that was let go.
+        /// The number of its versions in the log, without the state that a base has of it.
         public var versionCount: Int
-        /// Whether the record is there now.
+        /// True if the record exists now.
         public var isThere: Bool
     }
 
-    /// As they were named.
+    /// The records in the order in which they were named.
     public var records: [Entry]
 }
 
 extension Store {
-    /// What ``erase(_:in:reason:committed:)`` would take away; nothing is changed. Whether another record has one of
-    /// them for its parent is judged only when it is done.
+    /// Returns what ``erase(_:in:reason:committed:)`` would erase; nothing is changed. Only the erasure itself checks
+    /// if another record has one of them as its parent.
     ///
     /// ```swift
     /// let plan = try store.erasurePlan([card], in: DatabaseID(.private, owner: "anna"))
     /// print(plan.records[0].versionCount)
     /// ```
-    /// - Throws: ``Refusal`` `zoneNotFound` or `unknownItem` for a record of which the log knows nothing.
+    /// - Throws: ``Refusal`` `zoneNotFound` or `unknownItem` for a record that the log does not know.
     public func erasurePlan(_ ids: [RecordID], in database: DatabaseID) throws -> ErasurePlan {
         try gate.requireOpen()
         var newest = snapshot()

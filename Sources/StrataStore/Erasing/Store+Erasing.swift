@@ -5,23 +5,23 @@ import StrataTree
 import StrataViews
 
 extension Store {
-    /// Takes away for good what records hold and ever held: from the log, from the page file, and the files of assets
-    /// that no other record names (docs/format.md §28). It is an event itself, which feeds tell as a deletion; what the
-    /// records were named stays.
+    /// Permanently erases everything that records hold and ever held: from the log, from the page file, and the files
+    /// of assets that no other record names (docs/format.md §28). The erasure is itself an event, which feeds report as
+    /// a deletion; the names of the records stay.
     ///
     /// ```swift
     /// try store.erase(
     ///     [RecordID("card", zone: ZoneID("People"))], in: DatabaseID(.private, owner: "anna"), reason: "asked for")
     /// ```
-    /// All of it is done on return. An erasure that is interrupted behind its commit is done when the store is opened
-    /// next. Others can go on meanwhile, but for the time in which the page file is made anew.
+    /// Everything is done on return. An erasure that is interrupted after its commit is completed when the store is
+    /// next opened. Others can continue meanwhile, except while the page file is rebuilt.
     ///
     /// - Parameters:
-    ///   - database: with the name of its owner.
-    ///   - reason: kept in the log, at most 4,096 bytes.
-    ///   - committed: called once it is certain that they are erased, for copies of which the store does not know.
-    /// - Throws: ``Refusal`` `unknownItem` for a record of which the log knows nothing, `referenceViolation` if one
-    ///   would lose its parent; then nothing was erased. ``StrataError`` of the disk.
+    ///   - database: the database, with the name of its owner.
+    ///   - reason: the reason, which the log keeps; at most 4,096 bytes.
+    ///   - committed: called once the erasure is certain, for copies that the store does not know.
+    /// - Throws: ``Refusal`` `zoneNotFound` or `unknownItem` for a record that the log does not know,
+    ///   `referenceViolation` if a record would lose its parent; then nothing was erased. ``StrataError`` of the disk.
     public func erase(
         _ ids: [RecordID], in database: DatabaseID, reason: String, committed: () throws -> Void = {}
     ) throws {
@@ -38,9 +38,9 @@ extension Store {
         }
     }
 
-    /// What the log last said of a record's type.
+    /// Returns the last type of a record in the log.
     ///
-    /// - Throws: ``Refusal`` if it never told of the record.
+    /// - Throws: ``Refusal`` if the log does not know the record.
     func typeName(of id: RecordID, in database: DatabaseID) throws -> String {
         var newest = snapshot()
         newest.acceptsNewer = true
@@ -58,13 +58,13 @@ extension Store {
         }
     }
 
-    /// Whether a record was erased by a commit behind an offset.
+    /// Returns true if a record was erased by a commit after an offset.
     ///
     /// ```swift
     /// if try store.isErased(card, in: DatabaseID(.private, owner: "anna"), behind: draft.offset) { discard(draft) }
     /// ```
     ///
-    /// - Parameter database: with the name of its owner, in whose zone the record is.
+    /// - Parameter database: the database that has the record's zone, with the name of its owner.
     public func isErased(_ id: RecordID, in database: DatabaseID, behind offset: UInt64) throws -> Bool {
         var newest = snapshot()
         newest.acceptsNewer = true
@@ -73,10 +73,10 @@ extension Store {
         return try engine.reader.context.history.isErased(RecordKey(zone: zone, name: id.name), behind: offset)
     }
 
-    /// Whether opening the store carried out an erasure that had been interrupted.
+    /// True if opening the store completed an erasure that had been interrupted.
     public var hasResumedErasure: Bool { engine.hasResumedErasure }
 
-    /// Nil if the log has never told of the zone.
+    /// Returns nil if the log does not know the zone.
     func zoneOrdinal(
         of id: RecordID, in database: DatabaseID, _ snapshot: StoreSnapshot, _ trees: Snapshot
     ) throws -> UInt64? {

@@ -3,9 +3,9 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// Taking what records held out of all files of the store (docs/format.md §28).
+/// Erasure of records from all files of the store (docs/format.md §28).
 extension StoreEngine {
-    /// Commits an erasure and carries it out; if that fails in between, whoever opens the store next does the rest.
+    /// Commits an erasure and carries it out; if that fails in between, the next opening completes it.
     func erase(_ commit: () throws -> Void) throws {
         try erasures.withLock { count in
             count += 1
@@ -16,10 +16,10 @@ extension StoreEngine {
             }
             let segmented = log as? SegmentedLog
             do { try segmented?.beginErasure() } catch { throw told(error, Self.nothingErased) }
-            // One that was not carried out is carried out with this one.
+            // An earlier erasure that was not carried out is carried out with this one.
             let start = try segmented?.unfinishedErasures() ?? log.durableEnd.offset
             do { try commit() } catch {
-                // Where an outcome is unknown, the log may have it all the same.
+                // If the outcome is unknown, the log may still have the commit.
                 let isKnown = pipeline.state.withLock { $0.refusal == nil }
                 guard isKnown, try erasures(behind: start).isEmpty else { throw error }
                 try? segmented?.endErasures()
@@ -35,14 +35,14 @@ extension StoreEngine {
     private static let unfinishedErasure: StaticString =
         "The disk is full, so an erasure is not finished; free some space and open the store again, which finishes it."
 
-    /// Returns the error to throw: of a full disk, one that names the store and says what became of the erasure.
+    /// Returns the error to throw: for a full disk, one that names the store and the state of the erasure.
     private func told(_ error: any Error, _ message: StaticString) -> any Error {
         guard let error = error as? StrataError, error.code == .noSpace else { return error }
         return StrataError(
             .noSpace, message, .init(path: path, found: error.context.found, errno: error.context.errno))
     }
 
-    /// Does what is left of erasures whose commits are in the log.
+    /// Completes erasures whose commits are in the log.
     func finishErasures() throws {
         try erasures.withLock { count in
             guard let offset = try (log as? SegmentedLog)?.unfinishedErasures() else { return }
@@ -56,7 +56,7 @@ extension StoreEngine {
         let found = try erasures(behind: offset)
         if !found.isEmpty {
             let eraser = RecordEraser(try found.map { try target($0.record, through: $0.offset) })
-            // To the end, and with what waits to be noted: what was refused before holds what was sent.
+            // Up to the end, and with the waiting audits: those of refused requests contain the values that were sent.
             if pipeline.claimTurns() {
                 pipeline.writeAudits()
                 pipeline.returnTurns()

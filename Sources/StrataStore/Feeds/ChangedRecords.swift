@@ -2,16 +2,16 @@ import StrataLog
 import StrataModel
 import StrataViews
 
-/// The records that commits touched, each with the version that it had in front of them and the one behind them.
+/// The records that a range of commits touched, each with its versions before and after the range.
 struct ChangedRecords {
     struct Change {
         let record: RecordKey
-        /// Nil where the record was not there.
+        /// Nil if the record did not exist.
         let before: Version?
         var after: Version?
     }
 
-    /// What a record held at both ends; nil where it was not there.
+    /// The state of a record before and after the commits; nil where the record did not exist.
     struct States {
         let before: [UInt8]?
         let after: [UInt8]?
@@ -21,8 +21,8 @@ struct ChangedRecords {
     /// In the order of the records' keys.
     let all: [Change]
 
-    /// Nil if it takes more than the commits to tell: too many records, or some that went with their zone or lost what
-    /// they held.
+    /// Returns nil if the commits alone are not enough: they touch more records than `limit`, delete a zone, or contain
+    /// an erasure or an erased save.
     init?(_ log: any EventLog, behind first: UInt64, through last: UInt64, atMost limit: Int) throws {
         var changes: [[UInt8]: Change] = [:]
         var cursor = try log.read(from: first + 1)
@@ -51,7 +51,7 @@ struct ChangedRecords {
             .filter { $0.before != nil || $0.after != nil }
     }
 
-    /// False for a save of which there is only a part left.
+    /// Returns false for a save whose values were erased.
     private static func add(
         _ payload: UnsafeRawBufferPointer, _ body: Range<Int>, at version: Version,
         to changes: inout [[UInt8]: Change]

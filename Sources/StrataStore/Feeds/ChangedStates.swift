@@ -3,15 +3,15 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// What changed records held in front of some commits and behind them: they are taken up at a checkpoint, or at the
-/// log's floor, and of the commits behind it only what becomes of these records is folded.
+/// The states of changed records before and after a range of commits. They are read at a checkpoint or at the log's
+/// floor, and from there on only the changes of these records are folded.
 struct ChangedStates {
     private struct Entry {
         var current: [UInt8]?
         var before: [UInt8]?
     }
 
-    /// Of the state in front, and of the one behind.
+    /// The offsets of the state before the commits and of the state after them.
     private let range: ClosedRange<UInt64>
     private var entries: [RecordKey: Entry] = [:]
     private var byteCount = 0
@@ -19,10 +19,11 @@ struct ChangedStates {
     private var merger = RecordMerger()
     private var writer = ByteWriter(reserving: 1_024)
 
+    /// Reads the states of changed records; returns nil if they take too much memory.
+    ///
     /// - Parameters:
-    ///   - offset: where reading begins.
-    ///   - start: gives what a record was there.
-    /// - Returns: nil if they take too much memory.
+    ///   - offset: the offset at which reading begins.
+    ///   - start: returns the state of a record at that offset.
     static func read(
         _ changes: ChangedRecords, _ log: any EventLog, _ range: ClosedRange<UInt64>, from offset: UInt64,
         atMost maximumBytes: Int, _ start: (RecordKey) throws -> [UInt8]?
@@ -43,7 +44,7 @@ struct ChangedStates {
 
     private var isFull: Bool { byteCount > maximumBytes }
 
-    /// Nil for a change whose versions the log does not have, as of a record that was erased since.
+    /// Returns nil if the log lacks a version of the change, for example of a record that has been erased since.
     func states(of change: ChangedRecords.Change) throws -> ChangedRecords.States? {
         let entry = entries[change.record]
         guard try Self.has(change.before, entry?.before), try Self.has(change.after, entry?.current) else { return nil }
@@ -109,7 +110,7 @@ struct ChangedStates {
     private mutating func save(
         _ event: RecordSavedView, over index: Dictionary<RecordKey, Entry>.Index, at place: EventPlace
     ) throws {
-        // What is left of it would be taken for a record without values, and what follows up to its erasure too.
+        // The rest would look like a record without values, and so would the states up to its erasure.
         guard !event.isErased else { return set(nil, at: index) }
         writer.removeAll()
         if let state = entries.values[index].current {

@@ -4,7 +4,7 @@ import StrataViews
 
 /// A page of a database's feed: zones, each at its last change.
 public struct DatabaseFeedPage: Sendable {
-    /// A zone that is gone.
+    /// A deleted zone.
     public struct Deletion: Sendable, Hashable {
         public var zone: ZoneID
         public var reason: ZoneDeletedEvent.Reason
@@ -19,7 +19,7 @@ public struct DatabaseFeedPage: Sendable {
 }
 
 extension Store {
-    /// The zones of a database that have changed since a token, or from nil those that are there (docs/feeds.md).
+    /// Returns the zones of a database that have changed since a token, or all existing zones for nil (docs/feeds.md).
     ///
     /// ```swift
     /// let page = try store.databaseChanges(in: DatabaseID(.private), since: token, as: anna)
@@ -28,7 +28,7 @@ extension Store {
     /// ```
     ///
     /// - Parameter limit: 0 lets the store choose.
-    /// - Throws: ``Refusal`` for what has no feed, and for a token that does not fit (B150, B151, B161).
+    /// - Throws: ``Refusal`` for a database without a feed, and for a token that does not fit (B150, B151, B161).
     public func databaseChanges(
         in database: DatabaseID, since token: FeedToken? = nil, limit: Int = 0, as actor: Actor
     ) throws -> DatabaseFeedPage {
@@ -51,7 +51,7 @@ extension Store {
 
 /// Reads pages of a database's feed.
 struct DatabaseFeed {
-    /// Rows that a page looks at, at most.
+    /// The maximum number of rows that a page reads.
     static let maximumRowsRead = 4_096
 
     let engine: StoreEngine
@@ -60,12 +60,12 @@ struct DatabaseFeed {
     let trees: Snapshot
     let limit: Int
 
-    /// Where rows are read from, and what of them is told.
+    /// The position at which reading starts, and the kind of reading.
     private struct Start {
         var position: Position
         var offset: UInt64
         var zone: UInt64
-        /// Whether only zones that are there are told, up to the position.
+        /// True if only existing zones are reported, up to the position.
         var isScan: Bool
     }
 
@@ -75,7 +75,7 @@ struct DatabaseFeed {
         let start = try start(token)
         var page = DatabaseFeedPage(token: self.token(start.position))
         let defaultZone = try defaultZone()
-        /// The last row that was seen.
+        /// The last row that was read.
         var seen: (offset: UInt64, zone: UInt64)?
         var rowsRead = 0
         try trees.forEachZoneChange(of: place.ordinal, after: start.offset, zone: start.zone) { offset, zone in
@@ -112,19 +112,19 @@ struct DatabaseFeed {
         }
     }
 
-    /// The default zone has no feed (B156).
+    /// Returns the ordinal of the default zone, which has no feed (B156).
     private func defaultZone() throws -> UInt64? {
         guard place.ordinal != 0 else { return nil }
         return try place.zone(.default, trees, names).ordinal
     }
 
-    /// False once the page is full.
+    /// Returns false once the page is full.
     private func tell(_ zone: UInt64, at offset: UInt64, _ start: Start, _ page: inout DatabaseFeedPage) throws -> Bool
     {
         guard let status = try trees.zoneStatus(place.ordinal, zone) else {
             throw StrataError(.malformed, "A zone has changed that is not there.", .init(found: "zone \(zone)"))
         }
-        // Nobody has been told of it yet.
+        // The reader has never seen this zone.
         if status != .alive, start.isScan, offset <= start.position.offset { return true }
         guard page.changed.count + page.deleted.count < limit else {
             page.moreComing = true
@@ -146,7 +146,7 @@ struct DatabaseFeed {
         guard moreComing, let seen else {
             return token(Position(offset: end, chain: try engine.log.chain(at: end)))
         }
-        // As long as it tells nobody of what was gone before, the scan goes on.
+        // Up to the start position, the next page must also skip deleted zones.
         if start.isScan, seen.offset <= start.position.offset {
             return token(start.position, .scanningZones(offset: seen.offset, zone: seen.zone))
         }

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// What a reader of a feed keeps: how far it has come, and of what (docs/feeds.md §3).
+/// A reader's position in a feed, which the reader keeps between pages (docs/feeds.md §3).
 ///
 /// ```swift
 /// let token = try FeedToken(decoding: bytes)
@@ -10,18 +10,18 @@ import StrataSystem
 public struct FeedToken: Sendable, Hashable {
     public enum Feed: Sendable, Hashable {
         case database
-        /// Ordinal of the zone, and the version of the event that began its life.
+        /// The zone's ordinal, and the version of the event that began the zone's life.
         case zone(UInt64, life: Version)
     }
 
     public enum Progress: Sendable, Hashable {
         /// Everything up to the offset has been seen.
         case whole
-        /// Of the commit at the offset, only what is up to this zone's ordinal or this event's index.
+        /// The commit at the offset has been seen up to this zone's ordinal or this event's index.
         case within(UInt64)
-        /// Of the zones that are there, those whose rows are up to this one.
+        /// The existing zones have been seen up to this row.
         case scanningZones(offset: UInt64, zone: UInt64)
-        /// Of the records that are there, those up to this name, as their keys have it.
+        /// The existing records have been seen up to this name, as spelled in their keys.
         case scanningRecords(name: [UInt8])
     }
 
@@ -73,7 +73,7 @@ public struct FeedToken: Sendable, Hashable {
         return ChecksummedBytes.seal(writer)
     }
 
-    /// - Throws: ``StrataError`` for bytes that are no token.
+    /// - Throws: ``StrataError`` for bytes that are not a token.
     public init(decoding bytes: [UInt8]) throws {
         self = try ChecksummedBytes.open(bytes, "a change token", atMost: Self.maximumBytes) {
             try FeedToken(from: &$0, $1)
@@ -122,7 +122,7 @@ public struct FeedToken: Sendable, Hashable {
 }
 
 extension FeedToken {
-    /// - Throws: ``Refusal`` for a token that does not fit what is asked for with it (B151, B161).
+    /// - Throws: ``Refusal`` for a token that does not fit the request (B151, B161).
     func check(_ place: Place, _ feed: Feed, _ engine: StoreEngine, expiredBefore: UInt64, end: UInt64) throws {
         switch (self.feed, feed) {
         case (.database, .database), (.zone, .zone): break
@@ -145,7 +145,7 @@ extension FeedToken {
                 throw Self.expired("it is of another history of this store")
             }
         } catch let error as StrataError where error.code == .outOfRange {
-            // No commit has that offset, or history was let go since the floor was asked for.
+            // No commit has that offset, or the history was compacted after the floor was read.
             throw Self.expired("its history is not that of the store")
         }
     }

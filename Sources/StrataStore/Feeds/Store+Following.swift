@@ -3,14 +3,14 @@ import StrataModel
 import StrataTree
 
 extension Store {
-    /// What waits for a device: pushes of subscriptions that fire, those that it missed first (docs/notifications.md).
+    /// Returns a mailbox with the pushes of a device's subscriptions, missed ones first (docs/notifications.md).
     ///
     /// ```swift
     /// let box = try store.listen(as: phone)
     /// while let push = await box.next() { show(push) }
     /// ```
     ///
-    /// - Throws: ``Refusal`` if nobody is signed in; ``StrataError`` for a store that is closed, or only read.
+    /// - Throws: ``Refusal`` if no user is signed in; ``StrataError`` if the store is closed, or only read.
     public func listen(as actor: Actor) throws -> Mailbox {
         try engine.notifier.isPlayed ? gate.requireOpen() : requireWritable()
         guard !actor.user.isEmpty else {
@@ -23,7 +23,7 @@ extension Store {
         return box
     }
 
-    /// Returns once the state is behind `offset`; false if the store was closed or the task was cancelled before.
+    /// Returns true once the state is past `offset`; false if the store was closed or the task was cancelled first.
     public func waitForChange(past offset: UInt64) async throws -> Bool {
         while !gate.isClosed, !Task.isCancelled {
             if engine.lastingOffset(of: snapshot().trees) > offset { return true }

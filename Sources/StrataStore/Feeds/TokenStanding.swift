@@ -3,16 +3,16 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// What a store would say if it was asked with a token (docs/feeds.md §3).
+/// The store's answer to a token, without any changes fetched (docs/feeds.md §3).
 public struct TokenStanding: Sendable {
-    /// The zone that the token is of; nil for a database's token, and where the store does not know the zone.
+    /// The zone of the token; nil for a database's token, and for a zone that the store does not know.
     public internal(set) var zone: ZoneID?
-    /// Why the token would not be served; nil if it would be.
+    /// The reason why the token would not be served; nil if it would be.
     public internal(set) var refusal: Refusal?
 }
 
 extension Store {
-    /// Whether a token would be served now, and of which zone it is. Nothing is fetched.
+    /// Returns whether a token would be served now, and the token's zone. Nothing is fetched.
     ///
     /// ```swift
     /// let standing = try store.standing(of: try FeedToken(decoding: bytes))

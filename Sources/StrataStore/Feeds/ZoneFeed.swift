@@ -5,7 +5,7 @@ import StrataViews
 
 /// A page of a zone's feed: records, each at its last change.
 public struct ZoneFeedPage: Sendable {
-    /// A record that is gone.
+    /// A deleted record.
     public struct Deletion: Sendable, Hashable {
         public var id: RecordID
         public var type: String
@@ -17,12 +17,12 @@ public struct ZoneFeedPage: Sendable {
     /// Where the next page begins.
     public var token: FeedToken
     public var moreComing = false
-    /// What the asking device sent last with a change of the zone (B65, B167).
+    /// The token that the asking device last sent with a change of the zone (B65, B167).
     public var clientToken: [UInt8]?
 }
 
 extension Store {
-    /// The records of a zone that have changed since a token, or from nil those that are there (docs/feeds.md).
+    /// Returns the records of a zone that have changed since a token, or all existing records for nil (docs/feeds.md).
     ///
     /// ```swift
     /// let page = try store.zoneChanges(of: ZoneID("Notes"), in: DatabaseID(.private), since: token, as: anna)
@@ -34,7 +34,7 @@ extension Store {
     /// - Parameters:
     ///   - desiredKeys: nil for all.
     ///   - limit: 0 lets the store choose.
-    /// - Throws: ``Refusal`` for a zone that is not there or has no feed, and for a token that does not fit (B156,
+    /// - Throws: ``Refusal`` for a zone that does not exist or has no feed, and for a token that does not fit (B156,
     ///   B160, B161).
     public func zoneChanges(
         of zone: ZoneID, in database: DatabaseID, since token: FeedToken? = nil, desiredKeys: [String]? = nil,
@@ -63,15 +63,15 @@ extension Store {
 }
 
 extension Store {
-    /// A page of a feed, and which state it is of. Where the log let go of a part of what a state needs while it was
-    /// read, a later one is read.
+    /// Returns a page of a feed, and the offset of its state. If history that the state needs was removed meanwhile, a
+    /// later state is read.
     func readingFeed<Page>(_ body: (StoreSnapshot) throws -> Page) throws -> (Page, offset: UInt64) {
         let floor = log.floor.offset
         let snapshot = snapshot()
         do { return (try body(snapshot), snapshot.offset) } catch let error as StrataError
             where error.code == .outOfRange
         {
-            // Another process may have let go of it.
+            // Another process may have removed the history.
             let isNewer = try access == .readOnly && refresh()
             guard isNewer || log.floor.offset > floor else { throw error }
         }
@@ -82,9 +82,9 @@ extension Store {
 
 /// Reads pages of a zone's feed.
 struct ZoneFeed {
-    /// Records of a scan, or entries of change lists, that a page looks at, at most.
+    /// The maximum number of records, or of entries in change lists, that a page reads.
     static let maximumEntriesRead = 4_096
-    /// Records have so many bytes together when a page ends.
+    /// The number of bytes of records after which a page ends.
     static let maximumPageBytes = 8 << 20
 
     let engine: StoreEngine
@@ -96,7 +96,7 @@ struct ZoneFeed {
     let row: ZoneRow
     let limit: Int
 
-    /// The last commit that the page has.
+    /// The last commit that the page covers.
     private var end: UInt64 { engine.lastingOffset(of: trees) }
 
     func page(since token: FeedToken?, as actor: Actor) throws -> ZoneFeedPage {
@@ -124,7 +124,7 @@ struct ZoneFeed {
         return try trees.clientToken(zone, device)?.token
     }
 
-    // MARK: What is there
+    // MARK: Existing records
 
     private func scan(from start: Position, behind name: [UInt8]) throws -> ZoneFeedPage {
         var page = ZoneFeedPage(token: token(start))
@@ -141,7 +141,7 @@ struct ZoneFeed {
             recordsRead += 1
             seen.replaceSubrange(seen.indices, with: keyName)
             let view = try RecordStateView(state, in: 0..<state.count)
-            // It comes next, with what has changed since the start.
+            // It changed after the start, so a later page reports it.
             guard view.version.offset <= start.offset else { return true }
             byteCount += state.count
             page.changed.append(try record(try view.name(keyName: keyName), state))
@@ -159,14 +159,14 @@ struct ZoneFeed {
         try Record(name, [UInt8](state), origin)
     }
 
-    // MARK: What has changed
+    // MARK: Changed records
 
-    /// What a page has read of the change lists.
+    /// The progress of reading the change lists for a page.
     private struct Reading {
         var page: ZoneFeedPage
         var deleted: Set<[UInt8]> = []
         var byteCount = 0
-        /// The last entry that is wholly in the page.
+        /// The last entry that is completely in the page.
         var last: (offset: UInt64, event: UInt32)?
     }
 
@@ -174,7 +174,7 @@ struct ZoneFeed {
         var reading = Reading(page: ZoneFeedPage(token: token))
         var (after, seen) = (token.position.offset, UInt64.max)
         if case .within(let event) = token.progress, after > 0 { (after, seen) = (after - 1, event) }
-        // One row tells that nothing has happened.
+        // The zone's row alone shows that nothing has changed.
         var isDone = row.lastChanged <= after
         var entriesRead = 0
         while !isDone {
@@ -182,7 +182,7 @@ struct ZoneFeed {
             let entries = list.touches.filter { entry in
                 entry.offset <= end && (entry.offset > token.position.offset || UInt64(entry.eventIndex) > seen)
             }
-            // A commit's entries come together, however many they are.
+            // The log returns all entries of a commit together, however many they are.
             let taken = entries.prefix(Self.maximumEntriesRead - entriesRead)
             guard try take(taken, &reading), taken.count == entries.count else { return try cutShort(reading) }
             entriesRead += taken.count
@@ -203,11 +203,11 @@ struct ZoneFeed {
         }
     }
 
-    /// False once the page is full.
+    /// Returns false once the page is full.
     private func take(_ entries: ArraySlice<ZoneTouch>, _ reading: inout Reading) throws -> Bool {
         var rest = entries
         while !rest.isEmpty {
-            // No more keys are made than may be needed.
+            // Builds no more keys than may be needed.
             let together = rest.prefix(limit + Snapshot.keysTogether)
             var keys = KeyList()
             for entry in together { keys.append(RecordKey.viewKey(zone: zone, name: entry.key)) }

@@ -3,13 +3,13 @@ import StrataSystem
 
 /// The keys of a store's users: the content of its `keys` file (docs/format.md §23).
 ///
-/// A user has one key at a time. Numbers of keys count up and are never used twice: of a key that was destroyed the
-/// number stays, so that what it sealed can be told from what is damaged.
+/// A user has one key at a time. The numbers of keys count up and are never reused: the number of a destroyed key
+/// stays, so that values sealed with it can be distinguished from damaged ones.
 struct KeyBook: Sendable, Equatable {
     struct Entry: Sendable, Equatable {
         let id: UInt64
         let user: String
-        /// Nil once it was destroyed.
+        /// Nil once the key was destroyed.
         var key: [UInt8]?
     }
 
@@ -20,23 +20,24 @@ struct KeyBook: Sendable, Equatable {
 
     static let magic = [UInt8]("StrataKy".utf8)
     static let version: UInt16 = 1
-    /// More is refused before anything is allocated: about a million keys.
+    /// The maximum size of the file, checked before anything is allocated: about a million keys.
     static let maximumBytes = 64 << 20
     private static let checksumPlace = 12
     private static let preludeBytes = 16
 
     private(set) var nextID: UInt64 = 1
-    /// Their ids ascend.
+    /// The entries, in ascending order of their IDs.
     private(set) var entries: [Entry] = []
 
     private(set) var destroyed: Set<UInt64> = []
-    /// Where each entry is, and where each user's key that is not destroyed is, by the bytes of the name.
+    /// The index of each entry, by its ID. `currentPlaces` has those of the users' keys in use, by the bytes of the
+    /// name.
     private var places: [UInt64: Int] = [:]
     private var currentPlaces: [[UInt8]: Int] = [:]
 
     func entry(_ id: UInt64) -> Entry? { places[id].map { entries[$0] } }
 
-    /// The key that a user's values are sealed with now.
+    /// Returns the key that a user's values are sealed with now.
     func current(of user: String) -> Entry? { currentPlaces[[UInt8](user.utf8)].map { entries[$0] } }
 
     mutating func add(_ key: [UInt8], of user: String) -> Entry {

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// The file of a store's keys. It is replaced as a whole, and what it held before is overwritten.
+/// The file of a store's keys. It is replaced as a whole, and its previous content is overwritten.
 struct KeyFile: Sendable {
     static let name = "keys"
 
@@ -15,7 +15,7 @@ struct KeyFile: Sendable {
         self.files = files
     }
 
-    /// No keys where there is no file.
+    /// Returns no keys if there is no file.
     func read() throws -> KeyBook {
         guard try files.exists(path) else { return KeyBook() }
         do { return try readOnce() } catch let error as StrataError where error.code == .wrongMagic {
@@ -34,9 +34,10 @@ struct KeyFile: Sendable {
         return try KeyBook(decoding: bytes, path: path)
     }
 
-    /// Durable on return. What the file held is overwritten with zeros, as far as the medium writes in place.
+    /// Replaces the file; durable on return. Its previous content is overwritten with zeros, as far as the medium
+    /// writes in place.
     func replace(with book: KeyBook) throws {
-        // What a crash left unfinished has keys too.
+        // A draft that a crash left behind contains keys too.
         let draft = path + ".new"
         if try files.exists(draft) {
             try Self.wipe(try files.open(draft, .write))
@@ -44,7 +45,7 @@ struct KeyFile: Sendable {
         }
         let old = try files.exists(path) ? try files.open(path, .write) : nil
         try files.replace(path, in: directory, with: book.encoded(), isPrivate: true)
-        // The keys are replaced by now; a disk that fails here keeps bytes that no name leads to.
+        // The keys are already replaced. If the disk fails here, it keeps bytes that no name leads to.
         if let old { try? Self.wipe(old) }
     }
 

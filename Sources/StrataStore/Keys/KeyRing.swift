@@ -2,26 +2,26 @@ import StrataModel
 import StrataRules
 import StrataSystem
 
-/// The users' keys, shared by all handles of a store. They are read and made when they are first needed.
+/// The users' keys, shared by all handles of a store. They are read and created when they are first needed.
 ///
-/// Invariants: a key is durable before anything is sealed with it. While a user's encrypted data is being reset nothing
-/// is sealed for the user, and no request that was sealed before is judged any more: what is committed can be opened
-/// until its key is destroyed.
+/// Invariants: a key is durable before anything is sealed with it. While a user's encrypted data is being reset,
+/// nothing is sealed for the user, and requests with values sealed before are rejected: committed values can be opened
+/// until their key is destroyed.
 final class KeyRing: Sendable {
     private struct State {
-        /// Nil: not read yet.
+        /// Nil if the keys were not read yet.
         var book: KeyBook?
-        /// Users whose encrypted data is being reset, by their names' bytes.
+        /// The users whose encrypted data is being reset, by the bytes of their names.
         var resets: Set<[UInt8]> = []
-        /// Keys that are being destroyed.
+        /// The keys that are being destroyed.
         var leaving: Set<UInt64> = []
     }
 
     private let state: Monitor<State>
-    /// Nil where keys are in memory only.
+    /// Nil if keys are in memory only.
     private let file: KeyFile?
     private let random: any RandomSource
-    /// Whether another process writes the file.
+    /// True if another process writes the file.
     private let isFollowed: Bool
 
     init(_ file: KeyFile?, _ random: any RandomSource, isFollowed: Bool = false) {
@@ -38,7 +38,7 @@ final class KeyRing: Sendable {
         return book
     }
 
-    /// Has the file read again, which another process may have replaced.
+    /// Forgets the keys if another process may have replaced the file, so that it is read again.
     func forget() {
         guard isFollowed else { return }
         state.withLock { $0.book = nil }
@@ -84,7 +84,7 @@ final class KeyRing: Sendable {
         }
     }
 
-    /// A user's key, made if there is none; waits for the end of a reset.
+    /// Returns a user's key, which is created if there is none; waits for the end of a reset.
     private func currentKey(of user: String) throws -> (id: UInt64, key: [UInt8]) {
         guard !user.isEmpty, user.utf8.count <= Envelope.maximumNameBytes else {
             throw StrataError(
@@ -104,8 +104,8 @@ final class KeyRing: Sendable {
 
     // MARK: Resets
 
-    /// - Throws: ``StrataError`` `keyDestroyed` if a request has a value that nobody could open: it was sealed before
-    ///   its user's encrypted data was reset.
+    /// - Throws: ``StrataError`` `keyDestroyed` if a request has a value that could not be opened, because it was
+    ///   sealed before its user's encrypted data was reset.
     func requireKept(_ request: Request) throws {
         guard case .modifyRecords(let body) = request.content else { return }
         func areAllKept(_ state: inout State) -> Bool {
@@ -128,7 +128,7 @@ final class KeyRing: Sendable {
             .init(found: "key \(gone)"))
     }
 
-    /// Destroys a user's key once `commit` has returned; if that fails, the key stays.
+    /// Destroys a user's key once `commit` has returned; if `commit` fails, the key stays.
     func destroyKey<Result>(of user: String, after commit: () throws -> Result) throws -> Result {
         let name = [UInt8](user.utf8)
         let leaving = try state.wait { state -> UInt64?? in
@@ -158,7 +158,7 @@ final class KeyRing: Sendable {
     }
 
     private func replace(with book: KeyBook, _ state: inout State) throws {
-        // Where it fails nobody knows which of the two the file has: it is read again.
+        // After a failure it is unknown which of the two the file has, so it is read again.
         if file != nil { state.book = nil }
         try file?.replace(with: book)
         state.book = book

@@ -1,22 +1,22 @@
 import StrataModel
 
-/// What something sealed belongs to: it opens there and nowhere else, with the key of the user whose it is.
+/// The place of sealed bytes, which open nowhere else, and only with the key of the place's user.
 public struct SealedPlace: Sendable {
     private enum Kind {
         static let field: UInt8 = 1
         static let document: UInt8 = 2
     }
 
-    /// Whose key seals it.
+    /// The user whose key seals the bytes.
     let user: String
     /// The cipher's associated data (docs/format.md §23).
     let bytes: [UInt8]
-    /// For an error.
+    /// A description for errors.
     let text: String
 
-    /// A field of a record.
+    /// Creates the place of a field of a record.
     ///
-    /// - Parameter database: its owner is named, however it was asked for.
+    /// - Parameter database: the database with the name of its owner, however it was requested.
     init(_ key: String, of record: RecordID, in database: DatabaseID) {
         user = database.owner
         text = "key '\(key)' of record '\(record.name)'"
@@ -29,7 +29,7 @@ public struct SealedPlace: Sendable {
         bytes = writer.bytes
     }
 
-    /// Bytes that are kept for a user outside of the log, under a name of their own.
+    /// Creates the place of bytes that are kept for a user outside the log, under a name of their own.
     ///
     /// ```swift
     /// SealedPlace(document: "operation 4711", of: "anna")

@@ -3,7 +3,7 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// A subscription that a commit might have made fire, and what each of its events came to for it.
+/// A subscription that a commit might have made fire, and the verdict on each of the commit's events.
 ///
 /// ```swift
 /// for one in try past.consideredSubscriptions(for: commit, knownTo: store) where !one.fires {
@@ -11,12 +11,12 @@ import StrataViews
 /// }
 /// ```
 public struct ConsideredSubscription: Sendable {
-    /// Something that happened, of which subscriptions may tell.
+    /// A change that subscriptions may report.
     public struct Change: Sendable, Hashable {
         public var version: Version
         public var database: DatabaseID
         public var zone: ZoneID
-        /// Nil where a zone changed, or a record only got a new tag.
+        /// Nil if a zone changed, or a record only got a new tag.
         public var record: String?
         public var reason: Push.Reason?
         public var type: String?
@@ -24,11 +24,11 @@ public struct ConsideredSubscription: Sendable {
     }
 
     public struct Finding: Sendable {
-        /// Its place in the list of changes.
+        /// The index of the change in the list of changes.
         public var change: Int
         public var verdict: SubscriptionVerdict
-        /// Whether the predicate held for the record before the change, and holds for what it became; nil where it was
-        /// not asked, or there is no such state, or it is not known any more.
+        /// True if the predicate held before the change, and if it holds after it; nil if it was not evaluated, or if
+        /// the state does not exist or is no longer known.
         public var heldBefore: Bool?
         public var holdsAfter: Bool?
     }
@@ -36,9 +36,9 @@ public struct ConsideredSubscription: Sendable {
     public var user: String
     public var database: DatabaseID
     public var subscription: NamedSubscription
-    /// The event that had saved it last by then; nil for one that was over.
+    /// The event that had last saved it by then; nil for a subscription that has ended.
     public var saved: Version?
-    /// The event for which it fired, if it was to do so once.
+    /// The event for which it fired, if it fires once.
     public var firedBy: Version?
     public var findings: [Finding]
 
@@ -46,13 +46,13 @@ public struct ConsideredSubscription: Sendable {
 }
 
 extension Store {
-    /// The subscriptions that were there when a commit came, those that were over, and those that came later, with what
-    /// the notifier decides for each; and what the commit has to tell.
+    /// Returns the changes of a commit, and the subscriptions that existed at the commit, that had ended, and that were
+    /// saved later, with the notifier's decision on each.
     ///
     /// - Parameters:
-    ///   - commit: the last one of this store, which shows the past.
-    ///   - newest: the same store as it is now.
-    ///   - user: only this user's.
+    ///   - commit: the last commit of this store, which shows the past.
+    ///   - newest: the same store in its current state.
+    ///   - user: the user whose subscriptions are returned; nil for all.
     package func consideredSubscriptions(
         for commit: Commit, knownTo newest: Store, of user: String? = nil
     ) throws -> (changes: [ConsideredSubscription.Change], subscriptions: [ConsideredSubscription]) {
@@ -91,7 +91,7 @@ extension Store {
         }
     }
 
-    /// What the records that a commit saved were before.
+    /// Returns the previous versions of the records that a commit saved, by their new versions.
     private static func previousVersions(in commit: Commit) throws -> [Version: Version] {
         var versions: [Version: Version] = [:]
         for (index, event) in try Envelope(decoding: commit.payload).events.enumerated()
@@ -104,14 +104,14 @@ extension Store {
     }
 }
 
-/// What may be asked whether it fires for a commit, in the order of databases and users.
+/// The subscriptions to consider for a commit, in the order of databases and users.
 private struct SubscriptionCandidates {
     struct One {
         let entry: SubscriptionIndex.Entry
         let event: SubscriptionSavedEvent
         var firedBy: Version?
 
-        /// What was saved again since is a new one.
+        /// Returns true if it fired before the offset. A subscription that was saved again since is a new one.
         func isUsedUp(before offset: UInt64) -> Bool {
             firedBy.map { $0.offset < offset && entry.version < $0 } ?? false
         }
@@ -133,7 +133,7 @@ private struct SubscriptionCandidates {
         }
         for user in try users ?? Array(Self.ordinals(.user, in: later)) {
             try later.forEachFiredSubscription(of: user) { fired in
-                // One that is over by now was there before what made it fire.
+                // A subscription that has ended existed before the event that made it fire.
                 let index = add(fired.event, Version(offset: 0, eventIndex: 0))
                 if all[index].entry.version < fired.by { all[index].firedBy = fired.by }
                 return true

@@ -6,9 +6,9 @@ import StrataViews
 /// An event that subscriptions may fire for.
 struct Happening {
     enum Subject {
-        /// `key` is that of the record's row; `state` names the version that predicates are asked of.
+        /// The key of the record's row; `state` is the version on which predicates are evaluated.
         case record(RecordKey, type: UInt64, Push.Reason, state: Version)
-        /// A record that only got a new change tag: something changed in its zone, and that is all.
+        /// A record that only got a new change tag, which counts only as a change of its zone.
         case touch(type: UInt64)
         case zone
         case subscriptionSaved(SubscriptionSavedEvent)
@@ -16,18 +16,18 @@ struct Happening {
     }
 
     var subject: Subject
-    /// 0 for subscriptions.
+    /// The ordinal of the zone; 0 for subscriptions.
     var zone: UInt64
     var version: Version
-    /// Who did it; 0 for the service.
+    /// The user who caused it; 0 for the service.
     var user: UInt64
     var device: UInt64
-    /// Of the commit, in microseconds since 1970.
+    /// The time of the commit, in microseconds since 1970.
     var time: Int64
 
-    /// The events of a commit that matter, in order.
+    /// Returns the relevant events of a commit, in order.
     ///
-    /// - Parameter zone: only those of one zone; nil for all.
+    /// - Parameter zone: the zone whose events are returned; nil for all.
     static func all(in commit: Commit, zone: UInt64? = nil) throws -> [Happening] {
         try commit.payload.withUnsafeBytes { payload in
             var walker = try EventWalker(payload)
@@ -55,7 +55,7 @@ struct Happening {
         switch kind {
         case .recordSaved:
             let view = try RecordSavedView(payload, in: range)
-            // Of one that was erased nobody can say any more what would be asked of it.
+            // The values of an erased save are gone, so predicates can no longer be evaluated on it.
             if view.change == .touch || view.isErased { return (.touch(type: view.type), view.zone) }
             let record = RecordKey(zone: view.zone, name: String(decoding: payload[view.name], as: UTF8.self))
             let reason: Push.Reason = view.change == .create ? .created : .updated

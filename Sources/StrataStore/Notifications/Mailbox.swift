@@ -1,9 +1,9 @@
 import StrataModel
 import StrataSystem
 
-/// What waits for one device. It is bounded: what is newer takes the place of what is older.
+/// The pushes that wait for one device. Their number is bounded: newer pushes replace older ones.
 public final class Mailbox: Sendable {
-    /// More pushes than these do not wait: the oldest are dropped (B188).
+    /// The maximum number of waiting pushes; beyond it, the oldest are dropped (B188).
     static let maximumCount = 128
 
     private struct State {
@@ -11,10 +11,10 @@ public final class Mailbox: Sendable {
         var waiting: [Push] = []
         var reader: CheckedContinuation<Push?, Never>?
         var isClosed = false
-        /// Everything up to here has been looked at.
+        /// Everything up to here has been examined.
         var seenThrough: UInt64 = 0
         var badge: UInt64 = 0
-        /// Whether something was handed out since it was noted last.
+        /// True if a push was handed out since the delivery was last noted.
         var hasNews = false
     }
 
@@ -29,8 +29,8 @@ public final class Mailbox: Sendable {
 
     // MARK: The device
 
-    /// The next push; nil once the store is closed, or ``close()`` was called, or the task is cancelled. One caller at
-    /// a time.
+    /// Returns the next push; nil once the store is closed, ``close()`` was called, or the task is cancelled. Only one
+    /// caller may wait at a time.
     public func next() async -> Push? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -48,7 +48,7 @@ public final class Mailbox: Sendable {
         }
     }
 
-    /// The next push, if one waits; for somebody who knows that all that there is has come.
+    /// Returns the next push if one is waiting, for a caller that knows that all pushes have arrived.
     package func takeWaiting() -> Push? { state.withLock { $0.isClosed ? nil : Self.takeFirst(&$0) } }
 
     private static func takeFirst(_ state: inout State) -> Push? {
@@ -62,7 +62,7 @@ public final class Mailbox: Sendable {
         return push
     }
 
-    /// The device listens no longer. What waits is found again when it does.
+    /// Ends listening. The pushes that still wait are found again when the device next listens.
     public func close() {
         let reader = state.withLock { state -> CheckedContinuation<Push?, Never>?? in
             guard !state.isClosed else { return nil }
@@ -77,7 +77,7 @@ public final class Mailbox: Sendable {
 
     // MARK: The notifier
 
-    /// - Parameter isNews: whether it is to be noted that the device listens.
+    /// - Parameter isNews: true if the log must note that the device listens.
     func begin(seenThrough: UInt64, badge: UInt64, isNews: Bool) {
         state.withLock { state in
             (state.seenThrough, state.badge) = (seenThrough, badge)
@@ -85,7 +85,7 @@ public final class Mailbox: Sendable {
         }
     }
 
-    /// A device that has just left gets nothing, but what came for it counts for what is noted of it.
+    /// Adds a push. A device that has just left does not get it, but the push counts for the note about the device.
     func offer(_ push: Push) {
         let reader = state.withLock { state -> (CheckedContinuation<Push?, Never>, Push)? in
             if let index = state.waiting.firstIndex(where: { $0.key == push.key }) {
@@ -103,7 +103,7 @@ public final class Mailbox: Sendable {
 
     func advance(to offset: UInt64) { state.withLock { $0.seenThrough = max($0.seenThrough, offset) } }
 
-    /// How far the device has been told, if that is worth noting.
+    /// Returns the offset up to which the device has been notified, and its badge; nil if nothing new is to be noted.
     func takeNews() -> (through: UInt64, badge: UInt64)? {
         state.withLock { state in
             guard state.hasNews else { return nil }
@@ -115,7 +115,7 @@ public final class Mailbox: Sendable {
 
     func noteIsLost() { state.withLock { $0.hasNews = true } }
 
-    /// Whether nothing will come any more.
+    /// True once no more pushes will come.
     public var isClosed: Bool { state.withLock { $0.isClosed } }
 
     var waitingCount: Int { state.withLock { $0.waiting.count } }

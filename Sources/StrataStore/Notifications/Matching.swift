@@ -5,9 +5,9 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// Which subscriptions an event makes fire, and what is said of it. Serves events that one state has.
+/// Finds the subscriptions that an event makes fire, and builds their pushes. Serves the events of one state.
 final class Matching {
-    /// A subscription that fired and was to do so once.
+    /// A subscription that fires once and has fired.
     struct Fired {
         let entry: SubscriptionIndex.Entry
         let user: String
@@ -16,10 +16,10 @@ final class Matching {
     }
 
     private struct ReadyMatcher {
-        /// Kept, so that no other takes its place in memory.
+        /// Retained so that no other object takes its address.
         let entry: SubscriptionIndex.Entry
         let time: Int64
-        /// Nil for a predicate that does not fit any more what is there.
+        /// Nil for a predicate that no longer fits the schema.
         let matcher: RecordMatcher?
     }
 
@@ -28,10 +28,10 @@ final class Matching {
     private let trees: Snapshot
     private var names: NameDirectory { snapshot.names }
     private var matchers: [ObjectIdentifier: ReadyMatcher] = [:]
-    /// The commit that is looked at, and those that it has told already: once is enough (B188).
+    /// The current commit, and the entries already notified of it: once is enough (B188).
     private var told: (offset: UInt64, entries: Set<ObjectIdentifier>) = (0, [])
     private(set) var fired: [Fired] = []
-    /// Of `fired`, which keeps them, so that no other takes the place of one in memory.
+    /// The identities of the entries in `fired`, which retains them so that no other object takes their addresses.
     private var firedEntries: Set<ObjectIdentifier> = []
 
     init(_ notifier: Notifier, _ snapshot: StoreSnapshot, _ trees: Snapshot) {
@@ -40,14 +40,14 @@ final class Matching {
         self.trees = trees
     }
 
-    /// Where an event was.
+    /// The zone of an event, and the zone's database.
     private struct Place {
         let database: UInt64
         let id: DatabaseID
         let zone: ZoneID
     }
 
-    /// Calls `body` with each push that an event leads to, and with the device that it came from.
+    /// Calls `body` with each push that an event causes, and with the device that the event came from.
     func forEachPush(
         for happening: Happening, in index: SubscriptionIndex, _ body: (Push, _ origin: Actor?) throws -> Void
     ) throws {
@@ -75,8 +75,8 @@ final class Matching {
         }
     }
 
-    /// What an event comes to for each of some subscriptions, in their order, and whether the predicates of those that
-    /// ask for the record's type hold for it. They must be the same objects for all events of a commit.
+    /// Returns the verdict on an event for each subscription, in order, and the result of its predicate if it asks for
+    /// the record's type. The entries must be the same objects for all events of a commit.
     func verdicts(
         on happening: Happening, for entries: [SubscriptionIndex.Entry]
     ) throws -> [(verdict: SubscriptionVerdict, holds: Bool?)] {
@@ -94,24 +94,24 @@ final class Matching {
         }
     }
 
-    /// Whether the predicate of a query subscription holds for another state of the record of an event; nil if that is
-    /// not known.
+    /// Returns true if the predicate of a query subscription holds for another state of an event's record; nil if that
+    /// is not known.
     func holds(_ entry: SubscriptionIndex.Entry, _ happening: Happening, at version: Version) throws -> Bool? {
         guard let asked = try askedRecord(of: happening, at: version) else { return nil }
         return try holds(entry, try place(of: happening.zone), asked, happening.time)
     }
 
-    /// Has a subscription that fires once have fired already.
+    /// Marks a subscription that fires once as already fired.
     func setFired(_ entry: SubscriptionIndex.Entry) { firedEntries.insert(ObjectIdentifier(entry)) }
 
-    /// A state of a record of which predicates are asked.
+    /// A state of a record on which predicates are evaluated.
     private struct AskedRecord {
         let type: UInt64
         let key: [UInt8]
         let bytes: [UInt8]
     }
 
-    /// Nil where nothing is asked of a record, or where the state was let go or erased.
+    /// Returns nil if the event has no record, or if the state was removed or erased.
     private func askedRecord(of happening: Happening, at version: Version? = nil) throws -> AskedRecord? {
         guard case .record(let record, let type, _, let state) = happening.subject else { return nil }
         let bytes = try notifier.reader.context.history.stateIfKept(of: record, at: version ?? state, trees)
@@ -134,7 +134,8 @@ final class Matching {
 
     // MARK: Deciding
 
-    /// What an event comes to for a subscription to a zone or database. One that fires is told of the commit then.
+    /// Returns the verdict on an event for a subscription to a zone or database. If it fires, it counts as notified of
+    /// the commit.
     private func decide(
         _ entry: SubscriptionIndex.Entry, _ happening: Happening, _ place: Place
     ) -> SubscriptionVerdict {
@@ -144,7 +145,7 @@ final class Matching {
         return told.entries.insert(ObjectIdentifier(entry)).inserted ? .fires : .toldAlready
     }
 
-    /// Of subscriptions to zones and databases (B187).
+    /// Returns the verdict for a subscription to a zone or database, regardless of the commit's other events (B187).
     private func concerns(
         _ entry: SubscriptionIndex.Entry, _ happening: Happening, _ place: Place
     ) -> SubscriptionVerdict {
@@ -164,7 +165,7 @@ final class Matching {
         }
     }
 
-    /// What an event comes to for a query subscription. One that fires once has fired then.
+    /// Returns the verdict on an event for a query subscription. If it fires and fires only once, it counts as fired.
     private func decide(
         _ entry: SubscriptionIndex.Entry, _ asked: AskedRecord, _ happening: Happening, _ place: Place
     ) throws -> SubscriptionVerdict {
@@ -183,7 +184,7 @@ final class Matching {
         return .fires
     }
 
-    /// Of query subscriptions, all but their predicates.
+    /// Returns the verdict for a query subscription, regardless of its predicate.
     private func asks(
         _ entry: SubscriptionIndex.Entry, _ happening: Happening, _ place: Place
     ) -> SubscriptionVerdict {
@@ -215,7 +216,7 @@ final class Matching {
         }
     }
 
-    /// Nil for a predicate that does not fit any more what is there.
+    /// Returns nil for a predicate that no longer fits the schema.
     private func makeMatcher(
         _ entry: SubscriptionIndex.Entry, _ place: Place, _ type: UInt64, _ time: Int64
     ) throws -> RecordMatcher? {
@@ -233,7 +234,7 @@ final class Matching {
         }
     }
 
-    /// Whether the user has a device that would be told.
+    /// Returns true if another user caused the event, or if the subscription's user has another device.
     private func tellsSomebody(_ entry: SubscriptionIndex.Entry, _ happening: Happening) throws -> Bool {
         if happening.user != entry.key.user { return true }
         var hasOther = false
@@ -270,7 +271,7 @@ extension Happening {
     }
 }
 
-/// Values of one state of a record, by their keys.
+/// The values of one state of a record, by key.
 private final class RecordValues {
     private let bytes: [UInt8]
     private let names: NameDirectory
@@ -289,7 +290,7 @@ private final class RecordValues {
         }
     }
 
-    /// What a notification says of the record.
+    /// Returns the record's values that a notification contains.
     func values(_ notification: NotificationInfo?) throws -> [String: FieldValue] {
         guard let notification else { return [:] }
         let keys =

@@ -3,25 +3,25 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// What a device was not told while it did not listen: found in the change lists of the zones that have changed since.
+/// Finds the pushes that a device missed while it did not listen, in the change lists of the zones that have changed.
 struct MissedPushes {
-    /// More commits than these are not looked at: the device is told of the later ones (B188).
+    /// The maximum number of commits examined; if there are more, the device is notified of the latest (B188).
     private static let maximumCommits = 20_000
     private static let touchesTogether = 4_096
 
-    /// The number on its badge when it listened last.
+    /// The number on the device's badge when it last listened.
     let badge: UInt64
-    /// Whether nothing was noted of the device before.
+    /// True if nothing was noted about the device before.
     let isFirst: Bool
     private let notifier: Notifier
     private let snapshot: StoreSnapshot
     private let trees: Snapshot
     private let actor: Actor
     private let user: UInt64
-    /// What happened up to here it was told, or did not need to be.
+    /// The offset up to which the device was notified, or did not need to be.
     private let start: UInt64
 
-    /// - Parameter arrivedAt: where a device that was never seen begins.
+    /// - Parameter arrivedAt: the start for a device that was never seen.
     init(
         _ notifier: Notifier, _ snapshot: StoreSnapshot, _ trees: Snapshot, _ actor: Actor, arrivedAt offset: UInt64
     ) throws {
@@ -69,7 +69,7 @@ struct MissedPushes {
         }
     }
 
-    /// Those that the user may have subscribed to.
+    /// Returns the databases that the user may have subscribed to.
     private func databases() throws -> [UInt64] {
         try [
             InternedName.Name.database(.private, owner: user), .database(.shared, owner: user),
@@ -77,7 +77,7 @@ struct MissedPushes {
         ].compactMap { try snapshot.names.ordinal(of: $0, in: trees) }
     }
 
-    /// Subscriptions that are over since, by the commits that made them fire.
+    /// Returns the subscriptions that have fired and ended since the start, by the commits that made them fire.
     private func firedSince() throws -> [UInt64: [FiredSubscription]] {
         var fired: [UInt64: [FiredSubscription]] = [:]
         try trees.forEachFiredSubscription(of: user) { one in

@@ -6,33 +6,34 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// Finds the subscriptions that fire, on a thread of its own, and tells the devices that listen
-/// (docs/notifications.md).
+/// Finds the subscriptions that fire, on its own thread, and notifies the listening devices (docs/notifications.md).
 ///
-/// The thread starts with the first device that listens, or the first subscription that fires once: nobody else needs
-/// to be told now, and what a device missed is found when it listens again.
-// @unchecked: what is not a constant or behind a lock is touched by the thread alone, or by `stop` when it is over.
+/// The thread starts with the first device that listens, or with the first subscription that fires once. No other
+/// device must be notified immediately: pushes that a device missed are found when it listens again.
+// @unchecked: state that is neither constant nor locked is used only by the thread, or by `stop` after the thread ends.
 final class Notifier: @unchecked Sendable {
-    /// Marks of deliveries are written this long after what they note, at most.
+    /// The maximum delay between a delivery and the mark that notes it.
     private static let markMilliseconds = 1_000
-    /// The delay before a failed look is repeated.
+    /// The delay before a failed round is retried.
     private static let retryMilliseconds = 20
     private static let commitsPerRound = 1_024
-    /// What cannot be read is tried again after as long as a disk may take, then after ever longer, up to a second.
+    /// The maximum number of times that the retry delay doubles: from about the time of a disk access to about a
+    /// second.
     private static let maximumDoublings = 6
 
     private struct State {
         var hasStarted = false
         var isStopping = false
-        /// Whether the last look failed; it is tried again.
+        /// True if the last round failed; it is retried.
         var isFailing = false
         var arrivals: [Arrival] = []
         var departures: [Mailbox] = []
-        /// Everything up to here has been looked at, and who it concerns has been told; the end, where nobody is.
+        /// Everything up to here has been examined, and the devices concerned were notified; the maximum if none
+        /// listens.
         var seenThrough: UInt64 = 0
     }
 
-    /// A device that wants to listen, and the last commit of the state that it knew.
+    /// A device that starts to listen, and the last commit published at that time.
     private struct Arrival {
         let box: Mailbox
         let offset: UInt64
@@ -45,20 +46,20 @@ final class Notifier: @unchecked Sendable {
     private let publication: Publication
     private let worker = WorkerHandle()
     private let state = Monitor(State())
-    /// What is noted of the devices of a store that is played again; nil of any other, where the log has it.
+    /// The delivery marks of a store that is played back; nil for any other store, whose log has the marks.
     private let played = Lock<PlayedDeliveries?>(nil)
 
-    // Of the thread.
+    // Used only by the thread.
     var index = SubscriptionIndex()
-    /// By the names of their users.
+    /// The mailboxes by the names of their users.
     private var boxes: [ExactName: [Mailbox]] = [:]
-    /// Everything up to here has been looked at.
+    /// Everything up to here has been examined.
     private var position: UInt64 = 0
     private var lastMarks = ContinuousClock.now
     private var isLoaded = false
-    /// Whether something was looked at since it was noted how far.
+    /// True if anything was examined since the position was last noted.
     private var hasLooked = false
-    /// Subscriptions that fired and were to do so once, whose ends are not in the log yet.
+    /// Subscriptions that fire once and have fired, but whose ends are not in the log yet.
     private var unnoted: [Matching.Fired] = []
     private var failuresInRow = 0
 
@@ -72,7 +73,7 @@ final class Notifier: @unchecked Sendable {
 
     // MARK: The rest of the engine
 
-    /// A device listens from now on; what it missed comes first.
+    /// Starts to listen for a device; pushes that it missed come first.
     func listen(_ actor: Actor) -> Mailbox {
         let box = Mailbox(actor) { [weak self] box in self?.leave(box) }
         let isStopping = state.withLock { state in
@@ -83,7 +84,7 @@ final class Notifier: @unchecked Sendable {
         return box
     }
 
-    /// There may be a subscription that fires once, whether anybody listens or not.
+    /// Starts the thread: there may be a subscription that fires once, even if no device listens.
     func start() {
         let starts = state.withLock { state in
             state.seenThrough = 0
@@ -98,7 +99,7 @@ final class Notifier: @unchecked Sendable {
         }
     }
 
-    /// Notes how far devices have been told, and lets nobody wait any longer. Called once, before the pipeline closes.
+    /// Notes how far devices have been notified, and closes all mailboxes. Called once, before the pipeline closes.
     func stop() {
         state.withLock { $0.isStopping = true }
         state.notifyAll()
@@ -122,21 +123,21 @@ final class Notifier: @unchecked Sendable {
         for arrival in arrivals { arrival.box.close() }
     }
 
-    /// Whether whoever an event up to `offset` concerns has been told.
+    /// Returns true if the devices concerned by events up to `offset` have been notified.
     func hasSeen(through offset: UInt64) -> Bool {
         state.withLock { !$0.hasStarted || $0.arrivals.isEmpty && $0.seenThrough >= offset }
     }
 
-    // MARK: Playing again
+    // MARK: Playback
 
-    /// Whether devices can listen although nothing is written.
+    /// True if devices can listen although nothing is written.
     var isPlayed: Bool { played.withLock { $0 != nil } }
 
-    /// Has devices be told of what comes behind a state, whatever they were told when it came first. What is noted of
-    /// them is kept here; called before anybody listens.
+    /// Starts to notify devices of everything after a state, even if they were notified of it originally. Delivery
+    /// marks are kept here. Called before any device listens.
     func beginPlaying(at state: Snapshot) { played.withLock { $0 = PlayedDeliveries(state) } }
 
-    /// Returns once whoever an event up to `offset` concerns has been told, or that cannot be found out now.
+    /// Returns once the devices concerned by events up to `offset` have been notified, or the thread fails or stops.
     func awaitSight(of offset: UInt64) {
         state.wait { state in
             let hasSeen = !state.hasStarted || state.arrivals.isEmpty && state.seenThrough >= offset
@@ -144,7 +145,8 @@ final class Notifier: @unchecked Sendable {
         }
     }
 
-    /// How far a device has been told and the number on its badge; nil if nothing is noted of it.
+    /// Returns the offset up to which a device has been notified and its badge number; nil if nothing is noted about
+    /// it.
     func delivery(to actor: Actor, in trees: Snapshot) throws -> PlayedDeliveries.Mark? {
         if let played = played.withLock({ $0 }) { return try played.mark(of: actor) }
         return try trees.device(actor).flatMap { try trees.delivery(to: $0) }.map { ($0.through, $0.badge) }
@@ -161,7 +163,7 @@ final class Notifier: @unchecked Sendable {
                 failuresInRow = 0
                 state.withLock { $0.isFailing = false }
             } catch {
-                // What is damaged is folded again by whoever reads next; what went on meanwhile is looked at then.
+                // The next reader folds damaged views again; the commits of the meantime are examined after that.
                 isLoaded = false
                 endArrivals()
                 state.withLock { $0.isFailing = true }
@@ -178,7 +180,7 @@ final class Notifier: @unchecked Sendable {
         }
     }
 
-    /// Whether nobody is to be told of anything. What is known of subscriptions is read again when that changes.
+    /// Returns true if no device is to be notified of anything. The subscriptions are read again when that changes.
     private func rests() -> Bool {
         guard boxes.isEmpty, index.onceCount == 0, unnoted.isEmpty else { return false }
         let rests = state.withLock { state in
@@ -192,13 +194,13 @@ final class Notifier: @unchecked Sendable {
         return true
     }
 
-    /// How long to wait if nothing is published; nil for ever.
+    /// Returns the milliseconds to wait if nothing is published; nil to wait indefinitely.
     private func pause(_ published: UInt64) -> Int? {
         if position < published { return Self.retryMilliseconds << failuresInRow }
         return boxes.isEmpty && unnoted.isEmpty ? nil : Self.markMilliseconds
     }
 
-    /// - Returns: how much was published when it was looked at last.
+    /// Does one round of work; returns the published offset that it followed to.
     private func round() throws -> UInt64 {
         let departures = state.withLock { state in
             defer { state.departures = [] }
@@ -208,7 +210,7 @@ final class Notifier: @unchecked Sendable {
         if !isLoaded { try load() }
         noteFired()
         let published = try follow()
-        // It counts as arriving until it is let in.
+        // The device counts as arriving until it is admitted.
         while let arrival = state.withLock({ $0.arrivals.first }) {
             try admit(arrival)
             state.withLock { _ = $0.arrivals.removeFirst() }
@@ -219,8 +221,8 @@ final class Notifier: @unchecked Sendable {
         return published
     }
 
-    /// All subscriptions of the newest state. For those that fire once it is looked at what came since it was noted
-    /// last; nobody else listened.
+    /// Loads all subscriptions of the newest state. The thread then starts at the offset last noted for subscriptions
+    /// that fire once, since no device was listening.
     private func load() throws {
         let snapshot = reader.make(pipeline.views.pages.snapshot())
         let noted = try snapshot.reading { trees in
@@ -240,17 +242,15 @@ final class Notifier: @unchecked Sendable {
         position = max(log.floor.offset, min(end, max(noted, index.firstOnceOffset ?? end)))
     }
 
-    /// Looks at what has been published since.
+    /// Examines all commits that have been published since; returns the offset that was published last.
     ///
-    /// The disk may not have all of it yet; a fetch gives it already.
-    ///
-    /// - Returns: the amount that was used when the budget ran out.
+    /// The commits may not be durable yet, but fetches already return them.
     private func follow() throws -> UInt64 {
         while true {
             let published = publication.offset
             guard position < published, !publication.isClosed else { return published }
             if position < log.floor.offset {
-                // What was let go of cannot be told any more; what is subscribed to is read again.
+                // Removed history can no longer be reported; the subscriptions are read again.
                 (isLoaded, position) = (false, log.floor.offset)
                 try load()
             }
@@ -259,7 +259,7 @@ final class Notifier: @unchecked Sendable {
             var commitsLeft = Self.commitsPerRound
             try snapshot.reading { trees in
                 let matching = Matching(self, snapshot, trees)
-                // Also where the rest cannot be read: what fired has been told.
+                // Even if the rest cannot be read: the devices have been notified of these.
                 defer { end(matching.fired) }
                 var cursor = try log.read(from: position + 1)
                 while commitsLeft > 0, let commit = try cursor.next(), commit.offset <= last {
@@ -294,9 +294,9 @@ final class Notifier: @unchecked Sendable {
         }
     }
 
-    // MARK: What is noted in the log
+    // MARK: Notes in the log
 
-    /// Subscriptions that fired and were to do so once do not again, whether that can be noted or not.
+    /// Ends subscriptions that fired and fire only once, even if that cannot be noted now.
     private func end(_ fired: [Matching.Fired]) {
         for one in fired { index.remove(one.entry.key, savedBefore: one.version) }
         unnoted += fired
@@ -304,14 +304,14 @@ final class Notifier: @unchecked Sendable {
     }
 
     private func noteFired() {
-        // The log that is played has it further on.
+        // The log that is played back has this note later on.
         if isPlayed { return }
         while let one = unnoted.first {
             let request = Request(
                 database: DatabaseID(one.scope, owner: one.scope == .public ? "" : one.user),
                 .notify(
                     NotifyRequest(user: one.user, fired: [.init(id: one.entry.subscription.id, by: one.version)])))
-            // It is tried again later; what is over already is left alone then.
+            // This is retried later; a subscription that has already ended is then left alone.
             do { _ = try pipeline.submit(request, as: .service, OperationInfo()) } catch { return }
             unnoted.removeFirst()
         }
@@ -325,12 +325,12 @@ final class Notifier: @unchecked Sendable {
     private func writeMarks(of user: ExactName) {
         for box in boxes[user] ?? [] {
             guard let news = box.takeNews() else { continue }
-            // Without it the device would be told twice.
+            // Without the mark, the device would be notified twice.
             if (try? write(news, for: box.actor)) != true { box.noteIsLost() }
         }
     }
 
-    /// False for a user who has written nothing yet, of whom nothing can be noted.
+    /// Returns false for a user who has written nothing yet, since nothing can be noted about that user.
     private func write(_ news: PlayedDeliveries.Mark, for actor: Actor) throws -> Bool {
         let isKept = played.withLock { played in
             played?.marks[actor] = news
@@ -352,7 +352,7 @@ final class Notifier: @unchecked Sendable {
 
     private func admit(_ arrival: Arrival) throws {
         let box = arrival.box
-        // Who listens twice is not told twice of what came before.
+        // A device that listens twice is not notified again of earlier commits.
         writeMarks(of: ExactName(text: box.actor.user))
         let snapshot = reader.make(pipeline.views.pages.snapshot())
         do {
@@ -366,7 +366,7 @@ final class Notifier: @unchecked Sendable {
             throw error
         }
         boxes[ExactName(text: box.actor.user), default: []].append(box)
-        // It may have left before there was anything to leave.
+        // The mailbox may have been closed before it was added.
         if box.isClosed { depart(box) }
     }
 

@@ -2,9 +2,9 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// What is noted of the devices of a store that is played again: nothing of it goes into a log.
+/// The delivery marks of a store that is played back; none of them is written to a log.
 struct PlayedDeliveries: Sendable {
-    /// How far a device has been told, and the number on its badge.
+    /// The offset up to which a device was notified, and the number on its badge.
     typealias Mark = (through: UInt64, badge: UInt64)
 
     /// The state at which playing began.
@@ -13,7 +13,8 @@ struct PlayedDeliveries: Sendable {
 
     init(_ opening: Snapshot) { self.opening = opening }
 
-    /// A device that there was when playing began is told of everything from there on, and counts on from its badge.
+    /// Returns the mark of a device. A device that existed when playing began is notified of everything from there on,
+    /// and its badge continues to count.
     func mark(of actor: Actor) throws -> Mark? {
         if let mark = marks[actor] { return mark }
         guard let device = try opening.device(actor) else { return nil }
@@ -22,7 +23,7 @@ struct PlayedDeliveries: Sendable {
 }
 
 extension TreeReading {
-    /// The ordinal of a device; nil for one that nothing names.
+    /// Returns the ordinal of a device; nil for a device without an ordinal.
     func device(_ actor: Actor) throws -> UInt64? {
         guard let user = try ordinal(of: .user(actor.user)) else { return nil }
         return try ordinal(of: .device(user: user, actor.device))

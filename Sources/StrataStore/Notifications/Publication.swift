@@ -1,14 +1,14 @@
 import StrataLog
 import StrataSystem
 
-/// How far the published state is, for whoever follows it.
+/// The offset of the published state, for threads and tasks that follow it.
 final class Publication: Sendable {
     private struct State {
         var offset: UInt64
         var isClosed = false
-        /// What the thread that waits wants to be passed; nobody waits for the end of all offsets.
+        /// The offset that the waiting thread waits to pass; the maximum if no thread waits.
         var waitedPast = UInt64.max
-        /// Something else that they are to look at.
+        /// The number of times that the waiting thread was woken for another reason.
         var alarms = 0
     }
 
@@ -35,16 +35,16 @@ final class Publication: Sendable {
         tasks.wake(end: .max, isClosed: true)
     }
 
-    /// Has the thread that waits look around.
+    /// Wakes the waiting thread, whatever the offset.
     func alarm() {
         state.withLock { $0.alarms += 1 }
         state.notifyAll()
     }
 
-    /// Has tasks that wait look whether what they wait for still matters.
+    /// Makes waiting tasks check if their reason to wait still holds.
     func stir() { tasks.wake(end: .max, isClosed: false) }
 
-    /// Returns once the state is behind `offset`, or this is closed, or an alarm came, or after a while.
+    /// Returns once the state is past `offset`, this is closed, an alarm comes, or the time is over.
     func wait(past offset: UInt64, alarms: inout Int, milliseconds: Int?) {
         let known = alarms
         func isReached(_ state: inout State) -> Int? {
@@ -59,7 +59,7 @@ final class Publication: Sendable {
         }
     }
 
-    /// Returns once the state is behind `offset`, or this is closed, or the task is cancelled.
+    /// Returns once the state is past `offset`, this is closed, or the task is cancelled.
     func wait(past offset: UInt64) async {
         await tasks.wait(past: offset) { self.state.withLock { $0.isClosed || $0.offset > offset } }
     }

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// What a device is told when a subscription fires (docs/notifications.md).
+/// A notification to a device that a subscription fired (docs/notifications.md).
 public struct Push: Sendable {
     public enum Reason: UInt8, Sendable, Hashable {
         case created = 1, updated, deleted
@@ -14,24 +14,24 @@ public struct Push: Sendable {
 
     /// The subscription that fired.
     public var subscriptionID: String
-    /// Whose subscription it is.
+    /// The user who owns the subscription.
     public var user: String
     public var scope: InternedName.Scope
     public var subject: Subject
     public var notification: NotificationInfo?
-    /// Values of the record for what the notification asks for; none of a deleted one.
+    /// The record's values that the notification asks for; empty for a deleted record.
     public var fields: [String: FieldValue] = [:]
-    /// The number on the app's badge, if it goes up.
+    /// The number on the app's badge, if it increases.
     public var badge: UInt64?
-    /// The last event that it stands for.
+    /// The last event that the push reports.
     public var version: Version
-    /// The first commit that it stands for.
+    /// The first commit that the push reports.
     var firstOffset: UInt64
 
-    /// The same whenever it is made again.
+    /// The ID of the push, which is the same whenever the push is rebuilt.
     public var id: String { "\(version.tag).\(subscriptionID)" }
 
-    /// What replaces what: of two pushes with one key the device needs only the later.
+    /// Identifies pushes that replace each other: of two pushes with the same key, the device needs only the later.
     struct Key: Hashable {
         var subscriptionID: ExactName
         var scope: InternedName.Scope
@@ -44,7 +44,7 @@ public struct Push: Sendable {
         return Key(subscriptionID: ExactName(text: subscriptionID), scope: scope, record: record)
     }
 
-    /// This push, standing for an earlier one too.
+    /// Returns this push, extended to report an earlier one too.
     func merged(with earlier: Push) -> Push {
         var merged = self
         merged.firstOffset = min(firstOffset, earlier.firstOffset)

@@ -2,7 +2,7 @@ import StrataModel
 import StrataQuery
 import StrataViews
 
-/// Subscriptions by what makes them fire, so that an event asks only those that it may concern.
+/// Subscriptions by what makes them fire, so that an event is evaluated only for those that it may concern.
 struct SubscriptionIndex {
     struct Key: Hashable {
         var database: UInt64
@@ -10,10 +10,10 @@ struct SubscriptionIndex {
         var id: ExactName
     }
 
-    /// One subscription, made ready.
+    /// One subscription, prepared for matching.
     final class Entry: Sendable {
         let key: Key
-        /// What happened up to here was before it.
+        /// The event that saved the subscription, which fires only for later events.
         let version: Version
         let subscription: Subscription
         let predicate: PredicateTree
@@ -24,7 +24,7 @@ struct SubscriptionIndex {
             key = Key(database: event.database, user: event.user, id: ExactName(text: event.subscription.id))
             self.version = version
             subscription = event.subscription
-            // What is stored could be read when it was saved.
+            // A stored predicate could be parsed when it was saved.
             let text = event.subscription.predicate
             predicate = text.isEmpty ? .constant(true) : (try? PredicateParser.parse(text)) ?? .constant(false)
             condition = event.subscription.kind == .query ? SelectiveCondition(predicate) : nil
@@ -41,12 +41,12 @@ struct SubscriptionIndex {
     private var ofDatabases: [UInt64: [Key: Entry]] = [:]
     private var ofZones: [UInt64: [Key: Entry]] = [:]
     private var ofTypes: [TypeKey: QueryGroup] = [:]
-    /// Subscriptions that fire once.
+    /// The number of subscriptions that fire once.
     private(set) var onceCount = 0
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Where the oldest of those that fire once was saved.
+    /// The offset at which the oldest subscription that fires once was saved.
     var firstOnceOffset: UInt64? {
         onceCount == 0 ? nil : entries.values.filter(\.firesOnce).map(\.version.offset).min()
     }
@@ -75,7 +75,7 @@ struct SubscriptionIndex {
         }
     }
 
-    /// Leaves one that was saved again since.
+    /// Removes a subscription, unless it was saved again since.
     mutating func remove(_ key: Key, savedBefore version: Version) {
         if let entry = entries[key], entry.version < version { remove(key) }
     }
@@ -83,7 +83,7 @@ struct SubscriptionIndex {
     func ofDatabase(_ database: UInt64) -> some Sequence<Entry> { (ofDatabases[database] ?? [:]).values }
     func ofZone(_ zone: UInt64) -> some Sequence<Entry> { (ofZones[zone] ?? [:]).values }
 
-    /// Query subscriptions to a type; nil if there are none.
+    /// Returns the query subscriptions to a type; nil if there are none.
     func queries(_ database: UInt64, _ type: UInt64) -> QueryGroup? {
         ofTypes[TypeKey(database: database, type: type)].flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -93,7 +93,7 @@ extension SubscriptionIndex.Entry {
     var firesOnce: Bool { subscription.kind == .query && subscription.options.contains(.once) }
 }
 
-/// The query subscriptions to one record type, by a condition that each cannot do without.
+/// The query subscriptions to one record type, each by a condition that its predicate requires.
 struct QueryGroup {
     typealias Entry = SubscriptionIndex.Entry
 
@@ -102,11 +102,11 @@ struct QueryGroup {
         var value: SelectiveCondition.Value
     }
 
-    /// Bounds of one key, in ascending order.
+    /// The bounds of one key, in ascending order.
     private struct Bounds {
         var items: [(bound: Double, entry: Entry)] = []
 
-        /// The first place whose bound is not below, or is above, a number.
+        /// Returns the first index whose bound is at least a number, or above it if `orEqual` is true.
         func place(of number: Double, orEqual: Bool) -> Int {
             var (low, high) = (0, items.count)
             while low < high {
@@ -123,7 +123,7 @@ struct QueryGroup {
     }
 
     private var equals: [Equal: [SubscriptionIndex.Key: Entry]] = [:]
-    /// How many entries ask for the equality of each key.
+    /// The number of entries that test each key for equality.
     private var equalKeys: [String: Int] = [:]
     private var lower: [String: Bounds] = [:]
     private var upper: [String: Bounds] = [:]
@@ -159,7 +159,7 @@ struct QueryGroup {
         }
     }
 
-    /// Those that may fire for a record with these values; whether they do, their predicates say.
+    /// Returns the subscriptions that may fire for a record with these values; their predicates decide.
     func candidates(_ value: (String) throws -> FieldValue?) rethrows -> [Entry] {
         var found = Array(others.values)
         for key in equalKeys.keys {

@@ -1,27 +1,29 @@
-/// Whether a subscription fires for an event, or what keeps it from that. It is found where pushes are made.
+/// The result of matching a subscription with an event: it fires, or why it does not. Determined where pushes are
+/// built.
 public enum SubscriptionVerdict: String, Sendable, CaseIterable {
     case fires
     case otherDatabase
     case otherZone
     case otherType
-    /// Of what happens in default zones only queries are told.
+    /// Only query subscriptions fire for changes in default zones.
     case defaultZone
-    /// Not a record but the zone changed, of which only subscriptions to databases, to any type, are told.
+    /// The zone itself changed, for which only subscriptions to databases, without a record type, fire.
     case zoneItself
-    /// No record was saved or deleted: one got a new tag, or the zone changed. Queries are not told.
+    /// No record was saved or deleted: one got a new tag, or the zone changed. Query subscriptions do not fire for
+    /// that.
     case noRecord
     case savedLater
-    /// It fired for an earlier event of the commit; once is enough.
+    /// It fired for an earlier event of the commit, which is enough.
     case toldAlready
-    /// Its options do not have what happened: a creation, an update or a deletion.
+    /// Its options do not include the kind of change: a creation, an update or a deletion.
     case notAsked
     case predicateFails
-    /// The predicate does not fit any more what there is.
+    /// The predicate no longer fits the schema, or takes too long to evaluate.
     case predicateDoesNotFit
-    /// What would be asked of was let go or erased.
+    /// The state to evaluate was removed or erased.
     case stateIsGone
-    /// It was to fire once, and has.
+    /// It fires once, and has fired.
     case usedUp
-    /// It fires once, and the user's only device made the change itself.
+    /// It fires once, and the change came from the user's only device.
     case nobodyElse
 }

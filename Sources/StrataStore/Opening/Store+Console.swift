@@ -1,8 +1,8 @@
 import StrataModel
 import StrataViews
 
-/// What operators do, or a user in Settings: requests of the service (docs/rules.md §3 and §13), which return once they
-/// are as durable as the store promises.
+/// Requests of operators, or of a user in Settings (docs/rules.md §3 and §13). They return once they are as durable as
+/// the store promises.
 ///
 /// ```swift
 /// try store.setAccountStatus(.temporarilyUnavailable, of: "anna")
@@ -10,8 +10,8 @@ import StrataViews
 /// try store.noteConsole(ConsoleNote("the next answer is lost", user: "anna", device: "phone"))
 /// ```
 extension Store {
-    /// Whether a user can use the service, and how many bytes the user's private database may have (0: no limit).
-    /// Costs nothing as long as nobody's account was ever set.
+    /// Returns the status of a user's account, and the maximum size in bytes of the user's private database (0: no
+    /// limit). Costs nothing if no account was ever set.
     public func account(of user: String) throws -> (status: AccountStatus, quota: UInt64) {
         var newest = snapshot()
         newest.acceptsNewer = true
@@ -24,8 +24,8 @@ extension Store {
         return (account.status, account.quota)
     }
 
-    /// How many bytes a user's private database counts for the quota: the sizes of the records that are there, with
-    /// their files (docs/rules.md §6).
+    /// Returns the number of bytes of a user's private database that count toward the quota: the sizes of the existing
+    /// records, with their files (docs/rules.md §6).
     public func usage(of user: String) throws -> UInt64 {
         var newest = snapshot()
         newest.acceptsNewer = true
@@ -37,28 +37,28 @@ extension Store {
         }
     }
 
-    /// A user whose account is not available is refused everything but reading the public database (B221).
+    /// Sets the status of an account. Without an available account, a user can only read the public database (B221).
     public func setAccountStatus(_ status: AccountStatus, of user: String) throws {
         try administer(.setAccountStatus(status, user: user))
     }
 
-    /// - Parameter bytes: 0 is no limit.
+    /// - Parameter bytes: the quota; 0 means no limit.
     public func setQuota(bytes: UInt64, of user: String) throws {
         try administer(.setQuota(bytes: bytes, user: user))
     }
 
-    /// Expires change tokens from before an offset; tokens at it stay valid. ``offset`` + 1 expires every token.
+    /// Expires the change tokens before an offset; tokens at it stay valid. ``offset`` + 1 expires every token.
     ///
     /// - Parameter database: with the name of its owner; nil for all databases.
-    /// - Throws: ``Refusal`` for an offset more than one behind the end.
+    /// - Throws: ``Refusal`` for an offset more than one past the end.
     public func expireTokens(before offset: UInt64, in database: DatabaseID? = nil) throws {
         try administer(
             .expireTokens(before: offset, inAll: database == nil), in: database ?? DatabaseID(.private))
     }
 
-    /// Ends a zone of a user's private database, as the user does in Settings (B38).
+    /// Purges a zone of a user's private database, as the user does in Settings (B38).
     ///
-    /// - Throws: ``Refusal`` if there is no such zone.
+    /// - Throws: ``Refusal`` if the zone does not exist.
     public func purgeZone(_ zone: ZoneID, of user: String) throws {
         var names = RequestNames()
         let ordinal = names.ordinal(of: zone)
@@ -66,12 +66,13 @@ extension Store {
         if let refusal = answer.result.deletes.first ?? nil { throw refusal }
     }
 
-    /// What a user does in Settings who has lost the keys: deletes the custom zones of the private database that have
-    /// encrypted values, with that reason, and then destroys the key (B38, B154; docs/encryption.md).
+    /// Resets the encrypted data of a user who has lost the keys, as the user does in Settings: deletes the custom
+    /// zones of the private database that have encrypted values, giving that reason, and then destroys the key (B38,
+    /// B154; docs/encryption.md).
     ///
-    /// Both are durable on return. A reset that was interrupted is done by another one, also if no zone is left. What
-    /// the user encrypts afterwards has a new key; records of the default zone stay, and what is encrypted in them does
-    /// not open any more.
+    /// Both are durable on return. If a reset was interrupted, calling this again completes it, even if no zone is
+    /// left. Values that the user encrypts afterwards get a new key. Records of the default zone stay, but their
+    /// encrypted values can no longer be opened.
     public func resetEncryptedData(of user: String) throws {
         try requireWritable()
         try engine.keys.destroyKey(of: user) {
@@ -80,10 +81,10 @@ extension Store {
         }
     }
 
-    /// Keeps in the log what a console was told to do that changes no state.
+    /// Notes in the log a console command that changes no state.
     public func noteConsole(_ note: ConsoleNote) throws { try administer(.note(note)) }
 
-    /// Keeps in the log that something went wrong as a console had said, as a lazy commit: nobody waits for it.
+    /// Notes in the log a fault that a console had arranged, as a lazy commit; the caller does not wait.
     public func noteFault(_ note: ConsoleNote) {
         guard access != .readOnly else { return }
         pipeline.noteFault(note)

@@ -1,10 +1,10 @@
 import StrataModel
 import StrataRules
 
-/// Encrypted values: sealed before a request is made of them, so that all that the store judges, keeps and logs is
-/// ciphertext (docs/encryption.md).
+/// Encrypted values are sealed before they enter a request, so the store validates, keeps and logs only ciphertext
+/// (docs/encryption.md).
 extension Store {
-    /// A value as only the database's owner can read it, for a save of this record under this key and no other.
+    /// Seals a value for a save of this record under this key and no other. Only the database's owner can open it.
     ///
     /// ```swift
     /// let pin = try store.seal(.string("1234"), for: "pin", of: id, in: DatabaseID(.private), as: anna)
@@ -13,10 +13,10 @@ extension Store {
     /// let opened = try store.snapshot().record(id, in: DatabaseID(.private), as: anna).opened("pin")
     /// ```
     ///
-    /// The owner's first value has a key made, which is durable on return.
+    /// The owner's first sealed value creates a key, which is durable on return.
     ///
-    /// - Throws: ``Refusal`` in the public database, and for references, assets and what is encrypted already (B21);
-    ///   ``StrataError`` if the store's file of keys cannot be read or written.
+    /// - Throws: ``Refusal`` in the public database, and for references, assets and values that are already encrypted
+    ///   (B21); ``StrataError`` if the store's key file cannot be read or written.
     public func seal(
         _ value: FieldValue, for key: String, of record: RecordID, in database: DatabaseID, as actor: Actor
     ) throws -> FieldValue {
@@ -36,17 +36,17 @@ extension Store {
         return .sealed(try engine.keys.seal(try value.encoded(), at: place))
     }
 
-    /// Bytes that are kept outside of the log for a user, as only that user's key opens them.
+    /// Seals bytes that are kept outside the log for a user, so that only that user's key opens them.
     ///
-    /// - Throws: ``StrataError`` if the store's file of keys cannot be read or written.
+    /// - Throws: ``StrataError`` if the store's key file cannot be read or written.
     public func seal(_ bytes: [UInt8], at place: SealedPlace) throws -> FieldValue.Sealed {
         try requireWritable()
         return try engine.keys.seal(bytes, at: place)
     }
 
-    /// What ``seal(_:at:)`` was given.
+    /// Returns the bytes that were passed to ``seal(_:at:)``.
     ///
-    /// - Throws: ``StrataError``: `keyMissing`, `keyDestroyed`, `sealBroken`, or what keeps the keys from being read.
+    /// - Throws: ``StrataError``: `keyMissing`, `keyDestroyed`, `sealBroken`, or the error from reading the keys.
     public func open(_ sealed: FieldValue.Sealed, at place: SealedPlace) throws -> [UInt8] {
         try gate.requireOpen()
         return try engine.keys.open(sealed, at: place)
@@ -54,14 +54,14 @@ extension Store {
 }
 
 extension FieldValue {
-    /// Whether it may be encrypted (B21).
+    /// True if the value may be encrypted (B21).
     fileprivate var canBeSealed: Bool { ![.reference, .asset, .sealed].contains(kind.element) && kind != .sealed }
 }
 
 extension Record {
-    /// The value of a key, opened if it is encrypted; nil if there is none, or it was not desired.
+    /// Returns the value of a key, opened if it is encrypted; nil if there is none, or if it was not desired.
     ///
-    /// - Throws: ``StrataError`` for an encrypted value that cannot be read: `keyMissing`, `keyDestroyed`,
+    /// - Throws: ``StrataError`` for an encrypted value that cannot be opened: `keyMissing`, `keyDestroyed`,
     ///   `sealBroken`.
     public func opened(_ key: String) throws -> FieldValue? {
         guard let value = try self[key] else { return nil }
@@ -69,7 +69,7 @@ extension Record {
         return try open(sealed, key)
     }
 
-    /// Calls `body` with each encrypted value that was desired, opened, or why it cannot be.
+    /// Calls `body` with each desired encrypted value, opened, or with the error that prevents opening it.
     public func forEachSealedField(
         _ body: (_ key: String, _ value: Result<FieldValue, any Error>) throws -> Void
     ) throws {

@@ -2,24 +2,24 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// An index that is declared.
+/// A declared index.
 public struct IndexStatus: Sendable, Hashable {
     public let type: String
-    /// A field of the record, or what every record has, as the schema language spells it.
+    /// A field of the record, or a system field as the schema language spells it.
     public let field: String
     public let form: IndexID.Form
-    /// What is being done to build it; nil once it is ready.
+    /// The progress of building it; nil once it is ready.
     public let progress: IndexBuild.Progress?
-    /// Why it is not being built; queries do without it. Declaring another index, or opening the store again, is
-    /// another try.
+    /// The reason why it is not being built; queries do without it. Declaring another index or reopening the store
+    /// tries again.
     public let failure: String?
 
     public var isReady: Bool { progress == nil }
 }
 
 extension Store {
-    /// Declares an index on a field of a record type, in the log; it is built from then on. One that is there already
-    /// stays as it is.
+    /// Declares an index on a field of a record type, in the log; it is built from then on. An existing index stays as
+    /// it is.
     ///
     /// ```swift
     /// try store.declareIndex(type: "Task", field: "dueDate")
@@ -31,7 +31,7 @@ extension Store {
         try declareIndexes(type: type, fields: [(field, .queryable)])
     }
 
-    /// All indexes that are declared, and how far they have come.
+    /// All declared indexes and their progress.
     public var indexes: [IndexStatus] {
         get throws {
             try gate.requireOpen()
@@ -53,23 +53,23 @@ extension Store {
         }
     }
 
-    /// How many events the indexes do not show yet.
+    /// The number of events that the indexes do not show yet.
     public var indexLag: UInt64 {
         pipeline.state.withLock { $0.indexes.isWanted ? max(1, $0.indexes.lag) : $0.indexes.lag }
     }
 
-    /// Returns once all indexes are built and show all that had been published when it was called, or the store is
-    /// closed. It does not wait for those that cannot be built.
+    /// Returns once all indexes are built and show everything that was published before the call, or the store is
+    /// closed. Does not wait for indexes that cannot be built.
     public func awaitIndexes() { pipeline.awaitIndexes() }
 
-    /// The newest state, and the keys of the records that its indexes may not show as they are: who reads an index
-    /// skips their rows, and looks at those records themselves.
+    /// Returns the newest state, and the keys of the records that its indexes may not show correctly. A reader of an
+    /// index skips the rows of these records and examines the records themselves.
     ///
-    /// A store that was opened for reading has the indexes that the page file has, brought up to date first, and so no
-    /// such records.
+    /// A store that was opened for reading first brings the indexes of the page file up to date, so it has no such
+    /// records.
     ///
-    /// - Parameter maximumTouched: beyond, the indexes are brought up to date first. Where others write faster than
-    ///   that takes, there may be more in the end.
+    /// - Parameter maximumTouched: the number of such records above which the indexes are brought up to date first. If
+    ///   others write faster than that, the result may still have more.
     public func indexedSnapshot(
         maximumTouched: Int = 1_000
     ) throws -> (snapshot: StoreSnapshot, touched: Set<[UInt8]>) {

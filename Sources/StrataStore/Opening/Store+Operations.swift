@@ -1,10 +1,11 @@
 import StrataModel
 
 extension Store {
-    /// What became of an operation, found in the commits after an offset; nil if none of them is its.
+    /// Returns the outcome of an operation, found in the commits after an offset; nil if none of them is from the
+    /// operation.
     ///
-    /// For whoever does not know whether a request was done before the process ended. Costs as much as there are
-    /// commits since.
+    /// Use this to find out if a request was carried out before the process ended. The cost grows with the number of
+    /// commits since the offset.
     public func answer(toOperation id: String, after offset: UInt64) throws -> Answer? {
         let snapshot = snapshot()
         var next = max(offset, log.floor.offset) + 1

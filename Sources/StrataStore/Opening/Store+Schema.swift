@@ -4,20 +4,20 @@ import StrataTree
 import StrataViews
 
 extension Store {
-    /// Declares record types: their fields with kinds and indexes, and grants. What the schema does not name stays, and
-    /// a schema that changes nothing makes no commit (docs/rules.md §10).
+    /// Declares record types: their fields with kinds and indexes, and their grants. Everything else stays, and a
+    /// schema that changes nothing makes no commit (docs/rules.md §10).
     ///
-    /// - Throws: ``Refusal`` if it does not fit what is there, or itself.
+    /// - Throws: ``Refusal`` if the schema contradicts the existing one or itself.
     public func declareSchema(_ schema: SchemaDefinition) throws {
         try modify(schema.request, as: .service)
     }
 
-    /// As the other `declareSchema`, suspending instead of blocking.
+    /// Like the other `declareSchema`, suspending instead of blocking.
     public func declareSchema(_ schema: SchemaDefinition) async throws {
         try await modify(schema.request, as: .service)
     }
 
-    /// What ``declareSchema(_:)-(SchemaDefinition)`` would throw, with nothing written.
+    /// Throws what ``declareSchema(_:)-(SchemaDefinition)`` would throw, and writes nothing.
     public func validateSchema(_ schema: SchemaDefinition) throws {
         let snapshot = snapshot()
         let context = RequestContext(actor: .service, time: 0)
@@ -26,23 +26,23 @@ extension Store {
         }
     }
 
-    /// The schema of the newest state.
+    /// Returns the schema of the newest state.
     public func schema() throws -> SchemaDefinition {
         var newest = snapshot()
         newest.acceptsNewer = true
         return try newest.schema()
     }
 
-    /// Adds indexes to those that fields have, whoever asks; nothing is written where all are there. System fields are
-    /// named as the schema language does (`___createTime`).
+    /// Adds indexes to those that fields have, for any caller; writes nothing if all of them exist. System fields are
+    /// named as in the schema language (`___createTime`).
     ///
-    /// - Throws: ``Refusal`` for types and fields that nobody has saved or declared, for indexes that a field cannot
-    ///   have, and where the schema is enforced.
+    /// - Throws: ``Refusal`` for types and fields that were never saved or declared, for indexes that a field cannot
+    ///   have, and if the schema is enforced.
     public func declareIndexes(type: String, fields: [(name: String, indexes: SchemaField.Indexes)]) throws {
         try modify(try indexRequest(type, fields), as: .service)
     }
 
-    /// As the other `declareIndexes`, suspending instead of blocking.
+    /// Like the other `declareIndexes`, suspending instead of blocking.
     public func declareIndexes(type: String, fields: [(name: String, indexes: SchemaField.Indexes)]) async throws {
         try await modify(try indexRequest(type, fields), as: .service)
     }
@@ -68,7 +68,8 @@ extension Store {
 }
 
 extension StoreSnapshot {
-    /// All record types that have been saved or declared, with their fields, system fields among them, and grants.
+    /// Returns all record types that were ever saved or declared, with their fields, including system fields, and
+    /// grants.
     public func schema() throws -> SchemaDefinition {
         try reading { trees in
             var schema = SchemaDefinition()

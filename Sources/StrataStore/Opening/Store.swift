@@ -5,7 +5,7 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// A container: its log, the state that is folded from it, and the rules by which requests change it.
+/// A container: its log, the state folded from it, and the rules by which requests change it.
 ///
 /// ```swift
 /// let store = try Store.open(at: "Notes.strata")
@@ -16,10 +16,10 @@ import StrataViews
 /// ```
 public final class Store: Sendable {
     let engine: StoreEngine
-    /// The share in an engine that others of this process may have too; nil if it is this handle's alone.
+    /// The share in an engine that other handles of this process may use too; nil if the engine is this handle's alone.
     private let lease: StoreTable.Lease?
     let gate = StoreGate()
-    /// Those that devices listen to through this handle.
+    /// The mailboxes that were opened through this handle.
     private let boxes = Lock<[WeakBox]>([])
 
     private struct WeakBox {
@@ -27,19 +27,19 @@ public final class Store: Sendable {
     }
 
     public var options: StoreOptions { engine.options }
-    /// The same for all handles that this process has of one store, to be compared and nothing else.
+    /// An object that all handles of this process on one store have in common; use it only for comparison.
     public var sharedIdentity: any AnyObject & Sendable { engine }
-    /// What was found and done when the store was opened; nil for one in memory.
+    /// The result of opening the store for writing; nil if it is only read, or in memory.
     public var opening: Opening? { engine.opening }
-    /// What the store is folded from. Beside a program that writes it may go on behind ``offset``.
+    /// The log that the store is folded from. If another program writes it, it may be ahead of ``offset``.
     package var log: any EventLog { engine.log }
     var views: Views { engine.views }
     var pipeline: Pipeline { engine.pipeline }
 
-    /// What opening found.
+    /// The result of opening a store.
     public struct Opening: Sendable {
         public var recovery: RecoveryReport
-        /// What there was of views; anything but a whole page file means that they were folded again.
+        /// The condition of the page file; unless it was whole, the views were folded again.
         public var views: PageFileFinding
         public var reasons: [StrataError]
     }
@@ -54,14 +54,14 @@ public final class Store: Sendable {
 
     // MARK: Opening
 
-    /// Opens a store for reading as it was when a commit was its last; what was written later is not in it.
+    /// Opens a store for reading as of a commit; later commits are not in it.
     ///
     /// ```swift
     /// let past = try Store.open(at: "Notes.strata", through: 1_207)
     /// ```
-    /// The state is that of a checkpoint in front of it, as far as one is kept, and what the log has from there on.
+    /// The state is that of a kept checkpoint before the offset, if there is one, and the log from there on.
     ///
-    /// - Throws: ``StrataError`` `outOfRange` for an offset behind the end, and for one whose history was let go.
+    /// - Throws: ``StrataError`` `outOfRange` for an offset past the end, and for one whose history was removed.
     public static func open(
         at path: String, through offset: UInt64, options: StoreOptions = .service, platform: Platform = Platform(),
         progress: (Replay.Progress) -> Void = { _ in }
@@ -69,13 +69,13 @@ public final class Store: Sendable {
         Store(try StoreEngine.openForReading(at: path, through: offset, options, platform, progress), nil, .readOnly)
     }
 
-    /// Opens a store, or makes one: the log with what a crash left of it, and the newest checkpoint that fits.
+    /// Opens or creates a store: recovers the log after a crash, and loads the newest checkpoint that fits.
     ///
-    /// Who opens a store that this process has open already gets another handle of the same one. Another process that
-    /// writes is an error that names it; the store can be opened for reading then.
+    /// If this process already has the store open, this returns another handle of it. If another process writes the
+    /// store, the error names that process; the store can then be opened for reading.
     ///
-    /// - Throws: ``StrataError`` of the disk, of another process that writes, of damage in the log, and of options that
-    ///   differ from those of a handle that is open.
+    /// - Throws: ``StrataError`` of the disk, if another process writes the store, for damage in the log, and for
+    ///   options that differ from those of an open handle.
     public static func open(
         at path: String, options: StoreOptions = .service, access: AccessMode = .readWrite,
         platform: Platform = Platform(), progress: (Replay.Progress) -> Void = { _ in }
@@ -90,12 +90,12 @@ public final class Store: Sendable {
         return Store(lease.engine, lease)
     }
 
-    /// A store that leaves nothing behind.
+    /// Creates a store in memory that leaves no files.
     public static func inMemory(options: StoreOptions = .service, platform: Platform = Platform()) throws -> Store {
         try Store(on: MemoryLog(), options: options, platform: platform)
     }
 
-    /// A store on any log, its state in memory.
+    /// Creates a store on any log, with its state in memory.
     public convenience init(
         on log: any EventLog, options: StoreOptions = .service, platform: Platform = Platform()
     ) throws {
@@ -104,20 +104,20 @@ public final class Store: Sendable {
 
     // MARK: Writing
 
-    /// Judges a request and commits what is accepted of it; returns once that is as durable as the store promises.
+    /// Validates a request and commits its accepted items; returns once they are as durable as the store promises.
     ///
-    /// - Throws: ``Refusal`` where the request fails as a whole; ``StrataError`` if the state cannot be read.
+    /// - Throws: ``Refusal`` if the request fails as a whole; ``StrataError`` if the state cannot be read.
     @discardableResult
     public func modify(
         _ request: Request, as actor: Actor, operation: OperationInfo = OperationInfo()
     ) throws -> Answer {
         try requireWritable()
-        // Also where the answer is lost: the commit may be there.
+        // Even if the answer is lost: the commit may exist.
         defer { noteSubscriptions(request) }
         return try pipeline.submit(request, as: actor, operation)
     }
 
-    /// As the other `modify`, suspending instead of blocking.
+    /// Like the other `modify`, suspending instead of blocking.
     @discardableResult
     public func modify(
         _ request: Request, as actor: Actor, operation: OperationInfo = OperationInfo()
@@ -127,7 +127,7 @@ public final class Store: Sendable {
         return try await pipeline.submit(request, as: actor, operation)
     }
 
-    /// Subscriptions that fire once end when they do, whether anybody listens or not.
+    /// Starts the notifier for subscriptions that fire once: they end when they fire, even if no device listens.
     private func noteSubscriptions(_ request: Request) {
         guard case .modifySubscriptions(let body) = request.content else { return }
         if body.saves.contains(where: { $0.options.contains(.once) }) { engine.notifier.start() }
@@ -148,8 +148,8 @@ public final class Store: Sendable {
 
     // MARK: Reading
 
-    /// Takes up what another process has written since a store was opened for reading; returns whether there was
-    /// anything. A store that this process writes is always up to date.
+    /// Applies the commits that another process has written since the store was opened for reading; returns true if
+    /// there were any. A store that this process writes is always up to date.
     ///
     /// - Throws: ``StrataError`` if the log cannot be read; the state stays as it was.
     @discardableResult
@@ -158,39 +158,40 @@ public final class Store: Sendable {
         return try engine.refresh()
     }
 
-    /// The newest state. What has been acknowledged is in it.
+    /// Returns the newest state. It includes all acknowledged commits.
     public func snapshot() -> StoreSnapshot { wrap(views.pages.snapshot()) }
 
     func wrap(_ trees: Snapshot) -> StoreSnapshot {
         var snapshot = engine.reader.make(trees)
-        // Others may have the store open still.
+        // Other handles may still have the store open.
         if gate.isClosed { snapshot.gate = gate }
         return snapshot
     }
 
-    /// The last commit that every reader sees, and the last one that survives a loss of power.
+    /// The last commit that every reader sees. ``durableOffset`` is the last one that survives a loss of power.
     public var offset: UInt64 { snapshot().offset }
     public var durableOffset: UInt64 { log.durableEnd.offset }
 
-    /// Returns once everything up to the present end is durable.
+    /// Returns once everything up to the current end is durable.
     public func sync() throws {
         try gate.requireOpen()
         try log.sync()
     }
 
-    /// How often a damaged page had the state folded again from the log since the store was opened, and what the last
-    /// one was. Requests only wait for that; but the disk should not be trusted much longer.
+    /// The number of times that a damaged page caused the state to be folded again since the store was opened, and the
+    /// last reason. Requests only wait for it, but the disk should no longer be trusted.
     public var rebuilds: (count: Int, lastReason: StrataError?) {
         pipeline.state.withLock { ($0.rebuilds.count, $0.rebuilds.lastReason) }
     }
 
-    /// Folds the whole log into new views, though nothing be wrong with those that there are, and puts them into the
-    /// place of the page file. Others wait meanwhile who want to write.
+    /// Folds the whole log into new views, even if the current ones are sound, and replaces the page file. Writers wait
+    /// meanwhile.
     ///
     /// ```swift
     /// try store.rebuildViews()
     /// ```
-    /// - Throws: ``StrataError`` if the log cannot be folded or no page file be made; the store refuses writes then.
+    /// - Throws: ``StrataError`` if the log cannot be folded or the page file cannot be written; the store then refuses
+    ///   writes.
     public func rebuildViews() throws {
         try requireWritable()
         try engine.erasures.withLock { _ in try pipeline.renewViews(options.pages) }
@@ -198,11 +199,11 @@ public final class Store: Sendable {
 
     // MARK: The end
 
-    /// Ends this handle. That of the last one finishes what waits, writes a last checkpoint, and lets the files go;
-    /// snapshots can be used until then. Calling it again does nothing.
+    /// Closes this handle. Closing the last handle finishes pending work, writes a last checkpoint, and closes the
+    /// files; snapshots can be used until then. Calling it again does nothing.
     public func close() throws {
         guard gate.close() else { return }
-        // Others may go on with the store.
+        // Other handles may continue to use the store.
         for entry in boxes.withLock({ $0 }) { entry.box?.close() }
         pipeline.publication.stir()
         if let lease { try StoreTable.shared.giveBack(lease) } else { try engine.close() }

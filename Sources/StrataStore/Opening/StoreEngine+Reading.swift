@@ -5,7 +5,7 @@ import StrataTree
 import StrataViews
 
 extension StoreEngine {
-    /// An engine that leaves the store's files as they are.
+    /// Opens an engine that leaves the store's files unchanged.
     static func openForReading(
         at path: String, through offset: UInt64? = nil, _ options: StoreOptions, _ platform: Platform,
         _ progress: (Replay.Progress) -> Void
@@ -26,7 +26,7 @@ extension StoreEngine {
         }
     }
 
-    /// The store as it was when a commit was its last.
+    /// Returns an engine that shows the store as of a commit.
     func past(through offset: UInt64) throws -> StoreEngine {
         try requirePast(offset)
         guard let path else { return try StoreEngine(past: offset, of: self) }
@@ -38,7 +38,7 @@ extension StoreEngine {
         }
     }
 
-    /// As ``past(through:)``, without the states that are kept for others.
+    /// Like ``past(through:)``, without the states that are kept for other readers.
     func pastAlone(through offset: UInt64, memoryPages: Int) throws -> StoreEngine {
         try requirePast(offset)
         guard let path else { return try StoreEngine(past: offset, of: self) }
@@ -47,23 +47,24 @@ extension StoreEngine {
         return try .openForReading(at: path, through: offset, options, platform) { _ in }
     }
 
-    /// - Throws: ``StrataError`` `outOfRange` for an offset that the store has no state of. Otherwise the log's files
-    ///   have it, if there are any.
+    /// - Throws: ``StrataError`` `outOfRange` for an offset that the store has no state of. Otherwise the log's files,
+    ///   if there are any, contain it.
     private func requirePast(_ offset: UInt64) throws {
         try reader.gate.requireOpen()
         let newest = views.pages.snapshot().foldedOffset(ViewTree.records)
-        // The floor of a log that is followed may be behind the state, until that is folded again.
+        // The floor of a followed log may be past the state until that is folded again.
         let floor = log.floor.offset
         guard floor <= offset, offset <= newest else {
             throw StrataError(
                 .outOfRange, "The store has no state at that offset.",
                 .init(expected: "\(floor) to \(newest)", found: "\(offset)"))
         }
-        // Whoever reads the files sees what is durable.
+        // A reader of the files sees only durable commits.
         if path != nil, log.durableEnd.offset < offset { try log.sync() }
     }
 
-    /// The log as its files are now: opened once for all who look at the past, as long as nothing is erased or let go.
+    /// Returns the log as its files are now, opened once for all readers of the past until something is erased or
+    /// removed.
     private func logOfPasts(at path: String) throws -> FollowedLog {
         try pastLog.withLock { known in
             if let known, (try? known.refresh()) != nil, try pasts.isCurrent(known) {
@@ -80,7 +81,7 @@ extension StoreEngine {
         }
     }
 
-    /// Goes on with a state of the past.
+    /// Advances a store that shows the past to a later offset.
     func advance(to offset: UInt64) throws {
         guard let past = log as? PastLog else {
             throw StrataError(
@@ -95,20 +96,20 @@ extension StoreEngine {
         pipeline.publication.announce(offset)
     }
 
-    /// Folds what another process has written since; returns whether there was anything.
+    /// Folds the commits that another process has written since; returns true if there were any.
     func refresh() throws -> Bool {
         guard let log = log as? FollowedLog else { return false }
         return try refreshes.withLock { count in
             count += 1
             try reader.gate.requireOpen()
-            // What a look before found and could not fold is still to be folded.
+            // Commits that an earlier call found but could not fold must still be folded.
             _ = try log.refresh()
             keys.forget()
             let before = views.pages.snapshot()
             do { try Replay(log: log, pages: views.pages).run() } catch let error as StrataError
                 where error.code == .outOfRange
             {
-                // The writer let go of what comes next here: the base has it.
+                // The writer removed the commits that come next here; the base contains them.
                 let again = try log.beginningAnew(first: true) {
                     try Views.openForReading(
                         log, store: log.storeID, in: path ?? "", platform: platform, options: options.pages)
@@ -121,7 +122,7 @@ extension StoreEngine {
         }
     }
 
-    /// The newest state of a store that is only read, with indexes that show it.
+    /// Returns the newest state of a store that is only read, with indexes that show it.
     func caughtUpSnapshot() throws -> Snapshot {
         try refreshes.withLock { _ in
             for _ in 0..<Self.catchUpAttempts {
@@ -148,8 +149,8 @@ extension StoreEngine {
 }
 
 extension StoreEngine {
-    /// The last commit of a state that no loss of power undoes, where the store promises that of what it acknowledges:
-    /// behind it are lazy commits alone, which change nothing. A token from there holds after a crash.
+    /// Returns the last commit of a state that no loss of power undoes, if acknowledged commits are durable. Only lazy
+    /// commits come after it, and they change nothing. A token from there holds after a crash.
     func lastingOffset(of trees: Snapshot) -> UInt64 {
         let end = trees.foldedOffset(ViewTree.records)
         return options.durability == .commit ? min(end, log.durableEnd.offset) : end

@@ -4,7 +4,7 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// What all handles of one store share: its log, the state that is folded from it, and the pipeline between them.
+/// The part that all handles of one store share: its log, the state folded from it, and the pipeline between them.
 final class StoreEngine: Sendable {
     let options: StoreOptions
     let log: any EventLog
@@ -14,26 +14,26 @@ final class StoreEngine: Sendable {
     let assets: AssetStore
     private let found: Lock<Store.Opening?>
     var opening: Store.Opening? { found.withLock { $0 } }
-    /// Tells cursors of this store from those of others.
+    /// Distinguishes cursors of this store from those of other stores.
     let storeID: Identifier
     let platform: Platform
-    /// Where the store's files are; nil for one that has none.
+    /// The path of the store's files; nil if it has none.
     let path: String?
-    /// Nil where history cannot be let go.
+    /// Nil if history cannot be removed.
     let compactor: Compactor?
-    /// For those who look at the past.
+    /// The states that are kept for readers of the past.
     let pasts: PastStates
     let pastLog: Lock<FollowedLog?> = Lock(nil)
-    /// Held while one thread folds what another process wrote; it counts the times.
+    /// Held while a thread folds what another process wrote; counts the refreshes.
     let refreshes = Lock(0)
     let resumedErasure = Lock(false)
     var hasResumedErasure: Bool { resumedErasure.withLock(\.self) }
-    /// Held during an erasure, and while the log is made shorter; it counts the erasures.
+    /// Held during an erasure, and while the log is compacted; counts the erasures.
     let erasures = Lock(0)
 
     var views: Views { pipeline.views }
     var keys: KeyRing { reader.context.keys }
-    /// Microseconds since 1970.
+    /// The current time in microseconds since 1970.
     var now: Int64 { platform.time.nowMicroseconds() }
 
     private init(
@@ -62,12 +62,12 @@ final class StoreEngine: Sendable {
             path.map { Compactor(log, at: $0, platform, options.history, pipeline, assets, erasures) }
         }
         replacements?.begin(pipeline)
-        // Those of a store in memory are the store's, also where its past is read.
+        // The assets of a store in memory belong to that store, even where its past is read.
         if path != nil || !(log is any OnlyReadLog) { try assets.begin(pipeline) }
         if !(log is any OnlyReadLog), try views.pages.snapshot().hasSubscriptions() { notifier.start() }
     }
 
-    /// An engine whose views and assets are in memory.
+    /// Creates an engine whose views and assets are in memory.
     convenience init(inMemory log: any EventLog, _ options: StoreOptions, _ platform: Platform) throws {
         let views = try Views.inMemory(log, options: options.pages)
         let snapshot = views.pages.snapshot()
@@ -78,7 +78,7 @@ final class StoreEngine: Sendable {
             keys: KeyRing(nil, platform.random), at: nil)
     }
 
-    /// An engine for the past of one whose views are in memory.
+    /// Creates an engine for the past of one whose views are in memory.
     convenience init(past offset: UInt64, of engine: StoreEngine) throws {
         let log = try PastLog(engine.log, of: engine.storeID, through: offset)
         let views = try Views.inMemory(log, options: engine.options.pages)
@@ -87,7 +87,7 @@ final class StoreEngine: Sendable {
             engine.options, engine.platform, nil, nil, assets: engine.assets, keys: engine.keys, at: nil)
     }
 
-    /// An engine that leaves the store's files as they are.
+    /// Creates an engine that leaves the store's files unchanged.
     convenience init(
         reading log: any OnlyReadLog, _ opened: OpenedViews, at path: String, _ options: StoreOptions,
         _ platform: Platform
@@ -95,14 +95,14 @@ final class StoreEngine: Sendable {
         let rebuilder = ViewsRebuilder(
             log: log, store: log.storeID, directory: path, platform: platform, options: options.pages,
             checkpoints: nil)
-        // Nobody builds indexes here: those count that the page file has.
+        // No indexes are built here; only those in the page file count.
         try self.init(
             log, WorkingViews(views: opened.views, checkpointer: nil), IndexState(opened.keeper), options, platform,
             rebuilder, nil, assets: AssetStore(.readOnly(AssetPaths(path)), platform),
             keys: KeyRing(KeyFile(in: path, platform.files), platform.random, isFollowed: true), at: path)
     }
 
-    /// Folds what the newest checkpoint lacks of a log that was just opened, which it closes if that fails.
+    /// Folds the commits of a newly opened log that the newest checkpoint lacks, and closes the log if that fails.
     static func open(
         _ log: SegmentedLog, at path: String, _ options: StoreOptions, _ platform: Platform,
         _ progress: (Replay.Progress) -> Void
@@ -123,7 +123,7 @@ final class StoreEngine: Sendable {
                 assets: AssetStore(.directory(AssetPaths(path)), platform),
                 keys: KeyRing(KeyFile(in: path, platform.files), platform.random), at: path)
             do { try engine.finishErasures() } catch let error as StrataError {
-                // A disk that is full keeps nobody from the store; the next opening tries again.
+                // A full disk does not prevent opening the store; the next opening tries again.
                 engine.found.withLock { $0?.reasons.append(error) }
             }
             try log.startSealing { [weak engine] key in try engine?.name(of: key) }
@@ -135,7 +135,7 @@ final class StoreEngine: Sendable {
         }
     }
 
-    /// What an ordinal stands for; the log keeps it in segments that use the name.
+    /// Returns the name of an ordinal, which the log stores in segments that use it.
     func name(of key: UsedNames.Key) throws -> InternedName? {
         let name = try reader.context.reading(views.pages.snapshot(), acceptsNewer: true) {
             try reader.context.names.name(key.namespace, key.ordinal, in: $0)
@@ -143,7 +143,7 @@ final class StoreEngine: Sendable {
         return name.map { InternedName(ordinal: key.ordinal, name: $0) }
     }
 
-    /// Finishes what waits, writes a last checkpoint, and lets the files go. Called once.
+    /// Finishes pending work, writes a last checkpoint, and closes the files. Called once.
     func close() throws {
         compactor?.stop()
         // Early, because it looks up names in the views.
@@ -155,13 +155,13 @@ final class StoreEngine: Sendable {
         reader.context.replacements?.end()
         pasts.forget()
         pastLog.withLock { $0 = nil }
-        // The log has everything, so a checkpoint that fails costs the next opening time and nothing else.
+        // The log has everything, so a checkpoint that fails only costs time at the next opening.
         var failure: (any Error)?
-        // One that is under way ends, or fails; then nobody else touches the files.
+        // A running erasure or compaction first ends or fails; then no other thread touches the files.
         erasures.withLock { _ in }
         do {
             try pipeline.checkpointer?.stop()
-            // The room that a large zone took is given back when it is gone. If that fails, the file is as good.
+            // Gives back the space of large zones that are gone. If that fails, the file is still valid.
             try? pipeline.rebuilder?.compactIfSparse(views)
         } catch let error as StrataError where Views.isDamage(error) {
             do { try pipeline.rebuilder?.setAside() } catch { failure = error }

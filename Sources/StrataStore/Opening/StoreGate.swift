@@ -1,13 +1,14 @@
 import StrataModel
 import Synchronization
 
-/// Whether a store may still be used: handles and snapshots that outlive it say so instead of failing somewhere inside.
+/// Tracks whether a store may still be used. Handles and snapshots that outlive it report that it is closed instead of
+/// failing internally.
 final class StoreGate: Sendable {
     private let closed = Atomic(false)
 
     var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-    /// Whether it was open until now.
+    /// Closes the gate; returns true if it was open until now.
     @discardableResult
     func close() -> Bool { !closed.exchange(true, ordering: .acquiringAndReleasing) }
 

@@ -4,41 +4,41 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// How a store works. ``service`` behaves as CloudKit does, ``embedded`` as a database for servers and tools.
+/// The options of a store. ``service`` behaves as CloudKit does, ``embedded`` as a database for servers and tools.
 public struct StoreOptions: Sendable {
     public var containerIdentifier: String
     public var durability: Durability
     public var limits: Limits
-    /// Bytes that the file of an asset has at most.
+    /// The maximum size of an asset's file in bytes.
     public var assetBytes: UInt64
-    /// Whether saving a child gives its parent a new change tag (B61).
+    /// True if saving a child gives its parent a new change tag (B61).
     public var touchesParents: Bool
-    /// Whether a record type that was never saved is an error (B142).
+    /// True if a record type that was never saved is an error (B142).
     public var unknownTypesAreErrors: Bool
-    /// Which predicates a query may have (B124).
+    /// The predicates that a query may have (B124).
     public var predicates: PredicateDialect
-    /// Whether saves extend the schema (B24).
+    /// Determines whether saves extend the schema (B24).
     public var schema: SchemaMode
-    /// Whether requests that come to nothing are kept in the log, complete and with the reasons (docs/rules.md §14). No
-    /// preset of the engine does; CloudKit's `CloudStore.Options.service` does, and a store that is open with the one
-    /// cannot be opened with the other in the same process.
+    /// True if refused requests are kept in the log, complete and with the reasons (docs/rules.md §14). No preset of
+    /// the engine sets this, but CloudKit's `CloudStore.Options.service` does; a process cannot have a store open with
+    /// both settings.
     public var recordsRefusals: Bool
-    /// Whether it is kept in the log what devices read.
+    /// True if the log records what devices read.
     public var recordsFetches: Bool
-    /// Whether a store is made where there is none.
+    /// True if a missing store is created.
     public var createsStore: Bool
     public var segmentBytes: Int
     public var pages: PageStoreOptions
     public var checkpoints: Checkpointer.Policy
-    /// What is let go of by itself, in the background: nothing, unless this says so.
+    /// The history that the store removes automatically in the background; by default none.
     public var history: HistoryPolicy
-    /// Rows of indexes that are being built take so much memory; beyond, they are sorted in a file.
+    /// The memory for the rows of indexes that are being built; beyond it, they are sorted in a file.
     var buildMemoryBytes = RunSorter.usualMemoryBytes
-    /// Which states are kept for those who look at the past.
+    /// The limits of the states that are kept for readers of the past.
     var pasts = PastStates.Limits()
-    /// So long a lazy commit waits at most.
+    /// The maximum time that a lazy commit waits.
     var auditDelayMilliseconds = AuditPolicy().delayMilliseconds
-    /// As ``LogOptions/spaceStepBytes``.
+    /// See ``LogOptions/spaceStepBytes``.
     var spaceStepBytes = LogOptions().spaceStepBytes
 
     public init(
@@ -97,7 +97,7 @@ public struct StoreOptions: Sendable {
             containerIdentifier: containerIdentifier, createsStore: createsStore)
     }
 
-    /// The names of what differs.
+    /// Returns the names of the options that differ.
     func differences(from other: StoreOptions) -> [String] {
         var names: [String] = []
         if durability != other.durability { names.append("durability") }
@@ -118,7 +118,7 @@ public struct StoreOptions: Sendable {
 }
 
 extension PageStoreOptions {
-    /// What can be compared of them, beside the access.
+    /// The options that can be compared, other than the access.
     fileprivate var numbers: [Int] {
         [maximumPages, maximumArenaPages, maximumMemoryPages, maximumDirtyPages, maximumKeptCheckpoints]
     }

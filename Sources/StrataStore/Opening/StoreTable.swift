@@ -3,12 +3,12 @@ import StrataModel
 import StrataSystem
 import StrataViews
 
-/// The stores that this process has open: one engine for each, whatever path led to it.
+/// The stores that this process has open: one engine for each, regardless of the path used.
 final class StoreTable: Sendable {
     static let shared = StoreTable()
 
     private enum Entry {
-        /// Somebody is opening or closing it.
+        /// A thread is opening or closing it.
         case busy
         // The file stays open, so that no other file can get its identity.
         case open(StoreEngine, handles: Int, any File)
@@ -16,7 +16,7 @@ final class StoreTable: Sendable {
 
     private struct State {
         var entries: [FileIdentity: Entry] = [:]
-        /// Whether somebody makes a store, which has no identity yet.
+        /// True while a thread is creating a store, which has no identity yet.
         var isMaking = false
     }
 
@@ -28,7 +28,7 @@ final class StoreTable: Sendable {
         let identity: FileIdentity
     }
 
-    /// The engine of the store at a path, opened or made if nobody has it.
+    /// Returns the engine of the store at a path, which is opened or created if no handle has it.
     func lease(
         at path: String, _ options: StoreOptions, _ platform: Platform, _ progress: (Replay.Progress) -> Void
     ) throws -> Lease {
@@ -58,7 +58,7 @@ final class StoreTable: Sendable {
         }
     }
 
-    /// A share in the engine that this process has open for writing; nil if it has none.
+    /// Returns a share in the engine that this process has open for writing; nil if it has none.
     func leaseForReading(at path: String, _ platform: Platform) throws -> Lease? {
         let paths = StorePaths(path)
         guard try platform.files.exists(paths.identity) else { return nil }
@@ -86,7 +86,7 @@ final class StoreTable: Sendable {
         try lease.engine.close()
     }
 
-    /// The engine that is open already; nil if the caller is to open it, for whom the place is reserved then.
+    /// Returns the engine that is already open; nil if the caller must open it, with the entry reserved for the caller.
     private func join(_ identity: FileIdentity, _ options: StoreOptions, _ path: String) throws -> StoreEngine? {
         try state.wait { state -> StoreEngine?? in
             if state.isMaking { return nil }
@@ -110,7 +110,7 @@ final class StoreTable: Sendable {
         }
     }
 
-    /// Makes a store, while nobody else of this process does; nil if somebody was faster.
+    /// Creates a store while no other thread of this process does; returns nil if another thread was faster.
     private func make(
         _ paths: StorePaths, _ options: StoreOptions, _ platform: Platform
     ) throws -> (log: SegmentedLog, file: any File, identity: FileIdentity)? {
@@ -136,7 +136,7 @@ final class StoreTable: Sendable {
         }
     }
 
-    /// Frees the reserved place if the body fails.
+    /// Frees the reserved entry if the body fails.
     private func reserving<Result>(_ identity: FileIdentity, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch {
             set(identity, nil)
@@ -150,7 +150,7 @@ final class StoreTable: Sendable {
             return state.entries[identity]
         }
         state.notifyAll()
-        // Outside of the lock: what the entry held may have an end of its own.
+        // Outside the lock: releasing the old entry may run deinitializers.
         _ = old
     }
 }

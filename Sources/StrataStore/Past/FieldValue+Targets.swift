@@ -1,7 +1,7 @@
 import StrataModel
 
 extension FieldValue {
-    /// The references that it is or has.
+    /// The references that the value is or contains.
     package var references: [Reference] {
         switch self {
         case .reference(let reference): [reference]
@@ -10,10 +10,10 @@ extension FieldValue {
         }
     }
 
-    /// Records that it refers to.
+    /// The records that the value refers to.
     package var targets: [RecordKey] { references.map(\.target) }
 
-    /// The value with other zones in its references, as a request has it: it does not say which of them are loose.
+    /// Returns the value with the zones of its references mapped, as a request has it: without saying which are loose.
     package func mappingTargets(_ zone: (UInt64) -> UInt64) throws -> FieldValue {
         try mappingReferences { reference in
             Reference(
@@ -21,7 +21,7 @@ extension FieldValue {
         }
     }
 
-    /// The value with other references in the place of its own.
+    /// Returns the value with its references mapped.
     func mappingReferences(_ map: (Reference) -> Reference) throws -> FieldValue {
         switch self {
         case .reference(let reference): return .reference(map(reference))
@@ -31,7 +31,7 @@ extension FieldValue {
         }
     }
 
-    /// Returns whether two values are equal and their references equally loose, which equality ignores.
+    /// Returns true if two values are equal and their references are equally loose, which equality ignores.
     package static func isSame(_ left: FieldValue?, _ right: FieldValue?) -> Bool {
         guard left == right, let left, let right, left.kind.element == .reference else { return left == right }
         return left.references.map(\.isLoose) == right.references.map(\.isLoose)

@@ -2,13 +2,13 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// A log that this process only reads, while another one may write it.
+/// A log that this process only reads, while another process may write it.
 final class FollowedLog: OnlyReadLog {
     private let current: Lock<LogReader>
     private let open: @Sendable () throws -> LogReader
     private let gate = StoreGate()
 
-    /// - Parameter open: makes a reader of the log as it is then.
+    /// - Parameter open: opens a reader of the log in its current state.
     init(_ open: @escaping @Sendable () throws -> LogReader) throws {
         self.open = open
         current = Lock(try open())
@@ -23,19 +23,19 @@ final class FollowedLog: OnlyReadLog {
     var endTime: Int64? { reader.endTime }
     var floor: Position { reader.floor }
 
-    /// Looks for commits that have come since; returns whether there are any.
+    /// Looks for new commits; returns true if there are any.
     func refresh() throws -> Bool {
         let reader = reader
         do { return try reader.refresh() } catch let error as StrataError where error.code == .outOfRange {
-            // What comes next was let go of.
+            // The next commits were removed.
             try reopen()
             return end.offset > reader.end.offset
         }
     }
 
-    /// Folds the log from its beginning, again where its writer let go of a part meanwhile.
+    /// Folds the log from its beginning, and again if its writer removes a part meanwhile.
     ///
-    /// - Parameter first: whether it is known already that the beginning is another one.
+    /// - Parameter first: true if it is already known that the beginning has changed.
     func beginningAnew<Result>(first isKnown: Bool, _ fold: () throws -> Result) throws -> Result {
         if isKnown { try reopen() }
         for _ in 0..<Self.maximumBeginnings {
@@ -48,10 +48,10 @@ final class FollowedLog: OnlyReadLog {
         return try fold()
     }
 
-    /// A writer that compacts again while a state is folded does not do so for ever.
+    /// The maximum number of retries, since a writer does not keep compacting while a state is folded.
     private static let maximumBeginnings = 8
 
-    /// Goes on with the log as it is now, and with its floor.
+    /// Opens the log again, in its current state and with its current floor.
     private func reopen() throws {
         let again = try open()
         let before = current.withLock { current in
@@ -90,7 +90,7 @@ final class FollowedLog: OnlyReadLog {
                 // No more commits follow; the next refresh throws the error.
                 return
             } catch {
-                // What cannot be read now may be somebody at work.
+                // The log may be unreadable only while a writer is at work.
                 try? await Task.sleep(for: .milliseconds(20))
             }
         }

@@ -2,7 +2,7 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// A log as it was when a commit was its last: what came later is not in it.
+/// A log as of a commit; later commits are not in it.
 final class PastLog: OnlyReadLog {
     private let log: any EventLog
     let storeID: Identifier
@@ -11,31 +11,31 @@ final class PastLog: OnlyReadLog {
     var endTime: Int64? { last.withLock { $0.time } }
 
     /// - Parameters:
-    ///   - log: is not closed by this one.
-    ///   - offset: of a commit that the log has, or its floor.
-    /// - Throws: ``StrataError`` `outOfRange` for any other.
+    ///   - log: the log to read, which this one does not close.
+    ///   - offset: the offset of a commit that the log has, or of its floor.
+    /// - Throws: ``StrataError`` `outOfRange` for any other offset.
     init(_ log: any EventLog, of store: Identifier, through offset: UInt64) throws {
         self.log = log
         storeID = store
         last = Lock(try Self.place(offset, of: log, from: log.floor.offset))
     }
 
-    /// Shows commits up to a later one.
+    /// Extends the log to a later commit.
     ///
-    /// - Throws: ``StrataError`` `outOfRange` for one that the log does not have, or that is shown already.
+    /// - Throws: ``StrataError`` `outOfRange` for an offset that the log does not have, or before the current end.
     func advance(to offset: UInt64) throws {
         if offset > log.end.offset { _ = try (log as? FollowedLog)?.refresh() }
         let place = try Self.place(offset, of: log, from: end.offset)
         last.withLock { $0 = place }
     }
 
-    /// The commits that came later.
+    /// Returns a cursor for the commits that came later.
     func readLater() throws -> any CommitCursor {
         _ = try (log as? FollowedLog)?.refresh()
         return try log.read(from: end.offset + 1)
     }
 
-    /// Returns once there is a later commit, or the task is cancelled, or the log is closed.
+    /// Returns once there is a later commit, the task is cancelled, or the log is closed.
     func waitForLater() async { await log.waitForEnd(past: end.offset) }
 
     private static func place(
@@ -86,7 +86,7 @@ final class PastLog: OnlyReadLog {
     }
 
     func sync() throws {}
-    /// Nothing comes behind the end.
+    /// Returns only when the task is cancelled or the log is closed, since nothing comes after the end.
     func waitForEnd(past offset: UInt64) async { await log.waitForEnd(past: UInt64.max) }
     func close() throws {}
 }

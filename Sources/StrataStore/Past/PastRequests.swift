@@ -3,8 +3,8 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// Makes the requests of single commits again, wherever they are in the log: what a record was in front of one is read
-/// from the record's history, where ``RequestRebuilder`` folds all commits that lie before it.
+/// Rebuilds the requests of single commits, anywhere in the log. It reads the state of a record before a commit from
+/// the record's history, while ``RequestRebuilder`` folds all earlier commits.
 ///
 /// ```swift
 /// let requests = PastRequests(of: store)
@@ -12,7 +12,7 @@ import StrataViews
 /// ```
 package struct PastRequests {
     private let store: Store
-    /// Ordinals only grow, so that those of the newest state name everything.
+    /// The names of all ordinals: ordinals are only added, so the newest state has them all.
     private let names: OrdinalNames
 
     package init(of store: Store) {
@@ -20,10 +20,10 @@ package struct PastRequests {
         names = OrdinalNames(store.pages.fork())
     }
 
-    /// Nil for a commit that came of no request.
+    /// Returns nil for a commit without a request.
     ///
-    /// - Throws: ``StrataError``: `erased` for what was erased since, `malformed` for a commit that does not fit its
-    ///   request, `outOfRange` where what the record was in front of the commit is not known any more.
+    /// - Throws: ``StrataError``: `erased` for values that were erased since, `malformed` for a commit that does not
+    ///   fit its request, `outOfRange` if the state of the record before the commit is no longer known.
     package func request(of commit: Commit) throws -> RebuiltRequest? {
         guard let events = try ItemEvents.read(commit) else { return nil }
         for index in events.saves.indices where events.saves[index].hidesWhatWasAsked {

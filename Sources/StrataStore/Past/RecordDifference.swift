@@ -3,7 +3,7 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// A record that is not the same in two states.
+/// A record that differs between two states.
 ///
 /// ```swift
 /// try newer.forEachDifference(since: older) { difference in
@@ -16,17 +16,17 @@ public struct RecordDifference: Sendable {
         case added, removed, changed
     }
 
-    /// A key whose value is another one, or is in one of the states only. A reference that has become loose, or is so
-    /// no more, is another value too (docs/rules.md §5.12).
+    /// A key whose value differs, or that only one of the states has. A reference that is loose in only one of them
+    /// differs too (docs/rules.md §5.12).
     public struct Field: Sendable, Hashable {
         public let key: String
-        /// Nil where the record has no such value.
+        /// Nil if the record has no such value.
         public let before: FieldValue?
         public let after: FieldValue?
     }
 
-    /// A link that names another record of the same zone, that is in one of the states only, or that is loose in one of
-    /// them only.
+    /// A link that names different records of the zone, that only one of the states has, or that is loose in only one
+    /// of them.
     public struct Link: Sendable, Hashable {
         public enum Kind: String, Sendable, CaseIterable {
             case parent, share
@@ -42,11 +42,11 @@ public struct RecordDifference: Sendable {
 
     public let id: RecordID
     public let database: DatabaseID
-    /// Nil if it was not there.
+    /// Nil if the record did not exist.
     public let before: Record?
-    /// Nil if it is not there.
+    /// Nil if the record does not exist.
     public let after: Record?
-    /// Where both are of different stores: the newer one's zones, by those of the older one.
+    /// The newer store's zones by those of the older one; nil if both states are of one store.
     private let newZones: [UInt64: UInt64]?
 
     public init(_ id: RecordID, in database: DatabaseID, before: Record?, after: Record?) {
@@ -63,7 +63,7 @@ public struct RecordDifference: Sendable {
         self.newZones = newZones
     }
 
-    /// As it looks from the other state.
+    /// The difference as seen from the other state.
     public var reversed: RecordDifference {
         let oldZones = newZones.map { Dictionary($0.map { ($1, $0) }, uniquingKeysWith: { first, _ in first }) }
         return RecordDifference(id, in: database, before: after, after: before, newZones: oldZones)
@@ -71,16 +71,16 @@ public struct RecordDifference: Sendable {
 
     public var kind: Kind { before == nil ? .added : after == nil ? .removed : .changed }
 
-    /// The record's type, which never changes as long as the record is there.
+    /// The record's type, which never changes while the record exists.
     public var type: String { get throws { try (after ?? before)?.type ?? "" } }
 
-    /// What differs, in the order of keys. None if the record was saved without becoming another, or only its links
-    /// or its type differ.
+    /// The fields that differ, in the order of keys. Empty if a save changed no value, or if only the links or the type
+    /// differ.
     public var fields: [Field] {
         get throws {
             var old = try Self.values(of: before)
             if let newZones {
-                // One that the other store does not have is none of its zones.
+                // A zone that the other store does not have matches none of its zones.
                 old = try old.mapValues { value in
                     try value.mappingReferences { reference in
                         var mapped = reference
@@ -98,7 +98,7 @@ public struct RecordDifference: Sendable {
         }
     }
 
-    /// The links that differ: a parent or a share that is another one, and a parent that is loose in one state only.
+    /// The links that differ: another parent or share, or a parent that is loose in only one state.
     public var links: [Link] {
         get throws {
             let all = [
@@ -115,7 +115,7 @@ public struct RecordDifference: Sendable {
         }
     }
 
-    /// Whether both are there and hold the same.
+    /// True if the record exists in both states with the same content.
     var isSame: Bool {
         get throws {
             guard let before, let after else { return false }
@@ -123,7 +123,7 @@ public struct RecordDifference: Sendable {
         }
     }
 
-    /// By the bytes of their keys, as the store tells keys apart.
+    /// Returns values by the bytes of their keys, by which the store distinguishes keys.
     private static func values(of record: Record?) throws -> [[UInt8]: FieldValue] {
         var values: [[UInt8]: FieldValue] = [:]
         try record?.forEachField { values[Array($0.utf8)] = $1 }
@@ -132,13 +132,14 @@ public struct RecordDifference: Sendable {
 }
 
 extension StoreSnapshot {
-    /// Calls `body` with each record that is not the same in an older state, zone by zone, until it
-    /// returns false. What both states share is not looked at, so the cost is that of what differs.
+    /// Calls `body` with each record that differs from an older state, zone by zone, until it returns false. Parts that
+    /// both states share are skipped, so the cost depends only on what differs.
     ///
     /// - Parameters:
-    ///   - old: a state of the same opened store, such as one that it had before ``Store/advance(to:)``.
-    ///   - zone: records of this zone only.
-    /// - Throws: ``StrataError`` `invalidArgument` for a state of another store; ``Refusal`` for a zone that never was.
+    ///   - old: a state of the same opened store, such as one from before ``Store/advance(to:)``.
+    ///   - zone: the zone whose records are compared; nil for all.
+    /// - Throws: ``StrataError`` `invalidArgument` for a state of another store; ``Refusal`` for a zone that never
+    ///   existed.
     public func forEachDifference(
         since old: StoreSnapshot, in zone: (database: DatabaseID, id: ZoneID)? = nil,
         _ body: (RecordDifference) throws -> Bool
@@ -167,14 +168,14 @@ extension StoreSnapshot {
             after: RecordOrigin(database, zone, trees, context, desiredKeys: nil))
     }
 
-    /// A zone that a record is in, with its database under its owner's name.
+    /// Returns the ID of a zone, and its database with the name of the owner.
     func zoneName(_ ordinal: UInt64) throws -> (database: DatabaseID, zone: ZoneID) {
         let (database, name) = try names.resolver(in: trees).requiredZone(ordinal)
         return (database, ZoneID(name))
     }
 }
 
-/// Where the records of a zone come from in both states.
+/// The origins of a zone's records in both states.
 private struct DifferencePlace {
     let before: RecordOrigin
     let after: RecordOrigin

@@ -1,20 +1,20 @@
 import StrataModel
 
-/// Makes a request for records of what its commit says.
+/// Rebuilds a request for records from its commit.
 ///
-/// Names of the request have other numbers than the client gave them. What depends on their order must come out the
-/// same: in which order names were interned, and which key of a save failed first.
+/// Names get other numbers than the client gave them. Everything that depends on their order must stay the same: the
+/// order in which names were interned, and the key of a save that failed first.
 struct RecordsRequestMaker {
     private let events: ItemEvents
     private let names: OrdinalNames
     private let left: ModifyRecordsRequest
     private let leftNames: RequestNames
     private var request: Request
-    /// Keys that were sent with no value and are in no event, by the save that they go with; empty if there are none.
+    /// The keys that were sent without a value and are in no event, for each save; empty if there are none.
     private let unusedKeys: [[UInt64]]
-    /// Whether keys come in the order in which saves have them, which is nearly always so.
+    /// True if keys come in the order in which saves have them, which is nearly always the case.
     private let hasPlainOrder: Bool
-    /// The request's numbers of keys that it has already.
+    /// The request's numbers of the keys that it already has.
     private var known: [(key: UInt64, number: UInt32)] = []
 
     init(_ events: ItemEvents, _ names: OrdinalNames) throws {
@@ -25,7 +25,7 @@ struct RecordsRequestMaker {
         guard let zone = events.saves.first?.record.zone ?? events.deletes.first?.zone else {
             throw RequestResult.mismatch(events.offset, "no item in an event")
         }
-        // A client's database is its own, unless it was written another way.
+        // A client names its own database by the scope alone, unless the shape says otherwise.
         let database = try events.shape.request?.database ?? DatabaseID(names.requiredZone(zone).database.scope)
         request = Request(database: database, .modifyRecords(.init()))
         let hasNewKeys = events.names.contains { $0.name.namespace == .field }
@@ -68,7 +68,7 @@ struct RecordsRequestMaker {
         return number
     }
 
-    /// All keys, so that those of each save are in order.
+    /// Returns all keys, in an order in which those of each save are sorted.
     private func keyOrder() throws -> [String] {
         var order = KeyOrder()
         order.add(leftNames.keys)
@@ -143,7 +143,7 @@ struct RecordsRequestMaker {
     }
 }
 
-/// Keys in an order that keeps that of several lists.
+/// Keys in an order that preserves the order of several lists.
 private struct KeyOrder {
     private var keys: [String] = []
     private var places: [[UInt8]: Int] = [:]
@@ -167,7 +167,7 @@ private struct KeyOrder {
         return keys.count - 1
     }
 
-    /// Lists that contradict each other are no client's; then some keys are not in order.
+    /// Returns the sorted keys. Lists that contradict each other come from no client; some keys are then not in order.
     func sorted() -> [String] {
         var waits = Array(repeating: 0, count: keys.count)
         for place in followers.joined() { waits[place] += 1 }
@@ -184,8 +184,8 @@ private struct KeyOrder {
     }
 }
 
-/// Finds out with which save keys were sent that were interned before an event has them, if any has: removals of what
-/// was not there.
+/// Finds the saves with which keys were sent that were interned before any event has them: removals of values that did
+/// not exist.
 private struct UnusedKeys {
     private let events: ItemEvents
 
@@ -193,9 +193,10 @@ private struct UnusedKeys {
 
     func bySave() -> [[UInt64]] {
         var found: [[UInt64]] = Array(repeating: [], count: events.saves.count)
-        // Which save has a name in its event first.
+        // The first save whose event has each name.
         let users = events.names.map { name in events.saves.firstIndex { uses($0, name) } }
-        // The last save that can have brought a key, from the names that were interned behind it; nil: its user did.
+        // The last save that can have brought a key, given the names interned after it; nil if the key's first user
+        // brought it.
         var latest: [Int?] = Array(repeating: nil, count: events.names.count)
         var limit = events.saves.count - 1
         for (index, name) in events.names.enumerated().reversed() {
@@ -213,7 +214,7 @@ private struct UnusedKeys {
                 continue
             }
             guard !events.saves.isEmpty else { break }
-            // The event of a save that is not full would have it.
+            // If the save were not full, its event would have the key.
             earliest = (earliest...max(earliest, last)).first { events.saves[$0].isFull } ?? earliest
             found[earliest].append(name.ordinal)
         }

@@ -3,9 +3,10 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// Makes the requests again that a log's commits came from (docs/format.md §20), so that they can be judged once more.
+/// Rebuilds the requests of a log's commits (docs/format.md §20), so that they can be validated again.
 ///
-/// It folds the commits as it goes: a full event says what a record became, and only the state before what was asked.
+/// It folds the commits one by one: a full event says what a record became, and only the state before it shows what was
+/// requested.
 ///
 /// ```swift
 /// for asked in try RequestRebuilder.requests(of: log) { try store.modify(asked.request, as: asked.actor) }
@@ -16,13 +17,13 @@ public struct RequestRebuilder {
 
     public init() throws { self.init(Fold(try PageStore.inMemory().fork())) }
 
-    /// Goes on from a state.
+    /// Starts from a state.
     package init(_ fold: Fold) {
         self.fold = fold
         names = OrdinalNames { try fold.fork.name($0, $1) }
     }
 
-    /// All requests of a log, or those behind its base.
+    /// Returns all requests of a log, or those after its base.
     public static func requests(of log: any EventLog) throws -> [RebuiltRequest] {
         let rebuilder = try RequestRebuilder()
         if var base = try log.readBase() { try rebuilder.fold.load(base: base.horizon) { try base.next() } }
@@ -34,14 +35,14 @@ public struct RequestRebuilder {
         return requests
     }
 
-    /// The request of a commit, which must be the one behind those that were given before; nil if it came of none.
+    /// Returns the request of a commit, which must follow the commits passed before; nil if the commit has no request.
     public func next(_ commit: Commit) throws -> RebuiltRequest? {
         let request = try request(of: commit)
         try pass(commit)
         return request
     }
 
-    /// As ``next(_:)``, and stays in front of the commit.
+    /// Like ``next(_:)``, but stays before the commit.
     package func request(of commit: Commit) throws -> RebuiltRequest? {
         guard let events = try ItemEvents.read(commit) else { return nil }
         for index in events.saves.indices where events.saves[index].hidesWhatWasAsked {
@@ -53,7 +54,7 @@ public struct RequestRebuilder {
         return try names.interning(events.names) { try Self.request(of: events, commit, names) }
     }
 
-    /// - Parameter events: with what was asked instead of what a record became.
+    /// - Parameter events: the events, reduced to what was requested.
     static func request(
         of events: ItemEvents, _ commit: Commit, _ names: OrdinalNames
     ) throws -> RebuiltRequest {
@@ -73,7 +74,7 @@ public struct RequestRebuilder {
         return RebuiltRequest(request, actor, header, commit)
     }
 
-    /// Goes past a commit.
+    /// Folds a commit, to continue after it.
     package func pass(_ commit: Commit) throws {
         try commit.payload.withUnsafeBytes { try fold.apply($0, offset: commit.offset, time: commit.time) }
     }

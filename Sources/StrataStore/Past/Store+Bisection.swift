@@ -5,12 +5,12 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// What searching through the past takes: names, predicates and records, whatever is there now.
+/// Access to names, predicates and records of any time, for searching through the past.
 extension Store {
-    /// What a predicate needs to be asked of records as they were at any time. Names and declarations only grow, so
-    /// that those of the newest state will do; and the zone may be gone, unlike that of a query.
+    /// Returns the scene for evaluating a predicate on records of any time. Names and declarations are only added, so
+    /// those of the newest state suffice. Unlike the zone of a query, the zone may have been deleted.
     ///
-    /// - Throws: ``Refusal`` for a database, a zone or a type that there never was.
+    /// - Throws: ``Refusal`` for a database, a zone or a type that never existed.
     package func historicScene(of query: Query, in database: DatabaseID, as actor: Actor) throws -> QueryScene {
         let snapshot = snapshot()
         let now = EngineDate.seconds(engine.now)
@@ -32,13 +32,13 @@ extension Store {
         }
     }
 
-    /// The encoded state that a version of a record made; nil if it is not known any more.
+    /// Returns the encoded state that a version of a record made; nil if it is no longer known.
     package func historicState(of record: RecordKey, at version: Version) throws -> [UInt8]? {
         let snapshot = snapshot()
         return try snapshot.reading { try snapshot.context.history.stateIfKept(of: record, at: version, $0) }
     }
 
-    /// A record as one of its versions was, wherever it is; nil if that is not known any more.
+    /// Returns a record as of one of its versions, in any zone; nil if that is no longer known.
     package func historicRecord(_ record: RecordKey, at version: Version) throws -> Record? {
         let snapshot = snapshot()
         return try snapshot.reading { trees in
@@ -48,7 +48,7 @@ extension Store {
         }
     }
 
-    /// Where a record is, by names.
+    /// Returns the ID and the database of a record.
     package func historicPlace(of record: RecordKey) throws -> (id: RecordID, database: DatabaseID) {
         let snapshot = snapshot()
         return try snapshot.reading { trees in

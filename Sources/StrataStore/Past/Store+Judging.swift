@@ -4,30 +4,30 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// Asking the rules once more, without writing.
+/// Validation by the rules, without writing.
 extension Store {
-    /// The rules by which this handle's store judges.
+    /// The rules of this handle's store.
     package var rules: Rules { pipeline.rules }
 
-    /// What the rules make of a request on the state that is shown. Nothing is written.
+    /// Returns the decision of the rules on a request, based on the current state. Nothing is written.
     ///
-    /// - Parameter rules: others than the store's own.
-    /// - Throws: ``Refusal`` where the request fails as a whole; ``StrataError`` if the state cannot be read.
+    /// - Parameter rules: the rules to use instead of the store's own.
+    /// - Throws: ``Refusal`` if the request fails as a whole; ``StrataError`` if the state cannot be read.
     package func judge(_ request: Request, _ context: RequestContext, by rules: Rules? = nil) throws -> Decision {
         try gate.requireOpen()
         return try (rules ?? self.rules).decide(request, RulesView(Fold(views.pages.fork())), context)
     }
 
-    /// The request of the commit behind the state that is shown; nil if it came of none.
+    /// Returns the request of the commit after the current state; nil if the commit has no request.
     package func request(of commit: Commit) throws -> RebuiltRequest? {
         try gate.requireOpen()
         return try RequestRebuilder(Fold(views.pages.fork())).next(commit)
     }
 
-    /// What became of the items of a commit's request, as the commit says.
+    /// Returns the outcome of the items of a commit's request, as recorded in the commit.
     package func result(of commit: Commit) throws -> RequestResult { try RequestResult(of: commit) }
 
-    /// Whether what a record held was taken away for good by a commit behind an offset.
+    /// Returns true if a record was erased by a commit after an offset.
     package func isErased(_ record: RecordKey, behind offset: UInt64) throws -> Bool {
         try gate.requireOpen()
         return try engine.reader.context.history.isErased(record, behind: offset)

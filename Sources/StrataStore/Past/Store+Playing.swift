@@ -1,13 +1,13 @@
 import StrataLog
 import StrataModel
 
-/// A past that comes again, commit by commit (StrataReplay's `Playback`).
+/// A past that is played back, commit by commit (StrataReplay's `Playback`).
 extension Store {
-    /// The store as it was when a commit was its last, for whom ``play(through:)`` brings again what came later.
-    /// Devices can listen, and are told as they were then; nothing can be written.
+    /// Returns the store as of a commit, to which ``play(through:)`` adds the later commits again. Devices can listen,
+    /// and are notified as they were then; nothing can be written.
     ///
-    /// - Parameter last: the last commit that will be played; it will be there for whoever reads the files.
-    /// - Throws: ``StrataError`` `outOfRange` for an offset behind the end, and for one whose history was let go.
+    /// - Parameter last: the last commit that will be played; it is made durable, so that readers of the files find it.
+    /// - Throws: ``StrataError`` `outOfRange` for an offset past the end, and for one whose history was removed.
     package func played(from offset: UInt64, through last: UInt64) throws -> Store {
         let past = try asOf(offset)
         if log.durableEnd.offset < last { try log.sync() }
@@ -15,22 +15,22 @@ extension Store {
         return past
     }
 
-    /// Moves such a store on to a later commit, and returns when the devices that listen have been told.
+    /// Advances such a store to a later commit, and returns when the listening devices have been notified.
     package func play(through offset: UInt64) throws {
         try advance(to: offset)
         awaitNotifications()
     }
 
-    /// Returns when the devices that listen have been told of all that the store shows.
+    /// Returns when the listening devices have been notified of everything that the store shows.
     package func awaitNotifications() { engine.notifier.awaitSight(of: offset) }
 
-    /// What came later than what such a store shows.
+    /// Returns a cursor for the commits after those that such a store shows.
     package func laterCommits() throws -> any CommitCursor {
         try gate.requireOpen()
         guard let past = log as? PastLog else { return try log.read(from: offset + 1) }
         return try past.readLater()
     }
 
-    /// Returns once there is something later, or the task is cancelled.
+    /// Returns once there is a later commit, or the task is cancelled.
     package func waitForLaterCommits() async { await (log as? PastLog)?.waitForLater() }
 }

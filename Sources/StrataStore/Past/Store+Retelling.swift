@@ -1,19 +1,19 @@
 import StrataModel
 import StrataTree
 
-/// What a timeline is made of that is judged once more.
+/// The parts of a store that a timeline needs to be validated again.
 extension Store {
-    /// The trees of the state that is shown. What is published in them is shown by this handle from then on.
+    /// The trees of the current state. This handle shows everything that is published in them.
     package var pages: PageStore { views.pages }
 
-    /// Where the store's files are; nil for one that has none.
+    /// The path of the store's files; nil if it has none.
     package var path: String? { engine.path }
 }
 
 extension Request {
-    /// The audit of a request that failed as a whole; nil where none is kept.
+    /// Returns the audit of a request that failed as a whole; nil if none is kept.
     package func audit(of refusal: Refusal) -> Event? { Audit.event(self, failing: refusal) }
 
-    /// The audit of a request that wrote nothing; nil where none is kept.
+    /// Returns the audit of a request that wrote nothing; nil if none is kept.
     package func audit(of result: RequestResult) -> Event? { Audit.event(self, comingTo: result) }
 }

@@ -2,11 +2,11 @@ import StrataModel
 import StrataViews
 
 extension StoreSnapshot {
-    /// Calls `body` with each record that is not the same in a state of another store, database by database and zone by
-    /// zone, until it returns false. Zones, types, keys and users are the same if their names are; when and by whom
-    /// a record was saved, and under which change tag, makes no difference.
+    /// Calls `body` with each record that differs from a state of another store, database by database and zone by zone,
+    /// until it returns false. Zones, types, keys and users are the same if their names are. The time, the user and the
+    /// change tag of a save make no difference.
     ///
-    /// Both states are gone through whole. ``forEachDifference(since:in:_:)`` costs less for states of one store.
+    /// Both states are read completely. ``forEachDifference(since:in:_:)`` costs less for states of one store.
     ///
     /// ```swift
     /// try copy.snapshot().forEachDifference(fromOther: original.snapshot()) { difference in
@@ -30,7 +30,7 @@ extension StoreSnapshot {
         }
     }
 
-    /// Those that are there, in the order of ordinals.
+    /// Returns the existing zones in the order of their ordinals.
     private func livingZones() throws -> [(name: ZoneName, ordinal: UInt64)] {
         let count = try trees.nameCount(.zone)
         return try (0..<count).compactMap { index in
@@ -44,19 +44,19 @@ extension StoreSnapshot {
     }
 }
 
-/// A zone as every store knows it.
+/// The names of a zone, which are the same in every store.
 private struct ZoneName: Hashable {
     var database: DatabaseID
     var zone: ZoneID
 }
 
-/// The zones of two states, found by their names.
+/// The zones of two states, matched by their names.
 private struct NamedPlaces {
     typealias Ordinals = (before: UInt64?, after: UInt64?)
 
-    /// Zones of the older state first, in its order.
+    /// The zones of the older state first, in its order.
     let all: [(name: ZoneName, ordinals: Ordinals)]
-    /// Of the newer state, by those of the older one.
+    /// The zones of the newer state, by those of the older one.
     let newOrdinals: [UInt64: UInt64]
 
     init(before: [(name: ZoneName, ordinal: UInt64)], after: [(name: ZoneName, ordinal: UInt64)]) {
@@ -81,7 +81,7 @@ private struct RecordsInOrder {
         origin = RecordOrigin(name.database, name.zone, snapshot.trees, snapshot.context, desiredKeys: nil)
     }
 
-    /// Nil behind the last.
+    /// Returns the next record; nil after the last.
     mutating func next() throws -> (keyName: [UInt8], record: Record)? {
         guard let (keyName, state) = try rows.next() else { return nil }
         let name = try state.withUnsafeBytes { state in
@@ -91,14 +91,14 @@ private struct RecordsInOrder {
     }
 }
 
-/// Two zones of one name, either of which may be missing.
+/// Two zones of the same name, either of which may be missing.
 private struct ZoneComparison {
     let before: RecordsInOrder?
     let after: RecordsInOrder?
     let name: ZoneName
     let newOrdinals: [UInt64: UInt64]
 
-    /// False if `body` did not want to go on.
+    /// Returns false if `body` ended the comparison.
     func forEachDifference(_ body: (RecordDifference) throws -> Bool) throws -> Bool {
         var (before, after) = (before, after)
         var (old, new) = (try before?.next(), try after?.next())

@@ -3,8 +3,8 @@ import StrataModel
 /// The answer to a request.
 public struct Answer: Sendable {
     public var result: RequestResult
-    /// The commit that holds it; nil if there was nothing to write.
+    /// The commit that holds the result; nil if nothing was written.
     public var offset: UInt64?
-    /// A state that has it.
+    /// A state that includes the result.
     public var snapshot: StoreSnapshot
 }

@@ -2,39 +2,39 @@ import StrataModel
 import StrataRules
 import StrataSystem
 
-/// What is to be noted in the log and nobody waits for: a lazy commit to be.
+/// A note for the log that no caller waits for: a lazy commit that is not written yet.
 struct Audit: Sendable {
     let actor: Actor
     let operation: OperationInfo
     let kind: EnvelopeHeader.OperationKind
-    /// When it happened, microseconds since 1970.
+    /// The time of the noted event, in microseconds since 1970.
     let time: Int64
     let event: Event
 
-    /// About what it keeps in memory, and takes in the log.
+    /// The approximate number of bytes that it takes in memory and in the log.
     var byteCount: Int {
         256 + event.body.count + actor.user.utf8.count + actor.device.utf8.count + operation.groupName.utf8.count
     }
 }
 
-/// What is noted, and how long it may wait.
+/// The kinds of audits that are noted, and how long they may wait.
 struct AuditPolicy: Sendable {
-    /// More bytes than this are written early.
+    /// The number of waiting bytes above which audits are written early.
     static let maximumWaitingBytes = 1 << 20
 
     var recordsRefusals = false
     var recordsFetches = false
-    /// So long an audit waits for a batch to ride with, at most.
+    /// The maximum time that an audit waits for a batch to join.
     var delayMilliseconds = 1_000
 }
 
-/// Audits that wait for the next batch, for their time, or for the end.
+/// The audits that wait for the next batch, for their time, or for the store to close.
 struct AuditQueue {
     let policy: AuditPolicy
     private(set) var waiting: [Audit] = []
     private(set) var byteCount = 0
     private var since = ContinuousClock.now
-    /// Whether a thread wakes when they are due.
+    /// True if a thread wakes when they are due.
     var isTimed = false
 
     init(_ policy: AuditPolicy) { self.policy = policy }
@@ -48,7 +48,7 @@ struct AuditQueue {
         return policy.delayMilliseconds - Int(seconds) * 1_000 - Int(attoseconds / 1_000_000_000_000_000)
     }
 
-    /// How long to wait until they may be due; nil if none waits. What is due waits for a turn, and is looked at again.
+    /// The milliseconds until they may be due; nil if none waits. Due audits wait for a turn, and are checked again.
     var pause: Int? { isEmpty ? nil : max(5, millisecondsLeft + 1) }
 
     mutating func add(_ audits: [Audit]) {
@@ -62,7 +62,8 @@ struct AuditQueue {
         return waiting
     }
 
-    /// Those that did not get into the log, ahead of others. A log that goes on taking nothing loses the oldest.
+    /// Puts back audits that did not reach the log, before newer ones. If the log keeps accepting none, the oldest are
+    /// lost.
     mutating func putBack(_ audits: [Audit]) {
         let newer = take()
         add(audits + newer)
@@ -76,9 +77,9 @@ struct AuditQueue {
 }
 
 extension Audit {
-    /// That a request came to nothing, if it did by the rules.
+    /// Creates the note that a request was refused or changed nothing, if the rules decided that.
     ///
-    /// - Parameter answer: what was answered.
+    /// - Parameter answer: the answer to the request.
     init?(
         _ request: Request, _ actor: Actor, _ operation: OperationInfo, _ time: Int64,
         _ answer: Result<Answer, any Error>
@@ -96,7 +97,7 @@ extension Audit {
     }
 
     static func event(_ request: Request, failing refusal: Refusal) -> Event? {
-        // The log's failures are no answers of the rules.
+        // Failures of the log are not decisions of the rules.
         guard refusal.code != .serverResponseLost, refusal.code != .serviceUnavailable else { return nil }
         let message = refusal.message.cut(toBytes: RequestRefusedEvent.maximumMessageBytes)
         return try? RequestRefusedEvent(code: refusal.code.rawValue, message: message, request: try? request.encoded())

@@ -4,20 +4,20 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// The state that the next batch is decided on: the newest, published or not.
+/// The state on which the next batch is decided: the newest one, published or not.
 ///
-/// Belongs to whoever has the turn to decide.
+/// Belongs to the thread that has the turn to decide.
 final class Line {
     let views: Views
     let view: RulesView
     var fold: Fold { view.fold }
-    /// Where the next commit goes, if everything goes well.
+    /// The expected offset of the next commit.
     private(set) var nextOffset: UInt64
     private(set) var lastTime: Int64
-    /// What had been lost when it began; it is worth nothing once more has.
+    /// The number of losses when the line began; once there are more, the line is invalid.
     let losses: Int
     var indexes: IndexProgressMark
-    /// Whether rows of indexes were changed since the last batch.
+    /// True if rows of indexes were changed since the last batch.
     var changesIndexes = false
 
     init(on views: Views, after end: Position, time: Int64, losses: Int, indexes: IndexProgressMark) {
@@ -31,7 +31,7 @@ final class Line {
 
     func time(_ now: Int64) -> Int64 { max(now, lastTime) }
 
-    /// Folds a commit that was decided on this line; returns the offset that it will have.
+    /// Folds a commit that was decided on this line; returns its expected offset.
     func apply(_ decision: Decision, _ payload: [UInt8], time: Int64) throws -> UInt64 {
         let offset = nextOffset
         try payload.withUnsafeBytes { try fold.apply($0, offset: offset, time: time) }
@@ -42,13 +42,13 @@ final class Line {
     }
 }
 
-/// Requests that were judged together: they share one write and one sync.
+/// Requests that were validated together and share one write and one sync.
 struct Batch {
     struct Entry {
         let submission: Submission
         var outcome: Outcome
 
-        /// Whether a page that is wrong is all that speaks against it.
+        /// True if the request failed because of a damaged page.
         var isDamaged: Bool {
             switch outcome {
             case .failed(let error as StrataError), .poisoned(let error as StrataError): Views.isDamage(error)
@@ -63,32 +63,32 @@ struct Batch {
         case nothing(Decision)
         case repeats(UInt64)
         case failed(any Error)
-        /// Folding what was decided failed: a defect, or a damaged page. The others of the batch are judged again.
+        /// Folding the decision failed: a defect, or a damaged page. The other requests of the batch are decided again.
         case poisoned(any Error)
-        /// To be judged again, since the line broke in front of it.
+        /// To be decided again, since the line broke at an earlier request.
         case waiting
     }
 
     var entries: [Entry] = []
     var commits: [NewCommit] = []
-    /// Where the commits are expected to be.
+    /// The expected offset of the first commit.
     var firstOffset: UInt64 = 0
     var eventCount = 0
     var byteCount = 0
-    /// What the commits from `auditStart` on note.
+    /// The notes in the commits from `auditStart` on.
     var audits: [Audit] = []
     var auditStart = 0
-    /// Whether nobody waits for any of it, so that it need not be durable.
+    /// True if no caller waits for the batch, so that it need not be durable.
     var isLazy = false
-    /// Whether what was decided stands on a state that will not be.
+    /// True if the decisions are based on a state that will never exist.
     var isBroken = false
-    /// A page that was found wrong on the way.
+    /// The damage of a page, if one was found.
     var damage: ViewsDamage?
-    /// What of the indexes goes with the fork.
+    /// The progress of the indexes in the fork.
     var indexes: IndexProgressMark?
-    /// Whether the fork has rows of indexes changed.
+    /// True if rows of indexes were changed in the fork.
     var changesIndexes = false
-    /// The state with all of them, to be published when they are in the log; nil if there is no commit.
+    /// The state with all commits, to be published when they are in the log; nil if there is no commit.
     var fork: Fork?
 
     var submissions: [Submission] { entries.map(\.submission) }

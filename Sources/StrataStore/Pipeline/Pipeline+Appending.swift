@@ -4,7 +4,7 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// Writing what was decided, publishing it, and what to answer. The caller has the turn to append.
+/// Writes and publishes batches, and builds the answers. The caller has the turn to append.
 extension Pipeline {
     typealias Answers = [(Submission, Result<Answer, any Error>)]
 
@@ -27,18 +27,19 @@ extension Pipeline {
             if let rebuilt = rebuilt(after: error) {
                 snapshot = rebuilt
             } else {
-                // What is in the log is there, but no state shows it: nothing can be judged any more.
+                // The commits are in the log, but no state shows them, so nothing can be validated any more.
                 refuse(StrataError(.refusingWrites, "The views could not follow the log.", cause: error))
             }
         }
         putBackAudits(of: &batch, written: positions.count)
-        // Nobody waits for what changes nothing.
+        // A lazy batch changes nothing, so no reader waits for it.
         if !batch.isLazy { publication.announce(snapshot.foldedOffset(ViewTree.records)) }
         reader.context.replacements?.forgetUnused()
         return answers(batch, positions, failure, snapshot)
     }
 
-    /// All commits, or a prefix and why no more. Repeats what a log accepts by parts.
+    /// Writes all commits, or a prefix, and returns why it stopped. Continues with the rest if the log accepts only a
+    /// part.
     private func write(_ batch: Batch) -> (positions: [Position], failure: AppendFailure?) {
         let commits = batch.commits
         var positions: [Position] = []
@@ -66,7 +67,7 @@ extension Pipeline {
         }
     }
 
-    /// The log is not what was planned: the views follow it, and all that was decided is decided again.
+    /// Makes the views follow a log that differs from the plan. Everything that was decided is decided again.
     private func recover(from failure: AppendFailure?) throws -> Snapshot {
         let known = state.withLock { state in
             state.losses += 1
@@ -75,7 +76,7 @@ extension Pipeline {
         let before = views.pages.snapshot()
         if case .unknown(let error) = failure {
             refuse(error)
-            // What was acknowledged before is shown; what was not may be anything.
+            // Shows the commits acknowledged before; the rest of the log may contain anything.
             try Replay(log: log, pages: views.pages).run(upTo: known.offset)
         } else {
             try Replay(log: log, pages: views.pages).run()
@@ -105,7 +106,7 @@ extension Pipeline {
         var answers: Answers = []
         answers.reserveCapacity(batch.entries.count)
         var again: [Submission] = []
-        /// Whether a commit in front was lost, which others may have been judged by.
+        /// True if an earlier commit was lost on which later decisions may be based.
         var isShaken = false
         for entry in batch.entries {
             func answer(_ result: Result<Answer, any Error>) { answers.append((entry.submission, result)) }
@@ -146,7 +147,7 @@ extension Pipeline {
         return answers
     }
 
-    /// The answer to a request that wrote nothing.
+    /// Returns the answer to a request that wrote nothing.
     private func settled(_ outcome: Batch.Outcome, _ snapshot: Snapshot) -> Result<Answer, any Error> {
         switch outcome {
         case .nothing(let decision):

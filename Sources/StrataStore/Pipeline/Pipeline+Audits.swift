@@ -4,12 +4,12 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// Lazy commits: what is noted beside the requests. They get their places in the log when a batch is complete, behind
-/// its commits, so that nothing is decided on top of them that could be lost without them.
+/// Lazy commits, which note things beside the requests. They are placed after the commits of a complete batch, so that
+/// no decision of the batch is based on a commit that may be lost.
 extension Pipeline {
     // MARK: Noting
 
-    /// Requests that came to nothing. The caller has the turn to append.
+    /// Notes requests that were refused or changed nothing. The caller has the turn to append.
     func noteRefusals(_ answers: Answers) {
         guard auditPolicy.recordsRefusals else { return }
         let time = platform.time.nowMicroseconds()
@@ -19,7 +19,7 @@ extension Pipeline {
         keep(audits)
     }
 
-    /// What somebody reads. Who reads faster than it can be noted waits.
+    /// Notes a fetch. A reader that is faster than the notes can be written waits.
     func noteFetch(_ event: FetchedEvent, _ kind: EnvelopeHeader.OperationKind, by actor: Actor) {
         guard let event = try? event.event() else { return }
         keep([
@@ -34,7 +34,7 @@ extension Pipeline {
         state.withLock { $0.turnWaiters -= 1 }
     }
 
-    /// What a client met with that never reached the store as a request.
+    /// Notes a fault that a client met and that never reached the store as a request.
     func noteFault(_ note: ConsoleNote) {
         guard let event = try? ConsoleActedEvent(note).event() else { return }
         keep([
@@ -57,9 +57,9 @@ extension Pipeline {
 
     // MARK: Writing
 
-    /// Puts what waits behind the commits of a batch. Both turns are the caller's.
+    /// Adds the waiting audits after the commits of a batch. The caller has both turns.
     ///
-    /// - Parameter always: also where there is no commit to ride with.
+    /// - Parameter always: true to add them even if there is no commit to join.
     func addAudits(to batch: inout Batch, always: Bool = false) {
         let audits = state.withLock { state in
             guard state.refusal == nil, always || !batch.commits.isEmpty || state.audits.isFull else {
@@ -73,7 +73,7 @@ extension Pipeline {
                 try add(audit, to: &batch)
                 batch.audits.append(audit)
             } catch {
-                // Whatever it is, it must not stand in the way of the next batch too.
+                // Whatever the error, this audit must not break the next batch too.
                 state.withLock { $0.audits.putBack(batch.audits + audits[(index + 1)...]) }
                 batch.audits = []
                 batch.isBroken = true
@@ -98,7 +98,7 @@ extension Pipeline {
         batch.byteCount += payload.count
     }
 
-    /// What of a batch did not get into the log waits again. Where nobody knows what did, nothing is written any more.
+    /// Puts back the audits of a batch that did not reach the log. If it is unknown which did, nothing more is written.
     func putBackAudits(of batch: inout Batch, written: Int) {
         let rest = batch.audits.dropFirst(max(0, written - batch.auditStart))
         batch.audits = []
@@ -108,7 +108,7 @@ extension Pipeline {
         }
     }
 
-    /// Audits alone, without a sync. The caller has both turns, and keeps them.
+    /// Writes only audits, without a sync. The caller has both turns and keeps them.
     func writeAudits() {
         awaitRoom()
         if line.map({ line in state.withLock { $0.losses } != line.losses }) ?? false { line = nil }
@@ -125,7 +125,7 @@ extension Pipeline {
         _ = append(&batch)
     }
 
-    /// The last ones. Nobody else has a turn any more.
+    /// Writes the last audits. No other thread has a turn any more.
     func writeLastAudits() {
         for _ in 0..<3 where state.withLock({ !$0.audits.isEmpty && $0.refusal == nil }) { writeAudits() }
     }

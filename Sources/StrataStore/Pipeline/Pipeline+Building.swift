@@ -4,31 +4,30 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// What the thread that builds indexes is told, and what it tells.
+/// The state that the pipeline shares with the thread that builds indexes.
 struct IndexBuilding {
     var isStopping = false
     var hasStarted = false
-    /// Whether the catalog may have something to do.
+    /// True if the catalog may require work.
     var hasWork = false
-    /// Of the indexes that are being built.
+    /// The progress of the indexes that are being built.
     var progress: [IndexID: IndexBuild.Progress] = [:]
 }
 
-/// Indexes that are declared are built beside the requests, those that nobody asks for are taken out
-/// (docs/decisions/0004).
+/// Builds declared indexes alongside requests, and removes indexes that are no longer declared (docs/decisions/0004).
 extension Pipeline {
-    /// So long a slice keeps requests waiting.
+    /// The maximum time that a slice keeps requests waiting.
     private static let sliceMicroseconds: Int64 = 2_000
-    /// So many rows are taken out at once.
+    /// The maximum number of rows that a slice removes.
     private static let clearedRows = 5_000
 
     private enum Interruption: Error {
         case stopped
-        /// The views are others now, or the catalog.
+        /// The views have been replaced.
         case outdated
     }
 
-    /// There may be indexes to be built, or to be taken out.
+    /// Wakes the builder, since there may be indexes to build or to remove.
     func wakeBuilder() {
         let starts = building.withLock { building in
             building.hasWork = true
@@ -78,7 +77,7 @@ extension Pipeline {
         }
     }
 
-    /// A page that is wrong has the views folded again, and the indexes built from those.
+    /// Folds the views again after a damaged page, so that the indexes are built from the new ones.
     private func recover(from error: any Error, _ task: Task) {
         guard let error = error as? StrataError, Views.isDamage(error) else { return giveUpBuilding(error) }
         do { _ = try viewsWithout(task.base, because: error) } catch { giveUpBuilding(error) }
@@ -111,7 +110,7 @@ extension Pipeline {
             var isAhead = false
             let hasMore = try slice(task) { fork, keeper, isOver in
                 let hasMore = try build.follow(keeper, in: fork, isOver)
-                // Nothing is left but a catch-up of the others, which is ended first.
+                // Only a catch-up of the other indexes is left, which is completed first.
                 isAhead = hasMore && keeper.isUnderWay && !isOver()
                 return hasMore
             }
@@ -136,7 +135,7 @@ extension Pipeline {
 
     // MARK: Slices
 
-    /// Does some work in a fork that becomes the newest state, while nobody decides or appends.
+    /// Does some work in a fork that becomes the newest state, while no thread decides or appends.
     private func slice<Result>(
         _ task: Task, _ body: (Fork, IndexKeeper, () -> Bool) throws -> Result
     ) throws -> Result {
@@ -155,7 +154,7 @@ extension Pipeline {
         return try publishSlice(of: task.views, body)
     }
 
-    /// A catch-up that is under way comes to its end, in slices.
+    /// Completes a running catch-up, in slices.
     private func endCatchUp(_ task: Task) throws {
         while true {
             let began = try takeTurns()
@@ -166,7 +165,7 @@ extension Pipeline {
         }
     }
 
-    /// Both turns; returns when that was.
+    /// Takes both turns; returns the time at which they were taken.
     private func takeTurns() throws -> Int64 {
         try rest()
         guard claimTurns() else { throw Interruption.stopped }
@@ -179,7 +178,7 @@ extension Pipeline {
         returnTurns()
     }
 
-    /// As long as a slice took, if others are at work: they keep half of the time at least.
+    /// Waits as long as the last slice took if other threads are at work, so that they keep at least half of the time.
     private func rest() throws {
         let (events, microseconds) = lastSlice
         let isAlone = state.withLock { state in

@@ -4,7 +4,7 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// Judging what waits. The caller has the turn to decide.
+/// Validates waiting requests. The caller has the turn to decide.
 extension Pipeline {
     func decide(_ submissions: [Submission], _ batch: inout Batch) {
         for submission in submissions {
@@ -16,7 +16,7 @@ extension Pipeline {
         }
     }
 
-    /// The line as it is, or a new one on what is published, which nobody is adding to then.
+    /// Returns the current line, or a new one on the published state, to which no other thread is adding then.
     func currentLine() -> Line {
         if let line { return line }
         let line = state.withLock { state in
@@ -48,7 +48,7 @@ extension Pipeline {
         } catch {
             note(error, &batch)
             guard line?.view.fold.isTorn == true else { return .failed(error) }
-            // What the batch has decided so far stands on it too.
+            // The earlier decisions of the batch are based on the same fork.
             batch.isBroken = true
             return .poisoned(error)
         }
@@ -65,7 +65,7 @@ extension Pipeline {
             let offset = try line.apply(decision, payload, time: time)
             if batch.commits.isEmpty { batch.firstOffset = offset }
         } catch {
-            // The fork may have half of it.
+            // The fork may contain half of the commit.
             batch.isBroken = true
             note(error, &batch)
             return .poisoned(error)
@@ -80,7 +80,7 @@ extension Pipeline {
         Refusal(.serviceUnavailable, "The store takes no writes until it is opened again: \(error)")
     }
 
-    /// No request of the batch can be done.
+    /// Fails all requests of the batch.
     func fail(_ batch: inout Batch, _ error: any Error) {
         note(error, &batch)
         line = nil

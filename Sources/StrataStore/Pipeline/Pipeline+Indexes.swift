@@ -2,51 +2,51 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// How far the indexes of a line of forks have come.
+/// The progress of the indexes in a line of forks.
 struct IndexProgressMark: Sendable {
     var keeper: IndexKeeper
-    /// How many events the catch-up that is under way, or the last one, goes to.
+    /// The number of events that the running catch-up, or the last one, covers.
     var targetEvents: UInt64
-    /// How many events the indexes show.
+    /// The number of events that the indexes show.
     var shownEvents: UInt64
     var isUnderWay = false
 }
 
-/// What is published of the indexes, and how much they lack.
+/// The published state of the indexes, and their lag.
 struct IndexState {
-    /// A slice of catching up looks at so many records while nobody asks for anything, so that who then does waits for
-    /// a few milliseconds at most.
+    /// The number of records in a slice of catching up while no requests come, so that a new request waits for a few
+    /// milliseconds at most.
     static let idleSliceRecords = 250
-    /// And at so many where writers pay: larger slices touch fewer pages for each record.
+    /// The number of records in a slice that writers wait for: larger slices touch fewer pages per record.
     static let owedSliceRecords = 2_500
-    /// Beyond this lag each batch does a slice. The more comes together, the fewer pages of the indexes change for each
-    /// record, and pages are what a checkpoint writes.
+    /// The lag above which each batch does a slice. The more records are taken together, the fewer index pages change
+    /// for each record, and pages are what a checkpoint writes.
     static let tolerableLag: UInt64 = 20_000
-    /// Up to this lag, indexes are completed in one go for a checkpoint.
+    /// The lag up to which indexes are completed in one go for a checkpoint.
     static let completedLag: UInt64 = 2_000
-    /// Up to this lag, catching up is left until somebody asks or more comes.
+    /// The lag up to which catching up waits until a query needs it or more events come.
     static let idleLag: UInt64 = 1_000
-    /// Who asked for nothing for so long will not wait for a slice.
+    /// The time without new commits after which a slice is unlikely to delay a request.
     static let quietMilliseconds = 20
 
     var mark: IndexProgressMark
     var publishedEvents: UInt64 = 0
-    /// That of the newest state.
+    /// The catalog of the newest state.
     private(set) var catalog: IndexCatalog
     var hasIndexes: Bool { !catalog.isEmpty }
-    /// Whether indexes are to be brought up to date as soon as can be: a query waits, or a checkpoint.
+    /// True if indexes must be brought up to date as soon as possible, for a query or a checkpoint that waits.
     var isWanted = false
-    /// Whether idle threads know that they are due.
+    /// True if idle threads know that the indexes are due.
     private var isKnownDue = false
-    /// Whether a state may be published already whose indexes show more than `mark` says.
+    /// True if a state may already be published whose indexes show more than `mark` says.
     var isPublishing = false
-    /// How many wait for that to be over.
+    /// The number of readers that wait until publishing ends.
     var waitingReaders = 0
-    /// Why indexes that are to be built are not, until others are declared.
+    /// The reason why indexes are not being built; cleared when others are declared.
     var buildFailure: (any Error)?
-    /// Whether a build is about to end, and needs a moment in which no catch-up is under way.
+    /// True if a build is about to end and needs a moment without a running catch-up.
     var isBuildEnding = false
-    /// Whether indexes wait to be built, or to be taken out.
+    /// True if indexes wait to be built or removed.
     var hasBuilds: Bool { buildFailure == nil && !(catalog.building.isEmpty && catalog.leaving.isEmpty) }
 
     init(_ keeper: IndexKeeper, _ catalog: IndexCatalog = IndexCatalog()) {
@@ -55,7 +55,7 @@ struct IndexState {
         isWanted = hasIndexes
     }
 
-    /// The views were folded again, and the indexes are to be built again.
+    /// Begins with views that were folded again, whose indexes must be rebuilt.
     mutating func begin(with keeper: IndexKeeper, _ catalog: IndexCatalog) {
         mark = IndexProgressMark(keeper: keeper, targetEvents: publishedEvents, shownEvents: publishedEvents)
         self.catalog = catalog
@@ -63,21 +63,21 @@ struct IndexState {
         isWanted = hasIndexes
     }
 
-    /// Others have been declared, or are not any more.
+    /// Takes a new catalog, after indexes were declared or removed.
     mutating func take(_ catalog: IndexCatalog) {
         self.catalog = catalog
         buildFailure = nil
     }
 
-    /// A catch-up that is under way goes on; another one does not begin just when a build ends.
+    /// The lag that batches tolerate. It is doubled while a build is ending, so that no new catch-up begins then.
     var toleratedLag: UInt64 { isBuildEnding && !mark.isUnderWay ? 2 * Self.tolerableLag : Self.tolerableLag }
     var lag: UInt64 { publishedEvents - mark.shownEvents }
-    /// Whether a thread should work on them that has been idle for a while.
+    /// True if a thread that has been idle for a while should work on the indexes.
     var isDue: Bool { hasIndexes && (isWanted || lag > Self.idleLag) }
-    /// Whether an idle thread should work on them at once.
+    /// True if an idle thread should work on the indexes immediately.
     var isUrgent: Bool { hasIndexes && isWanted }
 
-    /// Whether they are due for the first time since they were not.
+    /// Returns true if the indexes are due and were not at the last call.
     mutating func hasBecomeDue() -> Bool {
         defer { isKnownDue = isDue }
         return isDue && !isKnownDue
@@ -85,12 +85,12 @@ struct IndexState {
 }
 
 extension Pipeline {
-    /// Work on the indexes in front of a batch, where they are far behind or a checkpoint waits for them. The caller
-    /// has the turn to decide.
+    /// Works on the indexes before a batch, if they lag too far or a checkpoint waits for them. The caller has the turn
+    /// to decide.
     func stepIndexes(for batch: inout Batch) {
         let (indexes, isOwed) = state.withLock { ($0.indexes, checkpointer?.waitsForIndexes ?? false) }
         guard indexes.hasIndexes else {
-            // Nothing is to be compared with later, so nothing older is kept.
+            // Nothing is compared with an older state later, so none is kept.
             line?.indexes = indexes.mark
             return
         }
@@ -110,15 +110,15 @@ extension Pipeline {
                     &line.indexes, in: line.fold.whole(), to: line.views.pages.snapshot(), indexes.publishedEvents,
                     limit: IndexState.owedSliceRecords)
             } catch {
-                // The fork refuses everything now, so that the batch is judged on another one, and on new views where a
-                // page was wrong.
+                // The fork now refuses everything, so the batch is decided on another fork, and on new views if a page
+                // was damaged.
                 batch.isBroken = true
                 indexDamage = ViewsDamage(error, line.views)
             }
         }
     }
 
-    /// - Returns: whether there is more to do.
+    /// Advances the indexes in a fork; returns true if there is more to do.
     private func advance(
         _ mark: inout IndexProgressMark, in fork: Fork, to target: Snapshot, _ events: UInt64, limit: Int
     ) throws -> Bool {
@@ -128,9 +128,7 @@ extension Pipeline {
         return hasMore
     }
 
-    /// A slice, published at once. The caller has both turns.
-    ///
-    /// - Returns: whether there is more to do.
+    /// Does a slice of catching up and publishes it; returns true if there is more to do. The caller has both turns.
     func advancePublished(limit: Int) -> Bool {
         line = nil
         var (mark, events) = state.withLock { ($0.indexes.mark, $0.indexes.publishedEvents) }
@@ -147,21 +145,21 @@ extension Pipeline {
             if !hasMore { checkpointer?.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: true) }
             return hasMore
         } catch {
-            // At the end of the store nobody waits for its indexes any more.
+            // When the store closes, no query waits for its indexes any more.
             if !state.withLock({ $0.isClosed }), rebuilt(after: error) != nil { return true }
-            // Without rest it would be tried for ever; whoever reads the page next is told.
+            // Otherwise this would be retried forever. The next reader of the page gets the error.
             state.withLock { $0.indexes.isWanted = false }
             return false
         }
     }
 
-    /// At the end, so that the last checkpoint has them. Nobody else has a turn any more.
+    /// Completes the indexes at the end, so that the last checkpoint has them. No other thread has a turn any more.
     func completeIndexes() {
         guard state.withLock({ $0.indexes.hasIndexes && $0.refusal == nil }) else { return }
         while advancePublished(limit: IndexState.owedSliceRecords) {}
     }
 
-    /// A slice while nobody asks for anything. The caller has both turns, and gives them up.
+    /// Does a slice while no requests come. The caller has both turns, and this gives them up.
     func catchUpIndexes() {
         _ = advancePublished(limit: IndexState.idleSliceRecords)
         releaseDeciding()
@@ -169,11 +167,11 @@ extension Pipeline {
         state.notifyAll()
     }
 
-    /// Makes a fork the newest state, and has the pipeline know which indexes that has. The caller has the turn to
+    /// Makes a fork the newest state, and updates the pipeline's catalog of its indexes. The caller has the turn to
     /// append.
     ///
     /// - Parameters:
-    ///   - changesIndexes: whether rows of indexes were changed in it, so that `update` brings another mark.
+    ///   - changesIndexes: true if rows of indexes were changed in it, so that `update` sets another mark.
     ///   - update: called under the lock once the state is the newest.
     func publish(
         _ fork: Fork, of views: Views, over before: Snapshot, changesIndexes: Bool,
@@ -201,7 +199,7 @@ extension Pipeline {
         if isAwaited { state.notifyAll() }
     }
 
-    /// A batch becomes the newest state. The caller has the turn to append.
+    /// Makes the state of a batch the newest. The caller has the turn to append.
     func publish(_ batch: Batch, _ fork: Fork) throws -> Snapshot {
         let views = views
         let before = views.pages.snapshot()
@@ -209,7 +207,7 @@ extension Pipeline {
             state, snapshot in
             state.indexes.publishedEvents += UInt64(batch.eventCount)
             if !state.indexes.hasIndexes {
-                // Indexes that come with this batch have no rows that could show another state.
+                // Indexes declared by this batch have no rows that could show another state.
                 state.indexes.mark.keeper = IndexKeeper(snapshot)
                 state.indexes.mark.shownEvents = state.indexes.publishedEvents
             } else if batch.changesIndexes, let mark = batch.indexes {
@@ -222,7 +220,7 @@ extension Pipeline {
         return snapshot
     }
 
-    /// After the views followed the log by themselves. The caller has the turn to append.
+    /// Takes the catalog after the views followed the log by themselves. The caller has the turn to append.
     func noteCatalog(_ snapshot: Snapshot, over before: Snapshot) throws {
         if snapshot.shares(ViewTree.indexCatalog, with: before) { return }
         let catalog = try IndexCatalog(snapshot)
@@ -232,7 +230,7 @@ extension Pipeline {
 
     // MARK: Reading
 
-    /// The newest state, and what its indexes show.
+    /// Returns the newest state, and the lag of its indexes.
     func indexedSnapshot() -> (snapshot: Snapshot, lag: IndexLag) {
         state.withLock { $0.indexes.waitingReaders += 1 }
         return state.wait { state in
@@ -242,7 +240,7 @@ extension Pipeline {
         }
     }
 
-    /// Has the indexes brought up to date, and waits for what has been published by now.
+    /// Returns once all indexes are built and show everything that has been published by now.
     func awaitIndexes() {
         awaitCatchUp()
         state.wait { state -> Void? in

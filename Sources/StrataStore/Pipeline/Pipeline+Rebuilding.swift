@@ -2,12 +2,12 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// Views in which a page is damaged are replaced by others, folded from the log (docs/architecture.md §5).
+/// Replaces views in which a page is damaged with new ones, folded from the log (docs/architecture.md §5).
 extension Pipeline {
-    /// Puts new views in the place of damaged ones, unless somebody has done so. The caller has the turn to append, so
-    /// that nobody publishes meanwhile; whoever decides stands on a line that is lost.
+    /// Replaces damaged views with new ones, unless another thread has done so. The caller has the turn to append, so
+    /// that no thread publishes meanwhile; the line of a thread that is deciding is lost.
     ///
-    /// - Throws: ``StrataError`` if that is impossible. Nothing is written any more then.
+    /// - Throws: ``StrataError`` if that is impossible. The pipeline then refuses writes.
     func rebuildViews(_ damage: ViewsDamage) throws {
         let before = working.withLock { $0 }
         guard damage.views === before.views else { return }
@@ -17,7 +17,7 @@ extension Pipeline {
             state.rebuilds.count += 1
             state.rebuilds.lastReason = damage.error
         }
-        // Before the file is put away: a checkpoint may put another in its place.
+        // Before the file is set aside: a checkpoint may put another in its place.
         before.checkpointer?.abandon()
         do {
             try takeRebuilt(by: rebuilder)
@@ -42,7 +42,7 @@ extension Pipeline {
         take(WorkingViews(views: opened.views, checkpointer: checkpointer), snapshot, catalog)
     }
 
-    /// Begins anew where a compaction let go of commits that were still to be folded: its base has them now.
+    /// Starts over if a compaction removed commits that were still to be folded: its base has them now.
     private func rebuilt(by rebuilder: ViewsRebuilder) throws -> OpenedViews {
         while true {
             let floor = log.floor.offset
@@ -52,10 +52,10 @@ extension Pipeline {
         }
     }
 
-    /// Folds the log into new views although nothing is wrong with those that there are: no page keeps what the log
-    /// does not have any more. The file of the old ones is gone on return; who reads a state of them goes on.
+    /// Folds the log into new views although the current ones are sound, so that no page keeps what the log no longer
+    /// has. The old file is gone on return; readers of its states can continue.
     ///
-    /// - Parameter options: of views in memory.
+    /// - Parameter options: the options of views in memory.
     func renewViews(_ options: PageStoreOptions) throws {
         try takeTurnToAppend()
         defer { releaseAppending() }
@@ -69,14 +69,14 @@ extension Pipeline {
             try takeRebuilt(by: rebuilder)
             try rebuilder.removeSetAside()
         } catch {
-            // Nothing keeps what is written now in a page file, and there may be none to open.
+            // No page file keeps what is written from now on, and there may be none to open.
             let failure = StrataError(.refusingWrites, "The views could not be folded again.", cause: error)
             refuse(failure)
             throw failure
         }
     }
 
-    /// Views of a store that is only read.
+    /// Takes the views of a store that is only read.
     func take(_ opened: OpenedViews) {
         take(WorkingViews(views: opened.views, checkpointer: nil), opened.keeper, IndexCatalog())
     }
@@ -97,7 +97,7 @@ extension Pipeline {
         wakeBuilder()
     }
 
-    /// The newest views, folded again if `broken` is a state of them. The caller has no turn.
+    /// Returns the newest views, which are folded again if `broken` is one of their states. The caller has no turn.
     func viewsWithout(_ broken: Snapshot, because error: StrataError) throws -> Views {
         let views = views
         guard views.pages.isSource(of: broken), let damage = ViewsDamage(error, views) else { return views }
@@ -107,7 +107,7 @@ extension Pipeline {
         return self.views
     }
 
-    /// The caller has no turn.
+    /// Waits for the turn to append. The caller has no turn.
     private func takeTurnToAppend() throws {
         state.withLock { $0.turnWaiters += 1 }
         try state.wait { state -> Void? in
@@ -122,8 +122,8 @@ extension Pipeline {
         }
     }
 
-    /// Folds the views again and judges all of a batch once more, if a page was found damaged on the way. Nothing of it
-    /// is in the log yet. Both turns are the caller's.
+    /// Folds the views again and decides the whole batch again, if a damaged page was found. Nothing of the batch is in
+    /// the log yet. The caller has both turns.
     func decideAgainIfDamaged(_ batch: inout Batch) {
         let found = batch.damage ?? indexDamage ?? checkpointer?.failure.flatMap { ViewsDamage($0, views) }
         indexDamage = nil
@@ -142,7 +142,8 @@ extension Pipeline {
         complete(&batch)
     }
 
-    /// After commits are in the log that no state shows yet: new views show them. The caller has the turn to append.
+    /// Rebuilds the views if commits are in the log that no state shows; returns a state that shows them. The caller
+    /// has the turn to append.
     func rebuilt(after error: any Error) -> Snapshot? {
         guard let damage = ViewsDamage(error, views), (try? rebuildViews(damage)) != nil else { return nil }
         return views.pages.snapshot()

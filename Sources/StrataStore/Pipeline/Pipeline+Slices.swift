@@ -1,11 +1,10 @@
 import StrataTree
 import StrataViews
 
-/// Work on the views that comes between batches.
+/// Work on the views between batches.
 extension Pipeline {
-    /// Does some work in a fork that becomes the newest state, while nobody decides or appends.
-    ///
-    /// - Returns: nil if the store is being closed, or takes no writes any more.
+    /// Does some work in a fork that becomes the newest state, while no thread decides or appends. Returns nil if the
+    /// store is being closed or refuses writes.
     func betweenBatches<Result>(_ body: (Fork) throws -> Result) throws -> Result? {
         awaitRoom()
         guard claimTurns() else { return nil }
@@ -13,7 +12,7 @@ extension Pipeline {
         return try publishSlice(of: views) { fork, _ in try body(fork) }
     }
 
-    /// Takes both turns, ahead of requests that wait; false if the store is being closed, or takes no writes any more.
+    /// Takes both turns before waiting requests; returns false if the store is being closed or refuses writes.
     func claimTurns() -> Bool {
         state.withLock { ($0.claims, $0.turnWaiters) = ($0.claims + 1, $0.turnWaiters + 1) }
         let isTaken = state.wait { state -> Bool? in
@@ -33,7 +32,7 @@ extension Pipeline {
         state.notifyAll()
     }
 
-    /// Publishes what the body does to a fork of the newest state. Both turns are the caller's.
+    /// Publishes the changes that the body makes to a fork of the newest state. The caller has both turns.
     func publishSlice<Result>(of views: Views, _ body: (Fork, IndexKeeper) throws -> Result) throws -> Result {
         line = nil
         let before = views.pages.snapshot()

@@ -5,19 +5,19 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// Judges requests and commits what comes of them (docs/architecture.md §7).
+/// Validates requests and commits the results (docs/architecture.md §7).
 ///
-/// Two turns make a pipeline of depth two: whoever has the turn to *decide* judges what waits, on top of a state that
-/// may not be published yet; whoever has the turn to *append* writes a batch, publishes its state and answers. A thread
-/// takes the first, then the second, and lets the first go. Two worker threads do so, and a synchronous caller that
-/// finds nobody at work.
-// @unchecked: `line` and `indexDamage` are touched only by whoever has the turn to decide, `lastSlice` only by
-// the thread that builds indexes.
+/// Two turns make a pipeline of depth two. The thread with the turn to *decide* validates the waiting requests on top
+/// of a state that may not be published yet. The thread with the turn to *append* writes a batch, publishes its state
+/// and answers. A thread takes the first turn, then the second, and releases the first. Two worker threads do so, and a
+/// synchronous caller that finds the pipeline idle.
+// @unchecked: `line` and `indexDamage` are used only by the thread with the turn to decide, `lastSlice` only by the
+// thread that builds indexes.
 final class Pipeline: @unchecked Sendable {
     static let maximumWaitingBytes = 32 << 20
-    /// Requests of about so many bytes are judged before a batch is written.
+    /// The approximate number of request bytes that are validated before a batch is written.
     static let maximumBatchBytes = 8 << 20
-    /// So long a batch waits at most for a checkpoint to make room.
+    /// The maximum time that a batch waits for a checkpoint to make room.
     private static let maximumRoomMilliseconds = 10_000
 
     struct State {
@@ -26,13 +26,13 @@ final class Pipeline: @unchecked Sendable {
         var isDeciding = false
         var isAppending = false
         var isClosed = false
-        /// How many wait for both turns, to be told when one is free.
+        /// The number of threads that wait for a turn and must be woken when one is free.
         var turnWaiters = 0
-        /// How many of them go before requests that wait.
+        /// The number of these threads that go before waiting requests.
         var claims = 0
-        /// How often a batch did not come to be as it was decided; lines that began before are worth nothing.
+        /// The number of times that a batch did not reach the log as decided. Lines that began before are invalid.
         var losses = 0
-        /// Why nothing can be written any more until the store is opened again.
+        /// The reason why nothing can be written until the store is opened again.
         var refusal: StrataError?
         /// The end of the log as far as this pipeline wrote it.
         var end: Position
@@ -41,13 +41,13 @@ final class Pipeline: @unchecked Sendable {
         var rebuilds = ViewsRebuilds()
         var audits = AuditQueue(AuditPolicy())
 
-        /// Whether there will be work on the indexes if nothing else comes.
+        /// True if there will be work on the indexes once nothing else comes.
         var awaitsQuiet: Bool { indexes.isDue && refusal == nil }
 
-        /// Gives up the turn to append; whether somebody is to be told.
+        /// Gives up the turn to append; returns true if a waiting thread must be woken.
         mutating func endAppending() -> Bool {
             isAppending = false
-            // Asked each time, or it would not notice that they were not due in between.
+            // Evaluated every time, or it would not notice that they were not due in between.
             let haveBecomeDue = indexes.hasBecomeDue()
             return isDeciding || !queue.isEmpty || isClosed || turnWaiters > 0 || indexes.isUrgent || haveBecomeDue
                 || audits.isDue
@@ -55,9 +55,9 @@ final class Pipeline: @unchecked Sendable {
     }
 
     let log: any EventLog
-    /// Replaced by whoever has the turn to append, under the lock of `state`.
+    /// Replaced by the thread with the turn to append, under the lock of `state`.
     let working: Lock<WorkingViews>
-    /// Nil where the views are in memory.
+    /// Nil if the views are in memory.
     let rebuilder: ViewsRebuilder?
     let rules: Rules
     let platform: Platform
@@ -65,14 +65,14 @@ final class Pipeline: @unchecked Sendable {
     let publication: Publication
     let state: Monitor<State>
     var line: Line?
-    /// What kept the indexes of the line from being brought up to date.
+    /// The damage that prevented bringing the indexes of the line up to date.
     var indexDamage: ViewsDamage?
-    /// Apart from `state`, so that who builds indexes is not woken with every request.
+    /// Separate from `state`, so that the builder is not woken by every request.
     let building = Monitor(IndexBuilding())
     let builder = WorkerHandle()
-    /// How many events had been published after the last slice of a build, and how long that took.
+    /// The number of events published by the end of the last slice of a build, and the duration of the slice.
     var lastSlice: (events: UInt64, microseconds: Int64) = (0, 0)
-    /// Rows that are being sorted take so much memory.
+    /// The memory for rows that are being sorted.
     let buildMemoryBytes: Int
     let auditPolicy: AuditPolicy
     private let workers = [WorkerHandle(), WorkerHandle()]
@@ -101,13 +101,13 @@ final class Pipeline: @unchecked Sendable {
     var views: Views { working.withLock { $0.views } }
     var checkpointer: Checkpointer? { working.withLock { $0.checkpointer } }
 
-    // MARK: Getting in
+    // MARK: Submitting
 
     func submit(_ request: Request, as actor: Actor, _ operation: OperationInfo) throws -> Answer {
         let ticket = Ticket<Answer>()
         let submission = Submission(request, actor, operation, .ticket(ticket))
         if state.withLock({ Self.takeTurn(&$0) }) {
-            // Nobody is at work: no hop to another thread.
+            // The pipeline is idle: no hop to another thread.
             work(on: [submission])
             return try ticket.wait()
         }
@@ -138,11 +138,11 @@ final class Pipeline: @unchecked Sendable {
         if state.isClosed { return .closed }
         if state.queue.byteCount > maximumWaitingBytes { return .full }
         state.queue.append(submission)
-        // Whoever is deciding looks again before it writes; then nobody needs to be woken.
+        // A thread that is deciding checks the queue again before it writes, so no other must be woken.
         return .entered(wakesWorker: state.queue.count == 1 && (!state.isDeciding || state.isAppending))
     }
 
-    /// Nil once the request waits in the queue; a gate to wait at while there is no room.
+    /// Returns nil once the request waits in the queue, or a gate to wait at while there is no room.
     private func enqueueOrGate(_ submission: Submission) throws -> Gate? {
         let gate = Gate()
         let entry = state.withLock { state in
@@ -172,7 +172,7 @@ final class Pipeline: @unchecked Sendable {
         }
     }
 
-    /// Lets in nobody new, and returns once everything that waits is done.
+    /// Admits no new requests, and returns once all waiting work is done.
     func close() {
         let admissions = state.withLock { state in
             state.isClosed = true
@@ -185,7 +185,7 @@ final class Pipeline: @unchecked Sendable {
         state.notifyAll()
         builder.join()
         for worker in workers { worker.join() }
-        // A caller may be at work on its own thread.
+        // A caller may be working on its own thread.
         state.wait { $0.isDeciding || $0.isAppending ? nil : () }
         // A caller on its own thread may have put back what it could not write.
         let left = state.withLock { $0.queue.take(byteCount: .max) }
@@ -220,7 +220,7 @@ final class Pipeline: @unchecked Sendable {
         }
     }
 
-    /// Indexes that are due but not urgent wait until nothing has been published for a while.
+    /// Waits for work. Indexes that are due but not urgent wait until nothing has been published for a while.
     private func awaitWork() -> Work {
         while true {
             let (published, audits) = state.withLock { state in
@@ -244,7 +244,7 @@ final class Pipeline: @unchecked Sendable {
     }
 
     private func nextWork(_ state: inout State, quietSince events: UInt64? = nil) -> Work? {
-        // Where the next offset is not certain, a commit is decided only when the one before it is in the log.
+        // If the next offset is not certain, a commit is decided only when the one before it is in the log.
         if state.isDeciding || state.claims > 0 || !log.assignsNextOffset && state.isAppending { return nil }
         if !state.queue.isEmpty {
             state.isDeciding = true
@@ -279,27 +279,27 @@ final class Pipeline: @unchecked Sendable {
         let answers = append(&batch)
         noteRefusals(answers)
         releaseAppending()
-        // Outside of both turns: whoever is resumed may ask for more at once.
+        // Outside both turns: a resumed caller may submit more immediately.
         for (submission, answer) in answers { submission.reply.resume(answer) }
     }
 
-    /// Writers come down to the pace of checkpoints. Where those fail there is nothing to wait for: the log goes on,
-    /// and so does the memory that waits for them.
+    /// Slows writers down to the pace of checkpoints. If these fail there is nothing to wait for: the log keeps
+    /// growing, and so does the memory that waits for them.
     func awaitRoom() {
         guard let checkpointer, checkpointer.failure == nil else { return }
         _ = views.pages.awaitRoom(milliseconds: Self.maximumRoomMilliseconds)
     }
 
-    /// Gives a batch the state that it leads to. Both turns are the caller's.
+    /// Gives a batch its resulting state. The caller has both turns.
     func complete(_ batch: inout Batch) {
         decideAgainIfBroken(&batch)
         addAudits(to: &batch)
-        // What waited is back where it waited, and comes with another batch.
+        // The audits are back in their queue, and come with another batch.
         decideAgainIfBroken(&batch)
         stack(&batch)
     }
 
-    /// Both turns are the caller's.
+    /// Gives a batch the fork with its commits. The caller has both turns.
     func stack(_ batch: inout Batch) {
         do {
             batch.fork = batch.commits.isEmpty ? nil : try line?.fold.stack()
@@ -310,7 +310,8 @@ final class Pipeline: @unchecked Sendable {
         } catch { fail(&batch, error) }
     }
 
-    /// Both turns are the caller's. If a batch in front was lost, this one stood on nothing.
+    /// Decides a batch again if it is broken, or if an earlier batch on which it was based was lost. The caller has
+    /// both turns.
     private func decideAgainIfBroken(_ batch: inout Batch) {
         while batch.isBroken || line.map({ line in state.withLock { $0.losses } != line.losses }) ?? false {
             line = nil
@@ -342,7 +343,7 @@ final class Pipeline: @unchecked Sendable {
         if state.withLock({ $0.endAppending() }) { state.notifyAll() }
     }
 
-    /// What has come meanwhile, as long as another batch is being written; nil once this one can be.
+    /// Returns the requests that came while another batch is being written; nil once this batch has the turn to append.
     private func moreOrTurn(_ batch: Batch) -> (submissions: [Submission], admissions: [Admission])? {
         state.wait { state -> (submissions: [Submission], admissions: [Admission])?? in
             if !state.isAppending {

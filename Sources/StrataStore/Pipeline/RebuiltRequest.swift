@@ -2,12 +2,12 @@ import StrataLog
 import StrataModel
 import StrataRules
 
-/// A request as its commit tells of it, with everything that the commit depended on beside the state before it.
+/// A request rebuilt from its commit, with everything that the commit depended on except the state before it.
 public struct RebuiltRequest: Sendable, Hashable {
     public var request: Request
     public var actor: Actor
     public var operation: OperationInfo
-    /// Of the commit, microseconds since 1970.
+    /// The time of the commit, in microseconds since 1970.
     public var time: Int64
     public var commitID: Identifier
     public var offset: UInt64

@@ -3,10 +3,10 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// The same states again, for readers who met a damaged page (docs/architecture.md §5).
+/// Rebuilt copies of states, for readers that met a damaged page (docs/architecture.md §5).
 final class SnapshotReplacements: Sendable {
     private struct Replacement {
-        /// What it stands for, as long as somebody holds that.
+        /// The state that is replaced, as long as a reader holds it.
         weak var broken: Snapshot?
         var state: Snapshot
     }
@@ -27,18 +27,18 @@ final class SnapshotReplacements: Sendable {
         replacements.withLock { $0 = [] }
     }
 
-    /// Lets go of what stood for states that nobody holds any more.
+    /// Releases the replacements of states that no reader holds any more.
     func forgetUnused() {
         let unused = replacements.withLock { all -> [Replacement] in
             if all.isEmpty { return [] }
             defer { all.removeAll { $0.broken == nil } }
             return all.filter { $0.broken == nil }
         }
-        // Outside of the lock: a state has an end of its own.
+        // Outside the lock: releasing a state may run deinitializers.
         _ = unused
     }
 
-    /// A state that can be read where a page of `broken` cannot: the same one, or the newest if that will do too.
+    /// Returns a state that can be read in place of `broken`: the same state, or the newest if that is acceptable.
     ///
     /// - Throws: ``StrataError`` if the views or that state cannot be folded again.
     func replacement(for broken: Snapshot, because damage: StrataError, acceptsNewer: Bool) throws -> Snapshot {
@@ -46,7 +46,7 @@ final class SnapshotReplacements: Sendable {
         forgetUnused()
         let newest = try pipeline.viewsWithout(broken, because: damage).pages.snapshot()
         if acceptsNewer { return newest }
-        // One after the other, so that those who ask for the same state fold it once.
+        // One at a time, so that readers that ask for the same state fold it once.
         return try folding.withLock { _ in
             if let known = replacements.withLock({ all in all.first { $0.broken === broken }?.state }) { return known }
             let offset = broken.foldedOffset(ViewTree.records)
@@ -56,12 +56,12 @@ final class SnapshotReplacements: Sendable {
         }
     }
 
-    /// The newest checkpoint of an offset or an earlier one; nil if there is none that can be read.
+    /// Returns the newest readable checkpoint at or before an offset; nil if there is none.
     func checkpoint(upTo offset: UInt64) throws -> CheckpointState? { try rebuilder.checkpoint(upTo: offset) }
 
     private func keep(_ state: Snapshot, for broken: Snapshot) {
         replacements.withLock { all in
-            // It may have stood for another one itself.
+            // The broken state may itself be a replacement.
             for index in all.indices where all[index].state === broken { all[index].state = state }
             all.append(Replacement(broken: broken, state: state))
         }

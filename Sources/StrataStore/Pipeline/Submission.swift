@@ -2,7 +2,7 @@ import StrataModel
 import StrataRules
 import StrataSystem
 
-/// A request that waits to be judged.
+/// A request that waits to be validated.
 struct Submission: Sendable {
     let request: Request
     let actor: Actor
@@ -20,7 +20,7 @@ struct Submission: Sendable {
 }
 
 extension Request {
-    /// About how many bytes the request keeps in memory.
+    /// The approximate number of bytes that the request keeps in memory.
     fileprivate var weight: Int {
         guard case .modifyRecords(let body) = content else { return 1_024 }
         var bytes = 256 + body.deletes.count * 64
@@ -32,9 +32,9 @@ extension Request {
     }
 }
 
-/// Requests that wait, by quality of service: higher ones first, but nobody is passed over for ever.
+/// Waiting requests by quality of service: higher ones first, but no lane is skipped forever.
 struct SubmissionQueue {
-    /// A class that has been left waiting so many times goes first.
+    /// After being skipped this many times, a lane is served first.
     private static let patience = 4
 
     private struct Lane {
@@ -58,7 +58,7 @@ struct SubmissionQueue {
         }
     }
 
-    /// From the highest quality to the lowest.
+    /// The lanes from the highest quality to the lowest.
     private var lanes: [Lane] = Array(repeating: Lane(), count: 4)
     private(set) var byteCount = 0
     private(set) var count = 0
@@ -80,7 +80,7 @@ struct SubmissionQueue {
         count += 1
     }
 
-    /// What is to be judged again, ahead of all that came later.
+    /// Puts back requests to be validated again, before all that came later.
     mutating func putBack(_ submissions: [Submission]) {
         for submission in submissions.reversed() {
             let lane = Self.lane(submission.operation.qualityOfService)
@@ -90,7 +90,7 @@ struct SubmissionQueue {
         }
     }
 
-    /// Takes requests of about so many bytes, one at least if any waits.
+    /// Takes requests of about `limit` bytes, at least one if any waits.
     mutating func take(byteCount limit: Int) -> [Submission] {
         var taken: [Submission] = []
         var bytes = 0

@@ -4,14 +4,14 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// What it takes to fold the views of an open store again.
+/// The means to fold the views of an open store again.
 struct ViewsRebuilder: Sendable {
     let log: any EventLog
     let store: Identifier
     let directory: String
     let platform: Platform
     let options: PageStoreOptions
-    /// Nil where this process only reads the store: its page file is left as it is then.
+    /// Nil if this process only reads the store, whose page file then stays unchanged.
     let checkpoints: Checkpointer.Policy?
 
     func rebuilt() throws -> OpenedViews {
@@ -38,25 +38,25 @@ struct ViewsRebuilder: Sendable {
 
     func compactIfSparse(_ views: Views) throws { try views.compactIfSparse(platform: platform) }
 
-    /// Where the rows of indexes are sorted that do not fit memory.
+    /// The file in which rows of indexes are sorted that do not fit in memory.
     var spill: RunSorter.Spill { RunSorter.Spill(files: platform.files, path: directory + "/views.build") }
 
     func removeSetAside() throws { try PageStore.removeSetAside(in: directory, files: platform.files) }
     func setAside() throws { try PageStore.setAside(in: directory, files: platform.files) }
 }
 
-/// The views that a store works with, until others are folded in their place.
+/// The views that a store works with, until they are replaced.
 struct WorkingViews: Sendable {
     let views: Views
     let checkpointer: Checkpointer?
 }
 
-/// A page that turned out wrong, and the views that it is one of.
+/// The error of a damaged page, and the views that the page belongs to.
 struct ViewsDamage: Sendable {
     let error: StrataError
     let views: Views
 
-    /// Nil if the error is of another kind.
+    /// Returns nil if the error is of another kind.
     init?(_ error: any Error, _ views: Views) {
         guard let error = error as? StrataError, Views.isDamage(error) else { return nil }
         self.error = error
@@ -64,17 +64,17 @@ struct ViewsDamage: Sendable {
     }
 }
 
-/// What became of damaged views while the store was open.
+/// The rebuilds of damaged views while the store was open.
 struct ViewsRebuilds: Sendable {
-    /// Whoever meets more damage than that has a disk that should not be trusted, and is told.
+    /// The maximum number of rebuilds. After that the disk should not be trusted, and the damage is reported.
     static let maximumCount = 5
 
     var count = 0
     var lastReason: StrataError?
-    /// Why the last try failed; there is no other.
+    /// The reason why the last rebuild failed; it is not retried.
     var failure: StrataError?
 
-    /// - Throws: ``StrataError`` if the views are not to be folded again.
+    /// - Throws: ``StrataError`` if the views must not be folded again.
     func requireChance(after damage: StrataError) throws {
         if let failure { throw failure }
         guard count >= Self.maximumCount else { return }

@@ -2,12 +2,12 @@ import StrataLog
 import StrataModel
 import StrataViews
 
-/// The events of a commit that items of its request came to, and what the shape says of the other items.
+/// The events of a commit that came from items of its request, and what the shape says about the other items.
 final class ItemEvents {
     let header: EnvelopeHeader
     let shape: RequestShape
     let offset: UInt64
-    /// What the commit interned.
+    /// The names that the commit interned.
     private(set) var names: [InternedName] = []
     var saves: [RecordSavedEvent] = []
     private(set) var deletes: [RecordKey] = []
@@ -25,7 +25,7 @@ final class ItemEvents {
     /// The account of the user in `userChange` before the commit.
     var accountBefore = Account()
 
-    /// Nil for a commit that came of no request.
+    /// Returns nil for a commit without a request.
     static func read(_ commit: Commit) throws -> ItemEvents? {
         try commit.payload.withUnsafeBytes { payload in
             var walker = try EventWalker(payload)
@@ -83,7 +83,7 @@ final class ItemEvents {
         }
     }
 
-    /// The items of a list in the order of the request: those of events, and between them those that were left out.
+    /// Returns the items of a list in the order of the request: those of events, and between them those left out.
     func items<Event, Item>(
         _ list: RequestShape.List, _ events: [Event], _ leftOut: [Item], _ item: (Event) throws -> Item
     ) throws -> [Item] {
@@ -154,7 +154,7 @@ final class ItemEvents {
             request.content = .administer(.eraseRecords(records, reason: first.reason))
             return request
         }
-        // A reset names no zones, so that its shape counts none.
+        // A reset names no zones, so its shape counts none.
         guard let first = zoneDeletes.first else { throw RequestResult.mismatch(offset, "no zone that ended") }
         var request = Request(
             database: try names.requiredZone(first.zone).database, .administer(AdministerRequest.resetEncryptedData))
@@ -172,7 +172,7 @@ extension ItemEvents {
         guard let database = subscriptionSaves.first?.database ?? subscriptionDeletes.first?.database else {
             throw RequestResult.mismatch(offset, "no subscription in an event")
         }
-        // A client's database is its own, unless it was written another way.
+        // A client names its own database by the scope alone, unless the shape says otherwise.
         var request = Request(
             database: try asked?.database ?? DatabaseID(names.requiredDatabase(database).scope),
             names: asked?.names ?? RequestNames(), .modifySubscriptions(ModifySubscriptionsRequest()))
@@ -191,7 +191,7 @@ extension ItemEvents {
         return request
     }
 
-    /// What changed something of a schema that was declared; the rest was so before.
+    /// Returns a request with the declarations that changed the schema; the rest was declared before.
     func schemaRequest(_ names: OrdinalNames) throws -> Request {
         var requestNames = RequestNames()
         let declarations = try schemaChanges.map { change in
@@ -209,11 +209,11 @@ extension ItemEvents {
 }
 
 extension RecordSavedEvent {
-    /// Whether it says what the record became rather than what was sent.
+    /// True if the event says what the record became rather than what was sent.
     var hidesWhatWasAsked: Bool { isFull && change == .update }
 
-    /// Removes from a full event what did not change: a request for the rest alone has the same result. The looseness
-    /// of a link changes only if a request sets it.
+    /// Removes unchanged values from a full event: a request for the rest alone has the same result. The looseness of a
+    /// link changes only if a request sets it.
     mutating func reduce(to before: RecordState) {
         let stored = Dictionary(before.fields.map { ($0.field, $0.value) }) { $1 }
         let kept = Set(fields.map(\.field))

@@ -3,18 +3,18 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// Names and ordinals that readers have looked up. What is published is never dropped, so it holds for every state.
+/// The names and ordinals that readers have looked up. Published names are never dropped, so they hold for every state.
 final class NameDirectory: Sendable {
     private struct State {
         var ordinals: [InternedName.Name: UInt64] = [:]
         var names: [[UInt64: InternedName.Name]] = Array(repeating: [:], count: Namespace.count)
         var count = 0
-        /// Texts of fields, by their ordinals.
+        /// The texts of fields, by their ordinals.
         var fields: [String?] = []
-        /// Users by the names of their records, which are ASCII, up to that of the ordinal `userCount`.
+        /// Users by the names of their records, which are ASCII, up to the ordinal `userCount`.
         var usersByRecordName: [String: UInt64] = [:]
         var userCount: UInt64 = 0
-        /// The databases that are read, newest first.
+        /// The databases that were looked up, newest first.
         var places: [KnownPlace] = []
     }
 
@@ -23,24 +23,24 @@ final class NameDirectory: Sendable {
         let actor: Actor
         let place: Place
 
-        /// Whoever has the same name on another device reads the same; but the service is no user of that name.
+        /// Returns true if another actor reads the same: a user on another device does, but the service is no user.
         func serves(_ database: DatabaseID, _ other: Actor) -> Bool {
             asked == database && actor.user.utf8.elementsEqual(other.user.utf8)
                 && (actor == .service) == (other == .service)
         }
     }
 
-    /// Databases beyond are looked up each time.
+    /// The number of databases that are kept; others are looked up each time.
     private static let keptPlaces = 8
 
-    /// Beyond, what was read is forgotten and read again.
+    /// The number of names above which everything is forgotten and read again.
     private static let maximumCount = 1 << 17
 
     private let state = Lock(State())
 
-    /// The database as the actor reads it. What it is does not change once somebody has written to it.
+    /// Returns the database as the actor reads it, which does not change once it has been written to.
     ///
-    /// - Throws: ``Refusal`` for whoever may not read it.
+    /// - Throws: ``Refusal`` for an actor that may not read it.
     func place(_ database: DatabaseID, _ actor: Actor, in snapshot: Snapshot) throws -> Place {
         if database.scope != .public { try requireAvailable(actor, in: snapshot) }
         let known = state.withLock { state in
@@ -56,7 +56,7 @@ final class NameDirectory: Sendable {
         return place
     }
 
-    /// Costs nothing as long as nothing is said of anybody.
+    /// Requires that the account of the actor is available. Costs nothing if no account was ever set.
     ///
     /// - Throws: ``Refusal`` for a user whose account is not available (B221).
     func requireAvailable(_ actor: Actor, in snapshot: Snapshot) throws {
@@ -66,7 +66,7 @@ final class NameDirectory: Sendable {
         try snapshot.account(of: user).status.requireAvailable()
     }
 
-    /// Texts of the fields that have been looked up, by their ordinals.
+    /// The texts of the fields that have been looked up, by their ordinals.
     var knownFields: [String?] { state.withLock { $0.fields } }
 
     func ordinal(of name: InternedName.Name, in snapshot: Snapshot) throws -> UInt64? {
@@ -96,7 +96,7 @@ final class NameDirectory: Sendable {
         }
     }
 
-    /// The user whose record has a name. Names of records do not lead back to users: all users are gone through once.
+    /// Returns the user whose record has a name. The names do not lead back to users, so all users are read once.
     func userOrdinal(ofRecordName name: String, in snapshot: Snapshot) throws -> UInt64? {
         let known = state.withLock { ($0.usersByRecordName[name], $0.userCount) }
         if let ordinal = known.0 { return ordinal }
@@ -124,7 +124,7 @@ final class NameDirectory: Sendable {
     }
 }
 
-/// The names of a state. They are looked up in the directory of its reader first.
+/// The names of a state, which are first looked up in the directory of its reader.
 struct SnapshotNames: NameResolver {
     let directory: NameDirectory
     let snapshot: Snapshot

@@ -2,22 +2,22 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// What a state's ordinals stand for, read once: names stay what they are.
+/// The names of a state's ordinals, each read once, since names never change.
 final class OrdinalNames: NameResolver {
-    /// Names beyond are looked up each time.
+    /// The number of ordinals whose names are cached; other names are looked up each time.
     private static let cachedOrdinals: UInt64 = 1 << 16
 
     private let lookup: (Namespace, UInt64) throws -> InternedName.Name?
-    /// By namespace and ordinal.
+    /// The cached names, by namespace and ordinal.
     private var known: [[InternedName.Name?]] = Array(repeating: [], count: Namespace.count)
-    /// What the state does not have yet.
+    /// The names that the state does not have yet.
     private var new: [InternedName] = []
 
     init(_ lookup: @escaping (Namespace, UInt64) throws -> InternedName.Name?) { self.lookup = lookup }
 
     convenience init(_ state: Fork) { self.init { try state.name($0, $1) } }
 
-    /// Names are in force as long as `body` runs that the state does not have yet.
+    /// Runs `body` with names in effect that the state does not have yet.
     func interning<Result>(_ names: [InternedName], _ body: () throws -> Result) rethrows -> Result {
         new = names
         defer { new = [] }

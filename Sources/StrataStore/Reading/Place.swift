@@ -6,7 +6,7 @@ import StrataViews
 /// A database as an actor reads it.
 struct Place: Sendable {
     let database: DatabaseID
-    /// 0 if nobody has written to it.
+    /// 0 if nothing was written to it.
     let ordinal: UInt64
     private let lookup: ZoneLookup
     private let recordName: String
@@ -21,7 +21,7 @@ struct Place: Sendable {
         lookup = ZoneLookup(scope: database.scope, database: ordinal, owner: user)
     }
 
-    /// The database with its owner named; empty for that of everybody.
+    /// Returns the database with the name of its owner, which is empty for the public database.
     ///
     /// - Throws: ``Refusal`` if the actor cannot read it.
     static func database(_ database: DatabaseID, as actor: Actor) throws -> DatabaseID {
@@ -36,7 +36,7 @@ struct Place: Sendable {
         return DatabaseID(database.scope, owner: owner)
     }
 
-    /// The zone's ordinal, nil for a default zone that nobody has written to; or why there is none.
+    /// Returns the zone's ordinal, nil for a default zone that was never written to; or the reason why there is none.
     func zone(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> (ordinal: UInt64?, refusal: Refusal?) {
         let (ordinal, refusal) = try lookup.zone(
             id, isOwn: ZoneLookup.isOwner(id.owner, recordName: recordName),
@@ -44,8 +44,9 @@ struct Place: Sendable {
         return (ordinal == 0 ? nil : ordinal, refusal)
     }
 
-    /// A zone that is there now.
-    /// - Throws: ``Refusal`` if it is not.
+    /// Returns a zone that exists now.
+    ///
+    /// - Throws: ``Refusal`` if it does not exist.
     func zoneToFollow(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> (ordinal: UInt64, row: ZoneRow)
     {
         let (ordinal, refusal) = try zone(id, trees, names)

@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// A record as it is in one state of the store. Its values are decoded when they are asked for.
+/// A record in one state of the store. Its values are decoded on access.
 ///
 /// ```swift
 /// let note = try snapshot.record(RecordID("note-1", zone: ZoneID("Notes")), in: .init(.private), as: anna)
@@ -11,7 +11,7 @@ import StrataViews
 public struct Record: Sendable {
     public var id: RecordID { RecordID(name, zone: origin.zone) }
     public var database: DatabaseID { origin.database }
-    /// Names the state; its text is the change tag.
+    /// The version that made this state of the record; its text is the change tag.
     public var version: Version { header.version }
     let header: RecordHeader
     private let name: String
@@ -25,23 +25,23 @@ public struct Record: Sendable {
         header = try bytes.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).header() }
     }
 
-    /// Looks up a name. Names never change, so that any later state has them too.
+    /// Looks up a name. Names never change, so any later state has them too.
     private func naming<Result>(_ body: (NameDirectory, Snapshot) throws -> Result) throws -> Result {
         try origin.context.reading(origin.snapshot, acceptsNewer: true) { try body(origin.context.names, $0) }
     }
 
     public var type: String { get throws { try naming { try $0.text(.recordType, header.type, in: $1) } } }
-    /// Microseconds since 1970.
+    /// The time of creation, in microseconds since 1970.
     public var created: Int64 { header.created }
     public var modified: Int64 { header.modified }
     public var createdBy: String { get throws { try naming { try $0.user(header.createdBy, in: $1) } } }
     public var modifiedBy: String { get throws { try naming { try $0.user(header.modifiedBy, in: $1) } } }
-    /// Name of the device that saved it last; empty if that is not known.
+    /// The name of the device that last saved the record; empty if it is not known.
     public var modifiedWith: String {
         get throws { header.modifiedWith == 0 ? "" : try naming { try $0.text(.device, header.modifiedWith, in: $1) } }
     }
 
-    /// Name of the parent, which is in the same zone.
+    /// The name of the parent, which is in the same zone.
     public var parent: String? {
         get throws { try withView { view in try view.links().parent.map { try view.key($0).name } } }
     }
@@ -57,7 +57,7 @@ public struct Record: Sendable {
         try bytes.withUnsafeBytes { try body(try RecordStateView($0, in: 0..<$0.count)) }
     }
 
-    /// The value of a key; nil if the record has none, or it was not desired.
+    /// The value of a key; nil if the record has none, or if it was not desired.
     public subscript(key: String) -> FieldValue? {
         get throws {
             guard let field = try naming({ try $0.ordinal(of: .field(key), in: $1) }), isDesired(UInt32(field)) else {
@@ -69,8 +69,8 @@ public struct Record: Sendable {
 
     private func isDesired(_ field: UInt32) -> Bool { origin.desiredKeys?.contains(field) ?? true }
 
-    /// Whether a value may be an asset, encrypted, or of a kind that this version does not know. Most records have
-    /// none, which this says without decoding any.
+    /// True if a value may be an asset, encrypted, or of a kind that this version does not know. Most records have no
+    /// such value, which is known without decoding any.
     public var mayHaveSpecialValues: Bool {
         get throws { try withView { try $0.fields().kindBits() & FieldKind.specialBits != 0 } }
     }
@@ -108,15 +108,15 @@ public struct Record: Sendable {
     }
 }
 
-/// What the records of one answer in one zone have in common.
+/// The common properties of the records of one answer in one zone.
 final class RecordOrigin: Sendable {
     let database: DatabaseID
     let zone: ZoneID
     let snapshot: Snapshot
     let context: SnapshotContext
-    /// Nil for all.
+    /// Nil for all keys.
     let desiredKeys: Set<UInt32>?
-    /// Texts of the fields that had been looked up before, by their ordinals.
+    /// The texts of the fields that had been looked up before, by their ordinals.
     let knownFields: [String?]
 
     init(
@@ -131,7 +131,7 @@ final class RecordOrigin: Sendable {
         knownFields = context.names.knownFields
     }
 
-    /// The same for another zone.
+    /// Returns the same origin for another zone.
     func inZone(_ other: ZoneID) -> RecordOrigin {
         zone == other ? self : RecordOrigin(database, other, snapshot, context, desiredKeys: desiredKeys)
     }

@@ -3,8 +3,8 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// Past states of records, rebuilt from the log: back along the previous versions to a full event, then forward. Where
-/// history was compacted, the base has the state that the first event behind it begins with.
+/// Rebuilds past states of records from the log: back along the previous versions to a full event, then forward. If
+/// history was compacted, the base has the state that the first event after it changes.
 final class RecordHistory: Sendable {
     private let log: any EventLog
     private let base: BaseRecords
@@ -22,17 +22,18 @@ final class RecordHistory: Sendable {
         var place: EventPlace
     }
 
-    /// Where going back comes to an end.
+    /// The state with which a rebuild begins.
     private enum Beginning {
         case fullEvent
         case base([UInt8])
     }
 
-    /// The encoded state that a version made; nil if the log has no such version of that record, or it was erased.
+    /// Returns the encoded state that a version made; nil if the log has no such version of the record, or it was
+    /// erased.
     ///
-    /// A tag may have come from anywhere, so that it leads nowhere is no error.
+    /// A change tag may come from anywhere, so an unknown one is not an error.
     ///
-    /// - Throws: ``StrataError`` `outOfRange` if the state is one of those that were let go with the log's beginning.
+    /// - Throws: ``StrataError`` `outOfRange` if the state was removed with the log's beginning.
     func state(of record: RecordKey, at version: Version, _ trees: Snapshot) throws -> [UInt8]? {
         let isCurrent = try trees.withRecord(record) { bytes in
             try RecordStateView(bytes, in: 0..<bytes.count).version == version ? [UInt8](bytes) : nil
@@ -47,7 +48,7 @@ final class RecordHistory: Sendable {
         }
     }
 
-    /// As ``state(of:at:_:)``, for whoever gets on without one that was let go.
+    /// Like ``state(of:at:_:)``, but returns nil for a state that was removed.
     func stateIfKept(of record: RecordKey, at version: Version, _ trees: Snapshot) throws -> [UInt8]? {
         do { return try state(of: record, at: version, trees) } catch let error as StrataError
             where error.code == .outOfRange
@@ -74,7 +75,7 @@ final class RecordHistory: Sendable {
         return state
     }
 
-    /// The events from a version back to the last full one, newest first.
+    /// Returns the events from a version back to the last full one, newest first.
     private func steps(of record: RecordKey, to version: Version) throws -> ([Step], Beginning)? {
         var steps: [Step] = []
         var next = version
@@ -95,7 +96,7 @@ final class RecordHistory: Sendable {
         return nil
     }
 
-    /// Nil for a record that was erased since: of those a base has an empty rest.
+    /// Returns nil for a record that was erased since, of which a base has only an empty remainder.
     private func stateOfBase(_ record: RecordKey, at version: Version) throws -> [UInt8]? {
         let state = try base.state(of: record)
         let found = try state?.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version }
@@ -108,15 +109,16 @@ final class RecordHistory: Sendable {
         return state
     }
 
-    /// The encoded state that a record had when a commit was the last one, if its zone was there; nil if it was not.
+    /// Returns the encoded state of a record as of a commit, provided that its zone existed; nil if the record did not
+    /// exist.
     ///
-    /// - Parameter trees: a state of that offset or a later one.
+    /// - Parameter trees: a state at that offset or a later one.
     func state(of record: RecordKey, asOf offset: UInt64, _ trees: Snapshot) throws -> PastState? {
         let current = try trees.withRecord(record) { bytes in
             let version = try RecordStateView(bytes, in: 0..<bytes.count).version
             return version.offset <= offset ? PastState(bytes: [UInt8](bytes), version: version) : nil
         }
-        // One that has not changed since has no later version.
+        // A record that has not changed since has no later version.
         if let state = current.flatMap({ $0 }) { return state }
         let name = Array(record.name.utf8)
         let last = try log.lastTouches(record: name, in: record.zone, through: offset, limit: 1)
@@ -138,14 +140,14 @@ final class RecordHistory: Sendable {
         var version: Version
     }
 
-    /// Nil if commits alone do not tell it.
+    /// Returns nil if the commits alone are not enough.
     func changes(behind first: UInt64, through last: UInt64, atMost limit: Int) throws -> ChangedRecords? {
         try ChangedRecords(log, behind: first, through: last, atMost: limit)
     }
 
-    /// What changed records were at both ends; nil if that takes too much memory.
+    /// Returns the states of changed records before and after the commits; nil if that takes too much memory.
     ///
-    /// - Parameter checkpoint: of the first offset or an earlier one.
+    /// - Parameter checkpoint: a checkpoint at the first offset or an earlier one.
     func states(
         of changes: ChangedRecords, behind first: UInt64, through last: UInt64, from checkpoint: CheckpointState?,
         atMost maximumBytes: Int
@@ -161,7 +163,7 @@ final class RecordHistory: Sendable {
         }
     }
 
-    /// Whether a zone was deleted behind an offset and up to another one.
+    /// Returns true if a zone was deleted after an offset and up to another one.
     func isZoneDeleted(_ zone: UInt64, behind offset: UInt64, through last: UInt64) throws -> Bool {
         var offset = offset
         while offset < last {
@@ -189,7 +191,7 @@ final class RecordHistory: Sendable {
         }
     }
 
-    /// Lets go of a base that may not be the log's any more.
+    /// Releases a base that may no longer be the log's.
     func forgetBase() { base.forget() }
 
     private func step(of record: RecordKey, at version: Version) throws -> Step? {
@@ -201,7 +203,7 @@ final class RecordHistory: Sendable {
             while walker.eventIndex < version.eventIndex { _ = try walker.next() }
             guard let event = try walker.next(), event.kind == .recordSaved else { return nil }
             let view = try RecordSavedView(payload, in: event.body)
-            // What is left of it would be taken for a record without values.
+            // The rest of the event would look like a record without values.
             if view.isErased { return nil }
             guard view.zone == record.zone, payload[view.name].elementsEqual(record.name.utf8) else { return nil }
             let place = EventPlace(version: version, time: commit.time, user: header.user, device: header.device)

@@ -1,7 +1,7 @@
 import StrataLog
 import StrataModel
 
-/// What became of a request, read back from the commit that holds it (docs/format.md §20).
+/// The outcome of a request, read from the commit that holds it (docs/format.md §20).
 extension RequestResult {
     init(of commit: Commit) throws {
         self = try commit.payload.withUnsafeBytes { payload in

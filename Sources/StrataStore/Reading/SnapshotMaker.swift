@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// What goes with every snapshot that is handed out.
+/// Makes the snapshots that are handed out.
 struct SnapshotMaker: Sendable {
     let context: SnapshotContext
     let gate: StoreGate
@@ -10,16 +10,16 @@ struct SnapshotMaker: Sendable {
     func make(_ trees: Snapshot) -> StoreSnapshot { StoreSnapshot(trees: trees, context: context, gate: gate) }
 }
 
-/// What reading a state takes beside its trees.
+/// The objects that reading a state requires beside its trees.
 final class SnapshotContext: Sendable {
-    /// How many damaged pages one reading gets over.
+    /// The number of damaged pages that one read recovers from.
     private static let patience = 2
 
     let names = NameDirectory()
     let history: RecordHistory
-    /// Nil where the trees are not in a file.
+    /// Nil if the trees are not in a file.
     let replacements: SnapshotReplacements?
-    /// Open what is encrypted.
+    /// The keys that open encrypted values.
     let keys: KeyRing
 
     init(_ history: RecordHistory, _ replacements: SnapshotReplacements?, _ keys: KeyRing) {
@@ -28,9 +28,9 @@ final class SnapshotContext: Sendable {
         self.replacements = replacements
     }
 
-    /// Reads a state. Where one of its pages is damaged, the same state is folded again from the log and read instead.
+    /// Reads a state. If one of its pages is damaged, the same state is folded again from the log and read instead.
     ///
-    /// - Parameter acceptsNewer: whether any later state will do, which is cheaper.
+    /// - Parameter acceptsNewer: true if any later state is acceptable, which is cheaper.
     func reading<Result>(
         _ trees: Snapshot, acceptsNewer: Bool = false, _ body: (Snapshot) throws -> Result
     ) throws -> Result {

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataQuery
 
-/// What devices read, kept in the log where the options say so (docs/rules.md §14).
+/// Notes of what devices read, kept in the log if the options say so (docs/rules.md §14).
 extension Store {
     private func note(_ kind: EnvelopeHeader.OperationKind, by actor: Actor, _ event: () -> FetchedEvent) {
         guard options.recordsFetches, access == .readWrite else { return }

@@ -1,9 +1,9 @@
 import StrataModel
 
 extension Store {
-    /// A client's request for records: those of the newest state, a result for each id in their order (B110, B112).
+    /// Returns the records that a client requests, from the newest state: a result for each ID, in order (B110, B112).
     ///
-    /// - Throws: ``Refusal`` where nothing can be read at all, and for more ids than ``Limits/itemsPerRequest`` (B117).
+    /// - Throws: ``Refusal`` if nothing can be read at all, and for more IDs than ``Limits/itemsPerRequest`` (B117).
     public func fetch(
         _ ids: [RecordID], in database: DatabaseID, desiredKeys: [String]? = nil, as actor: Actor
     ) throws -> [Result<Record, Refusal>] {

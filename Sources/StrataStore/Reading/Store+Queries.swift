@@ -4,7 +4,7 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// What a page of matches is asked for.
+/// The query for which a page of matches is requested, new or continued.
 public enum Question: Sendable {
     case new(Query)
     case continued(QueryCursor)
@@ -23,7 +23,7 @@ public enum Question: Sendable {
 
 /// A page of the records that match a query.
 public struct QueryPage: Sendable {
-    /// In the order of the query.
+    /// The matches in the order of the query.
     public var matches: [Record]
     /// Where the next page begins; nil if there is none.
     public var cursor: QueryCursor?
@@ -31,10 +31,11 @@ public struct QueryPage: Sendable {
 }
 
 extension Store {
-    /// A query that looks at more records than this, and gives few of them, gets an index where one would have helped.
+    /// The number of records that a query may read before it gets an index, if it returns few of them and an index
+    /// would have helped.
     static let tolerableRecordsRead = 1_000
 
-    /// The first records that match, as of the newest state, or those behind a cursor (docs/queries.md).
+    /// Returns the first records that match in the newest state, or those after a cursor (docs/queries.md).
     ///
     /// ```swift
     /// let urgent = try PredicateParser.parse("priority > 3")
@@ -46,21 +47,21 @@ extension Store {
     /// - Parameters:
     ///   - desiredKeys: nil for all.
     ///   - limit: 0 lets the store choose.
-    ///   - isCancelled: asked again and again; once it says so, ``QueryError/cancelled`` is thrown.
-    /// - Throws: ``Refusal`` for what cannot be asked.
+    ///   - isCancelled: called repeatedly; once it returns true, ``QueryError/cancelled`` is thrown.
+    /// - Throws: ``Refusal`` for a query that is not allowed.
     public func query(
         _ question: Question, in database: DatabaseID, desiredKeys: [String]? = nil, limit: Int = 0,
         as actor: Actor, isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws -> QueryPage {
         let page = try page(question, database, desiredKeys, limit, actor, isCancelled)
         if let wanted = indexesWorthwhile(page) {
-            // The page is right without them; who cannot write now will find out when saving.
+            // The page is correct without them. If the store cannot be written to, the next save reports it.
             try? declareIndexes(type: question.query.recordType, fields: wanted)
         }
         return page
     }
 
-    /// As the other `query`, suspending instead of blocking where an index is declared.
+    /// Like the other `query`, suspending instead of blocking if an index is declared.
     public func query(
         _ question: Question, in database: DatabaseID, desiredKeys: [String]? = nil, limit: Int = 0,
         as actor: Actor, isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -72,7 +73,7 @@ extension Store {
         return page
     }
 
-    /// How a query would be answered, without doing it.
+    /// Returns the plan of a query without running it.
     public func plan(_ query: Query, in database: DatabaseID, limit: Int = 0, as actor: Actor) throws -> QueryPlan {
         let (snapshot, touched) = try indexedSnapshot()
         return try snapshot.plan(
@@ -80,9 +81,9 @@ extension Store {
             now: engine.now)
     }
 
-    /// Whether a query could be asked now: its zone, its type, its keys and the values that it compares them with.
+    /// Checks if a query is allowed now: its zone, its type, its keys and the values that they are compared with.
     ///
-    /// - Throws: ``Refusal`` for what cannot be asked.
+    /// - Throws: ``Refusal`` for a query that is not allowed.
     public func check(_ query: Query, in database: DatabaseID, as actor: Actor) throws {
         try snapshot().check(query, in: database, as: actor, queryRules)
     }
@@ -124,7 +125,7 @@ extension Store {
 }
 
 extension StoreSnapshot {
-    /// - Parameter now: for `now()`; nil for that of the cursor.
+    /// - Parameter now: the time for `now()`; nil for that of the cursor.
     func query(
         _ query: Query, _ cursor: QueryCursor?, in database: DatabaseID, _ desiredKeys: [String]?, _ limit: Int,
         as actor: Actor, _ rules: QueryRules, touched: Set<[UInt8]>, of store: Identifier, now: Int64?,
@@ -177,7 +178,7 @@ extension StoreSnapshot {
         }
     }
 
-    /// Nil where nothing can be found: nobody has written to the database, or saved a record of the type.
+    /// Returns nil for a record type that was never saved, if that is not an error.
     private func scene(
         _ query: Query, _ place: Place, _ actor: Actor, _ rules: QueryRules, _ touched: Set<[UInt8]>,
         _ now: Double, _ trees: Snapshot
@@ -195,7 +196,7 @@ extension StoreSnapshot {
         if let id = query.zone {
             let (ordinal, refusal) = try place.zone(id, trees, names)
             if let refusal { throw refusal }
-            // A default zone that nobody has written to has no ordinal and no records; what is asked is judged still.
+            // A default zone that was never written to has no ordinal and no records; the query is still validated.
             zone = ordinal ?? 0
         }
         guard let type = try names.ordinal(of: .recordType(query.recordType), in: trees) else {

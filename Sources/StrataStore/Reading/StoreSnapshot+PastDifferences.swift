@@ -1,23 +1,23 @@
 import StrataModel
 import StrataViews
 
-/// How far states that differ are told without folding them.
+/// The limits up to which the differences of states are found without folding them.
 package struct DifferenceLimits {
-    /// Beyond these both states are folded, which takes no memory for each record.
+    /// Above this number both states are folded, which takes no memory for each record.
     package var maximumRecords = 50_000
     package var maximumBytes = 64 << 20
-    /// One record is looked for in the time that it takes to read so many commits (Benchmarks/RESULTS.md).
+    /// The number of commits that can be read in the time of one record lookup (Benchmarks/RESULTS.md).
     package var commitsPerLookup = 1_000
 
     package init() {}
 }
 
 extension StoreSnapshot {
-    /// Calls `body` with each record that is not the same at two offsets up to that of the snapshot, in the order of
-    /// ``forEachDifference(since:in:_:)``, until it returns false; without folding either state.
+    /// Calls `body` with each record that differs between two offsets up to the snapshot's, in the order of
+    /// ``forEachDifference(since:in:_:)``, until it returns false. Neither state is folded.
     ///
-    /// - Returns: false, before anything was given, if the commits between do not tell it, or it takes too much memory,
-    ///   or something that it takes cannot be read.
+    /// Returns false, before any call of `body`, if the commits between are not enough, if it takes too much memory, or
+    /// if a page that it needs is damaged.
     package func forEachDifference(
         from first: UInt64, to last: UInt64, within limits: DifferenceLimits = DifferenceLimits(),
         _ body: (RecordDifference) throws -> Bool
@@ -32,7 +32,7 @@ extension StoreSnapshot {
         return true
     }
 
-    /// Nil, too, where a page is damaged: whoever folds states gets on without it.
+    /// Returns nil also if a page is damaged: folding the states does not need that page.
     private func statesIfWhole(
         of changes: ChangedRecords, from first: UInt64, to last: UInt64, _ limits: DifferenceLimits
     ) throws -> [ChangedRecords.States]? {
@@ -41,7 +41,7 @@ extension StoreSnapshot {
         { return nil }
     }
 
-    /// In the order of the changes.
+    /// Returns the states in the order of the changes.
     private func states(
         of changes: ChangedRecords, from first: UInt64, to last: UInt64, _ limits: DifferenceLimits
     ) throws -> [ChangedRecords.States]? {
@@ -63,7 +63,7 @@ extension StoreSnapshot {
         for change in changes.all {
             let before = try change.before.map { try history.state(of: change.record, at: $0, trees) }
             let after = try change.after.map { try history.state(of: change.record, at: $0, trees) }
-            // A version that the log does not have any more is one that was erased.
+            // A version that the log no longer has was erased.
             if case .some(nil) = before { return nil }
             if case .some(nil) = after { return nil }
             let states = ChangedRecords.States(before: before ?? nil, after: after ?? nil)

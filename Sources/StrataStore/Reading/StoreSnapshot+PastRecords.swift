@@ -4,15 +4,15 @@ import StrataTree
 import StrataViews
 
 extension StoreSnapshot {
-    /// A record as it was when an earlier commit was the last one; nil if it was not there. Only the commits that made
-    /// that state are read, found by the log's indexes: ``Store/asOf(_:)`` is for whoever asks more than some records.
+    /// Returns a record as of an earlier commit; nil if it did not exist. Only the commits that made that state are
+    /// read, found by the log's indexes. To read more than a few records, use ``Store/asOf(_:)``.
     ///
     /// ```swift
     /// let then = try store.snapshot().record(id, asOf: 1_207, in: DatabaseID(.private), as: anna)
     /// ```
-    /// What the actor may read is judged as of the snapshot. Of a record that was erased since there is nothing left.
+    /// The actor's permissions are those of the snapshot. Nothing is left of a record that was erased since.
     ///
-    /// - Throws: ``StrataError`` `outOfRange` for an offset behind the snapshot's, or in history that was let go.
+    /// - Throws: ``StrataError`` `outOfRange` for an offset past the snapshot's, or in history that was removed.
     public func record(
         _ id: RecordID, asOf offset: UInt64, in database: DatabaseID, as actor: Actor
     ) throws -> Record? {
@@ -32,7 +32,7 @@ extension StoreSnapshot {
         }
     }
 
-    /// Whether a record that a version made went with its zone.
+    /// Returns true if a record that a version made was deleted with its zone.
     private func hasGone(
         _ zone: UInt64, _ place: Place, behind version: Version, through offset: UInt64, _ trees: Snapshot
     ) throws -> Bool {

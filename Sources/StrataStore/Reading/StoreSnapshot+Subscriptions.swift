@@ -4,10 +4,10 @@ import StrataTree
 import StrataViews
 
 extension StoreSnapshot {
-    /// All subscriptions of an actor's user to a database, in the order of their ids' bytes; those of others are not
-    /// to be seen (B186).
+    /// Returns all subscriptions of an actor's user to a database, in the order of their IDs' bytes. Those of other
+    /// users are not visible (B186).
     ///
-    /// - Throws: ``Refusal`` if nobody is signed in, of the public database too.
+    /// - Throws: ``Refusal`` if no user is signed in, even for the public database.
     public func subscriptions(in database: DatabaseID, as actor: Actor) throws -> [NamedSubscription] {
         try reading { trees in
             var found: [NamedSubscription] = []
@@ -20,9 +20,9 @@ extension StoreSnapshot {
         }
     }
 
-    /// A result for each id, in their order (B184).
+    /// Returns a result for each ID, in order (B184).
     ///
-    /// - Throws: ``Refusal`` if nobody is signed in, of the public database too.
+    /// - Throws: ``Refusal`` if no user is signed in, even for the public database.
     public func subscriptions(
         _ ids: [String], in database: DatabaseID, as actor: Actor
     ) throws -> [Result<NamedSubscription, Refusal>] {
@@ -39,7 +39,7 @@ extension StoreSnapshot {
         }
     }
 
-    /// Whose subscriptions an actor sees; nil for somebody who has none, having written nothing.
+    /// Returns the user whose subscriptions an actor sees; nil for a user who has written nothing and so has none.
     private func subscriber(
         _ database: DatabaseID, _ actor: Actor, _ trees: Snapshot
     ) throws -> (database: UInt64, user: UInt64)? {
@@ -54,9 +54,9 @@ extension StoreSnapshot {
 }
 
 extension Store {
-    /// A client's request for subscriptions: those of the newest state, a result for each id in their order.
+    /// Returns the subscriptions that a client requests, from the newest state: a result for each ID, in order.
     ///
-    /// - Throws: ``Refusal`` where nothing can be read at all, and for more ids than ``Limits/itemsPerRequest``.
+    /// - Throws: ``Refusal`` if nothing can be read at all, and for more IDs than ``Limits/itemsPerRequest``.
     public func fetchSubscriptions(
         _ ids: [String], in database: DatabaseID, as actor: Actor
     ) throws -> [Result<NamedSubscription, Refusal>] {

@@ -3,7 +3,7 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// One state of a store, to be read without locks for as long as it is kept.
+/// One state of a store, which can be read without locks for as long as it is kept.
 ///
 /// ```swift
 /// let snapshot = store.snapshot()
@@ -13,27 +13,27 @@ public struct StoreSnapshot: Sendable {
     public let trees: Snapshot
     let context: SnapshotContext
     var gate: StoreGate
-    /// Whether a later state will do where a page of this one is damaged.
+    /// True if a later state is acceptable when a page of this one is damaged.
     var acceptsNewer = false
     var names: NameDirectory { context.names }
 
-    /// Reads the trees, or where they are damaged the same state made again.
+    /// Reads the trees, or a rebuilt copy of the same state if they are damaged.
     func reading<Result>(_ body: (Snapshot) throws -> Result) throws -> Result {
         try gate.requireOpen()
         return try context.reading(trees, acceptsNewer: acceptsNewer, body)
     }
 
-    /// The last commit that the state has.
+    /// The last commit in the state.
     public var offset: UInt64 { trees.foldedOffset(ViewTree.records) }
 
-    /// Both digests of the state; costs as much as there are zones.
+    /// Returns both digests of the state; the cost grows with the number of zones.
     public func digests() throws -> Digests {
         try reading { try $0.digests() }
     }
 
     // MARK: Records
 
-    /// - Parameter desiredKeys: nil for all; unknown ones are absent (B111).
+    /// - Parameter desiredKeys: nil for all; unknown keys are absent (B111).
     /// - Throws: ``Refusal`` if there is no such record for this actor.
     public func record(
         _ id: RecordID, in database: DatabaseID, desiredKeys: [String]? = nil, as actor: Actor
@@ -44,9 +44,9 @@ public struct StoreSnapshot: Sendable {
         }
     }
 
-    /// A result for each id, in their order (B110, B112).
+    /// Returns a result for each ID, in order (B110, B112).
     ///
-    /// - Throws: ``Refusal`` where nothing can be read at all.
+    /// - Throws: ``Refusal`` if nothing can be read at all.
     public func records(
         _ ids: [RecordID], in database: DatabaseID, desiredKeys: [String]? = nil, as actor: Actor
     ) throws -> [Result<Record, Refusal>] {
@@ -83,10 +83,10 @@ public struct StoreSnapshot: Sendable {
         return .success(try Record(id.name, bytes, origin))
     }
 
-    /// A record as one of its versions had it, rebuilt from the log; nil if there was no such version.
+    /// Returns a record as of one of its versions, rebuilt from the log; nil if there was no such version.
     ///
-    /// - Throws: ``StrataError`` `outOfRange` for a version that was let go when the history was compacted; what the
-    ///   record was last before that is kept.
+    /// - Throws: ``StrataError`` `outOfRange` for a version that was removed when the history was compacted; the
+    ///   record's last state before that is kept.
     public func record(
         _ id: RecordID, at version: Version, in database: DatabaseID, as actor: Actor
     ) throws -> Record? {
@@ -99,7 +99,7 @@ public struct StoreSnapshot: Sendable {
         }
     }
 
-    /// As ``record(_:at:in:as:)``; nil too for a version that was let go.
+    /// Like ``record(_:at:in:as:)``, but returns nil for a version that was removed.
     public func recordIfKept(
         _ id: RecordID, at version: Version, in database: DatabaseID, as actor: Actor
     ) throws -> Record? {
@@ -110,7 +110,7 @@ public struct StoreSnapshot: Sendable {
 
     // MARK: Zones
 
-    /// All zones of a database, in the order in which they were first made (B37).
+    /// Returns all zones of a database, in the order in which they were first created (B37).
     public func zones(in database: DatabaseID, as actor: Actor) throws -> [Zone] {
         try reading { try zones(in: database, actor, $0) }
     }

@@ -3,7 +3,7 @@ import StrataViews
 
 /// A zone as clients see it.
 public struct Zone: Sendable, Hashable {
-    /// Its owner is empty: the database's own, however it was asked for.
+    /// The ID of the zone. Its owner is empty, for the owner of the database, however the zone was requested.
     public let id: ZoneID
     public let version: Version
     public let capabilities: ZoneCapabilities
@@ -18,7 +18,7 @@ public struct Zone: Sendable, Hashable {
         recordCount = row.recordCount
     }
 
-    /// It is there before anybody has written to it (B30).
+    /// The default zone before it is first written to (B30).
     static let unwrittenDefault = Zone()
 
     private init() {

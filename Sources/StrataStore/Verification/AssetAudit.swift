@@ -3,9 +3,9 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// Whether the files of assets are those that commits name.
+/// Compares the files of assets with what commits name.
 struct AssetAudit {
-    /// More stray files tell nobody more.
+    /// The maximum number of stray files that are reported.
     private static let maximumStrays = 1_000
 
     private let paths: AssetPaths
@@ -16,7 +16,7 @@ struct AssetAudit {
         self.files = files
     }
 
-    /// - Parameter state: names the assets.
+    /// - Parameter state: the state that names the assets.
     func run(_ state: Snapshot, _ report: inout DeepReport, _ progress: (UInt64, UInt64) -> Void) throws {
         var (done, total): (UInt64, UInt64) = (0, 0)
         try state.forEachAsset { _, row in

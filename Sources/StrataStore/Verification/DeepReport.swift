@@ -3,11 +3,11 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// What a store has beside its log, compared with what the log gives.
+/// The result of comparing a store's files beside the log with what the log yields.
 public struct DeepReport: Sendable {
-    /// Where the views are not what the log gives.
+    /// A place where the views differ from what the log yields.
     public struct Difference: Sendable {
-        /// The commit that made the entry; nil if that cannot be told, or a base stands for it.
+        /// The commit that made the entry; nil if it cannot be determined, or if a base replaces it.
         public var offset: UInt64?
         public var tree: String
         public var key: [UInt8]
@@ -19,7 +19,7 @@ public struct DeepReport: Sendable {
     /// A checkpoint that was compared.
     public struct Checkpoint: Sendable {
         public var position: Position
-        /// Both digests as they were noted with it, summed up from its trees, and as the log gives them.
+        /// The digests as noted with the checkpoint, as computed from its trees, and as the log yields them.
         public var noted: Digests?
         public var found: Digests?
         public var expected: Digests
@@ -27,7 +27,7 @@ public struct DeepReport: Sendable {
         public var isWhole: Bool { [noted, found].allSatisfy { $0 == nil || $0 == expected } }
     }
 
-    /// A file of an asset that is not what commits name.
+    /// An asset file that differs from what commits name.
     public struct AssetProblem: Sendable {
         public enum Kind: String, Sendable { case missing, size, content, unreadable }
 
@@ -42,22 +42,22 @@ public struct DeepReport: Sendable {
 
     // MARK: Views
 
-    /// What was found of the page file; nil if there is none.
+    /// The condition of the page file; nil if there is none.
     public internal(set) var finding: PageFileFinding?
-    /// Why checkpoints cannot be taken.
+    /// The reasons why checkpoints cannot be used.
     public internal(set) var reasons: [StrataError] = []
-    /// Oldest first; the last is the one of which every entry was compared.
+    /// The compared checkpoints, oldest first; every entry of the last one was compared.
     public internal(set) var checkpoints: [Checkpoint] = []
     public internal(set) var pageCount = 0
     public internal(set) var entryCount = 0
     public internal(set) var comparedIndexes = false
-    /// Pages that are not what was written there.
+    /// Pages whose content is not what was written there.
     public internal(set) var pageDamage: [StrataError] = []
-    /// Some of them, if there are many.
+    /// The differences, or some of them if there are many.
     public internal(set) var differences: [Difference] = []
-    /// Whether a writer was too fast for the newest checkpoint to be compared.
+    /// True if a writer was too fast for the newest checkpoint to be compared.
     public internal(set) var wasOutrun = false
-    /// A commit that is whole and does not fit those in front of it.
+    /// A commit that is whole but does not fit the commits before it.
     public internal(set) var logDamage: StrataError?
 
     // MARK: Assets
@@ -70,16 +70,16 @@ public struct DeepReport: Sendable {
 
     /// The last commit that was folded.
     public internal(set) var end: UInt64 = 0
-    /// Whether an erasure has begun that is not done: files may have what the log has no more.
+    /// True if an erasure has begun but is not complete: files may contain what the log no longer has.
     public internal(set) var isErasing = false
 
-    /// The page file is there, and no checkpoint of it can be taken because it is damaged or another store's.
+    /// True if the page file exists, but no checkpoint in it can be used because it is damaged or another store's.
     public var isPageFileDamaged: Bool { checkpoints.isEmpty && (finding == .damaged || finding == .foreign) }
 
     public var isWhole: Bool { !isPageFileDamaged && areViewsWhole && assetProblems.isEmpty && logDamage == nil }
 
     var areViewsWhole: Bool { pageDamage.isEmpty && differences.isEmpty && checkpoints.allSatisfy(\.isWhole) }
 
-    /// The first commit that made an entry which differs.
+    /// The first commit that made a differing entry.
     public var firstOffset: UInt64? { differences.compactMap(\.offset).min() }
 }

@@ -2,27 +2,27 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// Compares what a store has beside its log (docs/architecture.md §5) with what folding the log gives: the page file,
-/// and the files of assets. Nothing of the store is locked or written, and somebody may be writing to it.
+/// Compares a store's files beside the log (docs/architecture.md §5) with the result of folding the log: the page file,
+/// and the files of assets. It locks and writes nothing, and another process may be writing to the store.
 ///
 /// ```swift
 /// let report = try DeepVerifier.verify(at: "Notes.strata")
 /// if let offset = report.firstOffset { print("what commit \(offset) says is not in the page file") }
 /// ```
-/// It is for a log that ``LogVerifier`` finds whole. Trees that do not fit a little memory go to files without names in
+/// Use it on a log that ``LogVerifier`` finds whole. Trees that do not fit in a little memory go to unnamed files in
 /// the system's temporary directory.
 public enum DeepVerifier {
-    /// What is being done, and how far it has come.
+    /// The current step, and its progress.
     public enum Progress: Sendable {
         case folding(done: UInt64, total: UInt64)
         case comparing
         case readingAssets(done: UInt64, total: UInt64)
     }
 
-    /// Somebody who writes may make a part of what was read void so often.
+    /// The maximum number of attempts, since a writer may invalidate what was read.
     private static let maximumAttempts = 3
 
-    /// - Parameter platform: how the store is read; its files are opened for reading only.
+    /// - Parameter platform: used to read the store; its files are opened for reading only.
     /// - Throws: ``StrataError`` if the store cannot be read, or there is no room for the second fold.
     public static func verify(
         at path: String, platform: Platform = Platform(), progress: @escaping (Progress) -> Void = { _ in }
@@ -32,7 +32,7 @@ public enum DeepVerifier {
             let work = try DeepWork(at: path, platform, progress)
             do {
                 let report = try work.run()
-                // What differs may be what a writer is just changing.
+                // A difference may be a change that a writer is just making.
                 if report.isWhole || attempt == maximumAttempts { return report }
                 if try !work.hasChanged() { return report }
             } catch let error as StrataError where attempt < maximumAttempts && isOutdated(error) {}
@@ -40,7 +40,7 @@ public enum DeepVerifier {
         }
     }
 
-    /// Whether a part of the log may have been let go of, or written anew, while it was read.
+    /// Returns true if a part of the log may have been removed or rewritten while it was read.
     private static func isOutdated(_ error: StrataError) -> Bool {
         error.code == .outOfRange || error.code == .notFound || error.isDamage
     }

@@ -4,9 +4,9 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// One look at a store, from its beginning to its end.
+/// One pass over a store, from beginning to end.
 final class DeepWork {
-    /// How often the newest checkpoint is tried, and then one that will be there for longer.
+    /// The number of attempts with the newest checkpoint, and in total. The later ones use one that will exist longer.
     private static let attempts = (newest: 4, all: 8)
 
     private let path: String
@@ -29,7 +29,7 @@ final class DeepWork {
         truth = try TruthFold(log) { progress(.folding(done: $0, total: $1)) }
     }
 
-    /// Whether somebody has written meanwhile.
+    /// Returns true if another process has written since this began.
     func hasChanged() throws -> Bool {
         _ = try? log.refresh()
         return log.end.offset != beginning.end || log.floor.offset != beginning.floor
@@ -39,7 +39,7 @@ final class DeepWork {
         report.isErasing = try files.exists(StorePaths(path).log + "/ERASING")
         do {
             try checkViews()
-            // Of what came behind the checkpoint too.
+            // The commits after the checkpoint are folded too.
             try truth.fold(upTo: max(beginning.end, truth.offset))
         } catch let error as StrataError where truth.hasFailed && error.isDamage && !Views.isDamage(error) {
             report.logDamage = error
@@ -73,7 +73,7 @@ final class DeepWork {
         report.wasOutrun = summary.checkpoint != nil
     }
 
-    /// Whether the newest checkpoint is of the form that this release writes.
+    /// Returns true if this release can read the note of the newest checkpoint.
     private func hasReadableNote(_ file: CheckedPageFile) -> Bool {
         do {
             for entry in file.entries.suffix(1) { _ = try Views.digests(notedWith: entry.checkpoint) }
@@ -86,7 +86,7 @@ final class DeepWork {
         }
     }
 
-    /// False if a writer has put others in the place of what was read.
+    /// Returns false if a writer has replaced the checkpoint that was read.
     private func check(_ file: CheckedPageFile, wantsNewest: Bool) throws -> Bool {
         let reachable = file.entries.filter { $0.checkpoint.position.offset >= max(truth.offset, log.floor.offset) }
         guard let last = wantsNewest ? reachable.last : reachable.first else { return false }
@@ -108,13 +108,13 @@ final class DeepWork {
     }
 
     private func compareDigests(_ entry: CheckedPageFile.Entry) throws -> DeepReport.Checkpoint {
-        // What another release noted is of another form, and digests of damaged pages there are none.
+        // The note of another release has another form, and damaged pages have no digests.
         DeepReport.Checkpoint(
             position: entry.checkpoint.position, noted: try? Views.digests(notedWith: entry.checkpoint),
             found: try? entry.trees.digests(), expected: try truth.state().digests())
     }
 
-    /// Rows that are nonsense are damage too.
+    /// Compares the entries of a checkpoint with those of the log. Malformed rows count as damage.
     private func scrub(_ entry: CheckedPageFile.Entry, _ damage: inout [StrataError]) throws -> ScrubReport {
         do { return try Views.compare(entry.trees, with: truth.state(), spill: truth.rowSpill) } catch let error
             as StrataError where Views.isDamage(error)
@@ -137,7 +137,7 @@ final class DeepWork {
 }
 
 extension FollowedLog {
-    /// Whether the log has that chain value at that offset, as a writer may have it by now.
+    /// Returns true if the log has that chain value at that offset, also if a writer has only just appended it.
     fileprivate func has(_ position: Position) throws -> Bool {
         if position.offset == 0 { return position.chain == 0 }
         if position.offset > end.offset { _ = try refresh() }

@@ -4,21 +4,21 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// A log that is folded once more, bit by bit, in a little memory and files without names.
+/// A log that is folded again step by step, in a little memory and unnamed files.
 final class TruthFold {
     private let log: FollowedLog
     private let pages: PageStore
     private let replay: Replay
     private let progress: (UInt64, UInt64) -> Void
-    /// Where rows of indexes are sorted.
+    /// The file in which rows of indexes are sorted.
     let rowSpill: RunSorter.Spill
-    /// Whether the last fold came to an error.
+    /// True if the last fold failed.
     private(set) var hasFailed = false
 
     init(_ log: FollowedLog, progress: @escaping (UInt64, UInt64) -> Void) throws {
         self.log = log
         self.progress = progress
-        // Others may be doing the same.
+        // Other processes may be verifying a store too.
         let path = TemporaryDirectory.path + "/strata-verify-\(SystemRandom().nextIdentifier())"
         rowSpill = RunSorter.Spill(files: RealFileSystem(), path: path + ".rows")
         pages = try PageStore.temporary(
@@ -29,17 +29,17 @@ final class TruthFold {
 
     func state() -> Snapshot { pages.snapshot() }
 
-    /// Up to where it has come.
+    /// The offset up to which the log is folded.
     var offset: UInt64 { state().foldedOffset(ViewTree.records) }
 
-    /// Nothing is done for an offset that it has passed.
+    /// Folds the log up to an offset; does nothing for an offset that was passed.
     func fold(upTo offset: UInt64) throws {
         hasFailed = true
         try replay.run(upTo: offset) { [log, progress] in progress($0.offset, log.end.offset) }
         hasFailed = false
     }
 
-    /// The commits that interned names, of those that are not in a base.
+    /// Returns the commits that interned names, except for names from a base.
     func origins(of names: Set<UsedNames.Key>) throws -> [UsedNames.Key: UInt64] {
         var origins: [UsedNames.Key: UInt64] = [:]
         guard !names.isEmpty else { return origins }
@@ -61,7 +61,7 @@ final class TruthFold {
 }
 
 extension ArraySlice {
-    /// A part, by places that count from the first element.
+    /// Returns a part of the slice, by positions that count from its first element.
     fileprivate func range(_ range: Range<Int>) -> ArraySlice {
         self[startIndex + range.lowerBound..<startIndex + range.upperBound]
     }
